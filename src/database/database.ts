@@ -1,4 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
+import { type LanePlan, ONE_LANE } from "./lanes.ts";
 import { databaseError, isLostNode } from "./lost-node.ts";
 import type { Use } from "./planner.ts";
 
@@ -40,16 +41,27 @@ export interface Transaction extends Queryable {
   script(sql: string): Promise<void>;
 }
 
+/** @param isChecked whether the check of the place has been made. */
+export type Work<Result> = (tx: Transaction, isChecked: boolean) => Promise<Result>;
+
+/** Where a transaction may run that writes nothing but rows in some buckets, and no small table. */
+export interface WorkPlace {
+  readonly buckets: Iterable<number>;
+  /**
+   * What the work itself checks in small tables. Where they are out of its reach, this runs before it.
+   *
+   * @throws a serialization failure.
+   */
+  check(database: Queryable): Promise<void>;
+}
+
 export interface Database extends Queryable {
   /** The same database for statements of another use; a running transaction stays what it is. */
   for(use: Use): Database;
-  /**
-   * The same database past the coordinator of a cluster: through the node that has all rows of these buckets. Small
-   * tables are not there. Undefined if there is no such node, or none that this process reaches.
-   */
-  readonly near?: (buckets: Iterable<number>) => Database | undefined;
-  /** A number for the node of each bucket, in the order of `BUCKETS`, from 0 on, if `near` reaches all of them. */
-  readonly nodes?: () => readonly number[] | undefined;
+  /** The same database for reads of rows in these buckets: a cluster asks the node that has all of them. */
+  reader(buckets: Iterable<number>): Queryable;
+  /** How transactions that write users share out the buckets. @param processes how many servers write, at least. */
+  lanes(processes: number): Promise<LanePlan>;
   readonly engine: "embedded" | "postgres";
   /** How many transactions can usefully run at the same time in this process. */
   readonly concurrency: number;
@@ -57,18 +69,20 @@ export interface Database extends Queryable {
   readonly isSerialized: boolean;
   /** Whether this is a running transaction (`within`), whose owner alone can run it again. */
   readonly isWithin?: true;
+  /** Whether small tables commit a moment before the rows of users in the same transaction. */
+  readonly commitsInParts?: true;
   /**
    * Runs `work` in one transaction (read committed): committed when it resolves, rolled back when
    * it throws. Use `withRetries` if two transactions may conflict.
    */
-  transaction<Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result>;
+  transaction<Result>(work: Work<Result>, place?: WorkPlace): Promise<Result>;
   /**
    * The same for work that issues all its statements before awaiting any: where the engine can,
    * they are sent together with begin and commit, without waiting in between. Expected row counts
    * are declared up front (`mustWrite`). The work must not throw after it has issued a statement,
    * because that may be committed.
    */
-  transactionAtOnce<Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result>;
+  transactionAtOnce<Result>(work: Work<Result>, place?: WorkPlace): Promise<Result>;
   /**
    * Vacuums and analyzes one table after the other, if the engine does not do so by itself. To be
    * called periodically; other statements run in between.
@@ -125,19 +139,48 @@ export function readTogether<Result>(
   });
 }
 
-/** `near` of a database in another form: each that it returns gets that form too. */
-export const nearOf = (
-  { near }: Database,
-  form: (database: Database) => Database,
-): Pick<Database, "near"> =>
-  near
-    ? {
-        near(buckets) {
-          const holder = near(buckets);
-          return holder && form(holder);
-        },
-      }
-    : {};
+/** How statements and transactions are wrapped; what is left out stays as it is. */
+interface Wrapping {
+  statement?<Result>(sql: string, run: () => Promise<Result>): Promise<Result>;
+  /** @param run gets what runs the work, which a driver may call from anywhere. */
+  transaction?<Result>(
+    run: (resume: <Resumed>(work: () => Resumed) => Resumed) => Promise<Result>,
+  ): Promise<Result>;
+}
+
+/** The same database, with all its statements and transactions wrapped, for every use. */
+export function wrapDatabase(
+  inner: Database,
+  wrappingFor: (use: Use) => Wrapping,
+  use: Use = "intake",
+): Database {
+  const { statement = (_, run) => run(), transaction = (run) => run((work) => work()) } =
+    wrappingFor(use);
+  const queryable = (each: Queryable): Queryable => ({
+    query: (sql, parameters) => statement(sql, () => each.query(sql, parameters)),
+    execute: (sql, ...rest) => statement(sql, () => each.execute(sql, ...rest)),
+  });
+  const wrapped =
+    (begin: Database["transaction"]): Database["transaction"] =>
+    (work, place) =>
+      transaction((resume) =>
+        begin(
+          (tx, isChecked) =>
+            resume(() =>
+              work({ ...queryable(tx), script: (script) => tx.script(script) }, isChecked),
+            ),
+          place,
+        ),
+      );
+  return {
+    ...inner,
+    ...queryable(inner),
+    for: (other) => wrapDatabase(inner.for(other), wrappingFor, other),
+    reader: (buckets) => queryable(inner.reader(buckets)),
+    transaction: wrapped(inner.transaction),
+    transactionAtOnce: wrapped(inner.transactionAtOnce),
+  };
+}
 
 /** A running transaction in the place of a database: what begins within it is part of it. */
 export function within(database: Database, tx: Transaction): Database {
@@ -147,10 +190,12 @@ export function within(database: Database, tx: Transaction): Database {
     isSerialized: true,
     isWithin: true,
     for: () => within(database, tx),
+    reader: () => tx,
+    lanes: async () => ONE_LANE,
     query: (sql, parameters) => tx.query(sql, parameters),
     execute: (sql, parameters, mustWrite) => tx.execute(sql, parameters, mustWrite),
-    transaction: (work) => work(tx),
-    transactionAtOnce: (work) => work(tx),
+    transaction: (work) => work(tx, false),
+    transactionAtOnce: (work) => work(tx, false),
     maintain: async () => {},
     close: async () => {},
   };

@@ -1,4 +1,4 @@
-import { isUnavailable } from "./database.ts";
+import { type Database, isUnavailable } from "./database.ts";
 
 /** Records work for several callers in the trace of each (`base/observe/tracing.ts`). */
 interface CallTracer<Span> {
@@ -17,8 +17,9 @@ export interface SharedTransactions<Call, Result> {
    * Runs a call together with others that wait; resolves once the transaction is committed.
    *
    * @param size how much of a transaction it takes.
+   * @param database the caller's: within a running transaction, which records the answer, a call runs by itself.
    */
-  run(workspaceId: number, call: Call, size: number): Promise<Result>;
+  run(workspaceId: number, call: Call, size: number, database: Database): Promise<Result>;
 }
 
 interface Options<Call, Result, Span> {
@@ -31,8 +32,13 @@ interface Options<Call, Result, Span> {
   readonly mostTogether: number;
   /** Where several of these share what may be under way; without it, only `depth` counts. */
   readonly slots?: Slots;
-  /** Runs calls of one workspace in one transaction, in their order. @returns the result of each. */
-  runTogether(calls: readonly Call[]): Promise<readonly Result[]>;
+  /**
+   * Runs calls of one workspace in one transaction, in their order.
+   *
+   * @param within the running transaction, if there is one.
+   * @returns the result of each.
+   */
+  runTogether(calls: readonly Call[], within?: Database): Promise<readonly Result[]>;
 }
 
 /** Lets `count` callers run at once; the others wait in order. */
@@ -116,11 +122,13 @@ export function createSharedTransactions<Call, Result, Span>({
   }
 
   return {
-    run: (workspaceId, call, size) =>
-      new Promise((resolve, reject) => {
+    async run(workspaceId, call, size, database) {
+      if (database.isWithin) return (await runTogether([call], database))[0] as Result;
+      return new Promise((resolve, reject) => {
         waiting.add(workspaceId, { call, size, place: tracing.current(), resolve, reject });
         void runAll();
-      }),
+      });
+    },
   };
 }
 

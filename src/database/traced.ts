@@ -1,5 +1,4 @@
-import { type Database, nearOf, type Queryable, type Transaction } from "./database.ts";
-import type { Use } from "./planner.ts";
+import { type Database, wrapDatabase } from "./database.ts";
 
 /** Records pieces of work below the one that runs (`base/observe/tracing.ts`). */
 export interface WorkTracer {
@@ -14,42 +13,25 @@ export interface WorkTracer {
  * The same database, with a span for each transaction and statement. A statement's span says what it does to which
  * table. Neither its text nor its parameters are in it.
  */
-export function traced(database: Database, tracer: WorkTracer, use: Use = "intake"): Database {
-  const common = {
-    "db.system.name": database.engine === "postgres" ? "postgresql" : "pglite",
-    "rapport.use": use,
-  };
-  const statement = <Result>(sql: string, run: () => Promise<Result>): Promise<Result> => {
-    const { operation, table } = kindOf(sql);
-    const attributes = {
-      ...common,
-      "db.operation.name": operation,
-      ...(table && { "db.collection.name": table }),
+export const traced = (database: Database, tracer: WorkTracer): Database =>
+  wrapDatabase(database, (use) => {
+    const common = {
+      "db.system.name": database.engine === "postgres" ? "postgresql" : "pglite",
+      "rapport.use": use,
     };
-    return tracer.within(table ? `${operation} ${table}` : operation, attributes, run);
-  };
-  const queryable = (inner: Queryable): Queryable => ({
-    query: (sql, parameters) => statement(sql, () => inner.query(sql, parameters)),
-    execute: (sql, ...rest) => statement(sql, () => inner.execute(sql, ...rest)),
+    return {
+      statement(sql, run) {
+        const { operation, table } = kindOf(sql);
+        const attributes = {
+          ...common,
+          "db.operation.name": operation,
+          ...(table && { "db.collection.name": table }),
+        };
+        return tracer.within(table ? `${operation} ${table}` : operation, attributes, run);
+      },
+      transaction: (run) => tracer.within("transaction", common, run),
+    };
   });
-  // A driver may call the work from anywhere.
-  const transaction =
-    (begin: Database["transaction"]): Database["transaction"] =>
-    <Result>(work: (tx: Transaction) => Promise<Result>) =>
-      tracer.within("transaction", common, (resume) =>
-        begin((tx) =>
-          resume(() => work({ ...queryable(tx), script: (script) => tx.script(script) })),
-        ),
-      );
-  return {
-    ...database,
-    ...queryable(database),
-    for: (other) => traced(database.for(other), tracer, other),
-    ...nearOf(database, (holder) => traced(holder, tracer, use)),
-    transaction: transaction(database.transaction),
-    transactionAtOnce: transaction(database.transactionAtOnce),
-  };
-}
 
 interface Kind {
   readonly operation: string;

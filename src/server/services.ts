@@ -14,7 +14,6 @@ import { createRequestLog } from "../dashboard/live-requests/request-log.ts";
 import { createStreamSlots } from "../dashboard/live-requests/stream-slots.ts";
 import { createIdentityProvider } from "../dashboard/sign-in/identity-provider.ts";
 import { createSessions } from "../dashboard/users/sessions.ts";
-import { countShards } from "../database/citus/distribute.ts";
 import type { DiskWatch } from "../database/embedded/disk-watch.ts";
 import { hostsOf } from "../database/postgres/hosts-of.ts";
 import { createIdempotency } from "../http/idempotency.ts";
@@ -28,11 +27,11 @@ import { createPageViews } from "../messaging/preference-centers/page-views.ts";
 import { createLargeExports } from "../people/export/export-by-ids.ts";
 import { createExportSlots } from "../people/export/export-stream.ts";
 import { createSmallExports } from "../people/export/small-exports.ts";
-import { createMergeQueue } from "../people/identity/merge-queue.ts";
+import { createMergeQueue } from "../people/identity/merge-users.ts";
 import { createAddressCache } from "../people/profiles/address-cache.ts";
 import { createIdCache } from "../people/profiles/id-cache.ts";
 import { createQuotas } from "../people/quotas/quotas.ts";
-import { createSetQueue } from "../people/subscriptions/set-queue.ts";
+import { createSetQueue } from "../people/subscriptions/set-group-states.ts";
 import { COMPANY_RESOURCES, ERASERS, RESOURCES, SEALED_KINDS } from "./app.ts";
 import type { Config } from "./config.ts";
 import { findAdminToken, startSealingAs } from "./server-secrets.ts";
@@ -100,8 +99,7 @@ export async function createServices(config: Config, watching: Watching) {
     quotas,
     writeQueue: createWriteQueue(
       { ...writing, idempotency, metrics, quotas },
-      config.workers,
-      await countShards(database),
+      await database.lanes(config.workers),
     ),
     mergeQueue: createMergeQueue({ ...stored, tracing }),
     smallExports: createSmallExports({ database, tracing }),

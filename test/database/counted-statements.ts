@@ -45,16 +45,21 @@ export function countingDatabase(
     database: {
       ...database,
       ...(outside === "refused" ? refusing : counting(database, counted.reads)),
-      transaction(work) {
+      transaction(work, place) {
         counted.transactions += 1;
-        return database.transaction((tx) => work({ ...tx, ...counting(tx, counted.statements) }));
-      },
-      transactionAtOnce(work) {
-        counted.transactions += 1;
-        return database.transactionAtOnce((tx) =>
-          work({ ...tx, ...counting(tx, counted.statements) }),
+        return database.transaction(
+          (tx, ...rest) => work({ ...tx, ...counting(tx, counted.statements) }, ...rest),
+          place,
         );
       },
+      transactionAtOnce(work, place) {
+        counted.transactions += 1;
+        return database.transactionAtOnce(
+          (tx, ...rest) => work({ ...tx, ...counting(tx, counted.statements) }, ...rest),
+          place,
+        );
+      },
+      reader: () => (outside === "refused" ? refusing : counting(database, counted.reads)),
     },
   };
 }

@@ -9,17 +9,18 @@ import { DEFAULT_SETTINGS } from "../../src/base/context/workspace-settings.ts";
 import { createMetrics } from "../../src/base/observe/metrics.ts";
 import { NO_TRACING } from "../../src/base/observe/tracing.ts";
 import type { Database, Queryable } from "../../src/database/database.ts";
+import type { LanePlan } from "../../src/database/lanes.ts";
 import { type Endpoint, pathsOf } from "../../src/http/endpoint.ts";
 import { createIdempotency } from "../../src/http/idempotency.ts";
 import { createWriteQueue } from "../../src/intake/track/write-queue.ts";
 import { createLargeExports } from "../../src/people/export/export-by-ids.ts";
 import { EXPORT_FIELDS } from "../../src/people/export/profile-view.ts";
 import { createSmallExports } from "../../src/people/export/small-exports.ts";
-import { createMergeQueue } from "../../src/people/identity/merge-queue.ts";
+import { createMergeQueue } from "../../src/people/identity/merge-users.ts";
 import { createAddressCache } from "../../src/people/profiles/address-cache.ts";
 import { createIdCache } from "../../src/people/profiles/id-cache.ts";
 import { createQuotas } from "../../src/people/quotas/quotas.ts";
-import { createSetQueue } from "../../src/people/subscriptions/set-queue.ts";
+import { createSetQueue } from "../../src/people/subscriptions/set-group-states.ts";
 import { ENDPOINTS } from "../../src/server/app.ts";
 import { ALERTS, NEWSLETTER, WEB_APP } from "../harness.ts";
 import { alias, byAlias, byEmail, id, TIME } from "../people/identity/identity-calls.ts";
@@ -48,8 +49,9 @@ function watched(database: Database, look: Look): Database {
   });
   return {
     ...watching(database),
-    transaction: (work) => database.transaction((tx) => work(watching(tx))),
-    transactionAtOnce: (work) => database.transaction((tx) => work(watching(tx))),
+    reader: () => watching(database),
+    transaction: (work) => database.transaction((tx, ...rest) => work(watching(tx), ...rest)),
+    transactionAtOnce: (work) => database.transaction((tx, ...rest) => work(watching(tx), ...rest)),
   };
 }
 
@@ -65,7 +67,7 @@ const WORKSPACE = testWorkspace({
 const NO_COMPANY = "00000000-0000-4000-8000-000000000000";
 
 /** Sends requests to the endpoints' handlers, as the server does once a request is checked. */
-function clientOf(watchedDatabase: Database) {
+function clientOf(watchedDatabase: Database, lanes: LanePlan) {
   const parts = {
     database: watchedDatabase,
     clock: systemClock,
@@ -75,12 +77,15 @@ function clientOf(watchedDatabase: Database) {
   const caches = { idCache: createIdCache(), addressCache: createAddressCache() };
   const services = {
     ...parts,
-    writeQueue: createWriteQueue({
-      ...parts,
-      ...caches,
-      idempotency: createIdempotency(parts),
-      quotas: createQuotas(watchedDatabase, systemClock),
-    }),
+    writeQueue: createWriteQueue(
+      {
+        ...parts,
+        ...caches,
+        idempotency: createIdempotency(parts),
+        quotas: createQuotas(watchedDatabase, systemClock),
+      },
+      lanes,
+    ),
     mergeQueue: createMergeQueue(parts),
     setQueue: createSetQueue({ ...parts, ...caches }),
     smallExports: createSmallExports(parts),
@@ -117,7 +122,7 @@ export async function requestsAboutUsers(database: Database, look: Look): Promis
   const { id: workspaceId, name, settings } = WORKSPACE;
   const row = { id: workspaceId, name, settings, allowReset: false };
   await database.transaction((tx) => insertWorkspace(tx, NO_COMPANY, row, new Date()));
-  const call = clientOf(watched(database, look));
+  const call = clientOf(watched(database, look), await database.lanes(1));
   const post = (path: string, body: object) => call("POST", path, { body });
   const email = "a@example.com";
   const phone = "+14155552671";

@@ -132,7 +132,7 @@ function noteTransactions() {
 
 test("requests of another workspace wait for the transactions under way, however many requests of a flood wait before them", async () => {
   const { tracing, callFor, ahead } = noteTransactions();
-  const queue = createWriteQueue({
+  const services = {
     database,
     clock: systemClock,
     idempotency: createIdempotency({ database, clock: systemClock }),
@@ -141,7 +141,8 @@ test("requests of another workspace wait for the transactions under way, however
     metrics: createMetrics(),
     tracing,
     quotas: createQuotas(database, systemClock),
-  });
+  };
+  const queue = createWriteQueue(services, await database.lanes(1));
   const writesOf = (name: string, id: number, bodies: readonly object[]) => {
     const workspace = testWorkspace({ id, name });
     const checked = bodies.map((body) =>

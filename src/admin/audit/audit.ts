@@ -3,7 +3,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { Context, WorkspaceContext } from "../../base/context/context.ts";
 import { forwardPage } from "../../base/pages.ts";
 import { Problem } from "../../base/problem.ts";
-import { commitTogether } from "../../database/citus/commit-together.ts";
+import { commitTogether } from "../../database/commit-together.ts";
 import {
   type Database,
   type Queryable,

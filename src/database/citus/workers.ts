@@ -1,7 +1,6 @@
 import { BUCKETS } from "../buckets.ts";
-import { type Database, isUnavailable, type Queryable } from "../database.ts";
+import { type Database, isUnavailable, type Queryable, wrapDatabase } from "../database.ts";
 import { smallints } from "../parameters/typed-list.ts";
-import { isCitus } from "./distribute.ts";
 
 /** How often the shards are looked up again, and workers that were not reached are tried again. */
 const LOOK_EVERY_MS = 10_000;
@@ -11,7 +10,7 @@ export interface Workers {
   /**
    * The database through the worker that has the rows of all these buckets.
    *
-   * @returns undefined if no single worker has them, where it was not reached, and without a cluster.
+   * @returns undefined if no single worker has them, or it was not reached.
    */
   holderOf(buckets: Iterable<number>): Database | undefined;
   /** A number for the worker of each bucket, in the order of `BUCKETS`; undefined unless all of them are reached. */
@@ -48,10 +47,6 @@ export function createWorkers(
   let isClosed = false;
 
   async function look(): Promise<void> {
-    if (!(await isCitus(coordinator))) {
-      lookedAt = Infinity;
-      return;
-    }
     const placements = await selectPlacements(coordinator);
     const places = new Set(placements.map(({ place }) => place));
     const unreached = [...places].filter((place) => !known.get(place)?.isReached);
@@ -111,13 +106,10 @@ function watched(database: Database): Worker {
   };
   const worker: Worker = {
     isReached: false,
-    database: {
-      ...database,
-      query: (sql, parameters) => notice(database.query(sql, parameters)),
-      execute: (...statement) => notice(database.execute(...statement)),
-      transaction: (work) => notice(database.transaction(work)),
-      transactionAtOnce: (work) => notice(database.transactionAtOnce(work)),
-    },
+    database: wrapDatabase(database, () => ({
+      statement: (_, run) => notice(run()),
+      transaction: (run) => notice(run((work) => work())),
+    })),
   };
   return worker;
 }

@@ -1,4 +1,4 @@
-import { type Database, nearOf, type Queryable, type Transaction } from "../database.ts";
+import { type Database, wrapDatabase } from "../database.ts";
 
 /** What PostgreSQL reports where it finds no space, and what the operating system does. */
 const DISK_FULL = /^(53100|ENOSPC)$/;
@@ -59,33 +59,15 @@ export function watchDisk(inner: Database, tell: (isFull: boolean) => void): Dis
   }
 
   return {
-    database: watched(inner, notice),
+    database: wrapDatabase(inner, () => ({
+      statement: (_, run) => notice(run()),
+      transaction: (run) => notice(run((work) => work())),
+    })),
     async hasSpace() {
       if (!isFull) return true;
       if (!probe && performance.now() - probedAt >= PROBE_EVERY_MS) probe = takeSpace();
       await probe;
       return !isFull;
     },
-  };
-}
-
-type Notice = <Result>(result: Promise<Result>) => Promise<Result>;
-
-function watched(inner: Database, notice: Notice): Database {
-  const queryable: Queryable = {
-    query: (sql, parameters) => notice(inner.query(sql, parameters)),
-    execute: (...statement) => notice(inner.execute(...statement)),
-  };
-  const transaction =
-    (begin: Database["transaction"]): Database["transaction"] =>
-    <Result>(work: (tx: Transaction) => Promise<Result>) =>
-      notice(begin(work));
-  return {
-    ...inner,
-    ...queryable,
-    for: (use) => watched(inner.for(use), notice),
-    ...nearOf(inner, (holder) => watched(holder, notice)),
-    transaction: transaction(inner.transaction),
-    transactionAtOnce: transaction(inner.transactionAtOnce),
   };
 }

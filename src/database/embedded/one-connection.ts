@@ -1,4 +1,5 @@
-import type { Database, Queryable, Transaction } from "../database.ts";
+import type { Database, Queryable, Work } from "../database.ts";
+import { ONE_LANE } from "../lanes.ts";
 import { encodeParameters } from "../parameters/parameters.ts";
 import { setPlanner, type Use } from "../planner.ts";
 
@@ -54,13 +55,13 @@ export function databaseOf(connection: Connection): SerializedDatabase {
   const on = (session: Connection) =>
     queryable(async (statement) => (await session.run([statement], "part"))[0]);
 
-  async function transaction<Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result> {
+  async function transaction<Result>(work: Work<Result>): Promise<Result> {
     // No need to wait: later statements run after `begin`. If it fails, the engine has ended and they fail too.
     const session = begin();
     const begun = session.script("begin");
     begun.catch(() => {});
     try {
-      const result = await work({ ...on(session), script: (sql) => session.script(sql) });
+      const result = await work({ ...on(session), script: (sql) => session.script(sql) }, false);
       await begun;
       await session.script("commit");
       return result;
@@ -72,9 +73,7 @@ export function databaseOf(connection: Connection): SerializedDatabase {
   }
 
   /** The whole transaction is one message to the engine, and the next one may be on its way by then. */
-  async function transactionAtOnce<Result>(
-    work: (tx: Transaction) => Promise<Result>,
-  ): Promise<Result> {
+  async function transactionAtOnce<Result>(work: Work<Result>): Promise<Result> {
     const statements: Statement[] = [];
     let answer: Promise<unknown[]> | undefined;
     let isSent: () => void = () => {};
@@ -88,7 +87,7 @@ export function databaseOf(connection: Connection): SerializedDatabase {
       return (await (answer as unknown as Promise<unknown[]>))[place];
     };
     const script = () => Promise.reject(new Error("A script has a transaction of its own."));
-    const result = work({ ...queryable(ask), script });
+    const result = work({ ...queryable(ask), script }, false);
     answer = inTurn(() => begin().run(statements, "transaction"));
     isSent();
     await answer.catch(() => {});
@@ -102,7 +101,7 @@ export function databaseOf(connection: Connection): SerializedDatabase {
       alone(() =>
         transaction(async (tx) => {
           await tx.script(setPlanner(use, "local"));
-          return work(tx);
+          return work(tx, false);
         }),
       );
     return {
@@ -120,6 +119,8 @@ export function databaseOf(connection: Connection): SerializedDatabase {
     concurrency: 1,
     isSerialized: true,
     for: databaseFor,
+    reader: () => database,
+    lanes: async () => ONE_LANE,
     query: (sql, parameters) => inTurn(() => on(begin()).query(sql, parameters)),
     execute: (...statement) => inTurn(() => on(begin()).execute(...statement)),
     transaction: (work) => alone(() => transaction(work)),

@@ -1,13 +1,16 @@
 import { connect, type Socket } from "node:net";
 import postgres from "postgres";
-import { createWorkers, type Workers } from "../citus/workers.ts";
+import { clusterOf } from "../citus/cluster.ts";
+import { isCitus } from "../citus/distribute.ts";
+import { createWorkers } from "../citus/workers.ts";
 import {
   checkWritten,
   type Database,
   isUnavailable,
   type Queryable,
-  type Transaction,
+  type Work,
 } from "../database.ts";
+import { lanesFor } from "../lanes.ts";
 import { commitError, databaseError } from "../lost-node.ts";
 import { encodeParameters, readTimestamp } from "../parameters/parameters.ts";
 import { plannerSettings, type Use } from "../planner.ts";
@@ -51,19 +54,9 @@ export async function openPostgres(
 ): Promise<Database> {
   const open = (node: string) => openNode(node, statementSeconds);
   const database = open(url);
-  await database.query("select 1");
-  return usesWorkers ? withWorkers(database, createWorkers(database, url, open)) : database;
+  if (!(await isCitus(database))) return database;
+  return clusterOf(database, usesWorkers ? createWorkers(database, url, open) : undefined);
 }
-
-/** The coordinator of a cluster, if it is one, with the way past it. */
-const withWorkers = (database: Database, workers: Workers): Database => ({
-  ...database,
-  near: workers.holderOf,
-  nodes: workers.numbers,
-  async close() {
-    await Promise.all([database.close(), workers.close()]);
-  },
-});
 
 function openNode(url: string, statementSeconds: number): Database {
   const deadlines = deadlinesOf(statementSeconds * 1_000);
@@ -82,12 +75,14 @@ function openNode(url: string, statementSeconds: number): Database {
   const databaseFor = (use: Use): Database => {
     const pool = poolFor(use);
     const transaction: Database["transaction"] = (work) => inTransaction(pool, work);
-    return {
+    const database: Database = {
       engine: "postgres",
       concurrency: CONNECTIONS[use],
       isSerialized: false,
       ...queryable(pool.sql, pool.watchdog),
       for: databaseFor,
+      reader: () => database,
+      lanes: async (processes) => lanesFor(processes, CONNECTIONS[use]),
       transaction,
       // Nothing more to save: the client awaits the beginning and decides to commit by the responses.
       // (Its `reserve` would not wait, but forgets its callers when a connection is reset.)
@@ -96,6 +91,7 @@ function openNode(url: string, statementSeconds: number): Database {
       maintain: async () => {},
       close,
     };
+    return database;
   };
   return databaseFor("intake");
 }
@@ -169,10 +165,7 @@ function openSockets(sockets: Set<Socket>): (place: Host) => Socket {
  * process. So later statements of the work fail here. The watchdog covers the statements and also
  * the waits for a connection, for begin and for commit.
  */
-async function inTransaction<Result>(
-  { sql, watchdog }: Pool,
-  work: (tx: Transaction) => Promise<Result>,
-): Promise<Result> {
+async function inTransaction<Result>({ sql, watchdog }: Pool, work: Work<Result>): Promise<Result> {
   let isLost = false;
   let isOver = false;
   let isCommitting = false;
@@ -192,7 +185,7 @@ async function inTransaction<Result>(
     const unsafe = (...statement: Parameters<typeof sql.unsafe>) => ask(tx, statement);
     const script = async (text: string) => void (await watchdog.watch(unsafe(text)));
     try {
-      const result = await work({ ...queryable({ unsafe }, watchdog), script });
+      const result = await work({ ...queryable({ unsafe }, watchdog), script }, false);
       isCommitting = true;
       return result;
     } finally {

@@ -2,7 +2,7 @@ import { recordChanges } from "../../admin/audit/audit.ts";
 import { earlier } from "../../base/clock.ts";
 import type { WorkspaceContext } from "../../base/context/context.ts";
 import { Problem } from "../../base/problem.ts";
-import { commitTogether } from "../../database/citus/commit-together.ts";
+import { commitTogether } from "../../database/commit-together.ts";
 import type { Database, Transaction } from "../../database/database.ts";
 import type { WriteServices } from "../track/write-batch.ts";
 import { importItems } from "./import-items.ts";

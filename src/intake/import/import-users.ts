@@ -5,12 +5,12 @@ import type { WorkspaceContext } from "../../base/context/context.ts";
 import { type Fault, Problem } from "../../base/problem.ts";
 import { findUnstorable, type Json } from "../../base/values/plain-json.ts";
 import { type ItemNote, noteOf } from "../../base/verdicts.ts";
-import { type Database, type Transaction, withRetries } from "../../database/database.ts";
+import type { Database } from "../../database/database.ts";
 import {
   addPushTokens,
   type PushToken,
 } from "../../people/profiles/attribute-rules/push-tokens.ts";
-import { loadPeople } from "../../people/profiles/load-people.ts";
+import { readPeople } from "../../people/profiles/load-people.ts";
 import {
   attributeOf,
   type People,
@@ -18,6 +18,7 @@ import {
   setAttribute,
 } from "../../people/profiles/people.ts";
 import { savePeople } from "../../people/profiles/save-people.ts";
+import { writePeople } from "../../people/profiles/write-people.ts";
 import { checkImportedUser, type ImportedUser } from "./check-user.ts";
 import { writeHistory } from "./write-history.ts";
 
@@ -69,22 +70,7 @@ export async function importUsers(
     throw new Problem("INVALID_REQUEST", message, { body: { errors } });
   }
   const imported = taken.map((each) => each.value);
-  const isKnown = await withRetries(services.database, async (tx, attempt) => {
-    const known = await writeUsers(tx, services.clock, workspace.id, imported, attempt > 1);
-    const details = { users: known.filter(Boolean).length };
-    const change = {
-      action: "imported",
-      kind: "users",
-      workspace: context.workspace.name,
-      details,
-    };
-    if (details.users > 0) {
-      await recordUserChanges(tx, services.clock, context, [
-        { ...change, name: context.workspace.name },
-      ]);
-    }
-    return known;
-  });
+  const isKnown = await writeUsers(services, context, imported);
   const skipped = taken.flatMap((each, place) =>
     isKnown[place] ? [] : [noteOf({ array: "users", index: each.index }, NO_USER)],
   );
@@ -103,12 +89,11 @@ function checkUser(user: unknown, appIds: ReadonlySet<string>) {
 
 /** @returns for each object whether its user was found or made. */
 async function writeUsers(
-  tx: Transaction,
-  clock: Clock,
-  workspaceId: number,
+  { database, clock }: ImportServices,
+  context: WorkspaceContext,
   users: readonly ImportedUser[],
-  lock: boolean,
 ): Promise<boolean[]> {
+  const { id, name } = context.workspace;
   const targets = users.map(({ identifier }) => ({
     identifier,
     reads: true,
@@ -116,14 +101,25 @@ async function writeUsers(
     spreads: false,
   }));
   const { newId } = clock;
-  const people = await loadPeople(tx, workspaceId, targets, { newId, lock });
-  const parts = users.flatMap((user) => {
-    const person = personOf(people, user);
-    if (person) applyToPerson(people, person, user, newId);
-    return person ? [{ profileId: person.id, user }] : [];
+  const { parts } = await writePeople({ database }, id, {
+    read: (reading) => readPeople(reading, id, targets, { newId }),
+    async workOut(people) {
+      const parts = users.flatMap((user) => {
+        const person = personOf(people, user);
+        if (person) applyToPerson(people, person, user, newId);
+        return person ? [{ profileId: person.id, user }] : [];
+      });
+      return { parts, changes: people.changes(clock.now()) };
+    },
+    async save(tx, { parts, changes }) {
+      await savePeople(tx, id, changes);
+      await writeHistory(tx, id, parts);
+      const details = { users: parts.length };
+      const change = { action: "imported", kind: "users", workspace: name, name, details };
+      if (parts.length > 0) await recordUserChanges(tx, clock, context, [change]);
+      return { people: changes };
+    },
   });
-  await savePeople(tx, workspaceId, people.changes(clock.now()));
-  await writeHistory(tx, workspaceId, parts);
   const known = new Set(parts.map(({ user }) => user));
   return users.map((user) => known.has(user));
 }

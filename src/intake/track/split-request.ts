@@ -1,20 +1,8 @@
-import { BUCKET_COUNT, placeOf } from "../../database/buckets.ts";
+import { placeOf } from "../../database/buckets.ts";
+import type { Lanes } from "../../database/lanes.ts";
 import { identifierKey } from "../../people/profiles/identifiers.ts";
 import type { Item } from "./item.ts";
 import type { WriteRequest } from "./write-batch.ts";
-
-/** Which lane writes which bucket. */
-export interface Lanes {
-  readonly count: number;
-  /** The lane of the bucket at this place in `BUCKETS`. */
-  of(place: number): number;
-}
-
-/** Lanes with as many buckets each. With as many lanes as a cluster has shards, each lane writes to one shard. */
-export const evenLanes = (count: number): Lanes => ({
-  count,
-  of: (place) => Math.floor(((place + 0.5) * count) / BUCKET_COUNT),
-});
 
 /** Items of a request that one lane writes, in their order. */
 export interface Part {

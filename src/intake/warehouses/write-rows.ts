@@ -1,6 +1,6 @@
 import type { Job } from "../../admin/jobs/job.ts";
 import type { WorkspaceContext } from "../../base/context/context.ts";
-import { commitTogether } from "../../database/citus/commit-together.ts";
+import { commitTogether } from "../../database/commit-together.ts";
 import { settleAll, type Transaction } from "../../database/database.ts";
 import type { WriteServices } from "../track/write-batch.ts";
 import { deleteRows, type Note, trackRows } from "./apply-rows.ts";

@@ -73,7 +73,9 @@ export function createSmallExports({
     return goesTogether ? wanted.length : USERS_TOGETHER;
   }
 
-  return { read: (wanted) => transactions.run(wanted.workspace.id, wanted, sizeOf(wanted)) };
+  return {
+    read: (wanted) => transactions.run(wanted.workspace.id, wanted, sizeOf(wanted), database),
+  };
 }
 
 /** Reads exports of one workspace. @returns undefined if something is too large for that. */

@@ -1,6 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
 import type { WorkspaceContext } from "../../base/context/context.ts";
-import type { Workspace } from "../../base/context/workspace.ts";
 import type { Fault } from "../../base/problem.ts";
 import { nextTurn, startTurns } from "../../base/turns.ts";
 import { idInBucketOf } from "../../database/buckets.ts";
@@ -10,11 +9,10 @@ import {
   readTogether,
   settleAll,
   type Transaction,
-  withRetries,
 } from "../../database/database.ts";
-import { writePeopleOf } from "../../database/people-lock.ts";
 import type { PersonIdentifier } from "../profiles/identifiers.ts";
 import { lockProfiles, selectProfiles } from "../profiles/store.ts";
+import { type Written, writePeople } from "../profiles/write-people.ts";
 import { writeSubscriptions } from "../subscriptions/states.ts";
 import type { WaitingState } from "../subscriptions/waiting-state.ts";
 import { recordAudit } from "./audit.ts";
@@ -26,8 +24,8 @@ import {
   withinBudget,
 } from "./belongings.ts";
 import type { Change, GraphChanges, IdentityGraph } from "./identity-graph.ts";
-import { type LoadGraphOptions, loadGraph } from "./load-graph.ts";
-import { countAgainOnCluster, findAbandoned, saveGraph } from "./save-graph.ts";
+import { loadGraph } from "./load-graph.ts";
+import { findAbandoned, saveGraph } from "./save-graph.ts";
 
 export interface IdentityServices {
   readonly database: Database;
@@ -95,8 +93,7 @@ export interface Call {
  * All users that the items name are read, the items are applied in memory, and the result is written with
  * checks: a profile must have the version that was read, an identifier must be free. Every write about a
  * user raises the version, so the check covers events, summaries and states too. If it fails, the
- * transaction rolls back and runs again, from the fourth try on with the profiles locked before they are
- * read (docs/decisions/read-compute-write.md).
+ * transaction rolls back and runs again (`writePeople`).
  *
  * @returns the outcome of each item, in order.
  */
@@ -126,28 +123,31 @@ export async function changeTogether(
   if (!first) return [];
   const { workspace } = first.context;
   const { database } = services;
-  if (isDryRun) {
-    return readTogether(database, async (tx) => {
-      const read = (ids: readonly string[]) => selectProfiles(tx, workspace.id, ids);
-      return (await workOut(tx, services, workspace, calls, { mostUsers, read })).results;
+  const names = calls.flatMap(({ steps }) => steps.flatMap((step) => step.names));
+  const read = (from: Queryable, lock?: Transaction) =>
+    loadGraph(from, workspace.id, names, {
+      newId: (value) => idInBucketOf(services.clock.newId(), workspace.id, value),
+      redirects: workspace.settings.redirect_merged_ids,
+      mostUsers,
+      read: (ids) =>
+        lock ? lockProfiles(lock, workspace.id, ids) : selectProfiles(from, workspace.id, ids),
     });
+  const compute = (graph: IdentityGraph, from: Queryable) =>
+    workOut(from, workspace.id, calls, graph);
+  if (isDryRun) {
+    return readTogether(database, async (tx) => (await compute(await read(tx), tx)).results);
   }
-  const { results, written } = await withRetries(database, async (tx, attempt) => {
-    const isLocked = attempt >= LOCKING_TRY;
-    const readOrLock = isLocked ? lockProfiles : selectProfiles;
-    const read = (ids: readonly string[]) => readOrLock(tx, workspace.id, ids);
-    await writePeopleOf(tx, workspace.id);
-    const work = await workOut(tx, services, workspace, calls, { mostUsers, read });
-    const written = await save(tx, services, workspace.id, work, isLocked);
-    await alsoWrite?.(tx, work.results);
-    return { results: work.results, written };
+  const { results } = await writePeople({ database }, workspace.id, {
+    read: ({ from, lock }) => read(from, lock),
+    workOut: compute,
+    async save(tx, work, isLocked) {
+      const written = await save(tx, services, workspace.id, work, isLocked);
+      await alsoWrite?.(tx, work.results);
+      return written;
+    },
   });
-  await countAgainOnCluster(database, workspace.id, written);
   return results;
 }
-
-/** From which try on profiles are locked before they are read: see LOCKING_TRY in intake/track/write-batch.ts. */
-const LOCKING_TRY = 4;
 
 interface Work {
   readonly results: Result[][];
@@ -167,21 +167,13 @@ interface Callers {
 
 async function workOut(
   database: Queryable,
-  services: IdentityServices,
-  workspace: Workspace,
+  workspaceId: number,
   calls: readonly Call[],
-  { mostUsers, read }: Pick<LoadGraphOptions, "mostUsers" | "read">,
+  graph: IdentityGraph,
 ): Promise<Work> {
-  const names = calls.flatMap(({ steps }) => steps.flatMap((step) => step.names));
-  const graph = await loadGraph(database, workspace.id, names, {
-    newId: (value) => idInBucketOf(services.clock.newId(), workspace.id, value),
-    redirects: workspace.settings.redirect_merged_ids,
-    mostUsers,
-    read,
-  });
   const { applied, changes, callers } = await applyAll(graph, calls);
-  const ids = await withinBudget(database, workspace.id, profilesIn(changes));
-  const before = await readBelongings(database, workspace.id, ids);
+  const ids = await withinBudget(database, workspaceId, profilesIn(changes));
+  const before = await readBelongings(database, workspaceId, ids);
   await nextTurn();
   const outcome = await joinBelongings(changes, before);
   const audited = new Map(outcome.audited.map((each) => [each.change, each]));
@@ -238,19 +230,19 @@ async function save(
   workspaceId: number,
   { graph, changes, before, outcome, callers }: Work,
   isLocked: boolean,
-): Promise<GraphChanges> {
+): Promise<Written> {
   const now = clock.now();
   await nextTurn();
-  const written = graph.changes(now);
-  await saveGraph(tx, workspaceId, written, { isLocked, now });
-  const abandonedEmails = await findAbandoned(tx, workspaceId, written);
+  const profiles = graph.changes(now);
+  const takesExternalIds = await saveGraph(tx, workspaceId, profiles, { isLocked, now });
+  const abandonedEmails = await findAbandoned(tx, workspaceId, profiles);
   const belongings = { changes, before, after: outcome.after, abandonedEmails };
-  await settleAll([
+  const [, subscriptions] = await settleAll([
     saveBelongings(tx, workspaceId, belongings, callers.of, clock),
-    writeSubscriptions(tx, workspaceId, emailStates(written, callers), clock),
+    writeSubscriptions(tx, workspaceId, emailStates(profiles, callers), clock),
     recordAudit(tx, workspaceId, outcome.audited, callers.of, clock),
   ]);
-  return written;
+  return { identities: { profiles, changes }, subscriptions, takesExternalIds };
 }
 
 const emailStates = ({ linkedEmailStates }: GraphChanges, callers: Callers) => ({

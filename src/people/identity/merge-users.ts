@@ -1,12 +1,29 @@
 import type { WorkspaceContext } from "../../base/context/context.ts";
+import type { ActiveSpan, Tracing } from "../../base/observe/tracing.ts";
 import { accepted, type Checked, type Fault, Problem, refused } from "../../base/problem.ts";
 import { isJsonObject, type JsonObject } from "../../base/values/plain-json.ts";
-import type { Transaction } from "../../database/database.ts";
-import { type Applied, changeIdentities, type IdentityServices } from "./change-identities.ts";
+import type { Database, Transaction } from "../../database/database.ts";
+import { createSharedTransactions } from "../../database/shared-transactions.ts";
+import {
+  type Applied,
+  type Call,
+  changeIdentities,
+  changeTogether,
+  type IdentityServices,
+  type Result,
+  type Step,
+} from "./change-identities.ts";
 import type { Effect } from "./combine/effects.ts";
 import type { IdentityGraph } from "./identity-graph.ts";
-import { carryOut, checkEach, MOST_ITEMS, type Notes, refuseFaults, type Work } from "./items.ts";
-import type { MergeQueue } from "./merge-queue.ts";
+import {
+  carryOut,
+  checkEach,
+  MOST_ITEMS,
+  MOST_MATCHES,
+  type Notes,
+  refuseFaults,
+  type Work,
+} from "./items.ts";
 import {
   choose,
   isFault,
@@ -48,15 +65,49 @@ export async function mergeUsers(
   const items = checkEach("merge_updates", updates, checkUpdate);
   refuseFaults(items.faults, ({ fault }) => fault.message);
   const { mergeQueue, database } = services;
-  // Within a transaction that records the answer, a request is written by itself.
-  const queue = isDryRun || database.isWithin ? undefined : mergeQueue;
-  const change = queue && (() => queue.merge(context, items.steps));
+  const change =
+    isDryRun || !mergeQueue ? undefined : () => mergeQueue.merge(database, context, items.steps);
   return (await carryOut(services, context, items, isDryRun, change)).notes;
 }
 
 export interface MergingServices extends IdentityServices {
   /** Without one, every request has a transaction of its own. */
   readonly mergeQueue?: MergeQueue;
+}
+
+export interface MergeQueue {
+  /** Merges users together with other requests that wait, in one transaction. @returns the outcome of each item. */
+  merge(database: Database, context: WorkspaceContext, steps: readonly Step[]): Promise<Result[]>;
+}
+
+/** How many merges one transaction takes, at most: more hold up the event loop, and hardly cost less. */
+const MERGES_TOGETHER = 200;
+
+/** How many transactions a process writes at the same time: one is computed while the other is written. */
+const AT_ONCE = 2;
+
+/**
+ * What one request may match and combine in memory holds for all that are written together. Where they exceed it,
+ * each is written alone.
+ */
+export function createMergeQueue(
+  services: IdentityServices & { readonly tracing: Tracing },
+): MergeQueue {
+  const queue = createSharedTransactions<Call, Result[], ActiveSpan>({
+    name: "merge users",
+    tracing: services.tracing,
+    depth: AT_ONCE,
+    mostTogether: MERGES_TOGETHER,
+    runTogether: (calls, database = services.database) =>
+      changeTogether({ ...services, database }, calls, {
+        isDryRun: false,
+        mostUsers: MOST_MATCHES,
+      }),
+  });
+  return {
+    merge: (database, context, steps) =>
+      queue.run(context.workspace.id, { context, steps }, steps.length, database),
+  };
 }
 
 /** Two users by their platform ids, and what to write in the same transaction. */

@@ -1,6 +1,5 @@
-import { commitTogether } from "../../database/citus/commit-together.ts";
-import { isCitus } from "../../database/citus/distribute.ts";
-import { type Database, settleAll, type Transaction } from "../../database/database.ts";
+import { commitTogether } from "../../database/commit-together.ts";
+import { settleAll, type Transaction } from "../../database/database.ts";
 import { countIdRemoval } from "../profiles/id-removals-store.ts";
 import { emailValue, identifierKey } from "../profiles/identifiers.ts";
 import { deleteMerged, upsertMerged } from "../profiles/merged-store.ts";
@@ -27,6 +26,7 @@ import type { GraphChanges } from "./identity-graph.ts";
  * was written since.
  *
  * @param isLocked whether the profiles were locked when they were read.
+ * @returns whether an external_id leaves a user who still exists.
  * @throws a serialization failure if a profile or an identifier has changed.
  */
 export async function saveGraph(
@@ -34,8 +34,9 @@ export async function saveGraph(
   workspaceId: number,
   changes: GraphChanges,
   { isLocked, now }: { readonly isLocked: boolean; readonly now: Date },
-): Promise<void> {
+): Promise<boolean> {
   const { removedIdentifiers, touched } = changes;
+  const takesIds = takesExternalIds(changes);
   const { fresh, moved } = splitAdded(changes);
   const [, locked] = await settleAll([
     insertIdentifiers(tx, workspaceId, fresh),
@@ -50,24 +51,12 @@ export async function saveGraph(
     deleteProfiles(tx, workspaceId, changes.removedIds),
     deleteMerged(tx, workspaceId, changes.forgottenIds),
     upsertMerged(tx, workspaceId, changes.redirected, now),
-    ...(takesExternalIds(changes) ? [commitTogether(tx), countIdRemoval(tx, workspaceId)] : []),
+    ...(takesIds ? [commitTogether(tx), countIdRemoval(tx, workspaceId)] : []),
   ]);
+  return takesIds;
 }
 
-/**
- * The coordinator of a cluster commits the count of removals a moment before the workers commit the removals. Another
- * process may have read the new count and the old id in between, so it is counted again once all have committed.
- */
-export async function countAgainOnCluster(
-  database: Database,
-  workspaceId: number,
-  changes: GraphChanges,
-): Promise<void> {
-  if (!takesExternalIds(changes) || !(await isCitus(database))) return;
-  await database.transaction((tx) => countIdRemoval(tx, workspaceId));
-}
-
-/** Whether an external_id leaves a user who still exists, which id caches cannot notice by themselves. */
+/** Id caches cannot notice by themselves that an external_id leaves a user who still exists. */
 function takesExternalIds({ removedIdentifiers, removedIds }: GraphChanges): boolean {
   const gone = new Set(removedIds);
   return removedIdentifiers.some(

@@ -1,5 +1,6 @@
 import type { Queryable, Transaction } from "../../database/database.ts";
 import { PEOPLE_LOCK_CLASS } from "../../database/people-lock.ts";
+import { StaleRead } from "./stale-read.ts";
 
 /* Counts how often an external_id was removed from a user who still exists. Id caches are valid for one count. */
 
@@ -19,6 +20,16 @@ export async function countIdRemoval(tx: Transaction, workspaceId: number): Prom
      on conflict (workspace_id) do update set removals = external_id_removals.removals + 1`,
     [workspaceId],
   );
+}
+
+/** @throws a serialization failure where external ids were removed since the count was this. */
+export async function checkIdRemovals(
+  database: Queryable,
+  workspaceId: number,
+  removals: number,
+): Promise<void> {
+  const isSame = (await selectIdRemovals(database, workspaceId)) === removals;
+  if (!isSame) throw new StaleRead("an external_id was removed");
 }
 
 /**

@@ -1,6 +1,5 @@
 import { idInBucketOf } from "../../database/buckets.ts";
-import { type Queryable, settleAll, type Transaction } from "../../database/database.ts";
-import { writePeopleOf } from "../../database/people-lock.ts";
+import type { Queryable, Transaction } from "../../database/database.ts";
 import type { AddressCache } from "./address-cache.ts";
 import type { CachedIds, IdCache } from "./id-cache.ts";
 import {
@@ -40,94 +39,49 @@ export interface GivenAddress extends Identifier {
   readonly given: string;
 }
 
-export interface ReadOptions {
-  newId(): string;
-  /** Caches the external ids and the addresses that are found. */
-  readonly cached?: Cached;
-  /** Leaves attributes and aliases of profiles empty, for writes that neither read nor change any. */
-  readonly bare?: boolean;
-}
-
 /** What a batch of writes knows without a query. */
 export interface Cached extends CachedIds {
   readonly addressCache: AddressCache;
 }
 
-export interface LoadOptions extends ReadOptions {
-  /**
-   * Whether the profiles of the targets are locked now; otherwise `savePeople` detects changes made
-   * meanwhile.
-   */
-  readonly lock: boolean;
+/** How a try of a write reads: see `writePeople`. */
+export interface Reading {
+  readonly from: Queryable;
+  /** The transaction that locks the profiles, if one does; otherwise `savePeople` detects changes made meanwhile. */
+  readonly lock: Transaction | undefined;
+  /** Caches the external ids and the addresses that are found. */
+  readonly cached: Cached | undefined;
+  /** Whether to rely on the caches, which may be stale. */
+  readonly usesCaches: boolean;
+}
+
+export interface ReadOptions {
+  newId(): string;
+  /** Leaves attributes and aliases of profiles empty, for writes that neither read nor change any. */
+  readonly bare?: boolean;
 }
 
 /**
  * Reads everything that a batch of writes needs, in at most five statements whatever its size, and one or
- * two more for platform_ids. A reset of the workspace waits until the transaction ends.
+ * two more for platform_ids; in none at all if everything is cached.
  *
  * @throws StaleRead if data changed meanwhile.
  */
-export async function loadPeople(
-  tx: Transaction,
+export async function readPeople(
+  { from, lock, cached, usesCaches }: Reading,
   workspaceId: number,
   targets: readonly Target[],
-  options: LoadOptions,
+  { newId, bare }: ReadOptions,
 ): Promise<People> {
-  // In one round trip with what is read first: that is read once this is held. Bypasses the id
-  // cache, which may be stale.
-  const [, people] = await settleAll([
-    writePeopleOf(tx, workspaceId),
-    read(tx, workspaceId, targets, options, lookUpCached(targets, workspaceId), {
-      lock: options.lock ? tx : undefined,
-    }),
-  ]);
-  return people;
-}
-
-/**
- * The same before the transaction begins, so that rows are locked only while they are written; no statement
- * at all if everything is cached. The transaction must begin with `writePeopleOf`; `savePeople` checks what
- * was read.
- *
- * @throws StaleRead as above.
- */
-export const readPeople = (
-  database: Queryable,
-  workspaceId: number,
-  targets: readonly Target[],
-  options: ReadOptions,
-): Promise<People> =>
-  read(
-    database,
-    workspaceId,
-    targets,
-    options,
-    lookUpCached(targets, workspaceId, options.cached?.idCache),
-    { addressCache: options.cached?.addressCache },
-  );
-
-/**
- * @param lock the transaction that locks the profiles, if one does.
- * @param addressCache which profiles need not be read for an address that they have already.
- */
-async function read(
-  database: Queryable,
-  workspaceId: number,
-  targets: readonly Target[],
-  { newId, cached, bare }: ReadOptions,
-  { hits, wanted }: LookedUp,
-  {
-    lock,
-    addressCache,
-  }: { lock?: Transaction | undefined; addressCache?: AddressCache | undefined },
-): Promise<People> {
-  const found = await findIdentifiers(database, workspaceId, wanted);
+  const { idCache, addressCache } = (usesCaches && cached) || {};
+  const { hits, wanted } = lookUpCached(targets, workspaceId, idCache);
+  const found = await findIdentifiers(from, workspaceId, wanted);
   if (cached) storeIds(cached, workspaceId, found);
   for (const { kind, value, profileId } of found) {
     if (kind === "external_id") hits.set(value, profileId);
   }
   const platformIds = platformIdsOf(targets);
-  const merged = await followMerged(database, workspaceId, platformIds);
+  const merged = await followMerged(from, workspaceId, platformIds);
   const whereabouts = { hits, found, merged };
   const ids = lock
     ? profilesNamed(targets, whereabouts)
@@ -136,12 +90,12 @@ async function read(
   const rows =
     lock && !spreads
       ? await lockProfiles(lock, workspaceId, ids)
-      : await (bare ? selectBareProfiles : selectProfiles)(database, workspaceId, ids);
+      : await (bare ? selectBareProfiles : selectProfiles)(from, workspaceId, ids);
   const addresses = spreads ? addressesOf(rows, wanted) : new Map<string, Identifier>();
-  const sharers = await findIdentifiers(database, workspaceId, addresses);
+  const sharers = await findIdentifiers(from, workspaceId, addresses);
   const all = [...found, ...sharers];
   const people = lock && spreads ? await lockAsRead(lock, workspaceId, rows, all) : rows;
-  await refuseMergedMeanwhile(database, workspaceId, platformIds, merged, people);
+  await refuseMergedMeanwhile(from, workspaceId, platformIds, merged, people);
   if (cached) storeAddresses(cached, rows);
   const kept = lock ? people : withoutConfirmed(people, targets, whereabouts);
   const newProfileId = (value: string) => idInBucketOf(newId(), workspaceId, value);

@@ -310,6 +310,7 @@ const updateOf = (person: Person, updatedAtMicros: number): ProfileUpdate =>
   person.stored
     ? {
         id: person.id,
+        before: person.stored,
         version: person.stored.version,
         standardPatch: person.standardPatch ?? null,
         customPatch: person.customPatch ?? null,
@@ -321,6 +322,7 @@ const updateOf = (person: Person, updatedAtMicros: number): ProfileUpdate =>
       }
     : {
         id: person.id,
+        before: undefined,
         version: null,
         standardPatch: person.standardPatch ?? null,
         customPatch: person.customPatch ?? null,

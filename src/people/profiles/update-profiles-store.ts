@@ -1,11 +1,13 @@
 import { bucketsOfIds } from "../../database/buckets.ts";
 import type { Transaction } from "../../database/database.ts";
 import { texts, timestamps, uuids } from "../../database/parameters/typed-list.ts";
-import type { Attributes } from "./store.ts";
+import type { Attributes, ProfileRow } from "./store.ts";
 
 /** What changes about a stored profile. A member of an attributes patch that is null is removed. */
 export interface ProfileUpdate {
   readonly id: string;
+  /** The profile as it was read; undefined if it was not. */
+  readonly before: ProfileRow | undefined;
   /** The version that the change was computed from; null if it holds for any. */
   readonly version: number | null;
   readonly standardPatch: Attributes | null;

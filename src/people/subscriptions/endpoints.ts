@@ -6,8 +6,7 @@ import { Addresses, checkManySets, checkOneSet, ManySets, OneSet } from "./check
 import { type ReadServices, readStatus } from "./read-status.ts";
 import { readUserGroups, UserGroups } from "./read-user-groups.ts";
 import { setEmailStates } from "./set-email-states.ts";
-import type { SetServices } from "./set-group-states.ts";
-import { type QueuedSetServices, setInTurn } from "./set-queue.ts";
+import type { SetQueue, SetServices } from "./set-group-states.ts";
 
 const NEWSLETTER = "ed06e19a-51bb-4c4e-8a3d-9b4a7d3a1c20";
 
@@ -48,8 +47,10 @@ const setManyEndpoint = endpoint({
   access: withPermission("subscription.status.set"),
   body: ManySets,
   replies: { 201: SetReply },
-}).handledBy(async (services: QueuedSetServices, context, { body }) =>
-  successWith(await setInTurn(services, context, checkManySets(context.workspace, body))),
+}).handledBy(async (services: SetServices & { readonly setQueue: SetQueue }, context, { body }) =>
+  successWith(
+    await services.setQueue.set(services, context, checkManySets(context.workspace, body)),
+  ),
 );
 
 const setOneEndpoint = endpoint({
@@ -74,8 +75,8 @@ const setOneEndpoint = endpoint({
   access: withPermission("subscription.status.set"),
   body: OneSet,
   replies: { 201: SetReply },
-}).handledBy(async (services: QueuedSetServices, context, { body }) =>
-  successWith(await setInTurn(services, context, checkOneSet(context.workspace, body))),
+}).handledBy(async (services: SetServices & { readonly setQueue: SetQueue }, context, { body }) =>
+  successWith(await services.setQueue.set(services, context, checkOneSet(context.workspace, body))),
 );
 
 const emailStatusEndpoint = endpoint({

@@ -1,10 +1,10 @@
 import { recordChangeIn } from "../../admin/audit/audit.ts";
-import type { Clock } from "../../base/clock.ts";
 import type { WorkspaceContext } from "../../base/context/context.ts";
-import { type Transaction, withRetries } from "../../database/database.ts";
+import type { Transaction } from "../../database/database.ts";
 import type { PersonIdentifier } from "../profiles/identifiers.ts";
-import { loadPeople } from "../profiles/load-people.ts";
+import { readPeople } from "../profiles/load-people.ts";
 import { savePeople } from "../profiles/save-people.ts";
+import { type Written, writePeople } from "../profiles/write-people.ts";
 import { forgetAddress } from "./person-states.ts";
 import type { SetServices, SettingContext } from "./set-group-states.ts";
 import { type EmailState, writeSubscriptions } from "./states.ts";
@@ -16,20 +16,20 @@ import { type EmailState, writeSubscriptions } from "./states.ts";
  * @param addresses identifiers of the kind email.
  * @param alsoWrite runs in the same transaction.
  */
-export function setEmailStates(
-  { database, clock }: SetServices,
+export async function setEmailStates(
+  services: SetServices,
   context: SettingContext,
   addresses: readonly PersonIdentifier[],
   state: EmailState,
   alsoWrite?: (tx: Transaction) => Promise<void>,
 ): Promise<void> {
   const { workspace } = context;
-  return withRetries(database, async (tx, attempt) => {
-    await touchHolders(tx, workspace.id, addresses, clock, attempt);
+  await touchHolders(services, workspace.id, addresses, async (tx) => {
     const emailStates = addresses.map(({ value }) => ({ email: value, state, context }));
     const changes = { groupStates: [], emailStates, linkedEmailStates: [] };
-    await writeSubscriptions(tx, workspace.id, changes, clock);
+    const subscriptions = await writeSubscriptions(tx, workspace.id, changes, services.clock);
     await alsoWrite?.(tx);
+    return { subscriptions };
   });
 }
 
@@ -40,37 +40,47 @@ export function setEmailStates(
  * @returns whether anything was stored.
  */
 export async function eraseEmailState(
-  { database, clock }: SetServices,
+  services: SetServices,
   context: WorkspaceContext,
   address: PersonIdentifier,
 ): Promise<boolean> {
   const { workspace } = context;
-  return withRetries(database, async (tx, attempt) => {
-    await touchHolders(tx, workspace.id, [address], clock, attempt);
-    if (!(await forgetAddress(tx, workspace.id, address.value))) return false;
+  let wasStored = false;
+  await touchHolders(services, workspace.id, [address], async (tx) => {
+    wasStored = await forgetAddress(tx, workspace.id, address.value);
+    if (!wasStored) return {};
     const change = { action: "erased", kind: "email_state", name: workspace.name };
-    await recordChangeIn(tx, clock, context, change);
-    return true;
+    await recordChangeIn(tx, services.clock, context, change);
+    return {};
   });
+  return wasStored;
 }
 
-/** Locks all users of the addresses and marks them as updated now. */
+/** Locks all users of the addresses, marks them as updated now, and writes something about the addresses. */
 async function touchHolders(
-  tx: Transaction,
+  { database, clock }: SetServices,
   workspaceId: number,
   addresses: readonly PersonIdentifier[],
-  { now, newId }: Clock,
-  attempt: number,
+  write: (tx: Transaction) => Promise<Written>,
 ): Promise<void> {
+  const { newId } = clock;
   const targets = addresses.map((identifier) => ({
     identifier,
     reads: false,
     addresses: [],
     spreads: false,
   }));
-  const people = await loadPeople(tx, workspaceId, targets, { newId, lock: attempt > 1 });
-  for (const { value } of addresses) {
-    for (const person of people.holdersOf("email", value)) people.touch(person);
-  }
-  await savePeople(tx, workspaceId, people.changes(now()));
+  await writePeople({ database }, workspaceId, {
+    read: (reading) => readPeople(reading, workspaceId, targets, { newId }),
+    async workOut(people) {
+      for (const { value } of addresses) {
+        for (const person of people.holdersOf("email", value)) people.touch(person);
+      }
+      return people.changes(clock.now());
+    },
+    async save(tx, changes) {
+      await savePeople(tx, workspaceId, changes);
+      return { people: changes, ...(await write(tx)) };
+    },
+  });
 }

@@ -1,21 +1,17 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Context } from "../../base/context/context.ts";
 import type { Workspace } from "../../base/context/workspace.ts";
+import type { ActiveSpan, Tracing } from "../../base/observe/tracing.ts";
 import type { Fault } from "../../base/problem.ts";
 import { startTurns } from "../../base/turns.ts";
 import type { ItemNote } from "../../base/verdicts.ts";
-import {
-  type Database,
-  isAborted,
-  settleAll,
-  type Transaction,
-  withRetries,
-} from "../../database/database.ts";
-import { writePeopleAt } from "../profiles/id-removals-store.ts";
+import { type Database, settleAll, type Transaction } from "../../database/database.ts";
+import { createSharedTransactions } from "../../database/shared-transactions.ts";
 import type { PersonIdentifier } from "../profiles/identifiers.ts";
-import { type Cached, loadPeople, readPeople, type Target } from "../profiles/load-people.ts";
+import { readPeople, type Target } from "../profiles/load-people.ts";
 import type { People, Person } from "../profiles/people.ts";
 import { type ProfileTouch, touchProfiles } from "../profiles/update-profiles-store.ts";
+import { type PeopleServices, type Written, writePeople } from "../profiles/write-people.ts";
 import { sharersOf } from "./sharers.ts";
 import { type GroupState, type GroupStateSet, writeGroupSets } from "./states.ts";
 
@@ -64,12 +60,53 @@ export interface SetRequest {
  * @returns the identifiers that match no user.
  */
 export async function setGroupStates(
-  services: SetServices,
+  { database, clock }: SetServices,
   context: SettingContext,
   sets: readonly GroupSet[],
 ): Promise<ItemNote[]> {
-  const [skipped] = await setTogether(services, [{ context, sets }]);
+  const [skipped] = await setTogether({ database, clock }, [{ context, sets }]);
   return skipped ?? [];
+}
+
+export interface SetQueue {
+  /**
+   * Sets group states together with other requests that wait, each of them whole, in one transaction.
+   *
+   * @returns the identifiers that match no user.
+   */
+  set(
+    services: SetServices,
+    context: SettingContext,
+    sets: readonly GroupSet[],
+  ): Promise<ItemNote[]>;
+}
+
+/** How many named users one transaction takes, at most (docs/performance.md). */
+const USERS_TOGETHER = 2_000;
+
+/** How many transactions a process writes at the same time: one is computed while the other is written. */
+const AT_ONCE = 2;
+
+export function createSetQueue(
+  services: SetServices & PeopleServices & { readonly tracing: Tracing },
+): SetQueue {
+  const queue = createSharedTransactions<SetRequest, ItemNote[], ActiveSpan>({
+    name: "set states",
+    tracing: services.tracing,
+    depth: AT_ONCE,
+    mostTogether: USERS_TOGETHER,
+    runTogether: (requests, database = services.database) =>
+      setTogether({ ...services, database }, requests),
+  });
+  return {
+    set: ({ database }, context, sets) =>
+      queue.run(
+        context.workspace.id,
+        { context, sets },
+        sets.reduce((sum, { named }) => sum + named.length, 0),
+        database,
+      ),
+  };
 }
 
 /**
@@ -78,45 +115,24 @@ export async function setGroupStates(
  * Users are read without a lock and then written on a condition. For users named by id that is that they still have
  * the addresses by which sharers were found, so that other writes about them do not abort this one. Of users named
  * by an address the order of their updates counts, so it is the version. The states themselves are read
- * once the users are locked. If a condition fails, everything runs again with the users locked first.
+ * once the users are locked.
  *
- * @param cached the id cache; with it users are read before the transaction begins.
  * @returns for each request the identifiers that match no user.
  */
 export async function setTogether(
-  { database, clock }: SetServices,
+  services: SetServices & PeopleServices,
   requests: readonly SetRequest[],
-  cached?: Cached,
 ): Promise<ItemNote[][]> {
-  const [first] = requests;
-  if (!first) return [];
-  const workspaceId = first.context.workspace.id;
+  const [first] = requests as [SetRequest];
+  const { id } = first.context.workspace;
   const targets = requests.flatMap(({ sets }) => sets.flatMap((set) => set.named.map(targetOf)));
-  const options = { newId: clock.newId, bare: true };
-  if (cached) {
-    const ahead = await readPeople(database, workspaceId, targets, { ...options, cached })
-      .then((people) => workOut(people, requests))
-      .then((worked) =>
-        database.transaction((tx) => {
-          const started = writePeopleAt(tx, workspaceId, cached.removals);
-          return settleAll([started, save(tx, workspaceId, worked, clock)]).then(() => worked);
-        }),
-      )
-      .catch(unlessAborted);
-    if (ahead) return ahead.skipped;
-  }
-  return withRetries(database, async (tx, attempt) => {
-    const lock = cached !== undefined || attempt > 1;
-    const people = await loadPeople(tx, workspaceId, targets, { ...options, lock });
-    const worked = await workOut(people, requests);
-    await save(tx, workspaceId, worked, clock);
-    return worked.skipped;
+  const options = { newId: services.clock.newId, bare: true };
+  const { skipped } = await writePeople(services, id, {
+    read: (reading) => readPeople(reading, id, targets, options),
+    workOut: (people) => workOut(people, requests),
+    save: (tx, worked) => save(tx, id, worked, services.clock),
   });
-}
-
-/** Undefined if the transaction met another one. @throws other errors. */
-function unlessAborted(error: unknown): undefined {
-  if (!isAborted(error)) throw error;
+  return skipped;
 }
 
 /** Sets as they are to be written. */
@@ -177,13 +193,14 @@ async function save(
   workspaceId: number,
   { groupStates, touched }: Worked,
   clock: Clock,
-): Promise<void> {
+): Promise<Written> {
   const now = clock.now().getTime() * 1_000;
   const touches = touched.map((each, order) => touchOf(each, now + order));
-  await settleAll([
+  const [, subscriptions] = await settleAll([
     touchProfiles(tx, workspaceId, touches),
     writeGroupSets(tx, workspaceId, groupStates, clock),
   ]);
+  return { subscriptions };
 }
 
 const touchOf = (

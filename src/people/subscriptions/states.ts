@@ -3,6 +3,8 @@ import type { CallRecord } from "../../base/context/context.ts";
 import { settleAll, type Transaction } from "../../database/database.ts";
 import {
   deleteAllChanges,
+  type EmailStateChange,
+  type GroupStateChange,
   insertEmailStateChanges,
   insertGroupStateChanges,
 } from "./history-store.ts";
@@ -56,19 +58,27 @@ export interface SubscriptionChanges {
   readonly relinkedEmailStates?: readonly LinkedEmailState[];
 }
 
+/** What changed, as entries of the history. */
+export interface StateChanges {
+  readonly groupStates: readonly GroupStateChange[];
+  readonly emailStates: readonly EmailStateChange[];
+}
+
 /**
  * Writes the changes and their history: one statement for each kind of state, and one for its history if
  * something changed. The profiles must be locked by the transaction.
  *
  * History entries are dated after the rows are locked, so that of two writers the later one has the later
  * entry.
+ *
+ * @returns those entries.
  */
 export async function writeSubscriptions(
   tx: Transaction,
   workspaceId: number,
   changes: SubscriptionChanges,
   clock: Clock,
-): Promise<void> {
+): Promise<StateChanges> {
   const { groupStates, linkedEmailStates } = changes;
   const now = clock.now();
   const emailStates = changes.emailStates.map((row) => ({ setAt: now.getTime() * 1_000, ...row }));
@@ -81,22 +91,29 @@ export async function writeSubscriptions(
     upsert: (rows) => upsertEmailStates(tx, workspaceId, rows),
     write: (rows) => writeEmailStates(tx, workspaceId, rows),
   });
-  await settleAll([
-    groups.then((changed) => insertGroupStateChanges(tx, workspaceId, dated(changed, clock))),
-    settleAll([linked, emails]).then(([taken, changed]) => {
+  const [ofGroups, ofEmails] = await settleAll([
+    groups.then(async (changed) => {
+      const entries = dated(changed, clock);
+      await insertGroupStateChanges(tx, workspaceId, entries);
+      return entries;
+    }),
+    settleAll([linked, emails]).then(async ([taken, changed]) => {
       const addresses = new Set(taken.map(emailKey));
       const all = [...linkedEmailStates.filter((row) => addresses.has(row.email)), ...changed];
-      return settleAll([
-        insertEmailStateChanges(tx, workspaceId, dated(all, clock)),
+      const entries = dated(all, clock);
+      await settleAll([
+        insertEmailStateChanges(tx, workspaceId, entries),
         repeatRefusals(
           tx,
           workspaceId,
           repeatedRefusals([...linkedEmailStates, ...emailStates], all),
         ),
       ]);
+      return entries;
     }),
   ]);
-  await writeRelinked(tx, workspaceId, changes, clock);
+  const relinked = await writeRelinked(tx, workspaceId, changes, clock);
+  return { groupStates: ofGroups, emailStates: [...ofEmails, ...relinked] };
 }
 
 /**
@@ -111,7 +128,7 @@ export async function writeGroupSets(
   workspaceId: number,
   sets: readonly GroupStateSet[],
   clock: Clock,
-): Promise<void> {
+): Promise<StateChanges> {
   const profileIds = [...new Set(sets.map(({ profileId }) => profileId))];
   const groupIds = [...new Set(sets.map(({ groupId }) => groupId))];
   const stored = await selectStatesIn(tx, workspaceId, profileIds, groupIds);
@@ -124,10 +141,12 @@ export async function writeGroupSets(
     last.set(key, row);
     return true;
   });
+  const entries = dated(changes, clock);
   await settleAll([
     writeGroupStates(tx, workspaceId, [...last.values()], clock.now()),
-    insertGroupStateChanges(tx, workspaceId, dated(changes, clock)),
+    insertGroupStateChanges(tx, workspaceId, entries),
   ]);
+  return { groupStates: entries, emailStates: [] };
 }
 
 async function writeRelinked(
@@ -135,11 +154,13 @@ async function writeRelinked(
   workspaceId: number,
   { relinkedEmailStates = [] }: SubscriptionChanges,
   clock: Clock,
-): Promise<void> {
+): Promise<EmailStateChange[]> {
   const taken = await upsertLinkedEmailStates(tx, workspaceId, relinkedEmailStates);
   const addresses = new Set(taken.map(emailKey));
   const changed = relinkedEmailStates.filter((row) => addresses.has(row.email));
-  await insertEmailStateChanges(tx, workspaceId, dated(changed, clock));
+  const entries = dated(changed, clock);
+  await insertEmailStateChanges(tx, workspaceId, entries);
+  return entries;
 }
 
 /**

@@ -56,8 +56,11 @@ function roundTripsOf(inner: Database): {
     database: {
       ...inner,
       ...watched(inner),
-      transaction: (work) => inner.transaction((tx) => work({ ...tx, ...watched(tx) })),
-      transactionAtOnce: (work) => inner.transactionAtOnce((tx) => work({ ...tx, ...watched(tx) })),
+      reader: () => watched(inner),
+      transaction: (work) =>
+        inner.transaction((tx, ...rest) => work({ ...tx, ...watched(tx) }, ...rest)),
+      transactionAtOnce: (work) =>
+        inner.transactionAtOnce((tx, ...rest) => work({ ...tx, ...watched(tx) }, ...rest)),
     },
   };
 }

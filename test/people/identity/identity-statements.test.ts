@@ -10,8 +10,7 @@ import type { Database } from "../../../src/database/database.ts";
 import { migrate } from "../../../src/database/migrations/migrate.ts";
 import { deleteUsers } from "../../../src/people/identity/delete-users.ts";
 import { identifyUsers } from "../../../src/people/identity/identify-users.ts";
-import { createMergeQueue } from "../../../src/people/identity/merge-queue.ts";
-import { mergeUsers } from "../../../src/people/identity/merge-users.ts";
+import { createMergeQueue, mergeUsers } from "../../../src/people/identity/merge-users.ts";
 import { addAliases } from "../../../src/people/identity/new-aliases.ts";
 import { selectAuditEntries } from "../../../src/people/identity/store.ts";
 import { createPeople } from "../../../src/people/profiles/people.ts";
@@ -179,7 +178,7 @@ describe("merges that wait together", () => {
     };
     const { updates } = requestOf("a call", a, b);
     const [failed, merged] = await Promise.allSettled([
-      mergeQueue.merge(context, [failing]),
+      mergeQueue.merge(database, context, [failing]),
       mergeUsers({ ...services(database), mergeQueue }, context, updates),
     ]);
     assert.deepEqual(failed, { status: "rejected", reason: refusal });

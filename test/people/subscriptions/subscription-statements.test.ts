@@ -11,7 +11,6 @@ import { migrate } from "../../../src/database/migrations/migrate.ts";
 import { createAddressCache } from "../../../src/people/profiles/address-cache.ts";
 import { createIdCache } from "../../../src/people/profiles/id-cache.ts";
 import type { PersonIdentifier } from "../../../src/people/profiles/identifiers.ts";
-import { knownIds } from "../../../src/people/profiles/known-ids.ts";
 import { createPeople } from "../../../src/people/profiles/people.ts";
 import { savePeople } from "../../../src/people/profiles/save-people.ts";
 import {
@@ -116,12 +115,12 @@ describe("the cost of setting subscription states", () => {
     const changes = made.changes(systemClock.now());
     await database.transaction((tx) => savePeople(tx, workspace.id, changes));
     const caches = { idCache: createIdCache(), addressCache: createAddressCache() };
+    caches.idCache.expect(workspace.id, 0);
     const costOfTogether = async (requests: readonly GroupSet[]) => {
       const { database: counting, counted } = countingDatabase(database, "counted");
-      const services = { database: counting, clock: systemClock };
-      const cached = await knownIds({ database, ...caches }, workspace.id);
+      const services = { database: counting, clock: systemClock, ...caches };
       const inContext = requests.map((set) => ({ context: contextIn(workspace), sets: [set] }));
-      const notes = await setTogether(services, inContext, cached);
+      const notes = await setTogether(services, inContext);
       assert.deepEqual(notes.flat(), []);
       const { transactions, reads, statements } = counted;
       return { transactions, reads: reads.length, statements: statements.length };

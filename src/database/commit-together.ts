@@ -1,6 +1,6 @@
-import { BUCKETS } from "../buckets.ts";
-import type { Transaction } from "../database.ts";
-import { smallints } from "../parameters/typed-list.ts";
+import { BUCKETS } from "./buckets.ts";
+import type { Transaction } from "./database.ts";
+import { smallints } from "./parameters/typed-list.ts";
 
 /** In different shards, however many there are. */
 const TWO_BUCKETS = smallints([BUCKETS[0] as number, BUCKETS.at(-1) as number]);

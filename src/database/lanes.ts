@@ -1,0 +1,73 @@
+import { BUCKET_COUNT } from "./buckets.ts";
+
+/** Which lane writes which bucket. */
+export interface Lanes {
+  readonly count: number;
+  /** The lane of the bucket at this place in `BUCKETS`. */
+  of(place: number): number;
+}
+
+/** How a process shares out transactions that write users. */
+export interface LanePlan {
+  /** How many lanes there are, at most. */
+  readonly count: number;
+  /** How many transactions of a lane are under way at the same time. */
+  readonly depth: number;
+  /** The same of all lanes together. */
+  readonly atOnce: number;
+  /** The lanes to use while so many items wait. */
+  inUse(waitingItems: number): Lanes;
+}
+
+/** Lanes with as many buckets each. With as many lanes as a cluster has shards, each lane writes to one shard. */
+export const evenLanes = (count: number): Lanes => ({
+  count,
+  of: (place) => Math.floor(((place + 0.5) * count) / BUCKET_COUNT),
+});
+
+/** For transactions that run one after the other: while the engine runs one, the next one is worked out. */
+export const ONE_LANE: LanePlan = { count: 1, depth: 2, atOnce: 2, inUse: () => evenLanes(1) };
+
+/**
+ * How many transactions a process writes at the same time, at most (docs/performance.md). Fewer where
+ * other processes write too: those do not keep to this one's shares of the people.
+ */
+const MOST_LANES = 3;
+const MOST_LANES_AMONG_OTHERS = 2;
+
+/**
+ * Another lane is used where more than this has waited for each at a time: single requests otherwise end up in many
+ * small transactions, and beginning, planning and committing one costs more than its rows (docs/performance.md).
+ */
+const ITEMS_OF_LANE = 256;
+
+/** Lanes of an engine that runs several transactions at the same time. */
+export function lanesFor(processes: number, concurrency: number): LanePlan {
+  const count = Math.min(processes === 1 ? MOST_LANES : MOST_LANES_AMONG_OTHERS, concurrency);
+  const choices = Array.from({ length: count }, (_, index) => evenLanes(index + 1));
+  const inUse = planEverySecond(
+    (items) => choices[Math.min(count, Math.max(1, Math.ceil(items / ITEMS_OF_LANE))) - 1] as Lanes,
+  );
+  return { count, depth: 1, atOnce: count, inUse };
+}
+
+/** How long lanes stay as they are: transactions of different lanes may meet on a person. */
+const PLAN_LANES_EVERY_MS = 1_000;
+
+/** Chooses lanes once a second, by the most items that waited in that time; first as for many. */
+export function planEverySecond(
+  plan: (mostItems: number) => Lanes,
+): (waitingItems: number) => Lanes {
+  let inUse = plan(Infinity);
+  let mostItems = 0;
+  let chosenAt = performance.now();
+  return (waitingItems) => {
+    mostItems = Math.max(mostItems, waitingItems);
+    const now = performance.now();
+    if (now - chosenAt < PLAN_LANES_EVERY_MS) return inUse;
+    inUse = plan(mostItems);
+    mostItems = waitingItems;
+    chosenAt = now;
+    return inUse;
+  };
+}

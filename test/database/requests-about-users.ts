@@ -2,7 +2,9 @@
  * Requests about individual users, sent to the endpoints' handlers: every statement that they send to the
  * engine is shown to the caller first. For tests of what the engine makes of the statements.
  */
+
 import assert from "node:assert/strict";
+import { createReadRecorder } from "../../src/admin/audit/audit.ts";
 import { insertWorkspace } from "../../src/admin/workspaces/store.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { DEFAULT_SETTINGS } from "../../src/base/context/workspace-settings.ts";
@@ -77,6 +79,7 @@ function clientOf(watchedDatabase: Database, lanes: LanePlan) {
   const caches = { idCache: createIdCache(), addressCache: createAddressCache() };
   const services = {
     ...parts,
+    recordAuditedRead: createReadRecorder(parts),
     writeQueue: createWriteQueue(
       {
         ...parts,

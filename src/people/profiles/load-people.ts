@@ -300,7 +300,10 @@ function profilesNamed(
   const holders = new Map<string, string[]>();
   for (const row of found) {
     const key = identifierKey(row);
-    holders.set(key, [...(holders.get(key) ?? []), row.profileId]);
+    const those = holders.get(key);
+    // A copy for each holder would be quadratic in the users of one address.
+    if (those) those.push(row.profileId);
+    else holders.set(key, [row.profileId]);
   }
   const ids = new Set<string>();
   for (const target of targets) {

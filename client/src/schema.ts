@@ -6682,6 +6682,12 @@ export interface operations {
                         emails?: string[];
                         /** @description Phone numbers in E.164. */
                         phones?: string[];
+                        /** @description The same as a list of one. */
+                        external_id?: string | number;
+                        /** @description The same as a list of one. */
+                        email?: string | number;
+                        /** @description The same as a list of one. */
+                        phone?: string | number;
                         /** @description Not supported: true with `subscribed` is refused, because nothing is sent. */
                         use_double_opt_in_logic?: boolean;
                     }[];
@@ -6999,12 +7005,12 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The first day of the period, as YYYY-MM-DD. It begins at midnight UTC.
+                 * @description The first day of the period, as YYYY-MM-DD. It begins at midnight UTC. Of a date-time the day counts.
                  * @example text
                  */
                 start_date?: string;
                 /**
-                 * @description The first day after the period, as YYYY-MM-DD.
+                 * @description The first day after the period, as YYYY-MM-DD: for one day, the next one; to include today, tomorrow.
                  * @example text
                  */
                 end_date?: string;
@@ -7076,12 +7082,12 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The first day of the period, as YYYY-MM-DD. It begins at midnight UTC.
+                 * @description The first day of the period, as YYYY-MM-DD. It begins at midnight UTC. Of a date-time the day counts.
                  * @example text
                  */
                 start_date?: string;
                 /**
-                 * @description The first day after the period, as YYYY-MM-DD.
+                 * @description The first day after the period, as YYYY-MM-DD: for one day, the next one; to include today, tomorrow.
                  * @example text
                  */
                 end_date?: string;

@@ -1,9 +1,12 @@
 import { randomFillSync } from "node:crypto";
 import { v7 } from "uuid";
 
-/** Time and identity, in one place so that tests can decide both. */
+/** Time and identity, in one place so that tests can decide both. docs/decisions/clocks.md */
 export interface Clock {
+  /** The time of day, for what is stored and shown. It jumps if the clock that it follows is set. */
   now(): Date;
+  /** Milliseconds on a clock that never jumps: for every duration within this process. */
+  elapsedMs(): number;
   /** A UUIDv7: unique, and in the order of creation. */
   newId(): string;
 }
@@ -18,7 +21,7 @@ const IDS_OF_A_DRAW = 256;
  * Makes ids that grow within a millisecond too (RFC 9562, 6.2, a counter with a random start). Random
  * bytes are drawn for many at once: a draw for each took 1.3 of its 1.5 microseconds.
  */
-function createIds(): () => string {
+function createIds(nowMs: () => number): () => string {
   const drawn = Buffer.alloc(RANDOM_BYTES * IDS_OF_A_DRAW);
   let next = drawn.length;
   let msecs = 0;
@@ -36,7 +39,7 @@ function createIds(): () => string {
 
   return () => {
     const random = drawRandom();
-    const now = Date.now();
+    const now = Math.floor(nowMs());
     if (now > msecs) {
       msecs = now;
       // 31 of 32 bits, so that the counter has room for all ids of a millisecond.
@@ -46,10 +49,35 @@ function createIds(): () => string {
   };
 }
 
-export const systemClock: Clock = {
-  now: () => new Date(),
-  newId: createIds(),
-};
+function createClock(nowMs: () => number): Clock {
+  return {
+    now: () => new Date(nowMs()),
+    elapsedMs: () => performance.now(),
+    newId: createIds(nowMs),
+  };
+}
+
+/** Follows the clock of this machine. */
+export const systemClock: Clock = createClock(() => Date.now());
+
+/** Follows the clock of this machine until it is set. */
+export interface SettableClock extends Clock {
+  /** Sets the time. It runs on from there by the clock that never jumps. */
+  set(now: Date): void;
+}
+
+export function createSettableClock(): SettableClock {
+  let aheadOfElapsedMs: number | undefined;
+  const clock = createClock(() =>
+    aheadOfElapsedMs === undefined ? Date.now() : aheadOfElapsedMs + performance.now(),
+  );
+  return {
+    ...clock,
+    set(now) {
+      aheadOfElapsedMs = now.getTime() - performance.now();
+    },
+  };
+}
 
 export const DAY_MS = 86_400_000;
 

@@ -15,12 +15,15 @@ export class AdminError extends Error {
   /** Undefined if there was no response. */
   readonly status: number | undefined;
   readonly retryAfterSeconds: number | undefined;
+  /** Of the refusal (docs/errors.md), if it has one. */
+  readonly code: string | undefined;
 
-  constructor(message: string, status?: number, retryAfterSeconds?: number) {
+  constructor(message: string, status?: number, retryAfterSeconds?: number, code?: string) {
     super(message);
     this.name = "AdminError";
     this.status = status;
     this.retryAfterSeconds = retryAfterSeconds;
+    this.code = code;
   }
 }
 
@@ -35,6 +38,7 @@ export class JsonText {
 
 interface Refusal {
   readonly message: string;
+  readonly code?: string;
   /** Of a manifest: where in it the fault is. */
   readonly path?: readonly (string | number)[];
   /** Of a list: what is wrong with which of its objects. */
@@ -123,7 +127,8 @@ function refusalOf(response: Response, answer: Refusal): Error {
   if (answer.path ?? answer.errors)
     return new Problem("INVALID_REQUEST", answer.message, { body: { ...answer } });
   const retryAfter = Number(response.headers.get("retry-after")) || undefined;
-  return new AdminError(refusal(response.status, answer.message), response.status, retryAfter);
+  const { status } = response;
+  return new AdminError(refusal(status, answer.message), status, retryAfter, answer.code);
 }
 
 /** The body of a response as an object; undefined if it is something else. */

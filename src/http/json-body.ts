@@ -39,7 +39,7 @@ export function refuseManyValues(bytes: Buffer, most: number): void {
 }
 
 /** Commas and opening brackets outside of strings: as many as there are values, or a few more. */
-function countValues(bytes: Buffer): number {
+export function countValues(bytes: Buffer): number {
   const { length } = bytes;
   let count = 0;
   for (let index = 0; index < length; index++) {

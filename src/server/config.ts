@@ -2,6 +2,7 @@
 
 import { availableParallelism } from "node:os";
 import { SHORTEST_SECRET } from "../admin/secrets/secrets.ts";
+import type { SettableClock } from "../base/clock.ts";
 import type { TelemetrySettings } from "../base/observe/open-telemetry.ts";
 import { nearestTo } from "../base/values/nearest.ts";
 import type { OidcSettings } from "../dashboard/sign-in/identity-provider.ts";
@@ -17,6 +18,8 @@ export { SETTINGS } from "./settings.ts";
 export interface Config extends Omit<SettingValues, "demo" | "liveRequests"> {
   /** Set by programs alone: learns of every request. See `ServerSettings`. */
   readonly onReceived?: ((received: ReceivedRequest) => void) | undefined;
+  /** Set by programs alone: the time that this server goes by, instead of its database's or its machine's. */
+  readonly clock?: SettableClock | undefined;
   /** Set by programs alone: where the built dashboard is; by default where the build puts it. */
   readonly webFolder?: string | undefined;
   /** How many characters keys and tokens need; any number with `DATA_DIR=memory:`. */

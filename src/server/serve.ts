@@ -7,6 +7,7 @@ import { OlderManifest } from "../admin/workspaces/applied-manifests.ts";
 import { applyManifest } from "../admin/workspaces/apply-manifest.ts";
 import { applyManifestFile } from "../admin/workspaces/manifest-file.ts";
 import type { Change } from "../admin/workspaces/resource.ts";
+import { createSettableClock, type SettableClock } from "../base/clock.ts";
 import { BY_THE_SERVER } from "../base/context/context.ts";
 import { shareMetrics } from "../base/observe/cluster-metrics.ts";
 import { createLog, flushLog } from "../base/observe/log.ts";
@@ -18,6 +19,7 @@ import { answerTraffic } from "../dashboard/overview/read-overview.ts";
 import { createSignInLink } from "../dashboard/sign-in/links.ts";
 import { type Database, settleAll } from "../database/database.ts";
 import { type DiskWatch, watchDisk } from "../database/embedded/disk-watch.ts";
+import { followDatabaseClock } from "../database/follow-clock.ts";
 import { metered } from "../database/metered.ts";
 import { migrate } from "../database/migrations/migrate.ts";
 import { traced } from "../database/traced.ts";
@@ -59,7 +61,8 @@ export async function serve(
   logTo?: DestinationStream,
   opening: Promise<Database> = openDatabase(config),
 ): Promise<RunningServer> {
-  const metrics = createMetrics();
+  const clock = config.clock ?? createSettableClock();
+  const metrics = createMetrics(clock);
   const [log, opened] = await settleAll([createLog(config, logTo), opening]);
   opened.onEvent?.(({ level, message, details }) => log[level](details, message));
   const telemetry = await openTelemetry(config, metrics, log);
@@ -70,27 +73,35 @@ export async function serve(
   );
   const { database } = disk;
   try {
-    return await start(config, disk, log, metrics, telemetry);
+    return await start(config, { clock, disk, log, metrics, telemetry });
   } catch (error) {
     await database.close();
     throw error;
   }
 }
 
+interface Opened {
+  readonly clock: SettableClock;
+  readonly disk: DiskWatch;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly telemetry: Telemetry;
+}
+
 async function start(
   config: Config,
-  disk: DiskWatch,
-  log: Logger,
-  metrics: Metrics,
-  telemetry: Telemetry,
+  { clock, disk, log, metrics, telemetry }: Opened,
 ): Promise<RunningServer> {
   const { database } = disk;
+  // The embedded engine's clock is this machine's.
+  const followsDatabase = database.engine !== "embedded" && config.clock === undefined;
+  const unfollow = followsDatabase ? await followDatabaseClock(database, clock) : () => {};
   const applied = await migrate(database, config.citusShards);
   if (applied.length > 0) log.info({ migrations: applied }, "migrated");
 
-  const watching = { disk, log, metrics, tracing: telemetry.tracing };
+  const watching = { clock, disk, log, metrics, tracing: telemetry.tracing };
   const { services, adminToken } = await createServices(config, watching);
-  const { load, lastUsed, idempotency, clock } = services;
+  const { load, lastUsed, idempotency } = services;
   const demo = await prepareWorkspaces(services, config);
 
   const server = createServer(services, endpointsOf(config), {
@@ -128,6 +139,7 @@ async function start(
       log.info("stopping");
       services.readiness.isReady = false;
       for (const chore of chores) clearInterval(chore);
+      unfollow();
       await server.close();
       // Connections are closed; what their callers asked for may still be under way.
       await load.whenIdle();

@@ -4,7 +4,7 @@ import { createFailedAttempts } from "../admin/access/failed-attempts.ts";
 import { createLastUsed } from "../admin/access/last-used.ts";
 import { createRateLimits } from "../admin/access/rate-limits.ts";
 import { createReadRecorder } from "../admin/audit/audit.ts";
-import { systemClock } from "../base/clock.ts";
+import type { Clock } from "../base/clock.ts";
 import type { Metrics } from "../base/observe/metrics.ts";
 import { createProcesses } from "../base/observe/processes.ts";
 import type { Tracing } from "../base/observe/tracing.ts";
@@ -38,6 +38,7 @@ import { findAdminToken, startSealingAs } from "./server-secrets.ts";
 
 /** Logging, metrics, tracing and the disk watch; created before the services. */
 export interface Watching {
+  readonly clock: Clock;
   readonly disk: DiskWatch;
   readonly log: Logger;
   readonly metrics: Metrics;
@@ -51,9 +52,8 @@ export type Services = Awaited<ReturnType<typeof createServices>>["services"];
  * names those that it needs.
  */
 export async function createServices(config: Config, watching: Watching) {
-  const { disk, metrics, tracing } = watching;
+  const { clock, disk, metrics, tracing } = watching;
   const { database } = disk;
-  const clock = systemClock;
   const stored = { database, clock };
   const sealing = await startSealingAs(
     config,
@@ -113,11 +113,11 @@ export async function createServices(config: Config, watching: Watching) {
 }
 
 /** Who may call: the administrator's token, keys, sessions of the dashboard, and single sign-on. */
-async function createAccess(config: Config, { disk: { database }, metrics }: Watching) {
-  const stored = { database, clock: systemClock };
+async function createAccess(config: Config, { clock, disk: { database }, metrics }: Watching) {
+  const stored = { database, clock };
   const adminToken = await findAdminToken(database, config);
   const { hash: adminTokenHash } = adminToken;
-  const lastUsed = createLastUsed(database, systemClock);
+  const lastUsed = createLastUsed(database, clock);
   const failedAttempts = createFailedAttempts(config.maxFailedAuth, metrics);
   const sessions = createSessions(stored, adminTokenHash, config);
   const identityProvider = config.oidc && (await createIdentityProvider(config.oidc));

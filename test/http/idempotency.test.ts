@@ -6,6 +6,7 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { describe, test } from "node:test";
+import { systemClock } from "../../src/base/clock.ts";
 import { createIdempotency } from "../../src/http/idempotency.ts";
 import { openDatabase } from "../../src/server/open-database.ts";
 import {
@@ -210,7 +211,7 @@ describe("the retention of Idempotency-Keys", () => {
     const sweepAt = (time: number) =>
       createIdempotency({
         database,
-        clock: { now: () => new Date(time), newId: randomUUID },
+        clock: { ...systemClock, now: () => new Date(time) },
       }).sweep();
     await sweepAt(Date.now());
     assert.equal((await rows()).length, 1);

@@ -203,7 +203,7 @@ describe("rapport apply", { concurrency: 4 }, () => {
       [stranger.code, stranger.stderr],
       [
         1,
-        "rapport: The server refused (401): Invalid admin token. Set ADMIN_TOKEN, or pass --admin-token.\n",
+        "rapport: The server refused (401): Invalid admin token. API keys do not open /admin/v1. Set ADMIN_TOKEN, or pass --admin-token.\n",
       ],
     );
     const nowhere = await apply(path, {}, "--url", "http://127.0.0.1:9");

@@ -59,16 +59,74 @@ describe("a CSV file", { concurrency: 3 }, () => {
     assert.equal((await workspace.profiles({ external_ids: ["1", "2"] })).length, 0);
   });
 
-  test("--type sets the type of a column whose later rows differ from the first thousand", async () => {
-    const workspace = await server.workspace();
+  test("the whole column decides its type, in a file and from a pipe", async () => {
     const rows = Array.from({ length: 1_001 }, (_, n) => `user ${n},${n < 1_000 ? n : "many"}`);
-    const path = await fileOf(`external_id,visits\n${rows.join("\n")}\n`, "csv");
-    const inferred = await importing("users", path, workspace);
-    assert.equal(inferred.code, 2);
-    assert.match(inferred.stderr, /:1002: 'visits' must be a number; pass --type "visits=text"/);
-    assert.equal((await importing("users", path, workspace, "--type", "visits=text")).code, 0);
-    const last = await workspace.profile({ external_ids: ["user 1000"] });
-    assert.deepEqual(last.custom_attributes, { visits: "many" });
+    const text = `external_id,visits\n${rows.join("\n")}\n`;
+    const file = await fileOf(text, "csv");
+    for (const [path, input] of [[file], ["-", text]] as const) {
+      const workspace = await server.workspace();
+      const args = ["import", "users", path, "--workspace", workspace.name];
+      const { code, stderr } = await runCommand(args, admin, input);
+      assert.equal(code, 0, stderr);
+      const users = await workspace.profiles({ external_ids: ["user 1", "user 1000"] });
+      const visits = users.map(({ custom_attributes }) => custom_attributes.visits);
+      assert.deepEqual(visits.sort(), ["1", "many"]);
+    }
+  });
+
+  test("a cell that is not of the column's type rejects its row, or is left out and reported where the type ends in a question mark", async () => {
+    const workspace = await server.workspace();
+    const text =
+      "external_id,visits:number,joined:time\na,1,2020-01-01\nb,many,2020-01-01\nc,3,soon\n";
+    const path = await fileOf(text, "csv");
+    const strict = await importing("users", path, workspace);
+    assert.deepEqual([strict.code, strict.stdout], [2, "1 user imported, 2 rejected\n"]);
+    assert.match(strict.stderr, /:3: 'visits' must be a number; pass --type "visits=text"/);
+    const types = ["--type", "visits=number?", "--type", "joined=time?"];
+    const lenient = await importing("users", path, workspace, ...types);
+    assert.deepEqual(
+      [lenient.code, lenient.stdout],
+      [2, "3 users imported, 0 rejected, 2 imported in part\n"],
+    );
+    assert.match(lenient.stderr, /:3: 'visits' is not a number \(COLUMN_TYPE\)/);
+    assert.match(lenient.stderr, /:4: 'joined' is not a time in ISO 8601 \(COLUMN_TYPE\)/);
+    const users = await workspace.profiles({ external_ids: ["a", "b", "c"] });
+    const joined = "2020-01-01T00:00:00.000Z";
+    assert.deepEqual(
+      new Map(users.map((user) => [user.external_id, user.custom_attributes])),
+      new Map<unknown, unknown>([
+        ["a", { visits: 1, joined }],
+        ["b", { joined }],
+        ["c", { visits: 3 }],
+      ]),
+    );
+  });
+
+  test("--map puts a column into a nested attribute, and two columns with one target are refused", async () => {
+    const workspace = await server.workspace();
+    const path = await fileOf("id,City,Zip\na,London,00123\n", "csv");
+    const map = ["--map", "id=external_id", "--map", "City=address.city"];
+    const nested = [...map, "--map", "Zip=address.zip"];
+    assert.equal((await importing("users", path, workspace, ...nested)).code, 0);
+    const { custom_attributes } = await workspace.profile({ external_ids: ["a"] });
+    assert.deepEqual(custom_attributes, { address: { city: "London", zip: "00123" } });
+    const twice = await importing("users", path, workspace, ...map, "--map", "Zip=address.city");
+    assert.match(twice.stderr, /columns 'City' and 'Zip' both set 'address.city'/);
+    const part = await importing("users", path, workspace, ...map, "--map", "Zip=address");
+    assert.match(part.stderr, /'City' sets a part of what the column 'Zip' sets/);
+  });
+
+  test("rows with more values than a request may hold are imported in smaller requests", async () => {
+    const workspace = await server.workspace();
+    const attributes = Object.fromEntries(Array.from({ length: 150 }, (_, n) => [`a${n}`, n]));
+    const rows = Array.from({ length: 1_000 }, (_, n) => ({ external_id: `u${n}`, ...attributes }));
+    const large = { external_id: "large", list: Array.from({ length: 60_000 }, () => 1) };
+    const text = [...rows, large].map((row) => JSON.stringify(row)).join("\n");
+    const path = await fileOf(text, "ndjson");
+    const { stdout, stderr } = await importing("users", path, workspace);
+    assert.equal(stdout, "1,000 users imported, 1 rejected\n", stderr);
+    assert.match(stderr, /:1001: the row has more than 50000 JSON values \(TOO_MANY_VALUES\)/);
+    assert.doesNotMatch(stderr, /smaller requests/);
   });
 
   test("a CSV file whose rows end with and without carriage returns is imported row by row", async () => {

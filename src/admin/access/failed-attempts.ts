@@ -14,7 +14,7 @@ export type AttemptKind = "key" | "scim" | "administrator" | "session" | "link";
 const SENTENCES: Readonly<Record<AttemptKind, string>> = {
   key: "Invalid API key",
   scim: "Invalid SCIM token",
-  administrator: "Invalid admin token",
+  administrator: "Invalid admin token. API keys do not open /admin/v1",
   session: "You are not signed in, or the session has ended.",
   link: "This sign-in link was used or has expired. Get a new one with: rapport sign-in",
 };

@@ -6,6 +6,8 @@ import { type Grant, type Limit, SHARES_OF_A_WINDOW } from "./limit-windows.ts";
  * Leases requests of a window that all server processes share, in one statement: the row's lock
  * serializes them. A process gets as many as it wants, at most a share of what is left, and at least one
  * if any is left. No window ends later than its length from now, even if it began while a clock ran ahead.
+ *
+ * @param now on the clock that all processes share.
  */
 export async function lendFromWindow(
   database: Database,
@@ -13,7 +15,7 @@ export async function lendFromWindow(
   wanted: number,
   now: Date,
 ): Promise<Grant> {
-  const [row] = await database.query<Grant>(
+  const [row] = await database.query<{ granted: number; given: number; endsAt: Date }>(
     `insert into rate_limit_windows as w (name, ends_at, given, last_grant)
      values ($1, $3, least($4::bigint, ${share("0")}), least($4::bigint, ${share("0")}))
      on conflict (name) do update set
@@ -25,7 +27,8 @@ export async function lendFromWindow(
      returning last_grant as granted, given, ends_at as "endsAt"`,
     [name, now, later(now, { seconds: perSeconds }), wanted, requests],
   );
-  return row as Grant;
+  const { endsAt, ...grant } = row as { granted: number; given: number; endsAt: Date };
+  return { ...grant, window: endsAt.getTime(), endsInMs: endsAt.getTime() - now.getTime() };
 }
 
 /** The most that one lease may hold after this many were given out; zero or less if none are left. */

@@ -1,5 +1,4 @@
 import type { Clock } from "../../base/clock.ts";
-import { later } from "../../base/clock.ts";
 
 /*
  * Counts requests in windows that several server processes share (decision: docs/decisions/rate-limits.md).
@@ -7,6 +6,8 @@ import { later } from "../../base/clock.ts";
  * A process leases a slice of the window and accepts requests against it, without a query for each. All
  * slices together never exceed the limit. A slice covers about a tenth of a second of the present load and
  * shrinks to single requests as the window fills, so that little is lost in processes that fall idle.
+ *
+ * A window that a process knows of ends after a duration, on the clock that never jumps.
  */
 
 /** A number of requests in a number of seconds, counted under a name. */
@@ -22,11 +23,14 @@ export interface Grant {
   readonly granted: number;
   /** How many are given out in this window so far, to all processes, these included. */
   readonly given: number;
-  readonly endsAt: Date;
+  /** The same for all grants of a window. */
+  readonly window: number;
+  /** How long the window still lasts, at most its length. */
+  readonly endsInMs: number;
 }
 
-/** Gives out requests of a window; begins a new one where the last has ended by `now`. */
-export type Lender = (limit: Limit, wanted: number, now: Date) => Promise<Grant>;
+/** Gives out requests of a window; begins a new one if the last has ended. */
+export type Lender = (limit: Limit, wanted: number) => Promise<Grant>;
 
 /** A slice is at most this part of what is left in the window. */
 export const SHARES_OF_A_WINDOW = 20;
@@ -41,7 +45,7 @@ export interface LimitState {
   readonly isTaken: boolean;
   /** How many more this process knows to be left in the window; others may have taken some since. */
   readonly remaining: number;
-  readonly endsAt: Date;
+  readonly endsInMs: number;
 }
 
 /** What a process holds of one window. */
@@ -52,6 +56,8 @@ interface Holding {
   granted: number;
   /** How many are given out in the window, to all processes. */
   given: number;
+  window: number;
+  /** On the clock that never jumps, as the other times here. */
   endsAt: number;
   /** How many it leases the next time. */
   slice: number;
@@ -74,15 +80,16 @@ export function createLimitWindows(
   function ask(limit: Limit, holding: Holding): Promise<void> {
     holding.asking ??= (async () => {
       try {
-        const now = clock.now();
-        adaptSlice(holding, limit, now.getTime());
+        const now = clock.elapsedMs();
+        adaptSlice(holding, limit, now);
         const wanted = Math.max(holding.slice, holding.waiting);
-        const { granted, given, endsAt } = await lend(limit, wanted, now);
-        const isNewWindow = endsAt.getTime() !== holding.endsAt;
+        const { granted, given, window, endsInMs } = await lend(limit, wanted);
+        const isNewWindow = window !== holding.window;
         holding.held = granted + (isNewWindow ? 0 : holding.held);
         holding.granted = granted;
         holding.given = given;
-        holding.endsAt = endsAt.getTime();
+        holding.window = window;
+        holding.endsAt = now + endsInMs;
       } finally {
         holding.asking = undefined;
       }
@@ -93,33 +100,29 @@ export function createLimitWindows(
   return async function take(limit) {
     const holding = holdings.get(limit.name) ?? newHolding(holdings, limit.name);
     for (;;) {
-      const isOpen = isRunning(holding.endsAt, limit, clock.now().getTime());
+      const endsInMs = holding.endsAt - clock.elapsedMs();
+      const isOpen = endsInMs > 0;
       if (isOpen && holding.held > 0) {
         holding.held--;
         holding.used++;
         if (needsMoreSoon(holding, limit)) void ask(limit, holding).catch(() => {});
-        return stateOf(holding, limit, true);
+        return stateOf(holding, limit, endsInMs, true);
       }
-      if (isOpen && holding.given >= limit.requests) return stateOf(holding, limit, false);
+      if (isOpen && holding.given >= limit.requests)
+        return stateOf(holding, limit, endsInMs, false);
       holding.waiting++;
       await ask(limit, holding).finally(() => holding.waiting--);
     }
   };
 }
 
-/**
- * Whether a window that ends then is the current one. One that ends further away than its length began
- * while the clock ran ahead: it is leased again and shortened.
- */
-const isRunning = (endsAt: number, { perSeconds }: Limit, now: number): boolean =>
-  now < endsAt && endsAt - now <= perSeconds * 1_000;
-
 function newHolding(holdings: Map<string, Holding>, name: string): Holding {
   const holding: Holding = {
     held: 0,
     granted: 0,
     given: 0,
-    endsAt: 0,
+    window: Number.NaN,
+    endsAt: Number.NEGATIVE_INFINITY,
     slice: 1,
     slicedAt: 0,
     used: 0,
@@ -142,23 +145,25 @@ function adaptSlice(holding: Holding, limit: Limit, now: number): void {
 const needsMoreSoon = ({ held, granted, given }: Holding, limit: Limit): boolean =>
   granted >= SLICE_WORTH_PREPARING && held < granted / 4 && given < limit.requests;
 
-const stateOf = (holding: Holding, limit: Limit, isTaken: boolean): LimitState => ({
-  isTaken,
-  remaining: Math.max(0, limit.requests - holding.given + holding.held),
-  endsAt: new Date(holding.endsAt),
-});
+const stateOf = (
+  { given, held }: Holding,
+  { requests }: Limit,
+  endsInMs: number,
+  isTaken: boolean,
+): LimitState => ({ isTaken, remaining: Math.max(0, requests - given + held), endsInMs });
 
 /** Leases the whole window to the only process. */
-export function lendToOneProcess(): Lender {
-  const windows = new Map<string, { given: number; endsAt: Date }>();
-  return async ({ name, requests, perSeconds }, _wanted, now) => {
+export function lendToOneProcess(clock: Clock): Lender {
+  const windows = new Map<string, { given: number; endsAt: number }>();
+  return async ({ name, requests, perSeconds }) => {
+    const now = clock.elapsedMs();
     const known = windows.get(name);
-    const latestEnd = later(now, { seconds: perSeconds });
-    const window = known && known.endsAt > now ? known : { given: 0, endsAt: latestEnd };
-    if (window.endsAt > latestEnd) window.endsAt = latestEnd;
+    const window =
+      known && known.endsAt > now ? known : { given: 0, endsAt: now + perSeconds * 1_000 };
     const granted = Math.max(0, requests - window.given);
     window.given += granted;
     windows.set(name, window);
-    return { granted, given: window.given, endsAt: window.endsAt };
+    const { given, endsAt } = window;
+    return { granted, given, window: endsAt, endsInMs: endsAt - now };
   };
 }

@@ -75,8 +75,8 @@ export interface RateLimitServices {
 export function createRateLimits({ database, clock }: RateLimitServices): RateLimits {
   const take = createLimitWindows(
     database.engine === "embedded"
-      ? lendToOneProcess()
-      : (limit, wanted, now) => lendFromWindow(database, limit, wanted, now),
+      ? lendToOneProcess(clock)
+      : (limit, wanted) => lendFromWindow(database, limit, wanted, clock.now()),
     clock,
   );
 
@@ -105,12 +105,11 @@ function limitOf(access: Access): LimitName | undefined {
   return access.by === "scim" ? "scim" : undefined;
 }
 
-function stateOf({ isTaken, remaining, endsAt }: LimitState, limit: number, now: Date) {
-  const secondsLeft = Math.ceil((endsAt.getTime() - now.getTime()) / 1_000);
+function stateOf({ isTaken, remaining, endsInMs }: LimitState, limit: number, now: Date) {
   return {
     limit,
     remaining,
-    resetAt: Math.ceil(endsAt.getTime() / 1_000),
-    retryAfterSeconds: isTaken ? 0 : Math.max(1, secondsLeft),
+    resetAt: Math.ceil((now.getTime() + endsInMs) / 1_000),
+    retryAfterSeconds: isTaken ? 0 : Math.max(1, Math.ceil(endsInMs / 1_000)),
   };
 }

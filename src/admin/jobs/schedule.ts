@@ -3,8 +3,10 @@ import type { Clock } from "../../base/clock.ts";
 import type { Database, Queryable, Transaction } from "../../database/database.ts";
 import type { JobKey } from "./job.ts";
 import {
+  bringJobsForward,
   hasDueSchedule,
   insertJobs,
+  lockSchedules,
   selectDueSchedules,
   selectNextTimes,
   upsertSchedules,
@@ -70,5 +72,22 @@ export async function enqueueDue(database: Database, clock: Clock): Promise<void
       due.map(({ nextAt, ...key }) => ({ ...key, id: clock.newId(), runAt: nextAt })),
     );
     await upsertSchedules(tx, withNextTimes(due, now));
+  });
+}
+
+/**
+ * Repairs times that were written before the clock was set back: waiting jobs start now, leases last no longer than
+ * they should, and each schedule is due at its next time by the new clock. Any number of processes may do so.
+ */
+export async function followStepBack(
+  database: Database,
+  clock: Clock,
+  leaseMs: number,
+): Promise<void> {
+  const now = clock.now();
+  await database.transaction(async (tx) => {
+    await bringJobsForward(tx, now, new Date(now.getTime() + leaseMs));
+    const late = (await lockSchedules(tx)).filter(({ nextAt }) => nextAt > now);
+    await upsertSchedules(tx, withNextTimes(late, now));
   });
 }

@@ -147,6 +147,16 @@ export async function forgetHolders(database: Database): Promise<void> {
   await database.query("update jobs set holder = null, leased_until = null");
 }
 
+/** Makes waiting jobs due, and lets no lease last longer than to this time. */
+export async function bringJobsForward(tx: Transaction, now: Date, leasedUntil: Date) {
+  await tx.query(
+    `update jobs set run_at = least(run_at, $1),
+       leased_until = case when leased_until is not null then least(leased_until, $2) end
+     where run_at > $1 or leased_until > $2`,
+    [now, leasedUntil],
+  );
+}
+
 export interface ScheduleRow extends JobKey {
   /** Five fields, in UTC. */
   readonly cron: string;
@@ -187,6 +197,14 @@ export async function selectDueSchedules(tx: Transaction, now: Date): Promise<Sc
     `select workspace_id as "workspaceId", kind, subject, cron, next_at as "nextAt"
      from schedules where next_at <= $1 order by next_at limit 100 for update skip locked`,
     [now],
+  );
+}
+
+/** All schedules, held until the transaction ends. */
+export async function lockSchedules(tx: Transaction): Promise<ScheduleRow[]> {
+  return tx.query<ScheduleRow>(
+    `select workspace_id as "workspaceId", kind, subject, cron, next_at as "nextAt"
+     from schedules order by workspace_id, kind, subject for update`,
   );
 }
 

@@ -7,7 +7,7 @@ import type { Metrics } from "../../base/observe/metrics.ts";
 import type { Tracing } from "../../base/observe/tracing.ts";
 import { type Database, isUnavailable, type Transaction } from "../../database/database.ts";
 import { type Job, type JobKind, LeaseLost, TryAgain } from "./job.ts";
-import { enqueueDue } from "./schedule.ts";
+import { enqueueDue, followStepBack } from "./schedule.ts";
 import {
   type ClaimedRow,
   claimJobs,
@@ -43,6 +43,9 @@ const ROUND_MS = 1_000;
  */
 const AT_ONCE = { embedded: 2, postgres: 4 } as const;
 
+/** The clock was set back if it shows this much less than it should. */
+const STEP_BACK_MS = 1_000;
+
 const LONGEST_PAUSE_MS = 5 * 60 * 1_000;
 
 /**
@@ -63,6 +66,8 @@ export async function startWorker<Services extends WorkerServices>(
   const byName = new Map(kinds.map((kind) => [kind.name, kind]));
   const running = new Map<string, { readonly abort: AbortController; done: Promise<void> }>();
   const after = (ms: number) => later(clock.now(), { ms });
+  const aheadOfElapsed = () => clock.now().getTime() - clock.elapsedMs();
+  let usualAhead = aheadOfElapsed();
   let isStopping = false;
   let isWanted = false;
   let endPause = () => {};
@@ -71,6 +76,9 @@ export async function startWorker<Services extends WorkerServices>(
   if (database.engine === "embedded") await forgetHolders(database);
 
   async function round(): Promise<void> {
+    const ahead = aheadOfElapsed();
+    if (ahead < usualAhead - STEP_BACK_MS) await followStepBack(database, clock, leaseMs);
+    usualAhead = ahead;
     await renew();
     await enqueueDue(database, clock);
     const free = AT_ONCE[database.engine] - running.size;

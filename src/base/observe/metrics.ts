@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import { type Clock, systemClock } from "../clock.ts";
 import { createTraffic, type Traffic } from "./traffic.ts";
 
 /** What the server counts about itself (docs/operations/metrics.md). Labels never hold a user's data. */
@@ -42,9 +43,9 @@ export interface Metrics {
 }
 
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: a list of metrics, one after the other.
-export function createMetrics(): Metrics {
+export function createMetrics(clock: Clock = systemClock): Metrics {
   const registry = new Registry();
-  const traffic = createTraffic();
+  const traffic = createTraffic(() => clock.now().getTime());
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
   const counter = <Label extends string>(name: string, help: string, ...labelNames: Label[]) =>

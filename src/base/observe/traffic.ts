@@ -117,8 +117,8 @@ interface OfWorkspace {
   lastAt: number;
 }
 
-/** @param clock the time in milliseconds, for tests. */
-export function createTraffic(clock: () => number = Date.now): Traffic {
+/** @param clock the time in milliseconds. */
+export function createTraffic(clock: () => number): Traffic {
   const workspaces = new Map<number, OfWorkspace>();
   const waiting = createSeries(1);
 

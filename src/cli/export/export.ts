@@ -89,8 +89,8 @@ async function exportRows(
     display.show({ done: rows, total: null, failed: 0 });
   });
   try {
-    if (format === "parquet") await writeParquet(file, lines);
-    else if (format === "csv") await writeCsv(file, lines, options.gzip ?? false);
+    if (format === "parquet") await writeParquet(file, kind, lines);
+    else if (format === "csv") await writeCsv(file, kind, lines, options.gzip ?? false);
     else await writeOutput(file, lines, options);
   } finally {
     display.end();

@@ -4,8 +4,10 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { stringify } from "csv-stringify/sync";
 import { LONGEST_LINE_BYTES, textLinesOf } from "../../base/lines.ts";
+import type { ImportKind } from "../../intake/import/import-kind.ts";
+import { EXPORT_FIELDS } from "../../people/export/profile-view.ts";
 import { writeFileWhole, writeOutput } from "../output-file.ts";
-import { flatten } from "./flatten.ts";
+import { createTable } from "./flatten.ts";
 
 /*
  * CSV and Parquet need all columns before the first row. So the rows go to a temporary file first, beside the
@@ -15,36 +17,77 @@ import { flatten } from "./flatten.ts";
 type Lines = AsyncIterable<Uint8Array>;
 
 /** Writes the lines of an export as a CSV file, with a column for each member. */
-export async function writeCsv(path: string, lines: Lines, gzip: boolean): Promise<void> {
+export async function writeCsv(
+  path: string,
+  kind: ImportKind,
+  lines: Lines,
+  gzip: boolean,
+): Promise<void> {
   await withRows(path, lines, async (rows) => {
-    const columns = new Set<string>();
-    for await (const row of readRows(rows)) for (const column of row.keys()) columns.add(column);
-    await writeOutput(path, csvOf(rows, [...columns]), { gzip });
+    const table = createTable(kind);
+    for await (const row of readRows(rows)) table.see(row);
+    await writeOutput(path, csvOf(rows, table), { gzip });
   });
 }
 
 const ROWS_AT_A_TIME = 200;
 
-async function* csvOf(rows: string, columns: readonly string[]): AsyncGenerator<string> {
-  yield stringify([[...columns]]);
+async function* csvOf(rows: string, table: ReturnType<typeof createTable>): AsyncGenerator<string> {
+  const columns = table.columns();
+  yield csvText([columns.map(({ header }) => header)]);
   let portion: string[][] = [];
   for await (const row of readRows(rows)) {
-    portion.push(columns.map((column) => row.get(column) ?? ""));
+    portion.push(table.cells(row, columns));
     if (portion.length < ROWS_AT_A_TIME) continue;
-    yield stringify(portion);
+    yield csvText(portion);
     portion = [];
   }
-  if (portion.length > 0) yield stringify(portion);
+  if (portion.length > 0) yield csvText(portion);
 }
 
-async function* readRows(path: string): AsyncGenerator<Map<string, string>> {
+/** Quoted also where a reader might trim, or take a carriage return for the end of a line. */
+const csvText = (rows: string[][]): string => stringify(rows, { quoted_match: /[\r\n]|^\s|\s$/ });
+
+async function* readRows(path: string): AsyncGenerator<Readonly<Record<string, unknown>>> {
   for await (const line of textLinesOf("the export", createReadStream(path))) {
-    yield flatten(JSON.parse(line));
+    yield JSON.parse(line);
   }
 }
 
+/** What is no text in a Parquet file. Objects and lists are JSON texts: their members differ from row to row. */
+const PARQUET_TYPES: Readonly<Record<string, string>> = {
+  created_at: "timestamptz",
+  date_of_first_session: "timestamptz",
+  date_of_last_session: "timestamptz",
+  marked_email_as_spam_at: "timestamptz",
+  email_open_tracking_disabled: "boolean",
+  email_click_tracking_disabled: "boolean",
+  random_bucket: "bigint",
+  total_revenue: "double",
+  time: "timestamptz",
+  changed_at: "timestamptz",
+  price: "double",
+  quantity: "bigint",
+};
+
+const IDENTIFIERS = ["external_id", "user_alias", "email", "phone", "platform_id"];
+
+/** The columns of a Parquet file, whatever the rows hold: docs/export.md has the same list. */
+export const PARQUET_COLUMNS: Readonly<Record<ImportKind, readonly string[]>> = {
+  users: EXPORT_FIELDS.filter((field) => field !== "recent_activity"),
+  events: [...IDENTIFIERS, "name", "time", "app_id", "properties"],
+  purchases: [
+    ...IDENTIFIERS,
+    ...["product_id", "currency", "price", "quantity", "time", "app_id", "properties"],
+  ],
+  subscriptions: [...IDENTIFIERS, ...["subscription_group_id", "subscription_state", "changed_at"]],
+};
+
+const parquetSchema = (kind: ImportKind): string =>
+  PARQUET_COLUMNS[kind].map((name) => `${name}: '${PARQUET_TYPES[name] ?? "varchar"}'`).join(", ");
+
 /** @throws in words if DuckDB is not installed. */
-export async function writeParquet(path: string, lines: Lines): Promise<void> {
+export async function writeParquet(path: string, kind: ImportKind, lines: Lines): Promise<void> {
   const { DuckDBInstance } = await import("@duckdb/node-api").catch(() => {
     throw new Error(
       "Parquet needs DuckDB, which is not installed here: npm install @duckdb/node-api. CSV and NDJSON need nothing.",
@@ -55,10 +98,9 @@ export async function writeParquet(path: string, lines: Lines): Promise<void> {
     try {
       const connection = await instance.connect();
       await writeFileWhole(path, async (_file, temporaryPath) => {
-        // Every line counts for the types of the columns: a later one may hold another.
         await connection.run(
-          `copy (select * from read_json(${quoted(rows)}, format = 'newline_delimited', sample_size = -1,
-             maximum_object_size = ${LONGEST_LINE_BYTES}))
+          `copy (select * from read_json(${quoted(rows)}, format = 'newline_delimited',
+             columns = {${parquetSchema(kind)}}, maximum_object_size = ${LONGEST_LINE_BYTES}))
            to ${quoted(temporaryPath)} (format parquet)`,
         );
       });

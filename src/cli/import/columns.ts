@@ -1,15 +1,27 @@
 import type { Fault } from "../../base/problem.ts";
+import { rearm } from "../../base/values/spreadsheets.ts";
+import { parseTime } from "../../base/values/times.ts";
 import type { ImportKind } from "../../intake/import/import-kind.ts";
 import { standardAttribute } from "../../people/profiles/standard-attributes.ts";
 
-/* How the columns of a CSV file become members of an object. */
+/*
+ * How the columns of a CSV file become members of an object. A header may say the type of its column (`score:number`),
+ * as exports do; the other types are inferred from the whole column.
+ */
 
-export const COLUMN_TYPES = ["text", "number", "boolean", "json"] as const;
+export const COLUMN_TYPES = ["text", "number", "boolean", "time", "json"] as const;
 
-export type ColumnType = (typeof COLUMN_TYPES)[number];
+type ValueType = (typeof COLUMN_TYPES)[number];
+
+/** With a question mark, a cell that is not of the type is left out and reported, and the row is imported. */
+export type ColumnType = ValueType | `${ValueType}?`;
+
+export const isColumnType = (text: string): text is ColumnType =>
+  COLUMN_TYPES.some((type) => text === type || text === `${type}?`);
 
 /** A column and where its values go. */
 export interface Column {
+  /** Without its type. */
   readonly name: string;
   /** The member, step by step; undefined if the column is left out. */
   readonly path: readonly string[] | undefined;
@@ -27,14 +39,14 @@ export interface ColumnOptions {
 const IDENTIFIERS = ["external_id", "email", "phone", "platform_id", "braze_id"];
 
 /** The members of an object of each kind that are texts, even if a value looks like a number. */
-const TEXTS: Readonly<Record<ImportKind, readonly string[]>> = {
-  users: IDENTIFIERS,
+export const TEXTS: Readonly<Record<ImportKind, readonly string[]>> = {
+  users: [...IDENTIFIERS, "created_at"],
   events: [...IDENTIFIERS, "name", "time", "app_id"],
   purchases: [...IDENTIFIERS, "product_id", "currency", "time", "app_id"],
   subscriptions: [...IDENTIFIERS, "subscription_group_id", "subscription_state"],
 };
 
-const NUMBERS: Readonly<Record<ImportKind, readonly string[]>> = {
+export const NUMBERS: Readonly<Record<ImportKind, readonly string[]>> = {
   users: [],
   events: [],
   purchases: ["price", "quantity"],
@@ -44,28 +56,111 @@ const NUMBERS: Readonly<Record<ImportKind, readonly string[]>> = {
 /** Members that hold objects, which a column can name with a dot. */
 const NESTED = ["user_alias", "properties", "custom_attributes"];
 
+/** A header and what it says. */
+export interface Heading {
+  readonly name: string;
+  readonly type: ColumnType | undefined;
+}
+
+/** @throws where an option names a column that does not exist. */
+export function readHeadings(
+  header: readonly string[],
+  { map, types }: ColumnOptions,
+): readonly Heading[] {
+  const headings = header.map((text) => {
+    const [, name = text, type = ""] = /^(.+):(\w+\??)$/s.exec(text) ?? [];
+    return isColumnType(type) ? { name, type } : { name: text, type: undefined };
+  });
+  for (const name of [...map.keys(), ...types.keys()]) {
+    if (headings.some((heading) => heading.name === name)) continue;
+    throw new Error(`There is no column '${name}'. The columns are ${header.join(", ")}.`);
+  }
+  return headings.map(({ name, type }) => ({ name, type: types.get(name) ?? type }));
+}
+
+/** What the values of a column have in common. */
+export interface ColumnFacts {
+  example: string;
+  isNumber: boolean;
+  isBoolean: boolean;
+  isJson: boolean;
+}
+
+export const noFacts = (): ColumnFacts => ({
+  example: "",
+  isNumber: true,
+  isBoolean: true,
+  isJson: true,
+});
+
+/** Adds a value; an empty one says nothing. */
+export function addToFacts(facts: ColumnFacts, text: string): void {
+  if (text === "") return;
+  if (facts.example === "") facts.example = text;
+  facts.isNumber &&= isNumber(text);
+  facts.isBoolean &&= isBoolean(text);
+  facts.isJson &&= isJson(text);
+}
+
 /**
- * Decides where columns go and what their values are, from the first rows.
+ * Decides where columns go and what their values are.
  *
- * @param sample the first rows.
- * @throws if an option names a column that does not exist.
+ * @param facts of each column; of those whose headings have no type, from all values.
+ * @throws if two columns set one member.
  */
 export function inferColumns(
   kind: ImportKind,
-  names: readonly string[],
-  sample: readonly (readonly string[])[],
-  { map, types }: ColumnOptions,
+  headings: readonly Heading[],
+  facts: readonly ColumnFacts[],
+  { map }: ColumnOptions,
 ): Column[] {
-  for (const name of [...map.keys(), ...types.keys()]) {
-    if (names.includes(name)) continue;
-    throw new Error(`There is no column '${name}'. The columns are ${names.join(", ")}.`);
-  }
-  return names.map((name, index) => {
-    const path = pathOf(kind, map.get(name) ?? knownName(kind, name));
-    const values = sample.map((row) => row[index] ?? "").filter((text) => text !== "");
-    const type = types.get(name) ?? typeOf(kind, path, values);
-    return { name, path, type, example: values[0] ?? "" };
+  const targets = headings.map(({ name }) => targetOf(kind, name, map.get(name)));
+  const isProfile = kind === "users" && targets.some((path) => path?.[0] === "created_at");
+  const columns = headings.map(({ name, type }, index) => {
+    const target = targets[index];
+    // An exported profile has its custom attributes in an object of their own.
+    const path =
+      !isProfile && target?.[0] === "custom_attributes" && target.length > 1
+        ? target.slice(1)
+        : target;
+    const seen = facts[index] ?? noFacts();
+    return { name, path, type: type ?? typeOf(kind, path, seen), example: seen.example };
   });
+  refuseTwice(columns);
+  return columns;
+}
+
+/** Whether rows with these columns are profiles as an export writes them. */
+export const areProfiles = (kind: ImportKind, columns: readonly Column[]): boolean =>
+  kind === "users" && columns.some(({ path }) => path?.[0] === "created_at");
+
+function refuseTwice(columns: readonly Column[]): void {
+  const names = new Map<string, string>();
+  for (const { name, path } of columns) {
+    if (!path) continue;
+    const other = names.get(JSON.stringify(path));
+    if (other !== undefined)
+      throw new Error(`The columns '${other}' and '${name}' both set '${path.join(".")}'.`);
+    names.set(JSON.stringify(path), name);
+  }
+  for (const { name, path } of columns) {
+    for (let length = 1; path && length < path.length; length++) {
+      const other = names.get(JSON.stringify(path.slice(0, length)));
+      if (other === undefined) continue;
+      throw new Error(`The column '${name}' sets a part of what the column '${other}' sets.`);
+    }
+  }
+}
+
+const targetOf = (kind: ImportKind, name: string, mapped: string | undefined) =>
+  mapped === undefined ? pathOf(kind, knownName(kind, name)) : mappedPathOf(kind, mapped);
+
+/** A field given with --map: its dots lead into nested objects (`address.city`). */
+function mappedPathOf(kind: ImportKind, field: string): readonly string[] | undefined {
+  const [first = "", ...rest] = pathOf(kind, field) ?? [];
+  if (first === "") return undefined;
+  if (rest.length === 0) return first.split(".");
+  return first === "user_alias" ? [first, ...rest] : [first, ...rest.join(".").split(".")];
 }
 
 /** `First Name` is first_name; any other name stays as it is. */
@@ -83,9 +178,7 @@ const isOwnField = (kind: ImportKind, name: string): boolean =>
 function pathOf(kind: ImportKind, field: string): readonly string[] | undefined {
   if (field === "") return undefined;
   const [first = "", ...rest] = field.split(".");
-  if (NESTED.includes(first) && rest.length > 0) {
-    return first === "custom_attributes" ? [rest.join(".")] : [first, rest.join(".")];
-  }
+  if (NESTED.includes(first) && rest.length > 0) return [first, rest.join(".")];
   if (kind === "users" || kind === "subscriptions" || isOwnField(kind, field)) return [field];
   return ["properties", field];
 }
@@ -93,20 +186,21 @@ function pathOf(kind: ImportKind, field: string): readonly string[] | undefined 
 function typeOf(
   kind: ImportKind,
   path: readonly string[] | undefined,
-  values: readonly string[],
-): ColumnType {
+  facts: ColumnFacts,
+): ValueType {
   const [first = "", second] = path ?? [];
+  const isEmpty = facts.example === "";
   if (second === undefined) {
     if (TEXTS[kind].includes(first)) return "text";
     if (NUMBERS[kind].includes(first)) return "number";
-    if (standardAttribute(first) && !values.every(isJson)) {
-      return values.length > 0 && values.every(isBoolean) ? "boolean" : "text";
+    if (kind === "users" && standardAttribute(first) && (isEmpty || !facts.isJson)) {
+      return !isEmpty && facts.isBoolean ? "boolean" : "text";
     }
   }
-  if (first === "user_alias" || values.length === 0) return "text";
-  if (values.every(isNumber)) return "number";
-  if (values.every(isBoolean)) return "boolean";
-  return values.every(isJson) ? "json" : "text";
+  if (first === "user_alias" || isEmpty) return "text";
+  if (facts.isNumber) return "number";
+  if (facts.isBoolean) return "boolean";
+  return facts.isJson ? "json" : "text";
 }
 
 /** Written as a number is: what begins with a zero or a plus, or has more digits than a number holds, is an id. */
@@ -127,44 +221,58 @@ function readJson(text: string): unknown {
   }
 }
 
+/** What a row means: an object, without the cells that were left out of it; or why it is none. */
+type ReadRow =
+  | { readonly value: Record<string, unknown>; readonly leftOut: readonly Fault[] }
+  | { readonly fault: Fault };
+
 /** The object that a row means; an empty value is absent. */
-export function objectOf(
-  columns: readonly Column[],
-  row: readonly string[],
-): { readonly value: Record<string, unknown> } | { readonly fault: Fault } {
+export function objectOf(columns: readonly Column[], row: readonly string[]): ReadRow {
   const object: Record<string, unknown> = {};
+  const leftOut: Fault[] = [];
   for (const [index, { name, path, type }] of columns.entries()) {
     const text = row[index] ?? "";
     if (!path || text === "") continue;
-    const value = READERS[type](text);
-    if (value === undefined) {
-      const article = type === "json" ? "JSON" : `a ${type}`;
-      const message = `'${name}' must be ${article}; pass --type "${name}=text" to import texts`;
-      return { fault: { code: "COLUMN_TYPE", message } };
-    }
-    setMember(object, path, value);
+    const value = READERS[type.replace("?", "") as ValueType](text);
+    if (value !== undefined) setMember(object, path, value);
+    else if (type.endsWith("?")) leftOut.push(faultOf(name, type));
+    else return { fault: faultOf(name, type) };
   }
-  return { value: object };
+  return { value: object, leftOut };
 }
 
-const READERS: Readonly<Record<ColumnType, (text: string) => unknown>> = {
-  text: (text) => text,
+function faultOf(name: string, type: ColumnType): Fault {
+  if (type.endsWith("?")) {
+    return { code: "COLUMN_TYPE", message: `'${name}' is not ${ARTICLES[type.slice(0, -1)]}` };
+  }
+  const advice = `pass --type "${name}=text" to import texts, or --type "${name}=${type}?" to leave such cells out`;
+  return { code: "COLUMN_TYPE", message: `'${name}' must be ${ARTICLES[type]}; ${advice}` };
+}
+
+const ARTICLES: Readonly<Record<string, string>> = {
+  text: "a text",
+  number: "a number",
+  boolean: "a boolean",
+  time: "a time in ISO 8601",
+  json: "JSON",
+};
+
+const READERS: Readonly<Record<ValueType, (text: string) => unknown>> = {
+  text: rearm,
   number: (text) =>
     /^\s*[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?\s*$/i.test(text) ? Number(text) : undefined,
   boolean: (text) => (isBoolean(text) ? text.toLowerCase() === "true" : undefined),
+  time: (text) => parseTime(text.trim())?.toISOString(),
   json: readJson,
 };
 
-function setMember(
-  object: Record<string, unknown>,
-  [first = "", second]: readonly string[],
-  value: unknown,
-): void {
-  if (second === undefined) Object.defineProperty(object, first, { ...OWN, value });
-  else {
-    object[first] ??= {};
-    Object.defineProperty(object[first], second, { ...OWN, value });
+function setMember(object: Record<string, unknown>, path: readonly string[], value: unknown): void {
+  let parent = object;
+  for (const step of path.slice(0, -1)) {
+    if (!Object.hasOwn(parent, step)) Object.defineProperty(parent, step, { ...OWN, value: {} });
+    parent = parent[step] as Record<string, unknown>;
   }
+  Object.defineProperty(parent, path.at(-1) as string, { ...OWN, value });
 }
 
 /** A column may be named `__proto__`. */

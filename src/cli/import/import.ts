@@ -6,7 +6,7 @@ import { count, counted, displayProgress } from "../progress.ts";
 import { type TargetOptions, targetOf, withTarget } from "../target.ts";
 import { printJson } from "../terminal.ts";
 import { findWorkspaceName, workspacePath } from "../workspace-option.ts";
-import { COLUMN_TYPES, type ColumnType, describeColumns } from "./columns.ts";
+import { COLUMN_TYPES, type ColumnType, describeColumns, isColumnType } from "./columns.ts";
 import { openRejects, showRejects } from "./rejects.ts";
 import { FORMATS, PRESETS, type Preset, type ReadOptions, type Rows, readRows } from "./rows.ts";
 import { type RunResult, runImport } from "./run-import.ts";
@@ -57,7 +57,7 @@ export function define(command: Command): void {
     )
     .option(
       "--type <column=type>",
-      `${COLUMN_TYPES.join(", ")}; by default inferred`,
+      `${COLUMN_TYPES.join(", ")}; with a question mark (number?), cells of another type are left out; by default inferred`,
       typePair,
       new Map(),
     )
@@ -89,10 +89,14 @@ function pair(text: string, all: ReadonlyMap<string, string>): Map<string, strin
 
 function typePair(text: string, all: ReadonlyMap<string, string>): Map<string, string> {
   const types = pair(text, all);
-  const known: readonly string[] = COLUMN_TYPES;
-  if ([...types.values()].every((type) => known.includes(type))) return types;
-  throw new InvalidArgumentError(`A type is one of ${COLUMN_TYPES.join(", ")}.`);
+  if (areColumnTypes(types)) return types;
+  throw new InvalidArgumentError(
+    `A type is one of ${COLUMN_TYPES.join(", ")}, or one of them with a question mark.`,
+  );
 }
+
+const areColumnTypes = (types: Map<string, string>): types is Map<string, ColumnType> =>
+  [...types.values()].every(isColumnType);
 
 function readCount(text: string): number {
   if (/^\d+$/.test(text)) return Number(text);

@@ -9,6 +9,8 @@ export interface FileRecord {
   /** The parsed value, or why there is none. */
   readonly value: unknown;
   readonly fault?: Fault;
+  /** What was left out of the value. */
+  readonly leftOut?: readonly Fault[];
   /** Its JSON, where it is the line itself. */
   readonly json?: string;
 }

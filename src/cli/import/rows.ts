@@ -1,13 +1,26 @@
+import { randomUUID } from "node:crypto";
+import { open, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { Fault } from "../../base/problem.ts";
 import type { ImportKind } from "../../intake/import/import-kind.ts";
 import type { KnownApp } from "./braze.ts";
 import { rowsOfBraze } from "./braze.ts";
-import { type Column, type ColumnOptions, inferColumns, objectOf } from "./columns.ts";
+import {
+  addToFacts,
+  areProfiles,
+  type Column,
+  type ColumnOptions,
+  inferColumns,
+  noFacts,
+  objectOf,
+  readHeadings,
+} from "./columns.ts";
 import { openCsv } from "./csv.ts";
 import { rowsOfCall } from "./event-spec.ts";
 import { readNdjson } from "./ndjson.ts";
 import type { FileRecord } from "./record.ts";
-import type { Source } from "./source.ts";
+import { openSource, type Source } from "./source.ts";
 
 export const PRESETS = ["segment", "rudderstack", "braze"] as const;
 
@@ -22,6 +35,8 @@ export interface Row {
   /** What is sent; `null` for a row with a fault, so that the server counts it. */
   readonly json: string;
   readonly fault?: Fault;
+  /** Cells that the reader left out of the row. */
+  readonly leftOut?: readonly Fault[];
   /** The row as it is in the file, for the file of rejected rows. */
   readonly value: unknown;
 }
@@ -43,9 +58,6 @@ export interface Rows {
   /** How many records are of another kind than the one that is imported. */
   passedOver(): number;
 }
-
-/** As many rows decide what the columns of a CSV file hold. */
-const SAMPLE_ROWS = 1_000;
 
 /** Reads a file as rows. @throws in words if it cannot be read as such. */
 export async function readRows(source: Source, options: ReadOptions): Promise<Rows> {
@@ -83,7 +95,9 @@ function valuesOf(
 function rowOf({ line, endsAt, fault, json, ...record }: FileRecord, value?: unknown): Row {
   if (fault) return { line, endsAt, json: "null", fault, value: record.value };
   if (value !== undefined) return { line, endsAt, json: JSON.stringify(value), value };
-  return { line, endsAt, json: json ?? JSON.stringify(record.value), value: record.value };
+  const { leftOut = [] } = record;
+  const text = json ?? JSON.stringify(record.value);
+  return { line, endsAt, json: text, value: record.value, ...(leftOut.length > 0 && { leftOut }) };
 }
 
 function formatOf({ name, head }: Source): "ndjson" | "csv" {
@@ -98,32 +112,60 @@ interface Csv {
 }
 
 async function readCsv(source: Source, options: ReadOptions): Promise<Csv> {
-  const file = await openCsv(source.name, source.head, source.chunks, options.delimiter);
-  const iterator = file.records[Symbol.asyncIterator]();
-  const sample: FileRecord[] = [];
-  while (sample.length < SAMPLE_ROWS) {
-    const next = await iterator.next();
-    if (next.done) break;
-    sample.push(next.value);
-  }
-  const good = sample.filter(({ fault }) => !fault).map(({ value }) => value as string[]);
-  const columns = inferColumns(options.kind, file.columns, good, options);
-  async function* records(): AsyncGenerator<FileRecord> {
-    for (const record of sample.splice(0)) yield asObject(columns, record);
-    for (;;) {
-      const next = await iterator.next();
-      if (next.done) return;
-      yield asObject(columns, next.value);
+  const { kind, delimiter } = options;
+  const openFile = (chunks: AsyncIterable<Buffer>) =>
+    openCsv(source.name, source.head, chunks, delimiter);
+  const { read, again } = await twice(source);
+  const scanned = await openFile(read);
+  const headings = readHeadings(scanned.columns, options);
+  const facts = headings.map(noFacts);
+  // A column whose first text is in its last row is a column of texts.
+  for await (const { value, fault } of scanned.records) {
+    if (fault) continue;
+    for (const [index, text] of (value as string[]).entries()) {
+      const ofColumn = facts[index];
+      if (ofColumn) addToFacts(ofColumn, text);
     }
+  }
+  const columns = inferColumns(kind, headings, facts, options);
+  const isProfile = areProfiles(kind, columns);
+  async function* records(): AsyncGenerator<FileRecord> {
+    const file = await openFile(await again());
+    for await (const record of file.records) yield asObject(columns, isProfile, record);
   }
   return { columns, records: records() };
 }
 
-function asObject(columns: readonly Column[], record: FileRecord): FileRecord {
+/** The content of a source, and the same again; what can be read only once goes to a temporary file. */
+async function twice({ path, chunks }: Source) {
+  if (path !== undefined) {
+    return { read: chunks, again: async () => (await openSource(path)).chunks };
+  }
+  const name = join(tmpdir(), `rapport-import-${randomUUID()}`);
+  const file = await open(name, "wx+", 0o600);
+  // The file is this process's alone, and goes when the process ends.
+  await rm(name);
+  async function* read(): AsyncGenerator<Buffer> {
+    for await (const chunk of chunks) {
+      await file.writeFile(chunk);
+      yield chunk;
+    }
+  }
+  return {
+    read: read(),
+    again: async (): Promise<AsyncIterable<Buffer>> => file.createReadStream({ start: 0 }),
+  };
+}
+
+function asObject(columns: readonly Column[], isProfile: boolean, record: FileRecord): FileRecord {
   if (record.fault) return record;
   const texts = record.value as string[];
   const object = objectOf(columns, texts);
-  if ("value" in object) return { ...record, value: object.value };
+  if ("value" in object) {
+    const { leftOut } = object;
+    const value = isProfile ? { custom_attributes: {}, ...object.value } : object.value;
+    return { ...record, value, leftOut };
+  }
   const shown = Object.fromEntries(columns.map(({ name }, index) => [name, texts[index]]));
   return { ...record, fault: object.fault, value: shown };
 }

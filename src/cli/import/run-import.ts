@@ -1,14 +1,19 @@
+import { budgetsOf } from "../../base/work.ts";
+import { countValues } from "../../http/json-body.ts";
 import type { RowNote } from "../../intake/import/import-kind.ts";
 import type { ProgressDisplay } from "../progress.ts";
 import type { Reject, Rejects } from "./rejects.ts";
 import type { Row } from "./rows.ts";
-import { type Import, type Progress, sendBatch } from "./send.ts";
+import { type Import, type Progress, sendRows } from "./send.ts";
 
 /** As many as one request may hold. */
 const ROWS_PER_BATCH = 1_000;
 
 /** Well below the largest body. */
 const BYTES_PER_BATCH = 2_000_000;
+
+/** Well below what one request may hold. */
+const VALUES_PER_BATCH = budgetsOf({}).valuesIn / 2;
 
 export interface RunOptions {
   readonly rows: AsyncIterable<Row>;
@@ -55,13 +60,11 @@ export async function runImport(run: Import, options: RunOptions): Promise<RunRe
       await rejects.write(rejectsOf(firstRow, rows, resumed?.last_batch.notes ?? []));
       continue;
     }
-    const { imported, notes } = await sendBatch(run, firstRow, rows, display.say);
+    const { imported, notes } = await sendRows(run, firstRow, rows, display.say);
     await rejects.write(rejectsOf(firstRow, rows, notes));
     result.rows += rows.length;
     result.imported += imported;
-    result.partial += new Set(
-      notes.filter(({ outcome }) => outcome === "partial").map(({ index }) => index),
-    ).size;
+    result.partial += countPartial(rows, notes);
     show(rows.at(-1)?.endsAt ?? 0);
     if (result.rows - result.imported > maxRejects) return { ...result, ended: "too many rejects" };
     if (options.isStopped()) return { ...result, ended: "stopped" };
@@ -86,34 +89,69 @@ async function* batchesOf(
   let number = 0;
   let rows: Row[] = [];
   let bytes = 0;
+  let values = 0;
   const take = (isDone: boolean): Batch => {
     const batch = { firstRow: number - rows.length + 1, rows, isDone };
     rows = [];
     bytes = 0;
+    values = 0;
     return batch;
   };
-  for await (const row of all) {
+  for await (const read of all) {
     if (number + 1 < lastFrom) {
       number += 1;
       continue;
     }
-    const isFull = rows.length === ROWS_PER_BATCH || bytes + row.json.length > BYTES_PER_BATCH;
+    const { row, ofRow } = weigh(read);
+    const isFull =
+      rows.length === ROWS_PER_BATCH ||
+      bytes + row.json.length > BYTES_PER_BATCH ||
+      values + ofRow > VALUES_PER_BATCH;
     if (rows.length > 0 && number > done && isFull) yield take(false);
     rows.push(row);
     bytes += row.json.length;
+    values += ofRow;
     number += 1;
     if (number === done) yield take(true);
   }
   if (rows.length > 0) yield take(false);
 }
 
+/** How many JSON values a row holds. One with more than a request may hold cannot be sent. */
+function weigh(row: Row): { readonly row: Row; readonly ofRow: number } {
+  const ofRow = countValues(Buffer.from(row.json));
+  if (ofRow <= VALUES_PER_BATCH) return { row, ofRow };
+  const message = `the row has more than ${VALUES_PER_BATCH} JSON values`;
+  return { row: { ...row, json: "null", fault: { code: "TOO_MANY_VALUES", message } }, ofRow: 1 };
+}
+
+/** Rows that were written without one of their values, which the server or the reader left out. */
+function countPartial(rows: readonly Row[], notes: readonly RowNote[]): number {
+  const unwritten = new Set(
+    notes.filter(({ outcome }) => outcome !== "partial").map(({ index }) => index),
+  );
+  const partial = new Set(notes.map(({ index }) => index));
+  for (const [index, { leftOut }] of rows.entries()) if (leftOut) partial.add(index);
+  return [...partial].filter((index) => !unwritten.has(index)).length;
+}
+
 /** The verdict on a row that could not even be read is the reader's. */
 function rejectsOf(firstRow: number, rows: readonly Row[], notes: readonly RowNote[]): Reject[] {
-  return notes.flatMap(({ index, outcome, code, message }) => {
+  const leftOut = rows.flatMap(({ line, value, leftOut: faults = [] }, index) =>
+    faults.map((fault) => ({
+      row: firstRow + index,
+      line,
+      outcome: "partial",
+      ...fault,
+      data: value,
+    })),
+  );
+  const judged = notes.flatMap(({ index, outcome, code, message }) => {
     const row = rows[index];
     if (!row) return [];
     const fault = row.fault ?? { code, message };
     const { line, value } = row;
     return [{ row: firstRow + index, line, outcome, ...fault, data: value }];
   });
+  return [...judged, ...leftOut].sort((one, other) => one.row - other.row);
 }

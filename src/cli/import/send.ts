@@ -45,12 +45,39 @@ const PATIENCE_MS = 60_000;
 const LONGEST_PAUSE_MS = 5_000;
 
 /**
+ * Sends rows, in halves if the server finds too much in them.
+ *
+ * @param say told why it waits.
+ * @throws AdminError in words.
+ */
+export async function sendRows(
+  run: Import,
+  firstRow: number,
+  rows: readonly Row[],
+  say: (sentence: string) => void,
+): Promise<BatchReply> {
+  try {
+    return await sendBatch(run, firstRow, rows, say);
+  } catch (error) {
+    if (rows.length === 1 || !isTooLarge(error)) throw error;
+    const half = Math.ceil(rows.length / 2);
+    const first = await sendRows(run, firstRow, rows.slice(0, half), say);
+    const second = await sendRows(run, firstRow + half, rows.slice(half), say);
+    const notes = second.notes.map((note) => ({ ...note, index: note.index + half }));
+    return { imported: first.imported + second.imported, notes: [...first.notes, ...notes] };
+  }
+}
+
+const isTooLarge = (error: unknown): boolean =>
+  error instanceof AdminError && (error.status === 413 || error.code === "TOO_MANY_VALUES");
+
+/**
  * Sends rows, again while the server is busy or away: it recognizes a batch that it has committed.
  *
  * @param say told why it waits.
  * @throws AdminError in words.
  */
-export async function sendBatch(
+async function sendBatch(
   run: Import,
   firstRow: number,
   rows: readonly Row[],

@@ -11,7 +11,9 @@ export interface Source {
   readonly name: string;
   /** Identifies the content by its first mebibyte and, of a file, its size: another file is not continued. */
   readonly fingerprint: string;
-  /** Unpacked; undefined for what can be read only once: standard input, or a pipe. */
+  /** Undefined for what can be read only once: standard input, or a pipe. */
+  readonly path: string | undefined;
+  /** Unpacked; undefined where it is unknown. */
   readonly totalBytes: number | undefined;
   /** The first bytes, unpacked or not. */
   readonly head: Buffer;
@@ -39,14 +41,15 @@ export async function openSource(path: string): Promise<Source> {
     .update(packedHead)
     .digest("hex")
     .slice(0, 32);
+  const known = { name, fingerprint, path: size === undefined ? undefined : path };
   if (!isGzip(packedHead)) {
     refuseBinary(name, packedHead);
-    return { name, fingerprint, totalBytes: size, head: packedHead, chunks: all };
+    return { ...known, totalBytes: size, head: packedHead, chunks: all };
   }
   const totalBytes = size === undefined ? undefined : await unpackedSize(path);
   const unpacked = await peek(gunzip(name, all), HEAD_BYTES);
   refuseBinary(name, unpacked.head);
-  return { name, fingerprint, totalBytes, head: unpacked.head, chunks: unpacked.all };
+  return { ...known, totalBytes, head: unpacked.head, chunks: unpacked.all };
 }
 
 const HEAD_BYTES = 65_536;

@@ -21,7 +21,8 @@ type Answer<Success> =
   | { readonly status: 400; readonly body: Static<typeof NothingRecorded> };
 
 /**
- * The verdicts as a response: `errors` in the order of the request, and `skipped`.
+ * The verdicts as a response: `errors` and `skipped` in the order of the request. Attributes that were left out of
+ * written objects are among `skipped`.
  *
  * @param success what a 201 holds besides.
  */
@@ -38,8 +39,10 @@ export function answerTo<Success extends object>(
     else if (verdict.outcome === "skipped") skipped.push(placed(item, verdict.reason));
   }
   const isNothingDone = errors.length === checked.faults.length + verdicts.length;
-  errors.push(...checked.dropped);
+  // The object is written: clients count an object in `errors` as failed.
+  skipped.push(...checked.dropped);
   errors.sort(inRequestOrder);
+  skipped.sort(inRequestOrder);
   if (isNothingDone) {
     return { status: 400, body: { message: NOTHING_VALID, errors: errors.map(verdictOn) } };
   }

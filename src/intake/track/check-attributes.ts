@@ -66,12 +66,12 @@ export function checkAttributes(
   const imports = checkFlag(raw, "push_token_import");
   if ("fault" in imports) return imports;
   if (imports.value) return NO_ANONYMOUS_IMPORT;
-  const groups = checkGroups(workspace, raw.subscription_groups);
+  const dropped: Fault[] = [];
+  const groups = checkGroups(workspace, raw.subscription_groups, intake, dropped);
   if ("fault" in groups) return groups;
 
   const standard = new Map<string, Json>();
   const custom: AttributeOperation[] = [];
-  const dropped: Fault[] = [];
   // for…in makes no list; JSON gives objects without enumerable inherited members.
   for (const name in raw) {
     const value = raw[name];
@@ -97,7 +97,7 @@ export function checkAttributes(
   });
 }
 
-const leftOut = ({ code, message }: Fault): Fault => ({
+export const leftOut = ({ code, message }: Fault): Fault => ({
   code,
   message: `${message} (left out of its object: the workspace setting is 'intake: lenient')`,
 });
@@ -174,17 +174,29 @@ const addressesOf = ({ email, phone }: AttributesWork): GivenAddress[] => [
   ...(phone ? [{ kind: "phone" as const, value: phone, given: phone }] : []),
 ];
 
-/** spec: Attributes object, subscription_groups. */
-function checkGroups(workspace: Workspace, value: unknown): Checked<AttributesWork["groups"]> {
+/** spec: Attributes object, subscription_groups. Lenient intake leaves out a single one that is invalid. */
+function checkGroups(
+  workspace: Workspace,
+  value: unknown,
+  intake: Intake,
+  dropped: Fault[],
+): Checked<AttributesWork["groups"]> {
   if (value === undefined || value === null) return accepted([]);
   if (!Array.isArray(value)) {
-    return refused("BAD_SUBSCRIPTION_GROUP_ARRAY", "'subscription_groups' must be an array");
+    const fault = {
+      code: "BAD_SUBSCRIPTION_GROUP_ARRAY",
+      message: "'subscription_groups' must be an array",
+    };
+    if (intake === "strict") return { fault };
+    dropped.push(leftOut(fault));
+    return accepted([]);
   }
   const groups: { groupId: string; state: GroupState }[] = [];
   for (const [index, entry] of value.entries()) {
     const checked = checkGroup(workspace, entry, `subscription_groups[${index}]`);
-    if ("fault" in checked) return checked;
-    groups.push(checked.value);
+    if ("fault" in checked && intake === "strict") return checked;
+    if ("fault" in checked) dropped.push(leftOut(checked.fault));
+    else groups.push(checked.value);
   }
   return accepted(groups);
 }

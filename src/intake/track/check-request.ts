@@ -1,10 +1,10 @@
 import type { Workspace } from "../../base/context/workspace.ts";
 import type { Intake } from "../../base/context/workspace-settings.ts";
 import { type Checked, type Fault, Problem, refused } from "../../base/problem.ts";
-import { findUnstorable } from "../../base/values/plain-json.ts";
+import { findUnstorable, isJsonObject } from "../../base/values/plain-json.ts";
 import { errorOf } from "../../base/verdicts.ts";
 import { BLOCKED, identifierKey } from "../../people/profiles/identifiers.ts";
-import { type CheckedItem, checkAttributes } from "./check-attributes.ts";
+import { type CheckedItem, checkAttributes, leftOut } from "./check-attributes.ts";
 import { checkEvent } from "./check-event.ts";
 import { type RawItem, withWireNames } from "./check-identity.ts";
 import { checkPurchase } from "./check-purchase.ts";
@@ -108,15 +108,48 @@ export function checkItem(
     return refused("NOT_AN_OBJECT", `an entry of '${array}' must be an object`);
   }
   const unstorable = findUnstorable(raw, "");
-  if (unstorable) return { fault: unstorable };
-  const item = withWireNames(raw as RawItem);
+  if (unstorable && intake === "strict") return { fault: unstorable };
+  const storable = unstorable
+    ? withoutUnstorable(raw as RawItem)
+    : { item: raw as RawItem, dropped: [] };
+  const item = withWireNames(storable.item);
   const checked =
     array === "attributes"
       ? checkAttributes(workspace, item, intake)
       : array === "events"
         ? checkEvent(item, now, intake)
         : checkPurchase(item, now, intake);
-  return "fault" in checked ? checked : refuseBlocked(workspace, checked.value);
+  if ("fault" in checked) return { fault: asSent(checked.fault, raw as RawItem) };
+  if (storable.dropped.length === 0) return refuseBlocked(workspace, checked.value);
+  const dropped = [...storable.dropped, ...(checked.value.dropped ?? [])];
+  return refuseBlocked(workspace, { ...checked.value, dropped });
+}
+
+/** `braze_id` is a spelling of `platform_id`: the sentence has the name that the object has. */
+const asSent = (fault: Fault, { braze_id, platform_id }: RawItem): Fault =>
+  braze_id === undefined || platform_id !== undefined
+    ? fault
+    : { ...fault, message: fault.message.replace("'platform_id'", "'braze_id'") };
+
+/** For lenient intake: leaves out members, and properties, that cannot be stored. */
+function withoutUnstorable(raw: RawItem): {
+  readonly item: RawItem;
+  readonly dropped: readonly Fault[];
+} {
+  const dropped: Fault[] = [];
+  const storable = (object: RawItem, prefix: string): RawItem =>
+    Object.fromEntries(
+      Object.entries(object).flatMap(([name, value]) => {
+        const fault = findUnstorable({ [name]: value }, prefix);
+        if (!fault) return [[name, value]];
+        if (prefix === "" && name === "properties" && isJsonObject(value)) {
+          return [[name, storable(value, "properties")]];
+        }
+        dropped.push(leftOut(fault));
+        return [];
+      }),
+    );
+  return { item: storable(raw, ""), dropped };
 }
 
 /**

@@ -2,22 +2,13 @@ import { type CsvError, parse } from "csv-parse/sync";
 import { stringify } from "csv-stringify/sync";
 import { csvLineEnds } from "../../base/lines.ts";
 import { printable } from "../../base/values/describe-value.ts";
+import { disarm, rearm } from "../../base/values/spreadsheets.ts";
 import { type FileString, type TranslationFile, unreadable } from "./translation-file.ts";
 
 /*
  * Translations as CSV (RFC 4180): `id,source,es-MX,fr-FR`, a line for each string. An empty cell is not
  * translated.
- *
- * Spreadsheets evaluate a cell that begins like a formula, so such a text is exported with a leading
- * apostrophe, which they hide, and imported without it.
  */
-
-const RUN_BY_SPREADSHEETS = /^'*[=+\-@\t\r]/;
-
-const disarm = (text: string): string => (RUN_BY_SPREADSHEETS.test(text) ? `'${text}` : text);
-
-const rearm = (text: string): string =>
-  text.startsWith("'") && RUN_BY_SPREADSHEETS.test(text) ? text.slice(1) : text;
 
 /** With a byte order mark, by which spreadsheets recognize UTF-8. */
 export function writeCsv({ source, columns }: TranslationFile): string {

@@ -32,7 +32,7 @@ export function createNameRegister(database: Database, clock: Clock): NameRegist
   return {
     known(workspaceId) {
       const entry = cache.get(workspaceId);
-      return entry && entry.until > clock.now().getTime() ? entry.names : undefined;
+      return entry && entry.until > clock.elapsedMs() ? entry.names : undefined;
     },
     async add(workspace, names) {
       const used = await withRetries(database, async (tx) => {
@@ -47,7 +47,7 @@ export function createNameRegister(database: Database, clock: Clock): NameRegist
         }
         return present;
       });
-      cache.set(workspace.id, { names: used, until: clock.now().getTime() + KNOWN_FOR_MS });
+      cache.set(workspace.id, { names: used, until: clock.elapsedMs() + KNOWN_FOR_MS });
       return used;
     },
   };

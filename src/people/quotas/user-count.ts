@@ -38,7 +38,7 @@ export function createUserCount(database: Database, clock: Clock): UserCount {
       const createdBefore = count.created;
       const counted = await countUsers(database.for("analysis"), id, settings.max_users + 1);
       count.users = counted + count.created - createdBefore;
-      count.countedAt = clock.now().getTime();
+      count.countedAt = clock.elapsedMs();
     };
     count.counting ??= run().finally(() => {
       count.counting = undefined;
@@ -59,7 +59,7 @@ export function createUserCount(database: Database, clock: Clock): UserCount {
           return true;
         },
       };
-      const age = clock.now().getTime() - count.countedAt;
+      const age = clock.elapsedMs() - count.countedAt;
       const mustWait = count.users >= limit && age > RECOUNT_FULL_AFTER_MS;
       if (mustWait) return recount(count, workspace).then(() => room);
       // Counting may take long, and nothing waits for it; if it fails, the next batch tries again.

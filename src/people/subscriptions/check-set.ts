@@ -37,6 +37,11 @@ export const OneSet = Type.Object({
   use_double_opt_in_logic: Type.Optional(Type.Boolean()),
 });
 
+/** The live service accepts the names of version 1 too: docs/decisions/subscription-sets.md. */
+const OneName = Type.Optional(
+  Type.Union([Type.String(), Type.Number()], { description: "The same as a list of one." }),
+);
+
 /** The body of `POST /v2/subscription/status/set`. */
 export const ManySets = Type.Object({
   subscription_groups: Type.Array(
@@ -45,6 +50,9 @@ export const ManySets = Type.Object({
       external_ids: Type.Optional(Ids),
       emails: Type.Optional(Addresses),
       phones: Type.Optional(Addresses),
+      external_id: OneName,
+      email: OneName,
+      phone: OneName,
       use_double_opt_in_logic: Type.Optional(Type.Boolean()),
     }),
     { minItems: 1, maxItems: 50 },
@@ -79,9 +87,9 @@ export function checkManySets(workspace: Workspace, body: Static<typeof ManySets
     groupId: storedId(workspace, set.subscription_group_id),
     state: set.subscription_state,
     lists: {
-      external_id: { name: "external_ids", values: set.external_ids ?? [] },
-      email: { name: "emails", values: set.emails ?? [] },
-      phone: { name: "phones", values: set.phones ?? [] },
+      external_id: listWith("external_id", set.external_id, set.external_ids),
+      email: listWith("email", set.email, set.emails),
+      phone: listWith("phone", set.phone, set.phones),
     },
     asksForConfirmation: set.use_double_opt_in_logic ?? false,
   }));
@@ -120,6 +128,14 @@ export function checkOneSet(workspace: Workspace, body: Static<typeof OneSet>): 
     return findFault(workspace, set) ?? (isNamed ? undefined : missing(set, kinds));
   });
 }
+
+/** One name and a list of names, under the member that the request used. */
+const listWith = (name: NameKind, one: Id | undefined, list: readonly Id[] | undefined) => {
+  if (one === undefined) return { name: `${name}s`, values: list ?? [] };
+  return list === undefined
+    ? { name, values: [one] }
+    : { name: `${name}s`, values: [...list, one] };
+};
 
 /** An unknown id is returned unchanged, to be refused. */
 const storedId = (workspace: Workspace, id: Id): string =>

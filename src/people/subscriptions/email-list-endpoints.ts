@@ -14,8 +14,12 @@ import type { SetServices } from "./set-group-states.ts";
 const Day = (description: string) => Type.Optional(Type.String({ description }));
 
 const ListQuery = Type.Object({
-  start_date: Day("The first day of the period, as YYYY-MM-DD. It begins at midnight UTC."),
-  end_date: Day("The first day after the period, as YYYY-MM-DD."),
+  start_date: Day(
+    "The first day of the period, as YYYY-MM-DD. It begins at midnight UTC. Of a date-time the day counts.",
+  ),
+  end_date: Day(
+    "The first day after the period, as YYYY-MM-DD: for one day, the next one; to include today, tomorrow.",
+  ),
   email: Type.Optional(
     Type.Array(Type.String(), {
       minItems: 1,

@@ -1,5 +1,6 @@
 import type { Workspace } from "../../base/context/workspace.ts";
 import { Problem } from "../../base/problem.ts";
+import { parseTime } from "../../base/values/times.ts";
 import { checkNames } from "./check-names.ts";
 import {
   deleteHardBounces,
@@ -78,16 +79,21 @@ function checkQuery(query: ListQuery): EmailSelection {
   const from = checkDate("start_date", query.start_date);
   const until = checkDate("end_date", query.end_date);
   if (from < until) return { ...page, emails: undefined, from, until };
-  throw new Problem("INVALID_REQUEST", "'start_date' must be before 'end_date'");
+  throw new Problem(
+    "INVALID_REQUEST",
+    "'start_date' must be before 'end_date', which is the first day after the period: for one day, give the next one as 'end_date'",
+  );
 }
 
 function checkDate(name: string, text: string | undefined): Date {
   if (text === undefined) {
     throw new Problem("INVALID_REQUEST", "'email', or 'start_date' and 'end_date', is required");
   }
-  const date = new Date(`${text}T00:00:00Z`);
+  // Existing clients send date-times: their day counts, as it is written.
+  const day = /[T ]/.test(text) && parseTime(text) ? text.slice(0, 10) : text;
+  const date = new Date(`${day}T00:00:00Z`);
   // A day that does not exist, such as 2026-02-30, must not become another one.
-  if (/^\d{4}-\d\d-\d\d$/.test(text) && isSameDay(date, text)) return date;
+  if (/^\d{4}-\d\d-\d\d$/.test(day) && isSameDay(date, day)) return date;
   throw new Problem("INVALID_REQUEST", `'${name}' is not valid: it is a day as YYYY-MM-DD`);
 }
 

@@ -40,8 +40,8 @@ const LONG_LEASE_MS = 60_000;
 function clockAt(time: string): Clock & { set(time: string): void } {
   let now = new Date(time);
   return {
+    ...systemClock,
     now: () => now,
-    newId: systemClock.newId,
     set(next) {
       now = new Date(next);
     },
@@ -125,8 +125,8 @@ describe("a job", () => {
     let [runs, reads] = [0, 0];
     // Each look at the clock is longer after the last one than a lease.
     const leaping: Clock = {
+      ...systemClock,
       now: () => new Date(Date.now() + 2 * LONG_LEASE_MS * ++reads),
-      newId: systemClock.newId,
     };
     const kind: JobKind<object> = {
       name,
@@ -312,6 +312,28 @@ describe("a schedule", () => {
     clock.set("2020-01-03T12:15:00Z");
     await enqueueDue(database, clock);
     assert.deepEqual(await jobsOf(name), ["s"]);
+  });
+
+  test("after the clock is set back by an hour, a schedule is due at its next time and a waiting job runs", async () => {
+    const name = newKind();
+    let aheadMs = 3_600_000;
+    const clock: Clock = { ...systemClock, now: () => new Date(Date.now() + aheadMs) };
+    const begun = event();
+    const kind: JobKind<object> = {
+      name,
+      async run(_services, job) {
+        await finish(job);
+        begun.happen();
+      },
+    };
+    const worker = await start(kind, clock);
+    await set(clock, name, "late", "*/15 * * * *");
+    await add(name, "waiting", { ...clock, now: () => new Date(Date.now() + aheadMs + 60_000) });
+    aheadMs = 0;
+    worker.wake();
+    await begun.happened;
+    const next = Date.parse((await nextOf(name, "late")) as string);
+    assert.ok(next - Date.now() <= 15 * 60_000, new Date(next).toISOString());
   });
 
   test("a removed schedule queues no more jobs", async () => {

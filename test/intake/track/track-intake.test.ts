@@ -1,7 +1,7 @@
 /* The workspace setting `intake`: strict, or lenient. docs/decisions/intake.md */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { startServer } from "../../harness.ts";
+import { NEWSLETTER, startServer } from "../../harness.ts";
 
 const server = await startServer();
 
@@ -32,8 +32,9 @@ describe("lenient intake", () => {
       attributes: [{ ...ADA, ...bad, first_name: "Ada", plan: "pro" }],
     });
     assert.deepEqual([status, body.attributes_processed], [201, 1]);
+    assert.equal(body.errors, undefined, "the object is written");
     assert.deepEqual(
-      body.errors?.map(({ code, input_array, index }) => [code, input_array, index]),
+      body.skipped?.map(({ code, input_array, index }) => [code, input_array, index]),
       [
         ["EMAIL_BAD_FORMAT", "attributes", 0],
         ["INVALID_ATTRIBUTE", "attributes", 0],
@@ -41,12 +42,55 @@ describe("lenient intake", () => {
         ["VALUE_TOO_LONG", "attributes", 0],
       ],
     );
-    for (const { message } of body.errors ?? []) assert.match(message, /'intake: lenient'/);
+    for (const { message } of body.skipped ?? []) assert.match(message, /'intake: lenient'/);
     const ada = await workspace.profile({ external_ids: ["ada"] });
     assert.deepEqual(
       [ada.first_name, ada.email, ada.custom_attributes],
       ["Ada", null, { plan: "pro" }],
     );
+  });
+
+  test("lenient intake leaves out an unknown group and a number that cannot be stored, and writes the rest", async () => {
+    const workspace = await lenient();
+    const group = (subscription_group_id: string) => ({
+      subscription_group_id,
+      subscription_state: "subscribed",
+    });
+    const { body } = await workspace.track({
+      attributes: [
+        {
+          ...ADA,
+          huge: 1e300,
+          plan: "pro",
+          subscription_groups: [group("none"), group(NEWSLETTER)],
+        },
+      ],
+      events: [{ ...EVENT, properties: { huge: 1e300, size: "L" } }],
+    });
+    assert.deepEqual(
+      [body.errors, body.attributes_processed, body.events_processed],
+      [undefined, 1, 1],
+    );
+    assert.deepEqual(
+      body.skipped?.map(({ code, input_array }) => [code, input_array]),
+      [
+        ["NUMBER_NOT_EXACT", "attributes"],
+        ["BAD_SUBSCRIPTION_GROUP_ID", "attributes"],
+        ["NUMBER_NOT_EXACT", "events"],
+      ],
+    );
+    const ada = await workspace.profile({ external_ids: ["ada"] });
+    assert.deepEqual(ada.custom_attributes, { plan: "pro" });
+    assert.equal(
+      ada.subscription_groups.find(({ id }: { id: string }) => id === NEWSLETTER)?.status,
+      "subscribed",
+    );
+  });
+
+  test("a fault of braze_id names the field as it was sent", async () => {
+    const workspace = await server.workspace();
+    const { body } = await workspace.track({ attributes: [{ braze_id: {}, plan: "pro" }] });
+    assert.match(body.errors?.[0]?.message ?? "", /'braze_id'/);
   });
 
   test("lenient intake reads a local phone number with the country of the object", async () => {

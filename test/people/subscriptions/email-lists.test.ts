@@ -149,6 +149,14 @@ describe("hard bounces", () => {
 });
 
 describe("a request to the email list endpoints", () => {
+  test("a date-time in an email list query counts as its day", async () => {
+    const workspace = await server.workspace();
+    const query = { start_date: `${day(0)}T10:00:00+00:00`, end_date: `${day(1)} 10:00:00 +0000` };
+    for (const path of ["/email/hard_bounces", "/email/unsubscribes"] as const) {
+      assert.equal((await list(workspace, path, query)).status, 200, path);
+    }
+  });
+
   const QUERIES: [query: object, message: RegExp][] = [
     [{}, /'email', or 'start_date' and 'end_date', is required/],
     [{ start_date: day(0) }, /'start_date' and 'end_date', is required/],

@@ -82,6 +82,29 @@ describe("setting group states", () => {
     assert.deepEqual(await statesOf(workspace, ALERTS, "ada", "bob"), alerts);
   });
 
+  test("/v2/subscription/status/set accepts a single external_id, email or phone as a list of one", async () => {
+    const workspace = await server.workspace();
+    await workspace.track({
+      attributes: [
+        { external_id: "one", email: "one@example.com" },
+        { external_id: "two", email: "two@example.com" },
+      ],
+    });
+    const set = { subscription_group_id: NEWSLETTER, subscription_state: "subscribed" };
+    const { status, body } = await workspace.call("POST", "/v2/subscription/status/set", {
+      subscription_groups: [
+        { ...set, external_id: "one" },
+        { ...set, email: "two@example.com" },
+      ],
+    });
+    assert.equal(status, 201, JSON.stringify(body));
+    for (const name of ["one", "two"]) {
+      const { subscription_groups } = await workspace.profile({ external_ids: [name] });
+      const state = subscription_groups.find(({ id }: { id: string }) => id === NEWSLETTER);
+      assert.equal(state?.status, "subscribed", name);
+    }
+  });
+
   test("/subscription/status/set responds with 201 and changes no other data of the profile", async () => {
     const workspace = await newWorkspace();
     await users(workspace, {

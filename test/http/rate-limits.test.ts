@@ -103,6 +103,9 @@ const SHARED: readonly (readonly Permission[])[] = [
     "email.blacklist",
     "subscription.status.get",
     "subscription.groups.get",
+    "segments.list",
+    "segments.details",
+    "segments.data_series",
   ],
 ];
 

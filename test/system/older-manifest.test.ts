@@ -34,7 +34,8 @@ async function newDatabase() {
     const valid = api_keys.filter((key) => key.revoked_at === null);
     return {
       keys: valid.map((key) => key.name).sort(),
-      log: lines.map((line) => JSON.parse(line)),
+      // On PostgreSQL the first start also says what it migrated.
+      log: lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg !== "migrated"),
     };
   };
 }

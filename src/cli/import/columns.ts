@@ -94,24 +94,24 @@ export const noFacts = (): ColumnFacts => ({
 });
 
 /** Adds a value; an empty one says nothing. */
-export function addToFacts(facts: ColumnFacts, text: string): void {
+export function addToFacts(evidence: ColumnFacts, text: string): void {
   if (text === "") return;
-  if (facts.example === "") facts.example = text;
-  facts.isNumber &&= isNumber(text);
-  facts.isBoolean &&= isBoolean(text);
-  facts.isJson &&= isJson(text);
+  if (evidence.example === "") evidence.example = text;
+  evidence.isNumber &&= isNumber(text);
+  evidence.isBoolean &&= isBoolean(text);
+  evidence.isJson &&= isJson(text);
 }
 
 /**
  * Decides where columns go and what their values are.
  *
- * @param facts of each column; of those whose headings have no type, from all values.
+ * @param evidence of each column; of those whose headings have no type, from all values.
  * @throws if two columns set one member.
  */
 export function inferColumns(
   kind: ImportKind,
   headings: readonly Heading[],
-  facts: readonly ColumnFacts[],
+  evidence: readonly ColumnFacts[],
   { map }: ColumnOptions,
 ): Column[] {
   const targets = headings.map(({ name }) => targetOf(kind, name, map.get(name)));
@@ -123,7 +123,7 @@ export function inferColumns(
       !isProfile && target?.[0] === "custom_attributes" && target.length > 1
         ? target.slice(1)
         : target;
-    const seen = facts[index] ?? noFacts();
+    const seen = evidence[index] ?? noFacts();
     return { name, path, type: type ?? typeOf(kind, path, seen), example: seen.example };
   });
   refuseTwice(columns);
@@ -186,21 +186,21 @@ function pathOf(kind: ImportKind, field: string): readonly string[] | undefined 
 function typeOf(
   kind: ImportKind,
   path: readonly string[] | undefined,
-  facts: ColumnFacts,
+  evidence: ColumnFacts,
 ): ValueType {
   const [first = "", second] = path ?? [];
-  const isEmpty = facts.example === "";
+  const isEmpty = evidence.example === "";
   if (second === undefined) {
     if (TEXTS[kind].includes(first)) return "text";
     if (NUMBERS[kind].includes(first)) return "number";
-    if (kind === "users" && standardAttribute(first) && (isEmpty || !facts.isJson)) {
-      return !isEmpty && facts.isBoolean ? "boolean" : "text";
+    if (kind === "users" && standardAttribute(first) && (isEmpty || !evidence.isJson)) {
+      return !isEmpty && evidence.isBoolean ? "boolean" : "text";
     }
   }
   if (first === "user_alias" || isEmpty) return "text";
-  if (facts.isNumber) return "number";
-  if (facts.isBoolean) return "boolean";
-  return facts.isJson ? "json" : "text";
+  if (evidence.isNumber) return "number";
+  if (evidence.isBoolean) return "boolean";
+  return evidence.isJson ? "json" : "text";
 }
 
 /** Written as a number is: what begins with a zero or a plus, or has more digits than a number holds, is an id. */

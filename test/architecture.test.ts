@@ -38,7 +38,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   messaging: ["liquid", "campaigns", "translations", "preference-centers"],
   dashboard: ["users", "scim", "sign-in", "user-records", "live-requests", "overview", "pages"],
   server: ["reference", ".", "testing"],
-  cli: [".", "cdi", "export", "import", "tail", "users"],
+  cli: [".", "cdi", "import", "export", "tail", "users"],
 };
 
 /** Loads the commands, whose rooms use the files beside it. */

@@ -245,8 +245,8 @@ function faultOf(name: string, type: ColumnType): Fault {
   if (type.endsWith("?")) {
     return { code: "COLUMN_TYPE", message: `'${name}' is not ${ARTICLES[type.slice(0, -1)]}` };
   }
-  const advice = `pass --type "${name}=text" to import texts, or --type "${name}=${type}?" to leave such cells out`;
-  return { code: "COLUMN_TYPE", message: `'${name}' must be ${ARTICLES[type]}; ${advice}` };
+  const advice = `--type "${name}=text" to import texts, or --type "${name}=${type}?" to leave such cells out`;
+  return { code: "COLUMN_TYPE", message: `'${name}' must be ${ARTICLES[type]}; pass ${advice}` };
 }
 
 const ARTICLES: Readonly<Record<string, string>> = {

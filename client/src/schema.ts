@@ -7466,7 +7466,7 @@ export interface operations {
                      *       "low": 1,
                      *       "high": 1,
                      *       "exact": true,
-                     *       "description": "Users for whom did signed_up at least 1 time in the last 30 days.",
+                     *       "description": "Users who match: did signed_up at least 1 time in the last 30 days.",
                      *       "message": "success"
                      *     }
                      */
@@ -7483,7 +7483,7 @@ export interface operations {
                         exact: boolean;
                         /**
                          * @description The filter as a sentence.
-                         * @example Users for whom did signed_up at least 1 time in the last 30 days.
+                         * @example Users who match: did signed_up at least 1 time in the last 30 days.
                          */
                         description: string;
                         /**
@@ -7708,24 +7708,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "filter": {
-                 *         "all": [
-                 *           {
-                 *             "event": "signed_up"
-                 *           },
-                 *           {
-                 *             "attribute": "country",
-                 *             "equals": "DE"
-                 *           }
-                 *         ]
-                 *       },
-                 *       "segment_id": "3b1f4c1e-7d0a-4a53-9a53-0d5f0a3f7c11",
-                 *       "limit": 100,
-                 *       "cursor": "3b1f4c1e-7d0a-4a53-9a53-0d5f0a3f7c11"
-                 *     }
-                 */
                 "application/json": {
                     /**
                      * @description { all: [filter, …] }, { any: [filter, …] }, { not: filter }, or a condition on one of attribute, custom_attribute, event, purchases, money_spent, sessions, subscription_group, email_subscription, push_subscription, email_available, device, in_segment. At most 50 conditions in 5 levels. docs/segments.md has the language.
@@ -7812,23 +7794,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "filter": {
-                 *         "all": [
-                 *           {
-                 *             "event": "signed_up"
-                 *           },
-                 *           {
-                 *             "attribute": "country",
-                 *             "equals": "DE"
-                 *           }
-                 *         ]
-                 *       },
-                 *       "segment_id": "3b1f4c1e-7d0a-4a53-9a53-0d5f0a3f7c11",
-                 *       "user_id": "3b1f4c1e-7d0a-4a53-9a53-0d5f0a3f7c11"
-                 *     }
-                 */
                 "application/json": {
                     /**
                      * @description { all: [filter, …] }, { any: [filter, …] }, { not: filter }, or a condition on one of attribute, custom_attribute, event, purchases, money_spent, sessions, subscription_group, email_subscription, push_subscription, email_available, device, in_segment. At most 50 conditions in 5 levels. docs/segments.md has the language.
@@ -7992,7 +7957,7 @@ export interface operations {
                      *       "created_at": "2026-01-01T12:00:00.000Z",
                      *       "updated_at": "2026-01-01T12:00:00.000Z",
                      *       "name": "Newsletter",
-                     *       "description": "Users for whom can receive email.",
+                     *       "description": "Users who match: can receive email.",
                      *       "text_description": "Everyone we can mail.",
                      *       "tags": [
                      *         "loyalty"
@@ -8012,7 +7977,7 @@ export interface operations {
                         name: string;
                         /**
                          * @description The filter as a sentence.
-                         * @example Users for whom can receive email.
+                         * @example Users who match: can receive email.
                          */
                         description: string;
                         /**

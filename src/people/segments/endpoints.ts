@@ -10,7 +10,7 @@ import { FilterSchema } from "./resource.ts";
 import { filterOf } from "./scope.ts";
 import type { ExactCount } from "./store.ts";
 
-const SENTENCE = "Users for whom did signed_up at least 1 time in the last 30 days.";
+const SENTENCE = "Users who match: did signed_up at least 1 time in the last 30 days.";
 
 const PATH = "/admin/v1/workspaces/:name/segments";
 
@@ -138,6 +138,7 @@ const users = endpoint({
   method: "POST",
   path: `${PATH}/users`,
   summary: "Reads the users who meet a filter, page by page.",
+  examples: { "A filter": { filter: { event: "signed_up" }, limit: 100 } },
   access: byAdministratorOfWorkspace("export_user_data"),
   params: OfWorkspace,
   body: Type.Object({
@@ -185,6 +186,12 @@ const explainEndpoint = endpoint({
   method: "POST",
   path: `${PATH}/explain`,
   summary: "Says whether a user meets a filter, condition by condition.",
+  examples: {
+    "A filter": {
+      filter: { event: "signed_up" },
+      user_id: "3b1f4c1e-7d0a-4a53-9a53-0d5f0a3f7c11",
+    },
+  },
   access: byAdministratorOfWorkspace("view_user_profile", "view_pii"),
   params: OfWorkspace,
   body: Type.Object({

@@ -180,8 +180,8 @@ export const leavesOf = (filter: Filter): Leaf[] =>
     leaf: (each) => (each.op === "leaf" ? [each.leaf] : leavesOf(each.filter)),
   });
 
-/** The filter as an English sentence, such as `Users for whom plan is "pro", and did signed_up at least 1 time.` */
-export const sentenceOf = (filter: Filter): string => `Users for whom ${wordsOf(filter)}.`;
+/** The filter as an English sentence, such as `Users who match: plan is "pro", and did signed_up at least 1 time.` */
+export const sentenceOf = (filter: Filter): string => `Users who match: ${wordsOf(filter)}.`;
 
 function wordsOf(filter: Filter): string {
   const group = (word: string) => (parts: readonly (() => string)[]) =>

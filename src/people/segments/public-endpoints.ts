@@ -64,7 +64,7 @@ const details = endpoint({
       name: Type.String(),
       description: Type.String({
         description: "The filter as a sentence.",
-        examples: ["Users for whom can receive email."],
+        examples: ["Users who match: can receive email."],
       }),
       text_description: Type.String({
         description: "What a person wrote.",

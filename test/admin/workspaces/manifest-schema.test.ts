@@ -116,7 +116,9 @@ describe("the published manifest schema", () => {
     for (const [index, text] of whole.entries()) {
       assert.equal(manifestChecks(served as TSchema)(parse(text))[0], undefined, text);
       const manifest = parse(
-        text.replaceAll(/\$\{[A-Z_]+\}/g, `the-long-secret-of-manifest-${index}`),
+        text
+          .replaceAll(/\$\{[A-Z_]+_URL\}/g, "postgres://reader@warehouse.example/crm")
+          .replaceAll(/\$\{[A-Z_]+\}/g, `the-long-secret-of-manifest-${index}`),
       );
       const answer = await server.admin("POST", "/admin/v1/apply", manifest);
       assert.equal(answer.status, 200, JSON.stringify(answer.body));

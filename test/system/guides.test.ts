@@ -21,6 +21,7 @@ const PAGES = [
   "README.md",
   "docs/users.md",
   "docs/export.md",
+  "docs/segments.md",
   "docs/import.md",
   "docs/backup.md",
   "docs/keys.md",

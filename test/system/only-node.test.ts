@@ -18,7 +18,7 @@ test("tests pass where no program but Node, npm and a shell can be found", async
   // A run of its own, on the embedded engine.
   const ofThisRun = /^(?:TEST|NODE_TEST)_/;
   const environment = Object.entries(process.env).filter(([name]) => !ofThisRun.test(name));
-  const suite = join(import.meta.dirname, "suite.js");
+  const suite = join(import.meta.dirname, "../suite/suite.js");
   const { status, stdout, stderr } = spawnSync(process.execPath, [suite, ...FILES], {
     env: {
       ...Object.fromEntries(environment),

@@ -131,12 +131,16 @@ describe("the package", () => {
     });
     const [{ files }] = JSON.parse(stdout) as [{ files: { path: string }[] }];
     const paths = files.map(({ path }) => path);
-    const needed = ["dist/bundle/main.js", "dist/src/testing/start-rapport.d.ts", "openapi.json"];
+    const needed = [
+      "dist/bundle/main.js",
+      "dist/src/server/testing/start-rapport.d.ts",
+      "openapi.json",
+    ];
     for (const path of needed) assert.ok(paths.includes(path), path);
     assert.ok(paths.some((path) => /^dist\/embedded-\w+\.snapshot$/.test(path)));
     assert.ok(paths.some((path) => /^migrations\/.*\.sql$/.test(path)));
     const foreign =
-      /\.ts$|\.map$|^(src|test|bench|client|node_modules)\/|^dist\/(test|bench|client)\//;
+      /\.ts$|\.map$|^(src|test|lab|build|client|node_modules)\/|^dist\/(test|lab|build|client)\//;
     const wrong = paths.filter((path) => foreign.test(path) && !path.endsWith(".d.ts"));
     assert.deepEqual(wrong, []);
   });

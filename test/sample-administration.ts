@@ -142,6 +142,7 @@ export const ofApiKeys = (admin: Admin): Samples => {
     "DELETE /admin/v1/workspaces/:name/captured": () => ({}),
     "GET /admin/v1/secret-key": () => ({}),
     "POST /admin/v1/engine-copies": () => ({}),
+    "DELETE /admin/v1/engine-copies/:id": () => ({ params: { id: randomUUID() } }),
     "POST /admin/v1/secret-key/rotate": () => ({}),
   };
 };

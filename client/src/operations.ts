@@ -171,6 +171,7 @@ export const OPERATIONS = {
   exportAudit: ["get", "/admin/v1/audit/export", "adminToken", false],
   verifyAudit: ["get", "/admin/v1/audit/verify", "adminToken", false],
   createEngineCopy: ["post", "/admin/v1/engine-copies", "adminToken", false],
+  deleteEngineCopy: ["delete", "/admin/v1/engine-copies/{id}", "adminToken", false],
   getSecretKey: ["get", "/admin/v1/secret-key", "adminToken", false],
   rotateSecretKey: ["post", "/admin/v1/secret-key/rotate", "adminToken", false],
   getCaptured: ["get", "/admin/v1/workspaces/{name}/captured", "adminToken", false],

@@ -2542,6 +2542,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/engine-copies/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Removes a copy of the embedded engine that rapport backup has read.
+         * @description Needs the administrator's token, or a session of the dashboard with `admin` of the company.
+         */
+        delete: operations["deleteEngineCopy"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/v1/secret-key": {
         parameters: {
             query?: never;
@@ -16877,16 +16897,54 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "folder": "/srv/rapport/data/copy-019a8b54-7c1e-7a5b-9f0e-3d2c1b0a9f8e",
+                     *       "id": "019a8b54-7c1e-7a5b-9f0e-3d2c1b0a9f8e",
                      *       "message": "success"
                      *     }
                      */
                     "application/json": {
                         /**
-                         * @description The folder of the copy, on the server's machine.
-                         * @example /srv/rapport/data/copy-019a8b54-7c1e-7a5b-9f0e-3d2c1b0a9f8e
+                         * Format: uuid
+                         * @description The copy is the folder copy-ID of the server's data folder.
+                         * @example 019a8b54-7c1e-7a5b-9f0e-3d2c1b0a9f8e
                          */
-                        folder: string;
+                        id: string;
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    deleteEngineCopy: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
                         /**
                          * @description `success`, or what is wrong.
                          * @constant

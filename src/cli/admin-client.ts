@@ -1,31 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Problem } from "../base/problem.ts";
-
-/** The running server that a command talks to. */
-export interface AdminTarget {
-  readonly url: string;
-  readonly adminToken: string | undefined;
-  /** Where the token of a server on this machine is kept. */
-  readonly dataDir: string;
-}
-
-/** A request that the server refused, or that never reached it. */
-export class AdminError extends Error {
-  /** Undefined if there was no response. */
-  readonly status: number | undefined;
-  readonly retryAfterSeconds: number | undefined;
-  /** Of the refusal (docs/errors.md), if it has one. */
-  readonly code: string | undefined;
-
-  constructor(message: string, status?: number, retryAfterSeconds?: number, code?: string) {
-    super(message);
-    this.name = "AdminError";
-    this.status = status;
-    this.retryAfterSeconds = retryAfterSeconds;
-    this.code = code;
-  }
-}
+import { findLocalServer, type Send } from "./local-server.ts";
+import { AdminError, type AdminTarget, placeOf } from "./target.ts";
 
 /** A body that is JSON already. */
 export class JsonText {
@@ -99,27 +76,34 @@ async function request(
   path: string,
   body?: unknown,
 ): Promise<Response> {
+  const reach = await findWay(target);
   const adminToken = target.adminToken ?? (await readKeptToken(target.dataDir));
-  return fetch(new URL(`/admin/v1${path}`, addressOf(target)), {
-    method,
-    headers: {
-      authorization: `Bearer ${adminToken}`,
-      ...(body !== undefined && { "content-type": "application/json" }),
+  const text = body instanceof JsonText ? body.text : body && JSON.stringify(body);
+  const headers = {
+    authorization: `Bearer ${adminToken}`,
+    ...(text !== undefined && { "content-type": "application/json" }),
+  };
+  return reach(`/admin/v1${path}`, { method, headers, body: text as string | undefined }).catch(
+    (error: Error) => {
+      throw new AdminError(unreachable(target, error));
     },
-    ...(body !== undefined && {
-      body: body instanceof JsonText ? body.text : JSON.stringify(body),
-    }),
-  }).catch((error: Error) => {
-    throw new AdminError(unreachable(target.url, error));
-  });
+  );
 }
+
+/** Through the socket of the data folder, or to the address that was given. */
+const findWay = async (target: AdminTarget): Promise<Send> => {
+  if (target.url === undefined) return findLocalServer(target);
+  const address = addressOf(target.url);
+  return (path, { body, ...rest }) =>
+    fetch(new URL(path, address), { ...rest, ...(body !== undefined && { body }) });
+};
 
 async function readAnswer(target: AdminTarget, response: Response): Promise<Refusal> {
   const text = await response.text().catch((error: Error) => {
-    throw new AdminError(unreachable(target.url, error));
+    throw new AdminError(unreachable(target, error));
   });
   const answer = readJson(text);
-  if (answer === undefined) throw new Error(notRapport(target.url, response));
+  if (answer === undefined) throw new Error(notRapport(placeOf(target), response));
   return answer;
 }
 
@@ -142,7 +126,7 @@ function readJson(text: string): Refusal | undefined {
 }
 
 const REMEDIES: Readonly<Record<number, string>> = {
-  401: "Set ADMIN_TOKEN, or pass --admin-token.",
+  401: "Set ADMIN_TOKEN, or pass --admin-token-file.",
   429: "Try again in a moment.",
   503: "Try again in a moment.",
 };
@@ -150,21 +134,22 @@ const REMEDIES: Readonly<Record<number, string>> = {
 const refusal = (status: number, message: string): string =>
   `The server refused (${status}): ${message}${REMEDIES[status] ? `. ${REMEDIES[status]}` : ""}`;
 
-const OTHER_SERVER = "pass --url, or set RAPPORT_URL or PORT.";
+const OTHER_SERVER = "pass --url, or set RAPPORT_URL.";
 
-function unreachable(url: string, error: Error): string {
-  const cause = error.cause as NodeJS.ErrnoException | undefined;
-  if (cause?.code === "ECONNREFUSED") {
-    return `The server at ${url} cannot be reached: no program listens there. Start one with rapport serve, or ${OTHER_SERVER}`;
+function unreachable(target: AdminTarget, error: Error): string {
+  const place = placeOf(target);
+  const cause = (error.cause ?? error) as NodeJS.ErrnoException;
+  if (cause.code === "ECONNREFUSED") {
+    return `The server at ${place} cannot be reached: no program listens there. Start one with rapport serve, or ${OTHER_SERVER}`;
   }
-  return `The server at ${url} cannot be reached: ${cause?.message || error.message}. For another server ${OTHER_SERVER}`;
+  return `The server at ${place} cannot be reached: ${cause.message || error.message}. For another server ${OTHER_SERVER}`;
 }
 
 const notRapport = (url: string, { status, headers }: Response): string =>
   `The server at ${url} is not a Rapport server: it responded with ${status} and ` +
   `${headers.get("content-type") ?? "no content"} instead of JSON. For another server ${OTHER_SERVER}`;
 
-function addressOf({ url }: AdminTarget): string {
+function addressOf(url: string): string {
   if (/^https?:/.test(url) && URL.canParse(url)) return url;
   throw new Error(`'${url}' is not an address such as http://127.0.0.1:8080.`);
 }
@@ -174,6 +159,6 @@ async function readKeptToken(dataDir: string): Promise<string> {
   const token = await readFile(path, "utf8").catch(() => undefined);
   if (token) return token.trim();
   throw new Error(
-    `No admin token: set ADMIN_TOKEN, pass --admin-token, or run this where ${path} can be read.`,
+    `No admin token: set ADMIN_TOKEN, pass --admin-token-file, or run this where ${path} can be read.`,
   );
 }

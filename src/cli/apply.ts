@@ -1,8 +1,8 @@
 import type { Command } from "commander";
 import { applyManifestFile } from "../admin/workspaces/manifest-file.ts";
 import type { Change } from "../admin/workspaces/resource.ts";
-import { type AdminTarget, callAdmin } from "./admin-client.ts";
-import { type TargetOptions, targetOf, withTarget } from "./target.ts";
+import { callAdmin } from "./admin-client.ts";
+import { type AdminTarget, type TargetOptions, targetOf, withTarget } from "./target.ts";
 import { confirm, paint, printJson, printLines } from "./terminal.ts";
 
 const HELP = `

@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError } from "commander";
-import { type AdminTarget, callAdmin, openAdmin } from "./admin-client.ts";
+import { callAdmin, openAdmin } from "./admin-client.ts";
 import { writeOutput } from "./output-file.ts";
 import { count } from "./progress.ts";
-import { type TargetOptions, targetOf, withTarget } from "./target.ts";
+import { type AdminTarget, type TargetOptions, targetOf, withTarget } from "./target.ts";
 import { printResult } from "./terminal.ts";
 
 const VERIFY_HELP = `

@@ -1,6 +1,7 @@
-import { access, rm } from "node:fs/promises";
+import { access } from "node:fs/promises";
 import { join } from "node:path";
 import type { Command } from "commander";
+import { folderOfCopy } from "../admin/backup/copy-engine.ts";
 import { writeBackup } from "../database/backup/backup-file.ts";
 import { dumpDatabase } from "../database/backup/dump-database.ts";
 import type { Database } from "../database/database.ts";
@@ -8,9 +9,15 @@ import { ENGINE_FOLDER, openEmbedded } from "../database/embedded/pglite.ts";
 import { type Config, readConfig } from "../server/config.ts";
 import { openDatabase } from "../server/open-database.ts";
 import { RAPPORT_VERSION } from "../server/reference/version.ts";
-import { AdminError, type AdminTarget, callAdmin } from "./admin-client.ts";
+import { callAdmin } from "./admin-client.ts";
 import { counted, displayProgress, megabytes } from "./progress.ts";
-import { type TargetOptions, targetOf, withTarget } from "./target.ts";
+import {
+  AdminError,
+  type AdminTarget,
+  type TargetOptions,
+  targetOf,
+  withTarget,
+} from "./target.ts";
 import { printJson } from "./terminal.ts";
 
 const HELP = `
@@ -58,41 +65,52 @@ interface Source {
 
 /** What is backed up: a database server, the folder of a stopped server, or a copy of a running one's. */
 async function openSource(config: Config, target: AdminTarget): Promise<Source> {
-  if (config.databaseUrl) {
+  const { databaseUrl, dataDir } = config;
+  if (databaseUrl) {
     const database = await openDatabase(config);
     return { database, close: () => database.close() };
   }
-  const folder = await copyOf(target);
-  if (folder === undefined) return openStopped(config.dataDir);
-  await access(folder).catch(() => {
-    throw new Error(`The server runs on another machine: run rapport backup there (${folder}).`);
-  });
-  const database = await openEmbedded(folder);
-  return {
-    database,
-    async close() {
-      await database.close();
-      await rm(folder, { recursive: true, force: true });
-    },
-  };
-}
-
-/** A copy that a running server makes; undefined if no server runs. */
-async function copyOf(target: AdminTarget): Promise<string | undefined> {
+  const id = await copyOf(target);
+  if (id === undefined) return openExisting(dataDir, nothingThere(dataDir));
+  // Of the answer the id alone counts: the command opens nothing but a copy in its own data folder.
+  const copy = folderOfCopy(dataDir, id);
+  const removeCopy = () => callAdmin(target, "DELETE", `/engine-copies/${id}`);
   try {
-    return (await callAdmin<{ folder: string }>(target, "POST", "/engine-copies")).folder;
+    const source = await openExisting(copy, notHere(dataDir));
+    return { ...source, close: () => source.close().finally(removeCopy) };
   } catch (error) {
-    if (error instanceof AdminError && error.status === undefined) return undefined;
+    await removeCopy().catch(() => {});
     throw error;
   }
 }
 
-async function openStopped(dataDir: string): Promise<Source> {
-  await access(join(dataDir, ENGINE_FOLDER)).catch(() => {
-    throw new Error(
-      `There is nothing to back up in ${dataDir}. Set DATA_DIR or DATABASE_URL as for the server.`,
-    );
-  });
-  const database = await openEmbedded(dataDir);
+const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** A copy that a running server makes; undefined where no server runs. */
+async function copyOf(target: AdminTarget): Promise<string | undefined> {
+  try {
+    const { id } = await callAdmin<{ id: unknown }>(target, "POST", "/engine-copies");
+    if (typeof id === "string" && ID.test(id)) return id;
+  } catch (error) {
+    if (error instanceof AdminError && error.status === undefined) return undefined;
+    throw error;
+  }
+  throw new Error("The server has another version than this command: update the older one.");
+}
+
+/** Opens an engine that is there, and creates none. */
+async function openExisting(folder: string, refusal: string): Promise<Source> {
+  const isThere = await access(join(folder, ENGINE_FOLDER, "PG_VERSION")).then(
+    () => true,
+    () => false,
+  );
+  if (!isThere) throw new Error(refusal);
+  const database = await openEmbedded(folder);
   return { database, close: () => database.close() };
 }
+
+const nothingThere = (dataDir: string): string =>
+  `There is nothing to back up in ${dataDir}. Set DATA_DIR or DATABASE_URL as for the server.`;
+
+const notHere = (dataDir: string): string =>
+  `The server's copy is not in ${dataDir}: run rapport backup on the server's machine, with its DATA_DIR.`;

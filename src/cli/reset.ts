@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { callAdmin } from "./admin-client.ts";
-import { type TargetOptions, targetOf, withTarget } from "./target.ts";
+import { placeOf, type TargetOptions, targetOf, withTarget } from "./target.ts";
 import { type ConfirmOptions, confirm, printJson } from "./terminal.ts";
 import { workspacePath } from "./workspace-option.ts";
 
@@ -17,7 +17,7 @@ export function define(command: Command): void {
     .action(async (workspace: string, options: TargetOptions & ConfirmOptions) => {
       const target = targetOf(options);
       await confirm(
-        `This deletes every user of the workspace '${workspace}' at ${target.url} with all their data.`,
+        `This deletes every user of the workspace '${workspace}' at ${placeOf(target)} with all their data.`,
         options,
       );
       const path = `${workspacePath(workspace)}/reset`;

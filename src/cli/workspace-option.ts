@@ -1,4 +1,5 @@
-import { type AdminTarget, callAdmin } from "./admin-client.ts";
+import { callAdmin } from "./admin-client.ts";
+import type { AdminTarget } from "./target.ts";
 
 /** The path of a workspace in the admin API. */
 export const workspacePath = (name: string): string => `/workspaces/${encodeURIComponent(name)}`;

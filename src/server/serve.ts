@@ -29,6 +29,7 @@ import { publicEndpoints } from "../intake/capture/public-endpoints.ts";
 import { browserPages, ENDPOINTS, JOBS, SWEEPERS } from "./app.ts";
 import type { Config } from "./config.ts";
 import { findDemoKey } from "./demo.ts";
+import { listenLocally } from "./local-listener.ts";
 import { openDatabase } from "./open-database.ts";
 import { documentationEndpoints } from "./reference/documentation.ts";
 import { createServices, type Services } from "./services.ts";
@@ -109,6 +110,8 @@ async function start(
     onAnswered: config.liveRequests > 0 ? services.requestLog.note : undefined,
   });
   await server.listen({ host: config.host, port: config.port });
+  const { port } = server.server.address() as AddressInfo;
+  const localListener = await listenLocally(server.server, { ...config, port }, log);
   load.watch();
   answerLiveRequests(services);
   answerLooks(services);
@@ -140,6 +143,7 @@ async function start(
       services.readiness.isReady = false;
       for (const chore of chores) clearInterval(chore);
       unfollow();
+      await localListener?.close();
       await server.close();
       // Connections are closed; what their callers asked for may still be under way.
       await load.whenIdle();

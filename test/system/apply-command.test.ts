@@ -203,7 +203,7 @@ describe("rapport apply", { concurrency: 4 }, () => {
       [stranger.code, stranger.stderr],
       [
         1,
-        "rapport: The server refused (401): Invalid admin token. API keys do not open /admin/v1. Set ADMIN_TOKEN, or pass --admin-token.\n",
+        "rapport: The server refused (401): Invalid admin token. API keys do not open /admin/v1. Set ADMIN_TOKEN, or pass --admin-token-file.\n",
       ],
     );
     const nowhere = await apply(path, {}, "--url", "http://127.0.0.1:9");
@@ -211,15 +211,19 @@ describe("rapport apply", { concurrency: 4 }, () => {
     assert.match(nowhere.stderr, /^rapport: The server at http:\/\/127\.0\.0\.1:9 cannot be reach/);
     const noToken = await apply(path, { ADMIN_TOKEN: "", DATA_DIR: folder });
     assert.equal(noToken.code, 1);
-    assert.match(noToken.stderr, /^rapport: No admin token: set ADMIN_TOKEN, pass --admin-token/);
+    assert.match(
+      noToken.stderr,
+      /^rapport: No admin token: set ADMIN_TOKEN, pass --admin-token-file/,
+    );
   });
 
-  test("rapport apply reads the admin token from --admin-token or from the local data folder", async () => {
+  test("rapport apply reads the admin token from --admin-token-file or from the local data folder", async () => {
     const path = await manifestFile(GOOD("file-1"));
-    const given = await apply(path, { ADMIN_TOKEN: "" }, "--admin-token", server.adminToken);
-    assert.equal(given.code, 0);
     const dataDir = await temporaryFolder();
-    await writeFile(join(dataDir, "admin-token"), `${server.adminToken}\n`);
+    const tokenFile = join(dataDir, "admin-token");
+    await writeFile(tokenFile, `${server.adminToken}\n`);
+    const given = await apply(path, { ADMIN_TOKEN: "" }, "--admin-token-file", tokenFile);
+    assert.equal(given.code, 0);
     assert.equal((await apply(path, { ADMIN_TOKEN: "", DATA_DIR: dataDir })).code, 0);
   });
 });

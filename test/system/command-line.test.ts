@@ -65,10 +65,13 @@ describe("the command line", { concurrency: 4 }, () => {
       taken.stderr,
       /^rapport: Port \d+ on 127\.0\.0\.1 is in use by another program\./m,
     );
-    const other = await runCommand(["keys", "list", "demo"], { PORT: String(port), ...admin });
+    const other = await runCommand(["keys", "list", "demo"], {
+      RAPPORT_URL: `http://127.0.0.1:${port}`,
+      ...admin,
+    });
     assert.match(other.stderr, /^rapport: The server at .* is not a Rapport server: .*text\/html/);
     const none = await runCommand(["keys", "list", "demo"], {
-      PORT: String(await freePort()),
+      RAPPORT_URL: `http://127.0.0.1:${await freePort()}`,
       ...admin,
     });
     assert.match(none.stderr, /no program listens there\. Start one with rapport serve/);

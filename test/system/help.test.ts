@@ -126,11 +126,11 @@ describe("rapport --help", () => {
 });
 
 describe("a command that talks to a server", () => {
-  test("a client command finds the server through PORT or RAPPORT_URL and explains an unreachable one", async () => {
+  test("a client command finds the server through RAPPORT_URL, or PORT where nothing is on disk, and explains an unreachable one", async () => {
     const port = String(await freePort("127.0.0.1"));
     const url = `http://127.0.0.1:${port}`;
     const cases: [environment: Record<string, string>, url: string][] = [
-      [{ PORT: port }, url],
+      [{ PORT: port, DATA_DIR: "memory:" }, url],
       [{ PORT: "1", RAPPORT_URL: url }, url],
     ];
     for (const [environment, url] of cases) {
@@ -140,7 +140,7 @@ describe("a command that talks to a server", () => {
       });
       assert.equal(code, 1);
       assert.ok(stderr.startsWith(`rapport: The server at ${url} cannot be reached: `), stderr);
-      assert.match(stderr, /pass --url, or set RAPPORT_URL or PORT\.\n$/);
+      assert.match(stderr, /pass --url, or set RAPPORT_URL\.\n$/);
     }
   });
 
@@ -159,7 +159,7 @@ describe("a command that talks to a server", () => {
     assert.equal(
       stderr,
       `rapport: The server at ${RAPPORT_URL} is not a Rapport server: it responded with 404 and text/html ` +
-        "instead of JSON. For another server pass --url, or set RAPPORT_URL or PORT.\n",
+        "instead of JSON. For another server pass --url, or set RAPPORT_URL.\n",
     );
   });
 

@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { promisify } from "node:util";
 import { packageRoot } from "../../src/base/package-root.ts";
 import { startServer } from "../harness.ts";
+import { temporaryFolder } from "../stored-rows.ts";
 
 const server = await startServer();
 
@@ -15,14 +17,17 @@ const opens = async (key: string): Promise<boolean> =>
 
 const run = promisify(execFile);
 
+const tokenFile = join(await temporaryFolder(), "token");
+await writeFile(tokenFile, `${server.adminToken}\n`);
+
 const rapport = (...args: string[]) =>
   run(process.execPath, [
     join(packageRoot(), "dist/bundle/main.js"),
     ...args,
     "--url",
     server.url,
-    "--admin-token",
-    server.adminToken,
+    "--admin-token-file",
+    tokenFile,
   ]);
 
 describe("rapport keys", () => {

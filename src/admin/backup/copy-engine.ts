@@ -1,5 +1,5 @@
 import { readdir, rm } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import type { Clock } from "../../base/clock.ts";
 import type { Context } from "../../base/context/context.ts";
 import { Problem } from "../../base/problem.ts";
@@ -15,10 +15,10 @@ export interface CopyServices {
 const COPY = /^copy-[0-9a-f-]{36}$/;
 
 /**
- * Copies the files of the embedded engine, for `rapport backup`, which reads and removes the copy. It is consistent and
- * holds everything that was acknowledged before; requests wait while the files are copied.
+ * Copies the files of the embedded engine, for `rapport backup`, which reads the copy and has it removed. It is
+ * consistent and holds everything that was acknowledged before; requests wait while the files are copied.
  *
- * @returns the folder of the copy, below the data folder.
+ * @returns the id of the copy, which is the folder `copy-ID` of the data folder.
  * @throws Problem INVALID_REQUEST if the server has no embedded engine in a folder.
  */
 export async function copyEngine(services: CopyServices, context: Context): Promise<string> {
@@ -31,14 +31,26 @@ export async function copyEngine(services: CopyServices, context: Context): Prom
     throw new Problem("INVALID_REQUEST", message);
   }
   await removeCopies(dataDir);
-  const folder = join(resolve(dataDir), `copy-${clock.newId()}`);
-  await database.copyTo(folder);
+  const id = clock.newId();
+  await database.copyTo(folderOfCopy(dataDir, id));
   await database.transaction((tx) =>
     recordChanges(tx, clock, context, [
       { action: "copied", kind: "database", workspace: "", name: "engine" },
     ]),
   );
-  return folder;
+  return id;
+}
+
+/** The folder of a copy. @param id a UUID. */
+export const folderOfCopy = (dataDir: string, id: string): string => join(dataDir, `copy-${id}`);
+
+/** Removes a copy that a backup has read, if it is there. @param id a UUID: no name of anything else. */
+export async function removeCopy(
+  { dataDir }: Pick<CopyServices, "dataDir">,
+  id: string,
+): Promise<void> {
+  if (dataDir === "memory:") return;
+  await rm(folderOfCopy(dataDir, id), { recursive: true, force: true });
 }
 
 /** Removes copies that interrupted backups have left. */

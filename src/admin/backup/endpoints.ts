@@ -1,7 +1,7 @@
 import Type from "typebox";
 import { Success } from "../../base/values/schemas.ts";
 import { byAdministrator, endpoint } from "../../http/endpoint.ts";
-import { type CopyServices, copyEngine } from "./copy-engine.ts";
+import { type CopyServices, copyEngine, removeCopy } from "./copy-engine.ts";
 
 const copyEndpoint = endpoint({
   name: "createEngineCopy",
@@ -12,16 +12,29 @@ const copyEndpoint = endpoint({
   access: byAdministrator("admin"),
   replies: {
     200: Type.Object({
-      folder: Type.String({
-        description: "The folder of the copy, on the server's machine.",
-        examples: ["/srv/rapport/data/copy-019a8b54-7c1e-7a5b-9f0e-3d2c1b0a9f8e"],
+      id: Type.String({
+        format: "uuid",
+        description: "The copy is the folder copy-ID of the server's data folder.",
+        examples: ["019a8b54-7c1e-7a5b-9f0e-3d2c1b0a9f8e"],
       }),
       message: Success,
     }),
   },
 }).handledBy(async (services: CopyServices, context) => ({
   status: 200,
-  body: { folder: await copyEngine(services, context), message: "success" },
+  body: { id: await copyEngine(services, context), message: "success" },
 }));
 
-export const backupEndpoints = [copyEndpoint];
+const removeEndpoint = endpoint({
+  method: "DELETE",
+  path: "/admin/v1/engine-copies/:id",
+  summary: "Removes a copy of the embedded engine that rapport backup has read.",
+  access: byAdministrator("admin"),
+  params: Type.Object({ id: Type.String({ format: "uuid" }) }),
+  replies: { 200: Type.Object({ message: Success }) },
+}).handledBy(async (services: CopyServices, _context, { params }) => {
+  await removeCopy(services, params.id);
+  return { status: 200, body: { message: "success" } };
+});
+
+export const backupEndpoints = [copyEndpoint, removeEndpoint];

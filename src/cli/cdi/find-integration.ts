@@ -1,4 +1,5 @@
-import { type AdminTarget, callAdmin } from "../admin-client.ts";
+import { callAdmin } from "../admin-client.ts";
+import type { AdminTarget } from "../target.ts";
 import { workspacePath } from "../workspace-option.ts";
 
 interface Found {

@@ -1,5 +1,6 @@
 import type { Row } from "../../intake/warehouses/admin-endpoints.ts";
-import { type AdminTarget, callAdmin, openPages } from "../admin-client.ts";
+import { callAdmin, openPages } from "../admin-client.ts";
+import type { AdminTarget } from "../target.ts";
 import { printJson, printLines } from "../terminal.ts";
 import { findIntegration } from "./find-integration.ts";
 

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { WriteStream } from "node:tty";
 import type { Run } from "../../intake/warehouses/admin-endpoints.ts";
-import { type AdminTarget, callAdmin } from "../admin-client.ts";
+import { callAdmin } from "../admin-client.ts";
 import { count, counted, displayProgress } from "../progress.ts";
+import type { AdminTarget } from "../target.ts";
 import { printJson } from "../terminal.ts";
 import { findIntegration } from "./find-integration.ts";
 

@@ -1,5 +1,6 @@
 import { LONGEST_LINE_BYTES, TOO_LONG } from "../../base/lines.ts";
-import { type AdminTarget, openAdmin } from "../admin-client.ts";
+import { openAdmin } from "../admin-client.ts";
+import type { AdminTarget } from "../target.ts";
 import { workspacePath } from "../workspace-option.ts";
 
 /** Which rows to export. */

@@ -1,5 +1,6 @@
 import { stringify } from "yaml";
-import { type AdminTarget, callAdmin } from "../admin-client.ts";
+import { callAdmin } from "../admin-client.ts";
+import type { AdminTarget } from "../target.ts";
 import { workspacePath } from "../workspace-option.ts";
 
 interface ExportedManifest {

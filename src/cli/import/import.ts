@@ -1,9 +1,9 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { sha256 } from "../../base/values/hashes.ts";
 import { IMPORT_KINDS, type ImportKind } from "../../intake/import/import-kind.ts";
-import { type AdminTarget, callAdmin } from "../admin-client.ts";
+import { callAdmin } from "../admin-client.ts";
 import { count, counted, displayProgress } from "../progress.ts";
-import { type TargetOptions, targetOf, withTarget } from "../target.ts";
+import { type AdminTarget, type TargetOptions, targetOf, withTarget } from "../target.ts";
 import { printJson } from "../terminal.ts";
 import { findWorkspaceName, workspacePath } from "../workspace-option.ts";
 import { COLUMN_TYPES, type ColumnType, describeColumns, isColumnType } from "./columns.ts";

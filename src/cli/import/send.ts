@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ImportKind, RowNote } from "../../intake/import/import-kind.ts";
-import { AdminError, type AdminTarget, callAdmin, JsonText } from "../admin-client.ts";
+import { callAdmin, JsonText } from "../admin-client.ts";
+import { AdminError, type AdminTarget } from "../target.ts";
 import { workspacePath } from "../workspace-option.ts";
 import type { Row } from "./rows.ts";
 

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "commander";
 import type { LiveRequest } from "../../dashboard/live-requests/request-view.ts";
-import { AdminError, openAdmin } from "../admin-client.ts";
+import { openAdmin } from "../admin-client.ts";
 import { readCount } from "../read-count.ts";
-import { type TargetOptions, targetOf, withTarget } from "../target.ts";
+import { AdminError, type TargetOptions, targetOf, withTarget } from "../target.ts";
 import { printLines } from "../terminal.ts";
 import { findWorkspaceName, workspacePath } from "../workspace-option.ts";
 import { describeRequest } from "./describe-request.ts";

@@ -1,5 +1,6 @@
 import type { FoundUser } from "../../dashboard/user-records/search-users.ts";
-import { type AdminTarget, callAdmin } from "../admin-client.ts";
+import { callAdmin } from "../admin-client.ts";
+import type { AdminTarget } from "../target.ts";
 import { findWorkspaceName, workspacePath } from "../workspace-option.ts";
 
 export interface UsersPage {

@@ -1,4 +1,5 @@
-import { type AdminTarget, callAdmin } from "../admin-client.ts";
+import { callAdmin } from "../admin-client.ts";
+import type { AdminTarget } from "../target.ts";
 
 /** What every entry of a timeline has; the rest depends on its kind. */
 export interface TimelineEntry {

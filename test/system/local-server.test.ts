@@ -1,0 +1,117 @@
+/* How commands find the server of their machine: through its data folder, not through a port that any program may hold. */
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { access, mkdir, readdir, stat, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { after, describe, test } from "node:test";
+import { freshDatabase } from "../database/fresh-database.ts";
+import { temporaryFolder } from "../stored-rows.ts";
+import { type Environment, runCommand, startChild } from "./child-server.ts";
+
+const databaseUrl = await freshDatabase();
+const engine = databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl };
+
+/** A program on a port of its own that answers as a server which made a copy; and what it was sent. */
+async function impostor(answer: object) {
+  const sent: string[] = [];
+  const server = createServer((request, response) => {
+    sent.push(`${request.method} ${request.url} ${request.headers.authorization}`);
+    response.writeHead(200, { "content-type": "application/json" });
+    response.end(JSON.stringify({ ...answer, message: "success" }));
+  });
+  after(() => server.close());
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  return { sent, port: String((server.address() as AddressInfo).port) };
+}
+
+async function precious(): Promise<string> {
+  const folder = join(await temporaryFolder(), "precious");
+  await mkdir(folder);
+  await writeFile(join(folder, "years-of-work"), "irreplaceable");
+  return folder;
+}
+
+describe("a program that holds the port of a stopped server", {
+  skip: databaseUrl !== undefined && "with DATABASE_URL no copy is made",
+}, () => {
+  test("gets no token from a local command, and rapport backup reads the stopped server's folder", async () => {
+    const DATA_DIR = join(await temporaryFolder(), "data");
+    await (await startChild({ DATA_DIR })).end("SIGTERM");
+    const victim = await precious();
+    const { sent, port } = await impostor({ folder: victim });
+    const file = join(await temporaryFolder(), "a.backup");
+    const backup = await runCommand(["backup", file], { DATA_DIR, PORT: port });
+    assert.equal(backup.code, 0, backup.stderr);
+    const listed = await runCommand(["keys", "list", "demo"], { DATA_DIR, PORT: port });
+    assert.match(
+      listed.stderr,
+      /No server runs on the data folder .* with the port \d+\. Start one/,
+    );
+    assert.deepEqual(sent, []);
+    assert.deepEqual(await readdir(victim), ["years-of-work"]);
+  });
+
+  test("cannot make rapport backup open, create or remove a folder, even at the URL that was given", async () => {
+    const DATA_DIR = join(await temporaryFolder(), "data");
+    await (await startChild({ DATA_DIR })).end("SIGTERM");
+    const victim = await precious();
+    const before = await readdir(DATA_DIR);
+    for (const answer of [
+      { folder: victim },
+      { folder: victim, id: "../precious" },
+      { folder: victim, id: "019a8b54-7c1e-7a5b-9f0e-3d2c1b0a9f8e" },
+    ]) {
+      const { port } = await impostor(answer);
+      const file = join(await temporaryFolder(), "a.backup");
+      const url = `http://127.0.0.1:${port}`;
+      const { code, stderr } = await runCommand(["backup", file, "--url", url], { DATA_DIR });
+      assert.equal(code, 1);
+      assert.match(stderr, /has another version than this command|The server's copy is not in/);
+      await assert.rejects(access(file));
+      assert.deepEqual(await readdir(victim), ["years-of-work"]);
+      assert.deepEqual(await readdir(DATA_DIR), before);
+    }
+  });
+});
+
+describe("a command without --url", () => {
+  const places: [what: string, below: string][] = [
+    ["a data folder", "data"],
+    ["a data folder with a very long path", join("deep".repeat(20), "deeper".repeat(20))],
+  ];
+  for (const [what, below] of places) {
+    test(`reaches the server of ${what} through a socket that only its owner can use`, async () => {
+      const DATA_DIR = join(await temporaryFolder(), below);
+      const environment: Environment = { DATA_DIR, ...engine };
+      const server = await startChild(environment);
+      const sockets = (await readdir(DATA_DIR)).filter((name) => name.endsWith(".sock"));
+      assert.equal(sockets.length, 1);
+      assert.equal((await stat(DATA_DIR)).mode & 0o777, 0o700);
+      assert.equal((await stat(join(DATA_DIR, sockets[0] ?? ""))).mode & 0o777, 0o600);
+      const found = await runCommand(["keys", "list", "demo"], environment);
+      assert.match(found.stdout, /^demo {2}permissions all/, found.stderr);
+      const { port } = new URL(server.url);
+      assert.equal(
+        (await runCommand(["keys", "list", "demo"], { ...environment, PORT: port })).code,
+        0,
+      );
+      const link = await runCommand(["sign-in"], environment);
+      assert.ok(link.stdout.startsWith(`http://127.0.0.1:${port}/dashboard/sign-in`), link.stdout);
+      await server.end("SIGTERM");
+      assert.deepEqual(
+        (await readdir(DATA_DIR)).filter((name) => /\.(sock|lock)$/.test(name)),
+        [],
+      );
+      const gone = await runCommand(["keys", "list", "demo"], environment);
+      assert.match(gone.stderr, /^rapport: No server runs on the data folder/);
+    });
+  }
+
+  test("takes no token on the command line, where other users of the machine would see it", async () => {
+    const { code, stderr } = await runCommand(["sign-in", "--admin-token", "secret"], {});
+    assert.equal(code, 1);
+    assert.match(stderr, /unknown option '--admin-token'/);
+  });
+});

@@ -26,6 +26,7 @@ const copyEndpoint = endpoint({
 }));
 
 const removeEndpoint = endpoint({
+  name: "deleteEngineCopy",
   method: "DELETE",
   path: "/admin/v1/engine-copies/:id",
   summary: "Removes a copy of the embedded engine that rapport backup has read.",

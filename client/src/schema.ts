@@ -2677,8 +2677,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Creates a one-time link that signs in to the dashboard as the administrator.
-         * @description Needs the administrator's token, or a session of the dashboard with `admin` of the company.
+         * Creates a one-time link that signs in to the dashboard.
+         * @description It signs in whoever made it: with the admin token the administrator, within a session of a dashboard user that user, whose removal ends what the link began.
+         *
+         *     Needs the administrator's token, or a session of the dashboard with `admin` of the company.
          */
         post: operations["createSignInLink"];
         delete?: never;
@@ -17418,7 +17420,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The link; the first person to open it is signed in.
+                         * @description The link; the first person to open it and confirm is signed in.
                          * @example https://rapport.example/dashboard/sign-in?token=link_Zm9v
                          */
                         url: string;

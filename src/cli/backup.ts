@@ -100,7 +100,7 @@ async function copyOf(target: AdminTarget): Promise<string | undefined> {
 
 /** Opens an engine that is there, and creates none. */
 async function openExisting(folder: string, refusal: string): Promise<Source> {
-  const isThere = await access(join(folder, ENGINE_FOLDER, "PG_VERSION")).then(
+  const isThere = await access(join(folder, ENGINE_FOLDER, "global")).then(
     () => true,
     () => false,
   );

@@ -4,7 +4,7 @@ import { type TargetOptions, targetOf, withTarget } from "./target.ts";
 import { printResult } from "./terminal.ts";
 
 const HELP = `
-The link signs in as the administrator. It works once, for 15 minutes, for the first person who opens it.
+The link signs in as the administrator. It works once, for 15 minutes, for the first person who opens and confirms it.
 
 Examples:
   rapport sign-in

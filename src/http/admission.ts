@@ -4,7 +4,7 @@ import { refuseUnstorableText } from "../base/values/plain-json.ts";
 import { ambiguousHost, baseUrlOf } from "./base-url.ts";
 import { presentedByBrowser, refuseOtherSites } from "./browser.ts";
 import type { Authenticator, Caller, RateLimits } from "./callers.ts";
-import { LONGEST_URL } from "./connections.ts";
+import { LONGEST_URL, MOST_HEADERS } from "./connections.ts";
 import { type Access, type Contract, pathsOf } from "./endpoint.ts";
 import type { Load, LoadOwner } from "./load.ts";
 import { tooMuchLoad } from "./respond.ts";
@@ -22,12 +22,36 @@ export interface AdmissionServices {
 
 /** What can be refused by the head of a request alone. @returns why it is refused, if it is. */
 export const refusalOfHead = (request: FastifyRequest): Problem | undefined =>
-  longUrl(request) ?? ambiguousHost(request);
+  manyHeaders(request) ?? longUrl(request) ?? otherTarget(request) ?? ambiguousHost(request);
+
+function manyHeaders({ raw }: FastifyRequest): Problem | undefined {
+  if (raw.rawHeaders.length <= MOST_HEADERS * 2) return undefined;
+  return new Problem("HEADERS_TOO_LARGE", `The request has more than ${MOST_HEADERS} headers.`);
+}
 
 function longUrl({ url }: FastifyRequest): Problem | undefined {
   if (url.length <= LONGEST_URL) return undefined;
   const sentence = `The path and query are longer than ${LONGEST_URL} characters.`;
   return new Problem("URL_TOO_LONG", sentence);
+}
+
+/**
+ * A target that leads to an endpoint and is not written as its path: proxies match paths as they are sent, so
+ * `/%61dmin` and `http://host/admin` would pass a rule about `/admin`.
+ */
+function otherTarget({ url, is404, routeOptions }: FastifyRequest): Problem | undefined {
+  if (!url.startsWith("/")) {
+    return new Problem("INVALID_REQUEST", "The target of the request must begin with /.");
+  }
+  if (is404 || !url.includes("%")) return undefined;
+  const sent = (url.split(/[?#]/, 1)[0] ?? "").split("/");
+  const declared = (routeOptions.url ?? "").split("/");
+  const isWritten = declared.every((part, index) => /[:*]/.test(part) || part === sent[index]);
+  if (isWritten) return undefined;
+  return new Problem(
+    "INVALID_REQUEST",
+    "The fixed parts of a path must be written without escapes.",
+  );
 }
 
 /**

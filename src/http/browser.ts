@@ -9,6 +9,9 @@ import type { Contract } from "./endpoint.ts";
 
 const SESSION = "rapport-session";
 
+/** Sent by the dashboard once nobody has touched the page for a minute. */
+const UNATTENDED = "x-rapport-unattended";
+
 /** A sign-in that an identity provider has still to confirm, and how long it may take over that. */
 const ATTEMPT = "rapport-sign-in";
 const ATTEMPT_SECONDS = 600;
@@ -57,6 +60,8 @@ export function presentedByBrowser(
     csrfToken: headers["x-csrf-token"],
     isFromOtherSite: isFromOtherSite(request, publicUrl),
     isWrite: method !== "GET" && method !== "HEAD",
+    // A page that is open asks again and again, and a stream lasts, while nobody may be there.
+    isUse: !contract.streams && headers[UNATTENDED] === undefined,
   };
 }
 

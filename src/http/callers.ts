@@ -30,6 +30,8 @@ export interface PresentedByBrowser {
   readonly isFromOtherSite: boolean;
   /** Whether the request may change something. */
   readonly isWrite: boolean;
+  /** Whether the person is there, and the page does not ask by itself. */
+  readonly isUse: boolean;
 }
 
 /** Who calls, and in which workspace or company. */

@@ -14,7 +14,10 @@ export interface ConnectionLimits {
 /** The request line and the headers together: fifty long identifiers fit into a query. */
 const MOST_HEADER_BYTES = 65_536;
 
-/** How many of them the path and query may take. */
+/** How many headers a request may have. Proxies add a few; browsers send about twenty. */
+export const MOST_HEADERS = 200;
+
+/** How many characters the path and query may take. */
 export const LONGEST_URL = 49_152;
 
 /** Longer than the minute after which most proxies close an idle connection themselves. */
@@ -55,6 +58,8 @@ export function createHttpServer(
   handle: RequestListener,
 ): Server {
   const server = createServer(options.http);
+  // By itself Node drops what comes after 2,000 headers, such as the address that a proxy appends: `refusalOfHead` counts.
+  server.maxHeadersCount = 0;
   server.requestTimeout = options.requestTimeout;
   server.keepAliveTimeout = options.keepAliveTimeout;
   server.setTimeout(options.connectionTimeout);

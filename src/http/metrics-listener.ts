@@ -8,6 +8,7 @@ export async function listenForMetrics(
   port: number,
 ): Promise<Server> {
   const server = createServer(async (request, response) => {
+    if (!isFor(host, request.headers.host)) return void response.writeHead(403).end();
     if (request.url !== "/metrics") return void response.writeHead(404).end();
     const text = await source.metrics().catch(() => undefined);
     if (text === undefined) return void response.writeHead(500).end();
@@ -18,3 +19,14 @@ export async function listenForMetrics(
   });
   return server.unref();
 }
+
+/**
+ * On a loopback address, requests name that: any other host is a name that a web page had resolved to it, to read the
+ * metrics with the browser of a person on this machine.
+ */
+function isFor(listening: string, named: string | undefined): boolean {
+  if (!LOOPBACK.test(listening) || named === undefined) return true;
+  return LOOPBACK.test(named.replace(/:\d+$/, "").replace(/^\[(.*)\]$/, "$1"));
+}
+
+const LOOPBACK = /^(localhost|127\.[\d.]+|::1)$/;

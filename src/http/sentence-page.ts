@@ -11,6 +11,8 @@ const STYLE = `
     background: light-dark(#fff, #191c22); box-shadow: 0 16px 40px -12px rgb(16 24 40 / 14%); }
   svg { width: 48px; height: 48px; opacity: 0.45; } h1 { margin: 16px 0 0; font-size: 1.25rem; line-height: 1.3; }
   p { margin: 16px 0 0; overflow-wrap: anywhere; }
+  button { margin-top: 24px; padding: 10px 24px; border: 0; border-radius: 10px; font: inherit; font-weight: 600;
+    background: light-dark(#16181d, #f1f3f7); color: light-dark(#fff, #16181d); cursor: pointer; }
 `;
 
 const SYMBOL = `<svg viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="1.5" stroke-linecap="round" aria-hidden="true"><path d="M3 7.5A2.5 2.5 0 0 1 5.5 5h13A2.5 2.5 0 0 1 21 7.5v9a2.5 2.5 0 0 1-2.5 2.5h-13A2.5 2.5 0 0 1 3 16.5z"/><path d="m4 8 8 5.5L20 8"/></svg>`;
@@ -19,9 +21,14 @@ const SYMBOL = `<svg viewBox="0 0 24 24" fill="none" stroke="currentColor" strok
  * A whole HTML document.
  *
  * @param sentence plain text.
+ * @param form a button below it, which sends a POST.
  * @param page in the place of the sentence alone: a heading, and what to do, in the reader's language.
  */
-export function sentencePage(sentence: string, page?: SentencePage): string {
+export function sentencePage(
+  sentence: string,
+  page?: SentencePage,
+  form?: { readonly action: string; readonly button: string },
+): string {
   const { heading = sentence, text, locale = "en", direction = "ltr" } = page ?? {};
   const body = page
     ? `<h1>${escapeHtml(heading)}</h1><p>${escapeHtml(text ?? "")}</p>`
@@ -30,6 +37,15 @@ export function sentencePage(sentence: string, page?: SentencePage): string {
 <html lang="${escapeHtml(locale)}" dir="${direction}"><head><meta charset="utf-8"><title>${escapeHtml(heading)}</title>
 <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="robots" content="noindex">
 <style>${STYLE}</style></head>
-<body><main>${SYMBOL}${body}</main></body></html>
+<body><main>${SYMBOL}${body}${form ? buttonOf(form) : ""}</main></body></html>
 `;
 }
+
+const buttonOf = ({
+  action,
+  button,
+}: {
+  readonly action: string;
+  readonly button: string;
+}): string =>
+  `<form method="post" action="${escapeHtml(action)}"><button>${escapeHtml(button)}</button></form>`;

@@ -109,6 +109,11 @@ async function start(
     ...config,
     onAnswered: config.liveRequests > 0 ? services.requestLog.note : undefined,
   });
+  if (config.trustedProxies.length > 0 && config.publicUrl === undefined) {
+    log.warn(
+      "PUBLIC_URL is not set: links name the host that a request or its X-Forwarded-Host names",
+    );
+  }
   await server.listen({ host: config.host, port: config.port });
   const { port } = server.server.address() as AddressInfo;
   const localListener = await listenLocally(server.server, { ...config, port }, log);

@@ -40,6 +40,7 @@ describe("the first minutes with the dashboard", { skip }, () => {
     const [link = ""] = /http:\S+sign-in\?token=\S+/.exec(printed) ?? [];
     const [command = ""] = /curl .*/.exec(printed) ?? [];
     const { page, complaints } = await openAt(link);
+    await page.getByRole("button", { name: "Sign in" }).click();
     await page
       .getByRole("navigation", { name: "Data" })
       .getByRole("link", { name: "Users" })
@@ -55,6 +56,7 @@ describe("the first minutes with the dashboard", { skip }, () => {
     await page.getByRole("table", { name: "Items" }).getByText("Accepted").waitFor();
     assert.deepEqual(complaints, []);
     const again = await openAt(link);
+    await again.page.getByRole("button", { name: "Sign in" }).click();
     // A page without the dashboard: the link is used up.
     await again.page.waitForLoadState("networkidle");
     assert.equal(await again.page.getByRole("link", { name: "Users" }).count(), 0);

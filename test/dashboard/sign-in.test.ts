@@ -4,6 +4,7 @@ import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { startOwnServer } from "../harness.ts";
 import { continueSession, cookieIn, signIn } from "./signed-in.ts";
 
@@ -15,6 +16,16 @@ const post = (admin_token: unknown, headers: Record<string, string> = {}) =>
 
 const open = (path: string, headers: Record<string, string> = {}) =>
   fetch(server.url + path, { redirect: "manual", headers });
+
+/** As the button of the page does. */
+const follow = (path: string, headers: Record<string, string> = {}) =>
+  fetch(server.url + path, {
+    method: "POST",
+    redirect: "manual",
+    headers: { ...FORM, ...headers },
+  });
+
+const FORM = { "content-type": "application/x-www-form-urlencoded" };
 
 const newLink = async (): Promise<string> => {
   const { status, body } = await server.admin("POST", "/admin/v1/sign-in-links");
@@ -107,7 +118,7 @@ describe("the cookie of a session", () => {
 
 describe("a link that signs in once", () => {
   test("a sign-in link begins a session and leads to the dashboard, without the token in the address", async () => {
-    const response = await open(await newLink());
+    const response = await follow(await newLink());
     assert.equal(response.status, 303);
     assert.equal(response.headers.get("location"), "/dashboard/");
     const browser = await continueSession(server, cookieIn(response));
@@ -117,16 +128,43 @@ describe("a link that signs in once", () => {
 
   test("a sign-in link works once, even if it is opened twice at the same time", async () => {
     const path = await newLink();
-    const responses = await Promise.all([open(path), open(path), open(path)]);
+    const responses = await Promise.all([follow(path), follow(path), follow(path)]);
     assert.deepEqual(responses.map(({ status }) => status).sort(), [303, 401, 401]);
     const refused = responses.find(({ status }) => status === 401);
     assert.match((await refused?.text()) ?? "", /was used or has expired/);
     assert.equal(refused?.headers.getSetCookie().length, 0);
   });
 
+  test("a sign-in link is not used up by HEAD or a preview, and no other site can follow it", async () => {
+    const path = await newLink();
+    for (const method of ["HEAD", "GET", "GET"]) {
+      const response = await fetch(server.url + path, { method });
+      assert.equal(response.status, 200);
+      assert.equal(response.headers.getSetCookie().length, 0);
+    }
+    const page = await (await open(path)).text();
+    assert.match(
+      page,
+      /<form method="post" action="\?token=link_[\w-]+"><button>Sign in<\/button>/,
+    );
+    assert.equal((await follow(path, { origin: "https://evil.example" })).status, 403);
+    const { origin } = new URL(server.url);
+    assert.equal((await follow(path, { origin, "sec-fetch-site": "same-origin" })).status, 303);
+  });
+
+  test("the audit names the link of a session as it named the link when it was made", async () => {
+    await follow(await newLink());
+    const { body } = await server.admin("GET", "/admin/v1/audit?limit=10");
+    const [started, created] = body.entries.filter(({ kind }: { kind: string }) =>
+      ["dashboard_session", "sign_in_link"].includes(kind),
+    );
+    assert.match(created.details.link, /^[0-9a-f]{16}$/);
+    assert.deepEqual(started.details, { way: "link", link: created.details.link });
+  });
+
   test("a sign-in link that was guessed opens nothing", async () => {
     for (const token of ["", "x", "link_guessed", "a".repeat(128)]) {
-      assert.equal((await open(`/dashboard/sign-in?token=${token}`)).status, 401);
+      assert.equal((await follow(`/dashboard/sign-in?token=${token}`)).status, 401);
     }
     assert.equal((await open("/dashboard/sign-in")).status, 400);
     assert.equal((await open(`/dashboard/sign-in?token=${"a".repeat(129)}`)).status, 400);
@@ -138,7 +176,7 @@ describe("session fixation", () => {
     const planted = (await signIn(server)).cookie;
     const again = await post(server.adminToken, { cookie: planted });
     const chosen = await post(server.adminToken, { cookie: "rapport-session=session_chosen" });
-    const followed = await open(await newLink(), { cookie: planted });
+    const followed = await follow(await newLink(), { cookie: planted });
     const cookies = [planted, cookieIn(again), cookieIn(chosen), cookieIn(followed)];
     assert.equal(new Set(cookies).size, 4);
     const { status } = await server.send("GET", "/dashboard/session", undefined, {
@@ -218,6 +256,22 @@ describe("requests of other sites", () => {
 });
 
 describe("the end of a session", () => {
+  test("a session goes idle while an open page asks by itself, and not while a person is there", async () => {
+    const own = await startOwnServer({ sessionIdleMinutes: 3 / 60 });
+    const [alone, attended] = [await signIn(own), await signIn(own)];
+    const unattended = { headers: { "x-rapport-unattended": "1" } };
+    const statuses = { alone: 200, attended: 200 };
+    for (let turn = 0; turn < 10; turn++) {
+      await sleep(500);
+      const [one, other] = [
+        await alone.call("GET", "/dashboard/session", undefined, unattended),
+        await attended.call("GET", "/dashboard/session"),
+      ];
+      [statuses.alone, statuses.attended] = [one.status, other.status];
+    }
+    assert.deepEqual(statuses, { alone: 401, attended: 200 });
+  });
+
   test("signing out ends the session of this browser alone", async () => {
     const [one, other] = [await signIn(server), await signIn(server)];
     const answer = await one.call("DELETE", "/dashboard/session");

@@ -190,8 +190,8 @@ describe("unusual requests", () => {
       "GET /health/live HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\n",
       200,
     ],
-    ["names its host in the path", "GET http://evil/health/live HTTP/1.1\r\nHost: x\r\n", 200],
-    ["asks for everything", "OPTIONS * HTTP/1.1\r\nHost: x\r\n", 405],
+    ["names its host in the path", "GET http://evil/health/live HTTP/1.1\r\nHost: x\r\n", 400],
+    ["asks for everything", "OPTIONS * HTTP/1.1\r\nHost: x\r\n", 400],
     ["wants a tunnel", "CONNECT x:80 HTTP/1.1\r\nHost: x\r\n", Number.NaN],
   ];
   for (const [what, text, status] of cases) {

@@ -41,6 +41,49 @@ describe("the host of a request", () => {
   });
 });
 
+describe("the number of headers", () => {
+  const many = (count: number) => "x:\r\n".repeat(count);
+
+  test("more than 200 headers are refused with 431, and none that a proxy appends is dropped", async () => {
+    const answer = await rawAnswer(
+      `GET /health/live HTTP/1.1\r\nHost: one\r\n${many(2_500)}X-Forwarded-For: 1.2.3.4\r\n\r\n`,
+    );
+    assert.match(answer, /^HTTP\/1\.1 431 /);
+    assert.match(answer, /more than 200 headers/);
+    const fine = await rawAnswer(
+      `GET /health/live HTTP/1.1\r\nHost: one\r\nConnection: close\r\n${many(198)}\r\n`,
+    );
+    assert.match(fine, /^HTTP\/1\.1 200 /);
+  });
+});
+
+describe("the target of a request", () => {
+  test("a target that a proxy would read as another path reaches no endpoint", async () => {
+    const token = `Authorization: Bearer ${server.adminToken}`;
+    for (const target of [
+      "/%61dmin/v1/workspaces",
+      "/admin/v%31/workspaces",
+      "/admin/v1/workspaces/demo/%61pps",
+      "http://127.0.0.1/admin/v1/workspaces",
+      "HTTP://elsewhere/admin/v1/workspaces",
+      "admin/v1/workspaces",
+      "*",
+    ]) {
+      const method = target === "*" ? "OPTIONS" : "GET";
+      const answer = await rawAnswer(
+        `${method} ${target} HTTP/1.1\r\nHost: one\r\n${token}\r\nConnection: close\r\n\r\n`,
+      );
+      assert.match(answer, /^HTTP\/1\.1 40[04] /, `${target}: ${answer}`);
+      assert.doesNotMatch(answer, /"workspaces":/, target);
+    }
+  });
+
+  test("a parameter of a path may be written with escapes", async () => {
+    const path = `/admin/v1/workspaces/${workspace.name.replace(/^./, (letter) => `%${letter.charCodeAt(0).toString(16)}`)}/apps`;
+    assert.equal((await server.admin("GET", path)).status, 200);
+  });
+});
+
 describe("every response", () => {
   test("every response carries X-Content-Type-Options: nosniff, whatever its status", async () => {
     for (const path of ["/health/live", "/nowhere", "/users/track", "/openapi.json"]) {

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { request } from "node:http";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { parse } from "yaml";
@@ -34,6 +35,22 @@ const namedIn = (text: string): string[] =>
   });
 
 describe("the metrics", () => {
+  test("metrics on a loopback address are refused to a page whose name was resolved to it", async () => {
+    const metricsPort = await freePort();
+    await startOwnServer({ metricsPort });
+    const statusFor = (host: string) =>
+      new Promise((resolve, reject) => {
+        const url = `http://127.0.0.1:${metricsPort}/metrics`;
+        request(url, { headers: { host } }, ({ statusCode }) => resolve(statusCode))
+          .on("error", reject)
+          .end();
+      });
+    assert.equal(await statusFor(`rebound.evil.example:${metricsPort}`), 403);
+    for (const host of ["localhost", `127.0.0.1:${metricsPort}`, "[::1]:9464"]) {
+      assert.equal(await statusFor(host), 200, host);
+    }
+  });
+
   test("the metrics count every object of a track request by outcome and code", async () => {
     const metricsPort = await freePort();
     const server = await startOwnServer({ metricsPort });

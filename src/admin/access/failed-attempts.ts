@@ -9,18 +9,19 @@ import { Problem, type ProblemDetails } from "../../base/problem.ts";
  */
 
 /** The kind of secret that the request needed. */
-export type AttemptKind = "key" | "scim" | "administrator" | "session" | "link";
+export type AttemptKind = "key" | "scim" | "administrator" | "session" | "link" | "sign_in";
 
 const SENTENCES: Readonly<Record<AttemptKind, string>> = {
   key: "Invalid API key",
   scim: "Invalid SCIM token",
   administrator: "Invalid admin token. API keys do not open /admin/v1",
   session: "You are not signed in, or the session has ended.",
+  sign_in: "The sign-in failed.",
   link: "This sign-in link was used or has expired. Get a new one with: rapport sign-in",
 };
 
-/** Kinds of secrets that open the whole company. */
-export type LockingKind = "administrator" | "scim" | "link";
+/** Kinds of secrets that open the whole company, and sign-ins, which make the server ask the identity provider. */
+export type LockingKind = "administrator" | "scim" | "link" | "sign_in";
 
 /** Each address has a count of its own for each kind, and one for all of them. */
 const MOST_COUNTS = 20_000;
@@ -33,6 +34,8 @@ export interface FailedAttempts {
    * @returns UNAUTHENTICATED; RATE_LIMITED once the address has used up its attempts of this minute.
    */
   refuse(kind: AttemptKind, address: string, body?: ProblemDetails["body"]): Problem;
+  /** Counts a failure that has a response of its own. */
+  note(kind: AttemptKind, address: string): void;
   /**
    * Call it before a secret of this kind is checked.
    *
@@ -48,14 +51,21 @@ export function createFailedAttempts(
   nowMs?: () => number,
 ): FailedAttempts {
   const allowance = createAllowance(MOST_COUNTS, nowMs);
+  /** @returns after how many seconds the address has an attempt left; 0 if it has one. */
+  function count(kind: AttemptKind, address: string): number {
+    metrics.failedAuthentication(kind);
+    const network = networkOf(address);
+    allowance.take(`${kind} ${network}`, mostPerMinute);
+    return allowance.take(network, mostPerMinute);
+  }
   return {
     refuse(kind, address, body = {}) {
-      metrics.failedAuthentication(kind);
-      const network = networkOf(address);
-      allowance.take(`${kind} ${network}`, mostPerMinute);
-      const retryAfterSeconds = allowance.take(network, mostPerMinute);
+      const retryAfterSeconds = count(kind, address);
       if (retryAfterSeconds === 0) return new Problem("UNAUTHENTICATED", SENTENCES[kind], { body });
       return tooMany(retryAfterSeconds);
+    },
+    note(kind, address) {
+      count(kind, address);
     },
     refuseLocked(kind, address) {
       const retryAfterSeconds = allowance.wait(`${kind} ${networkOf(address)}`, mostPerMinute);

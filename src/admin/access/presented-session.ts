@@ -8,7 +8,7 @@ import type { FailedAttempts } from "./failed-attempts.ts";
 
 /** The sessions of the dashboard. `dashboard-users/` implements it. */
 export interface SessionFinder {
-  find(secret: string): Promise<Session | undefined>;
+  find(secret: string, isUse: boolean): Promise<Session | undefined>;
 }
 
 /** What the refusal of a request without a session says about how to sign in. */
@@ -30,7 +30,7 @@ export async function findPresented(
     throw new Problem("UNAUTHENTICATED", "You are not signed in.", { body: hint });
   }
   if (browser.isFromOtherSite) throw fromOtherSite();
-  const session = await services.sessions.find(secret);
+  const session = await services.sessions.find(secret, browser.isUse);
   if (!session) throw services.failedAttempts.refuse("session", address, hint);
   if (browser.isWrite && !isSame(browser.csrfToken, session.csrfToken)) {
     throw new Problem(

@@ -24,8 +24,8 @@ export async function signInWithAdminToken(
   if (!hasHash(given, adminTokenHash)) {
     throw failedAttempts.refuse("administrator", context.address ?? "");
   }
-  const started = await sessions.start(context, null, "admin_token");
-  const session = await sessions.find(started.secret);
+  const started = await sessions.start(context, null, { way: "admin_token" });
+  const session = await sessions.find(started.secret, true);
   if (!session) throw new Error("A session that has just begun is not found.");
   return { ...started, session };
 }

@@ -119,12 +119,15 @@ const linkEndpoint = endpoint({
   name: "createSignInLink",
   method: "POST",
   path: "/admin/v1/sign-in-links",
-  summary: "Creates a one-time link that signs in to the dashboard as the administrator.",
+  summary: "Creates a one-time link that signs in to the dashboard.",
+  description:
+    "It signs in whoever made it: with the admin token the administrator, within a session of a dashboard user that " +
+    "user, whose removal ends what the link began.",
   access: byAdministrator("admin"),
   replies: {
     201: Type.Object({
       url: Type.String({
-        description: "The link; the first person to open it is signed in.",
+        description: "The link; the first person to open it and confirm is signed in.",
         examples: ["https://rapport.example/dashboard/sign-in?token=link_Zm9v"],
       }),
       expires_at: Type.String({

@@ -1,19 +1,30 @@
 import type { Queryable, Transaction } from "../../database/database.ts";
 
-export async function insertLink(tx: Transaction, hash: string, expiresAt: Date): Promise<void> {
-  await tx.query("insert into sign_in_links (link_hash, expires_at) values ($1, $2)", [
-    hash,
-    expiresAt,
-  ]);
+/** @param userId of the dashboard user whom it signs in; null for the administrator. */
+export async function insertLink(
+  tx: Transaction,
+  hash: string,
+  expiresAt: Date,
+  userId: string | null,
+): Promise<void> {
+  await tx.query(
+    "insert into sign_in_links (link_hash, expires_at, user_id) values ($1, $2, $3::uuid)",
+    [hash, expiresAt, userId],
+  );
 }
 
-/** @returns whether there was a link with this hash that had not expired. */
-export async function deleteLink(database: Queryable, hash: string, now: Date): Promise<boolean> {
-  const rows = await database.query(
-    "delete from sign_in_links where link_hash = $1 and expires_at > $2 returning link_hash",
+/** @returns whom the link with this hash signs in; undefined if there is none that has not expired. */
+export async function deleteLink(
+  database: Queryable,
+  hash: string,
+  now: Date,
+): Promise<{ readonly userId: string | null } | undefined> {
+  const rows = await database.query<{ userId: string | null }>(
+    `delete from sign_in_links where link_hash = $1 and expires_at > $2
+     returning user_id as "userId"`,
     [hash, now],
   );
-  return rows.length > 0;
+  return rows[0];
 }
 
 export async function deleteExpiredLinks(database: Queryable, now: Date): Promise<void> {

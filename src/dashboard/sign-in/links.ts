@@ -5,12 +5,14 @@ import type { Clock } from "../../base/clock.ts";
 import { later } from "../../base/clock.ts";
 import type { Context } from "../../base/context/context.ts";
 import { type Database, withRetries } from "../../database/database.ts";
+import { ADMINISTRATOR } from "../users/effective-permissions.ts";
 import type { Sessions, StartedSession } from "../users/sessions.ts";
 import { deleteLink, insertLink } from "./links-store.ts";
 
 /*
- * A link that signs in as the administrator, once: for the first minutes of a server, and where there is no
- * identity provider. Only its hash is stored, so that it works on every server process.
+ * A link that signs in its maker, once: the administrator, in the first minutes of a server and where there is no
+ * identity provider, or the dashboard user who made it, whose removal so ends what the link began. Only its hash is
+ * stored, so that it works on every server process.
  */
 
 export interface LinkServices {
@@ -34,24 +36,38 @@ export async function createSignInLink(
   baseUrl: string,
 ): Promise<SignInLink> {
   const token = newSecret("link");
+  const hash = hashSecret(token);
+  const userId = context.person?.userId ?? null;
   const expiresAt = later(clock.now(), { minutes: LINK_MINUTES });
-  const created = { action: "created", kind: "sign_in_link", name: "administrator" };
+  const created = {
+    action: "created",
+    kind: "sign_in_link",
+    name: userId ?? ADMINISTRATOR.userName,
+    details: { link: nameOf(hash) },
+  };
   await withRetries(database, async (tx) => {
-    await insertLink(tx, hashSecret(token), expiresAt);
+    await insertLink(tx, hash, expiresAt, userId);
     await recordChanges(tx, clock, context, [created]);
   });
   return { url: `${baseUrl}/dashboard/sign-in?token=${token}`, expiresAt };
 }
 
-/** Signs in as the administrator. @throws Problem UNAUTHENTICATED for a link that was used or has expired. */
+/** By which the audit names a link and the session that it began; it does not lead back to the token. */
+const nameOf = (hash: string): string => hash.slice(0, 16);
+
+/**
+ * Signs in the person to whom the link belongs.
+ *
+ * @throws Problem UNAUTHENTICATED for a link that was used or has expired; FORBIDDEN if its maker was removed.
+ */
 export async function followSignInLink(
   { database, clock, sessions, failedAttempts }: LinkServices,
   context: Context,
   token: string,
 ): Promise<StartedSession> {
   failedAttempts.refuseLocked("link", context.address ?? "");
-  if (!(await deleteLink(database, hashSecret(token), clock.now()))) {
-    throw failedAttempts.refuse("link", context.address ?? "");
-  }
-  return sessions.start(context, null, "link");
+  const hash = hashSecret(token);
+  const link = await deleteLink(database, hash, clock.now());
+  if (!link) throw failedAttempts.refuse("link", context.address ?? "");
+  return sessions.start(context, link.userId, { way: "link", link: nameOf(hash) });
 }

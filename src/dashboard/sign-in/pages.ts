@@ -1,27 +1,60 @@
 import Type from "typebox";
+import type { FailedAttempts } from "../../admin/access/failed-attempts.ts";
+import type { Clock } from "../../base/clock.ts";
 import type { Context } from "../../base/context/context.ts";
 import { Problem } from "../../base/problem.ts";
 import type { Database } from "../../database/database.ts";
 import { attemptCookie, readAttemptCookie, sessionCookie } from "../../http/browser.ts";
 import { byAnybody, endpoint } from "../../http/endpoint.ts";
+import { PAGE_HEADERS } from "../../http/page-headers.ts";
+import { sentencePage } from "../../http/sentence-page.ts";
+import { checkEmail } from "../../people/profiles/addresses.ts";
 import { findActiveUser, type Sessions } from "../users/sessions.ts";
-import type { IdentityProvider, SignInAttempt } from "./identity-provider.ts";
+import type { IdentityProvider } from "./identity-provider.ts";
 import { followSignInLink, type LinkServices } from "./links.ts";
 import { dashboardPath, localPath } from "./local-path.ts";
+import { readAttempt, signAttempt } from "./signed-attempt.ts";
 
 /* The pages that a browser opens to sign in: each redirects to the dashboard, or shows why it does not. */
 
 const PAGE = { method: "GET", access: byAnybody, dialect: "page" } as const;
 
+const LINK = "/dashboard/sign-in";
+
 const NOT_KEPT = { "cache-control": "no-store", "referrer-policy": "no-referrer" };
+
+const Token = Type.Object({ token: Type.String({ maxLength: 128 }) });
+
+/* A preview of the link, or a program that only looks, signs nobody in: that takes a click. */
+const showLink = endpoint({
+  name: "showSignInLink",
+  ...PAGE,
+  path: LINK,
+  summary: "Shows the button that signs in with a link which works once.",
+  produces: "text/html",
+  query: Token,
+  replies: { 200: Type.String() },
+}).handledBy(async (_services: object, _context, { query }) => {
+  const body = sentencePage("Sign in to Rapport", undefined, {
+    action: `?token=${encodeURIComponent(query.token)}`,
+    button: "Sign in",
+  });
+  // With no-referrer the browser would not say that the form is one of this page.
+  const headers = { ...NOT_KEPT, ...PAGE_HEADERS, "referrer-policy": "same-origin" };
+  return { status: 200, body, headers };
+});
 
 const followLink = endpoint({
   name: "followSignInLink",
   ...PAGE,
-  path: "/dashboard/sign-in",
+  method: "POST",
+  path: LINK,
   summary: "Signs in with a link that works once, and leads to the dashboard.",
-  refusals: ["UNAUTHENTICATED", "RATE_LIMITED"],
-  query: Type.Object({ token: Type.String({ maxLength: 128 }) }),
+  fromOwnPages: true,
+  refusals: ["UNAUTHENTICATED", "FORBIDDEN", "RATE_LIMITED"],
+  accepts: ["application/x-www-form-urlencoded"],
+  query: Token,
+  body: Type.String(),
   replies: { 303: Type.Undefined() },
 }).handledBy(async (services: LinkServices, context, { query, baseUrl }) => {
   const { secret, expiresAt } = await followSignInLink(services, context, query.token);
@@ -37,6 +70,10 @@ interface ProviderServices {
   readonly database: Database;
   readonly sessions: Sessions;
   readonly identityProvider: IdentityProvider | undefined;
+  readonly failedAttempts: FailedAttempts;
+  readonly clock: Clock;
+  /** Of a secret that all servers on the database have. */
+  readonly adminTokenHash: string;
 }
 
 const CALLBACK = "/dashboard/sign-in/callback";
@@ -50,12 +87,13 @@ const begin = endpoint({
   query: Type.Object({ return_to: Type.Optional(Type.String({ maxLength: 2_048 })) }),
   replies: { 303: Type.Undefined() },
 }).handledBy(async (services: ProviderServices, _context, { query, baseUrl }) => {
+  const { adminTokenHash, clock } = services;
   const provider = providerOf(services);
   const { url, attempt } = await provider.begin(baseUrl + CALLBACK, localPath(query.return_to));
   const headers = {
     ...NOT_KEPT,
     location: url,
-    "set-cookie": attemptCookie(baseUrl, JSON.stringify(attempt)),
+    "set-cookie": attemptCookie(baseUrl, signAttempt(attempt, adminTokenHash, clock.now())),
   };
   return { status: 303, body: undefined, headers };
 });
@@ -67,7 +105,7 @@ const callback = endpoint({
   ...PAGE,
   path: CALLBACK,
   summary: "Where the identity provider sends the browser back to.",
-  refusals: ["FORBIDDEN", "NOT_FOUND"],
+  refusals: ["FORBIDDEN", "NOT_FOUND", "RATE_LIMITED"],
   query: Type.Object({
     code: Parameter,
     state: Parameter,
@@ -78,12 +116,23 @@ const callback = endpoint({
   headers: Type.Object({ cookie: Type.Optional(Type.String()) }),
   replies: { 303: Type.Undefined() },
 }).handledBy(async (services: ProviderServices, context, { query, headers, baseUrl }) => {
-  const attempt = readAttempt(readAttemptCookie(baseUrl, headers.cookie));
+  const { adminTokenHash, clock, failedAttempts } = services;
+  const from = context.address ?? "";
+  failedAttempts.refuseLocked("sign_in", from);
+  const cookie = readAttemptCookie(baseUrl, headers.cookie);
+  const attempt = cookie && readAttempt(cookie, adminTokenHash, clock.now());
+  if (!attempt) throw staleAttempt();
   const address = new URL(baseUrl + CALLBACK);
   for (const [name, value] of Object.entries(query)) {
     if (value !== undefined) address.searchParams.set(name, value);
   }
-  const email = await providerOf(services).finish(address, attempt);
+  const email = await providerOf(services)
+    .finish(address, attempt)
+    .catch((error: unknown) => {
+      // Each one makes the server ask the provider, which a stranger must not do at will.
+      failedAttempts.note("sign_in", from);
+      throw error;
+    });
   const { secret, expiresAt } = await startFor(services, context, email);
   return {
     status: 303,
@@ -98,14 +147,15 @@ const callback = endpoint({
 
 /** The person is the active dashboard user whose user name is the address. */
 async function startFor(services: ProviderServices, context: Context, email: string) {
-  const user = await findActiveUser(services, email);
-  if (!user) {
-    throw new Problem(
-      "FORBIDDEN",
-      `There is no dashboard user ${email}, or the user is not active. Ask an administrator for access.`,
-    );
-  }
-  return services.sessions.start(context, user.id, "oidc");
+  // Of what no user name can be nothing is looked up, and nothing is repeated.
+  const isUserName = !("fault" in checkEmail(email));
+  const user = isUserName ? await findActiveUser(services, email) : undefined;
+  if (user) return services.sessions.start(context, user.id, { way: "oidc" });
+  const who = isUserName ? email : "with the name that the identity provider gives you";
+  throw new Problem(
+    "FORBIDDEN",
+    `There is no dashboard user ${who}, or the user is not active. Ask an administrator for access.`,
+  );
 }
 
 function providerOf({ identityProvider }: ProviderServices): IdentityProvider {
@@ -113,20 +163,7 @@ function providerOf({ identityProvider }: ProviderServices): IdentityProvider {
   throw new Problem("NOT_FOUND", "No identity provider is set up. Sign in with the admin token.");
 }
 
-function readAttempt(cookie: string | undefined): SignInAttempt {
-  const stale = new Problem(
-    "FORBIDDEN",
-    "This sign-in has expired, or began in another browser. Begin again.",
-  );
-  if (cookie === undefined) throw stale;
-  try {
-    const { state, nonce, verifier, returnTo } = JSON.parse(cookie);
-    const isWhole = [state, nonce, verifier].every((part) => typeof part === "string" && part);
-    if (isWhole) return { state, nonce, verifier, returnTo };
-  } catch {
-    // Not a cookie that Rapport set.
-  }
-  throw stale;
-}
+const staleAttempt = () =>
+  new Problem("FORBIDDEN", "This sign-in has expired, or began in another browser. Begin again.");
 
-export const signInPages = [followLink, begin, callback];
+export const signInPages = [showLink, followLink, begin, callback];

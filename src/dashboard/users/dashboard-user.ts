@@ -13,6 +13,21 @@ export interface User {
   readonly fromScim: boolean;
 }
 
+/**
+ * What makes user names the same. The case of ASCII letters does not count, nor how a letter is composed (NFC); any
+ * other difference does: `toLowerCase` maps the Kelvin sign to `k`, and so one person's address to another's.
+ */
+export function userNameKey(userName: string): string {
+  // NFC does the same to the few letters that it takes for an ASCII one, so a name with one stays as it is.
+  const isLookAlike = [...userName].some(
+    (letter) => !isAscii(letter) && isAscii(letter.normalize("NFC")),
+  );
+  const composed = isLookAlike ? userName : userName.normalize("NFC");
+  return composed.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+}
+
+const isAscii = (text: string): boolean => /^\p{ASCII}*$/u.test(text);
+
 /** The attributes that can be written. A protocol may keep further ones among them. */
 export interface UserAttributes extends JsonObject {
   readonly userName: string;

@@ -5,13 +5,14 @@ import type { CompanyContext } from "../../base/context/context.ts";
 import { forwardPage } from "../../base/pages.ts";
 import { Problem } from "../../base/problem.ts";
 import type { Database, Transaction } from "../../database/database.ts";
-import type {
-  PeopleQuery,
-  SearchableForm,
-  User,
-  UserAttributes,
-  UserPage,
-  UserQuery,
+import {
+  type PeopleQuery,
+  type SearchableForm,
+  type User,
+  type UserAttributes,
+  type UserPage,
+  type UserQuery,
+  userNameKey,
 } from "./dashboard-user.ts";
 import { deleteSessionsOf } from "./sessions-store.ts";
 import {
@@ -70,7 +71,7 @@ export async function searchPeople(
     ...query,
     limit: query.limit + 1,
   });
-  return forwardPage(found, query.limit, ({ attributes }) => attributes.userName.toLowerCase());
+  return forwardPage(found, query.limit, ({ attributes }) => userNameKey(attributes.userName));
 }
 
 /** A page of the users who meet a condition, in the order of creation, read from one snapshot. */

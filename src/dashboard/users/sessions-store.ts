@@ -1,5 +1,5 @@
 import type { Queryable, Transaction } from "../../database/database.ts";
-import type { UserAttributes } from "./dashboard-user.ts";
+import { type UserAttributes, userNameKey } from "./dashboard-user.ts";
 import type { PermissionSets } from "./effective-permissions.ts";
 
 /** A session that has not ended, with its dashboard user. */
@@ -54,15 +54,11 @@ export async function insertSession(
   );
 }
 
-export async function touchSessions(
-  database: Queryable,
-  hashes: readonly string[],
-  now: Date,
-): Promise<void> {
-  await database.query(
-    "update dashboard_sessions set last_used_at = $2 where session_hash = any($1::text[])",
-    [hashes, now],
-  );
+export async function touchSession(database: Queryable, hash: string, now: Date): Promise<void> {
+  await database.query("update dashboard_sessions set last_used_at = $2 where session_hash = $1", [
+    hash,
+    now,
+  ]);
 }
 
 /** @returns whether the session was there. */
@@ -105,14 +101,14 @@ export async function updateLastSignIn(
   return rows.some(({ attributes }) => attributes.active !== false);
 }
 
-/** The active dashboard user with this user name, ignoring case. */
+/** The active dashboard user with this user name. */
 export async function selectActiveUser(
   database: Queryable,
   userName: string,
 ): Promise<{ id: string } | undefined> {
   const rows = await database.query<{ id: string; attributes: UserAttributes }>(
     "select user_id as id, attributes from dashboard_users where user_name_key = $1",
-    [userName.toLowerCase()],
+    [userNameKey(userName)],
   );
   return rows.find(({ attributes }) => attributes.active !== false);
 }

@@ -16,7 +16,7 @@ import {
   type SessionRow,
   selectActiveUser,
   selectSessions,
-  touchSessions,
+  touchSession,
   updateLastSignIn,
 } from "./sessions-store.ts";
 
@@ -42,21 +42,28 @@ export interface StartedSession {
 }
 
 export interface Sessions {
-  /** The session that a secret opens now, if any. */
-  find(secret: string): Promise<Session | undefined>;
+  /**
+   * The session that a secret opens now, if any.
+   *
+   * @param isUse whether the person is there: else the session goes idle as if nothing had been asked.
+   */
+  find(secret: string, isUse: boolean): Promise<Session | undefined>;
   /**
    * Begins a session with a secret of its own, and audits it.
    *
    * @param userId of a dashboard user; null for the administrator.
-   * @param way how the person signed in, for the audit.
+   * @param how the person signed in, for the audit.
    */
-  start(context: Context, userId: string | null, way: SignInWay): Promise<StartedSession>;
+  start(context: Context, userId: string | null, how: SignInWay): Promise<StartedSession>;
   end(context: Context, session: Session): Promise<void>;
   /** Ends all sessions of the person, in every browser. */
   endAll(context: Context, session: Session): Promise<void>;
 }
 
-export type SignInWay = "admin_token" | "link" | "oidc";
+export type SignInWay =
+  | { readonly way: "admin_token" | "oidc" }
+  /** `link` names it as the audit entry of its creation does. */
+  | { readonly way: "link"; readonly link: string };
 
 /** The time of the last use is written this often at most. */
 const TOUCH_EVERY_MS = 60_000;
@@ -74,15 +81,6 @@ export function createSessions(
     const now = clock.now();
     const idleSince = earlier(now, { ms: idleMs });
     const rows = await selectSessions(database, hashes, { now, idleSince, adminPrint });
-    const touchBefore = now.getTime() - Math.min(TOUCH_EVERY_MS, idleMs / 2);
-    const touched = rows.filter(({ lastUsedAt }) => lastUsedAt.getTime() <= touchBefore);
-    if (touched.length > 0) {
-      await touchSessions(
-        database,
-        touched.map(({ hash }) => hash),
-        now,
-      );
-    }
     return new Map(rows.map((row) => [row.hash, row]));
   }
 
@@ -90,11 +88,17 @@ export function createSessions(
   const holders = createHolderCache(read, 0);
 
   return {
-    async find(secret) {
+    async find(secret, isUse) {
       const row = await holders.find(secret);
-      return row && sessionOf(row, secret, later(clock.now(), { ms: idleMs }));
+      if (!row) return undefined;
+      const now = clock.now();
+      const touchBefore = now.getTime() - Math.min(TOUCH_EVERY_MS, idleMs / 2);
+      if (isUse && row.lastUsedAt.getTime() <= touchBefore)
+        await touchSession(database, row.hash, now);
+      const usedAt = isUse ? now : row.lastUsedAt;
+      return sessionOf(row, secret, later(usedAt, { ms: idleMs }));
     },
-    async start(context, userId, way) {
+    async start(context, userId, how) {
       const secret = newSecret("session");
       const now = clock.now();
       const expiresAt = later(now, { hours: sessionHours });
@@ -103,7 +107,7 @@ export function createSessions(
       await withRetries(database, async (tx) => {
         if (userId !== null && !(await updateLastSignIn(tx, userId, now))) throw noSuchUser();
         await insertSession(tx, { hash, userId, adminPrint: ofAdministrator, now, expiresAt });
-        await audit(tx, clock, context, { action: "started", userId, details: { way } });
+        await audit(tx, clock, context, { action: "started", userId, details: { ...how } });
       });
       return { secret, expiresAt };
     },
@@ -157,7 +161,7 @@ const sessionOf = (row: SessionRow, secret: string, idleAt: Date): Session => ({
 const csrfTokenOf = (secret: string): string =>
   createHash("sha256").update(`csrf ${secret}`).digest("base64url");
 
-/** The dashboard user who may sign in with this user name, ignoring case. */
+/** The dashboard user who may sign in with this user name, if any. */
 export const findActiveUser = (
   { database }: { readonly database: Database },
   userName: string,

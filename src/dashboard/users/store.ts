@@ -9,15 +9,16 @@ import {
 } from "../../database/database.ts";
 import { isProfileId } from "../../people/profiles/identifiers.ts";
 import { userConditionSql } from "./condition-store.ts";
-import type {
-  Organisation,
-  PeopleQuery,
-  SearchableForm,
-  User,
-  UserAttributes,
-  UserCondition,
-  UserPage,
-  UserQuery,
+import {
+  type Organisation,
+  type PeopleQuery,
+  type SearchableForm,
+  type User,
+  type UserAttributes,
+  type UserCondition,
+  type UserPage,
+  type UserQuery,
+  userNameKey,
 } from "./dashboard-user.ts";
 
 const USER_COLUMNS = `user_id as id, attributes, created_at as "createdAt",
@@ -41,13 +42,17 @@ export async function insertUser(
      values ($1, $2, $3, $4, $5::text::json, $6::text::jsonb, $7, $7, $8)
      on conflict (user_name_key, company_id) do nothing
      returning ${USER_COLUMNS}`,
-    [companyId, id, keyOf(attributes), ...documents(attributes, form), now, fromScim],
+    [
+      companyId,
+      id,
+      userNameKey(attributes.userName),
+      ...documents(attributes, form),
+      now,
+      fromScim,
+    ],
   );
   return rows[0];
 }
-
-/** User names compare without case: docs/decisions/scim.md. */
-const keyOf = ({ userName }: UserAttributes): string => userName.toLowerCase();
 
 /** The columns that follow from the attributes: external_id, attributes, searchable. */
 const documents = (attributes: UserAttributes, searchable: JsonObject) => [
@@ -122,12 +127,12 @@ export async function selectPeople(
   return database.query<User>(
     `select ${USER_COLUMNS} from dashboard_users
      where company_id = $1 and ($2::text is null or user_name_key > $2)
-       and ($3 = '' or strpos(user_name_key, $3) > 0
+       and ($3 = '' or strpos(user_name_key, $5) > 0
          or strpos(coalesce(searchable ->> 'displayName', ''), $3) > 0
          or strpos(concat_ws(' ', searchable #>> '{name,givenName}',
               searchable #>> '{name,familyName}'), $3) > 0)
      order by user_name_key limit $4`,
-    [companyId, after ?? null, text.toLowerCase(), limit],
+    [companyId, after ?? null, text.toLowerCase(), limit, userNameKey(text)],
   );
 }
 

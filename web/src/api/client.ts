@@ -4,6 +4,7 @@ import createHooks from "openapi-react-query";
 import type { paths } from "../../../client/src/schema.ts";
 import { ApiError, errorOf } from "./api-error.ts";
 import { csrfToken, SESSION_KEY, type SessionState } from "./session.ts";
+import { unattended } from "./unattended.ts";
 
 /*
  * The one way to the API. `hooks.useQuery("get", path, …)` reads and `hooks.useMutation(…)` changes; paths, parameters
@@ -28,6 +29,7 @@ const isRefusal = (error: unknown): error is ApiError => error instanceof ApiErr
 const session: Middleware = {
   onRequest({ request }) {
     if (request.method !== "GET") request.headers.set("X-CSRF-Token", csrfToken(queryClient));
+    for (const [name, value] of unattended()) request.headers.set(name, value);
     return request;
   },
   async onResponse({ response }) {

@@ -1,5 +1,6 @@
 import { type QueryClient, queryOptions, useQuery, useQueryClient } from "@tanstack/react-query";
 import { errorOf } from "./api-error.ts";
+import { unattended } from "./unattended.ts";
 
 /** Who is signed in, and what they may do. */
 export interface Session {
@@ -43,7 +44,7 @@ export const sessionQuery = queryOptions({
   refetchOnWindowFocus: "always",
   networkMode: "always",
   queryFn: async ({ signal }): Promise<SessionState> => {
-    const response = await fetch(PATH, { signal });
+    const response = await fetch(PATH, { signal, headers: unattended() });
     if (response.ok) return { session: (await response.json()) as Session, oidc: null };
     const error = await errorOf(response);
     if (response.status !== 401) throw error;

@@ -1,4 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from "../../../base/values/plain-json.ts";
+import { userNameKey } from "../../users/dashboard-user.ts";
 import { type Attribute, findAttribute } from "./attributes.ts";
 
 /**
@@ -20,6 +21,8 @@ function searchableValue(attribute: Attribute, value: Json): Json {
   return typeof value === "string" ? searchableText(attribute, value) : value;
 }
 
-/** Times have one canonical form, so case carries no meaning in them. */
-export const searchableText = (attribute: Attribute, text: string): string =>
-  attribute.caseExact || attribute.type === "dateTime" ? text : text.toLowerCase();
+/** Times have one canonical form, so case carries no meaning in them; user names have a key of their own. */
+export function searchableText(attribute: Attribute, text: string): string {
+  if (attribute.caseExact || attribute.type === "dateTime") return text;
+  return attribute.name === "userName" ? userNameKey(text) : text.toLowerCase();
+}

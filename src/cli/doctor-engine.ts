@@ -6,7 +6,8 @@ import { ENGINE_FOLDER } from "../database/embedded/pglite.ts";
 import { type Examination, examine } from "../database/migrations/examine.ts";
 import type { Config } from "../server/config.ts";
 import { openDatabase } from "../server/open-database.ts";
-import type { Finding } from "./doctor-machine.ts";
+import { DATABASE_CHECKS, tryManifest } from "../server/start-checks.ts";
+import { type Finding, findingOf } from "./doctor-machine.ts";
 import { explainError } from "./explain-error.ts";
 
 /** The oldest PostgreSQL that Rapport runs on. */
@@ -19,11 +20,18 @@ const MOST_CLOCK_MS = 1_000;
  * Checks the engine, its schema and its clock.
  *
  * @param isServing whether a Rapport server has the port: then it has the embedded engine's folder, too.
+ * @param hasSettings whether the settings and their files are valid: only then what they ask for is checked.
  */
-export async function checkEngine(config: Config, isServing: boolean): Promise<Finding[]> {
+export async function checkEngine(
+  config: Config,
+  isServing: boolean,
+  hasSettings: boolean,
+): Promise<Finding[]> {
   if (!config.databaseUrl) {
     const untouched = withoutOpening(config.dataDir, isServing);
-    if (untouched) return [untouched];
+    if (untouched) {
+      return [untouched, ...(isServing || !hasSettings ? [] : await tryOnEmpty(config))];
+    }
   }
   let database: Database | undefined;
   try {
@@ -31,7 +39,7 @@ export async function checkEngine(config: Config, isServing: boolean): Promise<F
     const found = await examine(database);
     return [
       checkVersion(config, found),
-      checkSchema(found),
+      ...(await checkSchema(config, database, found, hasSettings)),
       ...(config.databaseUrl ? [checkClock(found)] : []),
     ];
   } catch (error) {
@@ -76,17 +84,46 @@ function checkVersion({ databaseUrl }: Config, { version }: Examination): Findin
   return { check, status: "failed", message, remedy: "Upgrade PostgreSQL." };
 }
 
-function checkSchema({ schema: { pending, unknown } }: Examination): Finding {
+/** Checks the schema and, once it is this version's, all that `serve` checks against the database. */
+async function checkSchema(
+  config: Config,
+  database: Database,
+  { schema: { pending } }: Examination,
+  hasSettings: boolean,
+): Promise<Finding[]> {
   const check = "schema";
-  if (unknown.length > 0) {
-    const message = `The database was used with a newer version of Rapport: it has ${unknown.join(", ")}.`;
-    return { check, status: "failed", message, remedy: "Start that version." };
+  if (pending.length > 0) {
+    const refused = await findingOf(check, () => DATABASE_CHECKS.schema(config, database), START);
+    const message = `Migrations to apply: ${pending.join(", ")}.`;
+    const remedy = "Run rapport migrate, or rapport serve, which migrates at its start.";
+    if (refused.length > 0) return refused;
+    const manifest = hasSettings ? await tryOnEmpty(config) : [];
+    return [{ check, status: "warning", message, remedy }, ...manifest];
   }
-  if (pending.length === 0) return { check, status: "ok", message: "Up to date." };
-  const message = `Migrations to apply: ${pending.join(", ")}.`;
-  const remedy = "Run rapport migrate, or rapport serve, which migrates at its start.";
-  return { check, status: "warning", message, remedy };
+  const findings: Finding[] = [];
+  for (const [name, make] of Object.entries(DATABASE_CHECKS)) {
+    if (!hasSettings && name !== check) continue;
+    const found = await findingOf(name, () => make(config, database), START);
+    findings.push(...found);
+    // One failure may be the cause of the next.
+    if (found.some(({ status }) => status === "failed")) return findings;
+  }
+  return [{ check, status: "ok", message: "Up to date." }, ...findings];
 }
+
+/** Applies the manifest to an empty database in memory, as long as there is none with this version's schema. */
+const tryOnEmpty = (config: Config): Promise<Finding[]> =>
+  findingOf(
+    "manifest",
+    async () => {
+      if (config.manifest === undefined) return undefined;
+      await tryManifest(config, config.manifest);
+      return `${config.manifest} can be applied to an empty database.`;
+    },
+    START,
+  );
+
+const START = "rapport serve does not start until this is mended.";
 
 function checkClock({ clockAheadMs }: Examination): Finding {
   const check = "clock";

@@ -13,6 +13,20 @@ export interface Finding {
   readonly remedy?: string;
 }
 
+/** What a check of a start found, if it applies. */
+export async function findingOf(
+  check: string,
+  make: () => Promise<string | undefined>,
+  remedy: string,
+): Promise<Finding[]> {
+  try {
+    const message = await make();
+    return message === undefined ? [] : [{ check, status: "ok", message }];
+  } catch (error) {
+    return [{ check, status: "failed", message: explainError(error), remedy }];
+  }
+}
+
 const OLDEST_NODE = [20, 19] as const;
 
 /** Whether this version of Node is supported. */

@@ -1,7 +1,15 @@
 import type { Command } from "commander";
 import { type Config, readConfig } from "../server/config.ts";
+import { SETTING_CHECKS } from "../server/start-checks.ts";
 import { checkEngine } from "./doctor-engine.ts";
-import { checkDisk, checkFileModes, checkNode, checkPort, type Finding } from "./doctor-machine.ts";
+import {
+  checkDisk,
+  checkFileModes,
+  checkNode,
+  checkPort,
+  type Finding,
+  findingOf,
+} from "./doctor-machine.ts";
 import { explainError } from "./explain-error.ts";
 import { paint, printJson } from "./terminal.ts";
 
@@ -18,16 +26,18 @@ export function define(command: Command): void {
     .option("--json", "prints the findings as JSON")
     .addHelpText("after", HELP)
     .action(async ({ json }: { json?: true }) => {
-      const findings = await examineAll();
+      const findings = await examineAll(process.env);
       if (json) printJson({ findings });
       else for (const finding of findings) process.stdout.write(describe(finding));
       process.exitCode = findings.some(({ status }) => status === "failed") ? 1 : 0;
     });
 }
 
-async function examineAll(): Promise<Finding[]> {
-  const settings = readSettings();
+/** Makes every check that applies to a server with these variables. */
+export async function examineAll(environment: NodeJS.ProcessEnv): Promise<Finding[]> {
+  const settings = readSettings(environment);
   if ("check" in settings) return [checkNode(), settings];
+  const files = await checkFiles(settings);
   const port = await checkPort("port", settings.host, settings.port);
   const { metricsPort, metricsHost } = settings;
   return [
@@ -37,19 +47,34 @@ async function examineAll(): Promise<Finding[]> {
     ...(metricsPort === undefined || port.isRapport
       ? []
       : [(await checkPort("metrics port", metricsHost, metricsPort)).finding]),
-    ...(await checkEngine(settings, port.isRapport)),
+    ...files,
+    ...(await checkEngine(
+      settings,
+      port.isRapport,
+      files.every(({ status }) => status === "ok"),
+    )),
     ...(settings.dataDir === "memory:"
       ? []
       : [await checkFileModes(settings.dataDir), await checkDisk(settings.dataDir)]),
   ];
 }
 
-function readSettings(): Config | Finding {
+const NEXT = "rapport settings lists every setting.";
+
+/** Checks what `serve` checks before it touches the database. */
+async function checkFiles(config: Config): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  for (const [check, make] of Object.entries(SETTING_CHECKS)) {
+    findings.push(...(await findingOf(check, () => make(config), NEXT)));
+  }
+  return findings;
+}
+
+function readSettings(environment: NodeJS.ProcessEnv): Config | Finding {
   try {
-    return readConfig();
+    return readConfig(environment);
   } catch (error) {
-    const remedy = "rapport settings lists every setting.";
-    return { check: "settings", status: "failed", message: explainError(error), remedy };
+    return { check: "settings", status: "failed", message: explainError(error), remedy: NEXT };
   }
 }
 

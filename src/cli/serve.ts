@@ -71,7 +71,7 @@ async function newSignInLink(
  */
 async function startHere(config: Config) {
   const opening = openDatabase(config);
-  // It may fail before the server waits for it.
+  // It may fail before the server is loaded.
   opening.catch(() => {});
   const { serve } = await import("../server/serve.ts");
   return serve(config, undefined, opening);

@@ -33,6 +33,7 @@ import { listenLocally } from "./local-listener.ts";
 import { openDatabase } from "./open-database.ts";
 import { documentationEndpoints } from "./reference/documentation.ts";
 import { createServices, type Services } from "./services.ts";
+import { checkSettings } from "./start-checks.ts";
 import { openTelemetry } from "./telemetry.ts";
 import type { Welcome } from "./welcome.ts";
 
@@ -52,7 +53,7 @@ const TIDY_EVERY_MS = 10 * 60 * 1_000;
 const LAST_USED_EVERY_MS = 15 * 1_000;
 
 /**
- * Starts a server: opens the engine, migrates, applies the manifest (or makes the demo workspace),
+ * Starts a server: checks the settings, opens the engine, migrates, applies the manifest (or makes the demo workspace),
  * and listens. If something fails, everything opened so far is closed again.
  *
  * @param opening the engine, if the caller has begun to open it.
@@ -62,6 +63,15 @@ export async function serve(
   logTo?: DestinationStream,
   opening: Promise<Database> = openDatabase(config),
 ): Promise<RunningServer> {
+  // It may fail before it is waited for.
+  opening.catch(() => {});
+  await checkSettings(config).catch(async (error) => {
+    await opening.then(
+      (database) => database.close(),
+      () => {},
+    );
+    throw error;
+  });
   const clock = config.clock ?? createSettableClock();
   const metrics = createMetrics(clock);
   const [log, opened] = await settleAll([createLog(config, logTo), opening]);

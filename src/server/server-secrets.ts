@@ -16,7 +16,13 @@ import {
   type SharedSecret,
   shareSecret,
 } from "../admin/secrets/shared-secret.ts";
-import { isKeySettled, type KeySource, startSealing } from "../admin/secrets/start-sealing.ts";
+import { selectSharedSecret } from "../admin/secrets/shared-secret-store.ts";
+import {
+  checkSealing,
+  isKeySettled,
+  type KeySource,
+  startSealing,
+} from "../admin/secrets/start-sealing.ts";
 import { systemClock } from "../base/clock.ts";
 import { BY_THE_SERVER } from "../base/context/context.ts";
 import type { Database } from "../database/database.ts";
@@ -41,15 +47,38 @@ export async function startSealingAs(
   const { database } = services;
   const mayGenerate = database.engine === "embedded" || !(await isKeySettled(database));
   const { secrets, source } = await readSecretKeys(config, mayGenerate);
-  const { sealing, isFirst } = await startSealing(services, secrets, source);
+  const { sealing, isFirst, missing } = await startSealing(services, secrets, source);
   if (isFirst && source.keptOn !== null) log.warn({ secret_key: source.name }, GENERATED);
-  if (database.engine === "postgres" && source.name === "") log.warn(NO_KEY);
+  if (missing !== undefined) log.warn(needsKey(missing));
+  else if (database.engine === "postgres" && source.name === "") log.warn(NO_KEY);
   return sealing;
+}
+
+/** Checks the key of the settings against the database's, and changes nothing. @throws as `startSealingAs` does. */
+export async function checkSealingOf(
+  config: Config,
+  services: { readonly database: Database; readonly sealedKinds: readonly SealedKind[] },
+): ReturnType<typeof checkSealing> {
+  const { secrets, source } = await readSecretKeys(config, false);
+  return checkSealing(services, secrets, source);
+}
+
+/** Whether a server with these settings would write a secret into its data folder. */
+export async function generatesSecrets(config: Config, database: Database): Promise<boolean> {
+  const { adminToken, secretKey, secretKeyFile } = config;
+  const isTokenKnown = adminToken ?? (await selectSharedSecret(database, ADMIN_TOKEN_FILE));
+  const isKeyKnown = secretKey ?? secretKeyFile ?? (await isKeySettled(database));
+  return !isTokenKnown || !isKeyKnown;
 }
 
 const GENERATED =
   "SECRET_KEY is not set: this server generated a key and keeps it in its data folder. Other servers on " +
-  "this database do not start until SECRET_KEY is set to the same key for all of them (docs/secrets.md)";
+  "this database can store and open no secrets until SECRET_KEY is set to the same key for all of them, and do not " +
+  "start once one is stored (docs/secrets.md)";
+
+const needsKey = (key: string): string =>
+  `SECRET_KEY is not set, and this database seals secrets with ${key}. Nothing is sealed yet, so this server starts, ` +
+  "but it can store no secret, and does not start again once another server has. Set SECRET_KEY to that key (docs/secrets.md)";
 
 const NO_KEY = "SECRET_KEY is not set and DATA_DIR is not persistent: no secret can be stored";
 

@@ -41,6 +41,14 @@ async function statusWith({ url }: ChildServer, token: string): Promise<number> 
   return (await fetch(`${url}/admin/v1/workspaces`, { headers })).status;
 }
 
+/** Creates a link to a preference page, whose secret is sealed. */
+async function sealSomething({ url, key }: ChildServer): Promise<void> {
+  const path = `${url}/preference_center/v1/0f4e6c1a-7d02-4c55-9a3e-2b8d51c7f6a4/url/ada`;
+  await post(`${url}/users/track`, key, { events: [EVENT] });
+  const link = await fetch(path, { headers: { authorization: `Bearer ${key}` } });
+  assert.equal(link.status, 200);
+}
+
 async function assertRefused(machine: Environment, message: RegExp): Promise<void> {
   const refused: Finished = await runCommand(["serve"], { PORT: "0", ...machine });
   assert.equal(refused.code, 1, refused.stdout);
@@ -124,10 +132,27 @@ describe("the admin token and the demo key of several servers on one PostgreSQL"
 });
 
 describe("SECRET_KEY of several servers on one PostgreSQL", { skip }, () => {
-  test("a second server without SECRET_KEY does not start, creates no key, and says where the key is", async () => {
+  test("a second server without SECRET_KEY starts while nothing is sealed, says where the key is, and creates none", async () => {
     const machine = await newMachines();
     const one = await machine();
     const first = await startChild(one);
+    const two = await machine();
+    const second = await startChild({ ...two, LOG_LEVEL: "warn" });
+    assert.equal(await statusWith(second, await read(one, "admin-token")), 200);
+    const { stderr } = await second.end("SIGTERM");
+    assert.match(
+      stderr,
+      /SECRET_KEY is not set, and this database seals secrets with the key [0-9a-f]{8}, which was generated on \S+ \(\S+\/secret-key\)/,
+    );
+    assert.deepEqual(await readdir(two.DATA_DIR as string), []);
+    await first.end("SIGTERM");
+  });
+
+  test("a server with an empty data folder does not start without SECRET_KEY once something is sealed", async () => {
+    const machine = await newMachines();
+    const one = await machine();
+    const first = await startChild(one);
+    await sealSomething(first);
     const two = await machine();
     await assertRefused(
       two,
@@ -142,12 +167,10 @@ describe("SECRET_KEY of several servers on one PostgreSQL", { skip }, () => {
   test("a second server with another SECRET_KEY does not start, even if no secret is stored yet", async () => {
     const machine = await newMachines();
     const first = await startChild(await machine({ SECRET_KEY: KEY }));
-    for (const settings of [{ SECRET_KEY: OTHER_KEY }, {}]) {
-      await assertRefused(
-        await machine(settings),
-        /sealed with the key [0-9a-f]{8}, but SECRET_KEY/,
-      );
-    }
+    await assertRefused(
+      await machine({ SECRET_KEY: OTHER_KEY }),
+      /sealed with the key [0-9a-f]{8}, but SECRET_KEY/,
+    );
     const changing = await machine({ SECRET_KEY: OTHER_KEY, PREVIOUS_SECRET_KEY: KEY });
     await (await startChild(changing)).end("SIGTERM");
     await first.end("SIGTERM");
@@ -164,10 +187,7 @@ describe("SECRET_KEY of several servers on one PostgreSQL", { skip }, () => {
     const another = await newMachines();
     const settings = await another();
     const first = await startChild(settings);
-    const path = `${first.url}/preference_center/v1/0f4e6c1a-7d02-4c55-9a3e-2b8d51c7f6a4/url/ada`;
-    await post(`${first.url}/users/track`, first.key, { events: [EVENT] });
-    const link = await fetch(path, { headers: { authorization: `Bearer ${first.key}` } });
-    assert.equal(link.status, 200);
+    await sealSomething(first);
     await first.end("SIGTERM");
     await assertRefused(await another({ SECRET_KEY: KEY }), /, but SECRET_KEY holds the key/);
     await (await startChild(settings)).end("SIGTERM");

@@ -30,6 +30,13 @@ export interface StartedSealing {
   readonly sealing: Sealing;
   /** Whether this start decided with which key all servers on the database seal. */
   readonly isFirst: boolean;
+  /** Where the key is that this server will need; only if it started without. */
+  readonly missing?: string;
+}
+
+interface SealedStore {
+  readonly database: Database;
+  readonly sealedKinds: readonly SealedKind[];
 }
 
 /** Whether it is settled with which key the servers on this database seal. */
@@ -39,12 +46,13 @@ export const isKeySettled = async (database: Database): Promise<boolean> =>
 /**
  * Starts sealing with the keys of the settings. On PostgreSQL the first server says in the database which
  * key is in use, so that a server with another key does not start, whether a secret is stored or not. A
- * configured key replaces a generated one that has sealed nothing yet.
+ * configured key replaces a generated one that has sealed nothing yet. A server without a key starts as long as
+ * nothing is sealed.
  *
  * @throws an Error in words where the database's secrets are sealed with a key that is not given.
  */
 export async function startSealing(
-  services: { readonly database: Database; readonly sealedKinds: readonly SealedKind[] },
+  services: SealedStore,
   secrets: SecretKeys,
   source: KeySource,
 ): Promise<StartedSealing> {
@@ -57,20 +65,59 @@ export async function startSealing(
       ? await agreeOn(database, SECRET_KEY, { check: checkOf(current), keptOn: source.keptOn })
       : undefined;
   const inUse = known ?? decided;
-  if (inUse !== undefined && !opens(sealing.keys, inUse.check)) {
+  if (inUse === undefined) return { sealing, isFirst: false };
+  const fit = await judgeKey(services, sealing, inUse, source);
+  if (fit === "missing") return { sealing, isFirst: false, missing: missingKey(inUse) };
+  if (fit === "replaces") {
     const isReplaced =
-      current !== undefined &&
-      inUse.keptOn !== null &&
-      source.keptOn === null &&
-      (await replaceUnused(services, sealing, current, inUse.check));
+      current !== undefined && (await replaceUnused(services, sealing, current, inUse.check));
     if (!isReplaced) throw new Error(wrongKey(sealing.keys, inUse, source));
   }
   return { sealing, isFirst: decided?.isNew ?? false };
 }
 
+/**
+ * Checks what `startSealing` would do, and changes nothing.
+ *
+ * @throws as `startSealing` does.
+ */
+export async function checkSealing(
+  services: SealedStore,
+  secrets: SecretKeys,
+  source: KeySource,
+): Promise<Pick<StartedSealing, "missing">> {
+  const inUse = await selectSharedSecret(services.database, SECRET_KEY);
+  if (inUse === undefined) return {};
+  const fit = await judgeKey(services, createSealing(secrets), inUse, source);
+  return fit === "missing" ? { missing: missingKey(inUse) } : {};
+}
+
+/**
+ * Compares the keys of the settings with the one in use: they hold it, or one that replaces it, or none, which is
+ * harmless on PostgreSQL as long as nothing is sealed.
+ *
+ * @throws an Error in words where the database's secrets are sealed with a key that is not given.
+ */
+async function judgeKey(
+  { database, sealedKinds }: SealedStore,
+  sealing: Sealing,
+  inUse: SharedSecretRow,
+  source: KeySource,
+): Promise<"fits" | "replaces" | "missing"> {
+  const { keys } = sealing;
+  if (opens(keys, inUse.check)) return "fits";
+  const counts = await countSealed(database, sealedKinds, sealing);
+  const isUnused = counts.current + counts.previous + counts.unreadable === 0;
+  const isGivenForGenerated = inUse.keptOn !== null && source.keptOn === null;
+  if (isUnused && keys.current !== undefined && isGivenForGenerated) return "replaces";
+  // Without a key nothing can be sealed here, and nothing is sealed that this server could not open.
+  if (isUnused && source.name === "" && database.engine === "postgres") return "missing";
+  throw new Error(wrongKey(keys, inUse, source));
+}
+
 /** @returns whether the key in use had sealed nothing and was replaced. */
 const replaceUnused = (
-  { database, sealedKinds }: { database: Database; sealedKinds: readonly SealedKind[] },
+  { database, sealedKinds }: SealedStore,
   sealing: Sealing,
   key: SealingKey,
   before: string,
@@ -96,6 +143,9 @@ function opens(keys: SealingKeys, check: string): boolean {
     throw error;
   }
 }
+
+const missingKey = ({ check, keptOn }: SharedSecretRow): string =>
+  `the key ${keyIdOf(check)}${keptOn === null ? "" : `, which was generated on ${keptOn}`}`;
 
 const wrongKey = (
   { current }: SealingKeys,

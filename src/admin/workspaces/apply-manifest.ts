@@ -31,7 +31,7 @@ export interface ManifestResources {
 
 export interface ApplyServices extends ManifestResources, ResourceServices, SlowChecks {
   readonly database: Database;
-  readonly authenticator: Authenticator;
+  readonly authenticator: Pick<Authenticator, "forget">;
 }
 
 /** The JSON Schema of a manifest with these resources. */
@@ -182,7 +182,7 @@ function checksOf(services: ManifestResources): FindManifestFaults {
 }
 
 /** @throws Problem INVALID_REQUEST with every fault that needs no database to find. */
-function checkManifest(services: ManifestResources, unchecked: unknown): Manifest {
+export function checkManifest(services: ManifestResources, unchecked: unknown): Manifest {
   const faults = checksOf(services)(unchecked);
   if (faults.length > 0) throw manifestProblem(faults);
   const unstorable = findUnstorablePlace(unchecked);

@@ -45,14 +45,22 @@ const SCOPE = "openid email profile";
 
 const TIMEOUT_SECONDS = 10;
 
+/** The secret that the provider knows, if any. @throws an Error in words for a file that cannot be read. */
+export async function readClientSecret({
+  clientSecret,
+  clientSecretFile: path,
+}: Pick<OidcSettings, "clientSecret" | "clientSecretFile">): Promise<string | undefined> {
+  if (clientSecret !== undefined || path === undefined) return clientSecret;
+  const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
+    throw new Error(`OIDC_CLIENT_SECRET_FILE=${path}: it cannot be read (${error.code}).`);
+  });
+  return text.trim();
+}
+
 /** Signs people in with OpenID Connect. The provider is asked for its configuration at the first sign-in. */
 export async function createIdentityProvider(settings: OidcSettings): Promise<IdentityProvider> {
-  const { clientSecretFile, name, userClaim } = settings;
-  const secret =
-    settings.clientSecret ??
-    (clientSecretFile === undefined
-      ? undefined
-      : (await readFile(clientSecretFile, "utf8")).trim());
+  const { name, userClaim } = settings;
+  const secret = await readClientSecret(settings);
   let configuration: Promise<oidc.Configuration> | undefined;
 
   /** Asked at the first sign-in, and again after a failure: the provider may start after Rapport. */

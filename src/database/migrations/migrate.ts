@@ -68,6 +68,13 @@ export async function migrateWithin(
 const statementsOf = (sql: string): string[] =>
   sql.split(/;$/m).filter((statement) => /^\s*[^\s-]/m.test(statement));
 
+/** @throws where `migrate` refuses the database: it is newer than this version, or an applied file was changed. */
+export async function checkHistory(database: Queryable): Promise<void> {
+  if (await hasSchema(database)) {
+    refuseForeignHistory(await readMigrations(), await appliedMigrations(database));
+  }
+}
+
 /** How a database's schema relates to this version's. */
 export interface SchemaState {
   /** Migrations that the database does not have yet. */

@@ -26,7 +26,7 @@ import { type WriteServices, writeTranslations } from "./write-translations.ts";
 
 const Uuid = (description: string) => Type.Optional(Type.String({ description }));
 
-const locale_id = Uuid("A UUID; without it, all locales.");
+const locale_id = Uuid("A UUID of a message's locale; without it, all locales.");
 
 const message_variation_id = Uuid("Required. A UUID.");
 
@@ -100,7 +100,7 @@ interface Kind {
   readonly writes: "campaigns.translations.update" | "canvas.translations.update";
   /** @throws Problem if an id is missing or malformed. */
   address(named: Named): MessageAddress;
-  /** Whether a request names no single message. */
+  /** Whether a request names the campaign or canvas alone. */
   isWhole(named: Named): boolean;
   whole(named: Named): CampaignAddress;
 }
@@ -117,7 +117,8 @@ const CAMPAIGN: Kind = {
   reads: "campaigns.translations.get",
   writes: "campaigns.translations.update",
   address: addressInCampaign,
-  isWhole: ({ message_variation_id }) => message_variation_id === undefined,
+  isWhole: ({ message_variation_id, locale_id }) =>
+    message_variation_id === undefined && locale_id === undefined,
   whole: wholeCampaign,
 };
 
@@ -138,8 +139,8 @@ const CANVAS: Kind = {
   reads: "canvas.translations.get",
   writes: "canvas.translations.update",
   address: addressInCanvas,
-  isWhole: ({ message_variation_id, step_id }) =>
-    message_variation_id === undefined && step_id === undefined,
+  isWhole: ({ message_variation_id, step_id, locale_id }) =>
+    message_variation_id === undefined && step_id === undefined && locale_id === undefined,
   whole: wholeCanvas,
 };
 
@@ -163,9 +164,7 @@ const readEndpoint = (kind: Kind) =>
     requireMultiLanguage(workspace);
     const named: Named = query;
     if (kind.isWhole(named)) {
-      const whole = kind.whole(named);
-      const localeId = optionalLocaleId(named);
-      return listReply(await listTranslations(services, workspace, whole, localeId));
+      return listReply(await listTranslations(services, workspace, kind.whole(named)));
     }
     const address = kind.address(named);
     const localeId = optionalLocaleId(named);

@@ -45,28 +45,22 @@ const LARGEST_LIST_BYTES = 15 * 1_048_576;
  *
  * spec: GET /canvases/translations.
  *
- * @throws Problem INVALID_CAMPAIGN_ID, INVALID_LOCALE_ID, LOCALE_NOT_FOUND; TRANSLATIONS_TOO_LARGE if
- *   they do not fit into one response.
+ * @throws Problem INVALID_CAMPAIGN_ID; TRANSLATIONS_TOO_LARGE if they do not fit into one response.
  */
 export async function listTranslations(
   { database }: ReadServices,
   workspace: Workspace,
   whole: CampaignAddress,
-  localeId: string | undefined,
 ): Promise<readonly ListedTranslation[]> {
   return readTogether(database, async (tx) => {
-    const bytes = await selectTranslationBytes(tx, workspace.id, whole, localeId);
+    const bytes = await selectTranslationBytes(tx, workspace.id, whole);
     if (bytes > LARGEST_LIST_BYTES) {
       const rule = "Name one of them with 'message_variation_id'.";
       throw refusal("TRANSLATIONS_TOO_LARGE", `The messages do not fit into a response. ${rule}`);
     }
-    const found = await selectAllTranslations(tx, workspace.id, whole, localeId);
+    const found = await selectAllTranslations(tx, workspace.id, whole);
     if (!found) throw refusal("INVALID_CAMPAIGN_ID", `There is no such ${whole.kind}.`);
-    if (localeId !== undefined && !found.isLocale) throw unknownLocale();
-    if (localeId !== undefined && found.translations.length === 0) {
-      throw refusal("LOCALE_NOT_FOUND", "No message has a translation in this locale.");
-    }
-    return found.translations;
+    return found;
   });
 }
 

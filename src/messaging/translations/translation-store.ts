@@ -110,14 +110,12 @@ export async function selectTranslationBytes(
   database: Queryable,
   workspaceId: number,
   { kind, campaignId }: CampaignAddress,
-  localeId: string | undefined,
 ): Promise<number> {
   const [row] = await database.query<{ bytes: number }>(
     `select coalesce(sum(t.byte_length), 0)::int8 as bytes from messages m
      join message_translations t on t.workspace_id = m.workspace_id and t.message_id = m.message_id
-     where m.workspace_id = $1 and m.kind = $2 and m.campaign_id = $3
-       and ($4::uuid is null or t.locale_id = $4)`,
-    [workspaceId, kind, campaignId, localeId ?? null],
+     where m.workspace_id = $1 and m.kind = $2 and m.campaign_id = $3`,
+    [workspaceId, kind, campaignId],
   );
   return Number(row?.bytes ?? 0);
 }
@@ -131,15 +129,11 @@ export async function selectAllTranslations(
   database: Queryable,
   workspaceId: number,
   { kind, campaignId }: CampaignAddress,
-  localeId: string | undefined,
-): Promise<
-  { readonly isLocale: boolean; readonly translations: readonly ListedTranslation[] } | undefined
-> {
+): Promise<readonly ListedTranslation[] | undefined> {
   const rows = await database.query<
-    Omit<ListedTranslation, "locale" | "map"> & Pick<FoundRow, "isLocale" | "locale" | "map">
+    Omit<ListedTranslation, "locale" | "map"> & Pick<FoundRow, "locale" | "map">
   >(
     `select m.message_id as "messageId", m.step_id as "stepId",
-       (select true from locales where workspace_id = $1 and locale_id = $4) as "isLocale",
        case when l.locale_id is not null then jsonb_build_object('id', l.locale_id, 'name', l.name,
          'country', l.country, 'language', l.language, 'localeKey', l.locale_key) end as locale,
        t.translation_map::text as map
@@ -147,17 +141,16 @@ export async function selectAllTranslations(
      left join messages m on m.workspace_id = c.workspace_id and m.kind = c.kind
        and m.campaign_id = c.campaign_id and m.channel = 'email' and m.multi_language
      left join message_translations t on t.workspace_id = m.workspace_id
-       and t.message_id = m.message_id and ($4::uuid is null or t.locale_id = $4)
+       and t.message_id = m.message_id
      left join locales l on l.workspace_id = t.workspace_id and l.locale_id = t.locale_id
      where c.workspace_id = $1 and c.kind = $2 and c.campaign_id = $3
      order by array_position(c.step_ids, m.step_id), m.message_id, lower(l.locale_key)`,
-    [workspaceId, kind, campaignId, localeId ?? null],
+    [workspaceId, kind, campaignId],
   );
   if (rows.length === 0) return undefined;
-  const translations = rows.flatMap(({ messageId, stepId, locale, map }) =>
+  return rows.flatMap(({ messageId, stepId, locale, map }) =>
     locale && map ? [{ messageId, stepId, locale, map: JSON.parse(map) as TranslationMap }] : [],
   );
-  return { isLocale: rows[0]?.isLocale === true, translations };
 }
 
 /** The translations of messages, in all locales. */

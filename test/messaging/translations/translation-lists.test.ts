@@ -70,32 +70,35 @@ describe("the translations of a whole campaign or canvas", () => {
     );
   });
 
-  test("a locale filters the list of translations, and an unknown id is refused with its code", async () => {
+  test("a list of translations takes the campaign or canvas alone: a locale or a step needs the message, too", async () => {
     const workspace = await workspaceWithTwoSteps();
     const get = (ids: Record<string, string>) =>
       workspace.call<any>("GET", withQuery("/canvases/translations", ids));
-    const french = await get({ workflow_id: ONBOARDING, locale_id: FRENCH });
-    assert.deepEqual(
-      french.body.translations.map((each: any) => each.message_variation_id),
-      [LATER_MAIL],
-    );
     const refused = async (ids: Record<string, string>, status: number, code: string) => {
       const answer = await get(ids);
       assert.deepEqual([answer.status, answer.body.errors[0].code], [status, code]);
     };
     await refused({ workflow_id: NOBODY }, 400, "INVALID_CAMPAIGN_ID");
     await refused({ locale_id: FRENCH }, 400, "INVALID_CAMPAIGN_ID");
-    await refused({ workflow_id: ONBOARDING, locale_id: NOBODY }, 400, "INVALID_LOCALE_ID");
-    await refused(
-      { workflow_id: ONBOARDING, step_id: FIRST_STEP },
-      400,
-      "INVALID_MESSAGE_VARIATION_ID",
-    );
+    for (const more of [
+      { locale_id: FRENCH },
+      { step_id: FIRST_STEP },
+      { step_id: FIRST_STEP, locale_id: FRENCH },
+      { message_variation_id: STEP_MAIL, locale_id: FRENCH },
+    ]) {
+      await refused({ workflow_id: ONBOARDING, ...more }, 400, "INVALID_MESSAGE_VARIATION_ID");
+    }
     const campaign = await workspace.call<any>(
       "GET",
       withQuery("/campaign/translations", { campaign_id: WELCOME, locale_id: FRENCH }),
     );
-    assert.deepEqual([campaign.status, campaign.body.errors[0].code], [404, "LOCALE_NOT_FOUND"]);
+    assert.deepEqual(
+      [campaign.status, campaign.body.errors],
+      [
+        400,
+        [{ message: "'message_variation_id' is required", code: "INVALID_MESSAGE_VARIATION_ID" }],
+      ],
+    );
   });
 });
 

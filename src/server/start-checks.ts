@@ -1,0 +1,160 @@
+/*
+ * What keeps a server from starting, beside its ports and an engine that does not open. `rapport serve` and `rapport
+ * doctor` make the same checks: `serve` stops at the first that fails, `doctor` reports them all and changes nothing.
+ */
+import { accessSync, constants, statSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { createSealing } from "../admin/secrets/sealing.ts";
+import { newSecret, refuseShortSecret } from "../admin/secrets/secrets.ts";
+import {
+  type ApplyServices,
+  applyManifest,
+  checkManifest,
+} from "../admin/workspaces/apply-manifest.ts";
+import { applyManifestFile } from "../admin/workspaces/manifest-file.ts";
+import type { Change } from "../admin/workspaces/resource.ts";
+import { systemClock } from "../base/clock.ts";
+import { BY_THE_SERVER } from "../base/context/context.ts";
+import { createOutbound } from "../base/outbound/outbound.ts";
+import { createThreadPool } from "../base/threads/thread-pool.ts";
+import { readClientSecret } from "../dashboard/sign-in/identity-provider.ts";
+import type { Database } from "../database/database.ts";
+import { checkHistory, migrate } from "../database/migrations/migrate.ts";
+import { hostsOf } from "../database/postgres/hosts-of.ts";
+import { COMPANY_RESOURCES, RESOURCES, SEALED_KINDS } from "./app.ts";
+import type { Config } from "./config.ts";
+import { openDatabase } from "./open-database.ts";
+import { checkSealingOf, generatesSecrets, readSecretKeys } from "./server-secrets.ts";
+
+/**
+ * Makes a check.
+ *
+ * @returns what is right, in a sentence; undefined if the settings ask for nothing to check.
+ * @throws an error in words.
+ */
+type Check<Arguments extends readonly unknown[]> = (
+  config: Config,
+  ...more: Arguments
+) => Promise<string | undefined>;
+
+/** Checks of the settings and of the files that they name. */
+export const SETTING_CHECKS: Readonly<Record<string, Check<[]>>> = {
+  "admin token": async ({ adminToken, shortestSecret }) => {
+    if (adminToken === undefined) return undefined;
+    refuseShortSecret(adminToken, shortestSecret, "ADMIN_TOKEN");
+    return "ADMIN_TOKEN is long enough.";
+  },
+  "secret key": async (config) => {
+    const { source } = await readSecretKeys(config, false);
+    return source.name === "" ? undefined : `${source.name} can be used.`;
+  },
+  "sign-in": async ({ oidc }) => {
+    if (oidc === undefined) return undefined;
+    await readClientSecret(oidc);
+    return `People sign in with ${oidc.issuer}.`;
+  },
+  "data folder": async ({ databaseUrl, dataDir }) => {
+    if (databaseUrl !== undefined || dataDir === "memory:") return undefined;
+    refuseUnwritable(dataDir);
+    return `${dataDir} can be written.`;
+  },
+  manifest: async ({ manifest }) => {
+    if (manifest === undefined) return undefined;
+    await applyManifestFile(manifest, process.env, async (content) =>
+      checkManifest({ resources: RESOURCES, companyResources: COMPANY_RESOURCES }, content),
+    );
+    return `${manifest} can be read, and its form is valid.`;
+  },
+};
+
+/** Checks against a database that has this version's schema. */
+export const DATABASE_CHECKS = {
+  schema: async (_config, database) => {
+    await checkHistory(database);
+    return undefined;
+  },
+  "secret key": async (config, database) => {
+    const { missing } = await checkSealingOf(config, { database, sealedKinds: SEALED_KINDS });
+    return missing === undefined ? "The database's secrets can be opened." : undefined;
+  },
+  "data folder": async (config, database) => {
+    if (config.dataDir === "memory:" || !(await generatesSecrets(config, database)))
+      return undefined;
+    refuseUnwritable(config.dataDir);
+    return `${config.dataDir} can be written.`;
+  },
+  manifest: async (config, database) => {
+    if (config.manifest === undefined) return undefined;
+    const changes = await tryManifest(config, config.manifest, database);
+    return `${config.manifest} can be applied (${changes.length} changes).`;
+  },
+} satisfies Readonly<Record<string, Check<[Database]>>>;
+
+/** @throws the error of the first check that fails. */
+export async function checkSettings(config: Config): Promise<void> {
+  for (const check of Object.values(SETTING_CHECKS)) await check(config);
+}
+
+/**
+ * Applies a manifest file without any lasting change.
+ *
+ * @param database without one, what is missing comes from an empty database in memory.
+ * @returns the changes that it would make.
+ * @throws with the file, the line and the column of every fault.
+ */
+export async function tryManifest(
+  config: Config,
+  path: string,
+  database?: Database,
+): Promise<readonly Change[]> {
+  if (database !== undefined) return tryOn(config, path, database);
+  const empty = await openDatabase({ ...config, databaseUrl: undefined, dataDir: "memory:" });
+  try {
+    await migrate(empty);
+    return await tryOn(config, path, empty);
+  } finally {
+    await empty.close();
+  }
+}
+
+async function tryOn(config: Config, path: string, database: Database) {
+  const threads = createThreadPool();
+  const { secrets } = await readSecretKeys(config, false);
+  // A server would generate a key now, unless it would be lost.
+  const isGenerated = config.databaseUrl === undefined || config.dataDir !== "memory:";
+  const current = secrets.current ?? (isGenerated ? newSecret("secret") : undefined);
+  const services: ApplyServices = {
+    database,
+    threads,
+    clock: systemClock,
+    sealing: createSealing({ ...secrets, current }),
+    shortestSecret: config.shortestSecret,
+    resources: RESOURCES,
+    companyResources: COMPANY_RESOURCES,
+    authenticator: { forget: () => {} },
+    outbound: createOutbound({
+      allow: config.outboundAllow,
+      own: config.databaseUrl ? hostsOf(config.databaseUrl) : [],
+    }),
+  };
+  try {
+    return await applyManifestFile(path, process.env, (content) =>
+      applyManifest(services, content, BY_THE_SERVER, { dryRun: true }),
+    );
+  } finally {
+    await threads.stop();
+  }
+}
+
+/** @throws if neither the folder nor, where it does not exist, the nearest one above it can be written. */
+function refuseUnwritable(folder: string): void {
+  const path = resolve(folder);
+  try {
+    accessSync(path, constants.W_OK | constants.X_OK);
+    if (statSync(path).isDirectory()) return;
+    throw Object.assign(new Error(), { code: "ENOTDIR", path });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    refuseUnwritable(dirname(path));
+  }
+}

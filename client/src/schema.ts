@@ -10513,7 +10513,7 @@ export interface operations {
                  */
                 message_variation_id?: string;
                 /**
-                 * @description A UUID; without it, all locales.
+                 * @description A UUID of a message's locale; without it, all locales.
                  * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
                  */
                 locale_id?: string;
@@ -10669,7 +10669,7 @@ export interface operations {
                  */
                 message_variation_id?: string;
                 /**
-                 * @description A UUID; without it, all locales.
+                 * @description A UUID of a message's locale; without it, all locales.
                  * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
                  */
                 locale_id?: string;

@@ -80,7 +80,13 @@ const NAMED_BY_CONSTANT: Readonly<Record<string, string>> = {
 };
 
 /** Where settings are read from the environment. */
-const READERS = ["main.ts", "server/config.ts", "server/serve.ts", "server/workers.ts"];
+const READERS = [
+  "main.ts",
+  "server/config.ts",
+  "server/serve.ts",
+  "server/start-checks.ts",
+  "server/workers.ts",
+];
 
 const LONGEST_FILE_LINES = 400;
 

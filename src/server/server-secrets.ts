@@ -10,13 +10,13 @@ import {
 } from "../admin/secrets/sealing.ts";
 import { hashSecret, refuseShortSecret } from "../admin/secrets/secrets.ts";
 import {
+  findSharedSecret,
   keptSecret,
   placeOf,
   readKeptSecret,
   type SharedSecret,
   shareSecret,
 } from "../admin/secrets/shared-secret.ts";
-import { selectSharedSecret } from "../admin/secrets/shared-secret-store.ts";
 import {
   checkSealing,
   isKeySettled,
@@ -65,8 +65,8 @@ export async function checkSealingOf(
 
 /** Whether a server with these settings would write a secret into its data folder. */
 export async function generatesSecrets(config: Config, database: Database): Promise<boolean> {
-  const { adminToken, secretKey, secretKeyFile } = config;
-  const isTokenKnown = adminToken ?? (await selectSharedSecret(database, ADMIN_TOKEN_FILE));
+  const { adminToken, dataDir, secretKey, secretKeyFile } = config;
+  const isTokenKnown = adminToken ?? (await findSharedSecret(database, dataDir, ADMIN_TOKEN_FILE));
   const isKeyKnown = secretKey ?? secretKeyFile ?? (await isKeySettled(database));
   return !isTokenKnown || !isKeyKnown;
 }

@@ -150,9 +150,10 @@ async function tryOn(config: Config, path: string, database: Database) {
 function refuseUnwritable(folder: string): void {
   const path = resolve(folder);
   try {
+    if (!statSync(path).isDirectory()) {
+      throw Object.assign(new Error(), { code: "ENOTDIR", path });
+    }
     accessSync(path, constants.W_OK | constants.X_OK);
-    if (statSync(path).isDirectory()) return;
-    throw Object.assign(new Error(), { code: "ENOTDIR", path });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
     refuseUnwritable(dirname(path));

@@ -143,7 +143,7 @@ describe("rapport doctor", () => {
         .filter((name: string) => name !== "disk"),
       databaseUrl
         ? ["node", "settings", "port", "engine", "schema", "clock", "file modes"]
-        : ["node", "settings", "port", "engine", "file modes"],
+        : ["node", "settings", "port", "data folder", "engine", "file modes"],
     );
     await writeFile(join(folder, "admin-token"), "secret");
     await chmod(join(folder, "admin-token"), 0o644);

@@ -36,7 +36,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   people: ["profiles", "activity", "subscriptions", "quotas", "identity", "export", "segments"],
   intake: ["track", "import", "warehouses", "capture"],
   messaging: ["liquid", "campaigns", "translations", "preference-centers"],
-  dashboard: ["users", "scim", "sign-in", "user-records", "live-requests", "overview", "pages"],
+  dashboard: ["users", "scim", "sign-in", "live-requests", "user-records", "overview", "pages"],
   server: ["reference", ".", "testing"],
   cli: [".", "cdi", "import", "export", "tail", "users"],
 };

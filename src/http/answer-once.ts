@@ -18,7 +18,8 @@ export async function answerOnce<Services extends AnswerServices>(
   run: (services: Services, claim?: Input<Contract>["idempotency"]) => Promise<Reply>,
 ): Promise<Reply> {
   const scope = scopeOf(contract, request);
-  const onlyReads = contract.method === "GET" || contract.idempotency === "ignored";
+  const onlyReads =
+    contract.method === "GET" || contract.idempotency === "ignored" || isDryRun(request);
   const claim =
     scope && !onlyReads
       ? services.idempotency.claimOf(request.headers["idempotency-key"], {
@@ -49,6 +50,10 @@ export async function answerOnce<Services extends AnswerServices>(
     }
   });
 }
+
+/** A preview changes nothing and shows users as they are: its response is not recorded. */
+const isDryRun = ({ body }: FastifyRequest): boolean =>
+  typeof body === "object" && body !== null && "dry_run" in body && body.dry_run === true;
 
 /** Whose keys they are. Administrators and anonymous callers have none. */
 function scopeOf({ access }: Contract, { context }: FastifyRequest): KeyOwner | undefined {

@@ -1,3 +1,4 @@
+import type { Mentions } from "../base/mentions.ts";
 import { bucketOfValue, bucketsOfValues } from "../database/buckets.ts";
 import { type Queryable, settleAll, type Transaction } from "../database/database.ts";
 
@@ -7,6 +8,15 @@ export interface RecordedAnswer {
   readonly status: number;
   readonly body: unknown;
 }
+
+/** An answer to record. */
+export interface NewAnswer extends RecordedAnswer {
+  /** Whether it may name people. */
+  readonly namesPeople: boolean;
+}
+
+/** The status of an answer that named a person who was erased since. */
+export const ERASED = 0;
 
 /** The answer that a key got after `since`, if any. */
 export async function selectAnswer(
@@ -31,7 +41,7 @@ export async function selectAnswer(
 export async function insertAnswers(
   tx: Transaction,
   workspaceId: number,
-  answers: readonly RecordedAnswer[],
+  answers: readonly NewAnswer[],
   now: Date,
   expiredBefore: Date,
 ): Promise<string[]> {
@@ -45,10 +55,11 @@ export async function insertAnswers(
     [workspaceId, keys, expiredBefore, buckets.all],
   );
   const inserted = tx.query<{ key: string }>(
-    `insert into idempotency_keys (workspace_id, bucket, key, fingerprint, status, body, created_at)
-     select $1, bucket, key, fingerprint, status, body::jsonb, $6
-     from buckets join unnest($2::text[], $3::text[], $4::int[], $5::text[], $7::smallint[])
-       as new (key, fingerprint, status, body, bucket) using (bucket)
+    `insert into idempotency_keys
+       (workspace_id, bucket, key, fingerprint, status, body, created_at, names_people)
+     select $1, bucket, key, fingerprint, status, body::jsonb, $6, names_people
+     from buckets join unnest($2::text[], $3::text[], $4::int[], $5::text[], $7::smallint[], $9::bool[])
+       as new (key, fingerprint, status, body, bucket, names_people) using (bucket)
      where bucket = any($8::smallint[])
      order by key
      on conflict (workspace_id, key, bucket) do nothing returning key`,
@@ -61,6 +72,7 @@ export async function insertAnswers(
       now,
       buckets.each,
       buckets.all,
+      answers.map((answer) => answer.namesPeople),
     ],
   );
   const [rows] = await settleAll([inserted, makesRoom]);
@@ -74,4 +86,30 @@ export async function deleteAnswersBefore(database: Queryable, time: Date): Prom
 /** Forgets every response of a workspace: its keys are free, and no personal data remains. */
 export async function deleteAllAnswers(tx: Transaction, workspaceId: number): Promise<void> {
   await tx.query("delete from idempotency_keys where workspace_id = $1", [workspaceId]);
+}
+
+const ANSWERS_AT_ONCE = 200;
+
+/** Removes the bodies that name an erased person, in steps; the keys stay, so that a retry still changes nothing. */
+export async function eraseAnswers(
+  tx: Transaction,
+  workspaceId: number,
+  { mentions, since }: { readonly mentions: Mentions; readonly since: Date },
+  after = "",
+): Promise<string | undefined> {
+  const page = await tx.query<{ key: string; isNaming: boolean }>(
+    `select key, body::text ~* any($5::text[]) as "isNaming" from idempotency_keys
+     where workspace_id = $1 and names_people and key > $2 and created_at >= $3
+     order by key limit $4`,
+    [workspaceId, after, since, ANSWERS_AT_ONCE, mentions.patterns],
+  );
+  const keys = page.filter(({ isNaming }) => isNaming).map(({ key }) => key);
+  if (keys.length > 0) {
+    await tx.query(
+      `update idempotency_keys set body = 'null'::jsonb, status = ${ERASED}, names_people = false
+       where workspace_id = $1 and key = any($2::text[]) and bucket = any($3::smallint[])`,
+      [workspaceId, keys, bucketsOfValues(workspaceId, keys).all],
+    );
+  }
+  return page.length === ANSWERS_AT_ONCE ? page.at(-1)?.key : undefined;
 }

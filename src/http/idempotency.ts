@@ -4,7 +4,7 @@ import { DAY_MS, earlier } from "../base/clock.ts";
 import { Problem } from "../base/problem.ts";
 import type { Database, Transaction } from "../database/database.ts";
 import type { IdempotencyClaim, Reply } from "./endpoint.ts";
-import { deleteAnswersBefore, insertAnswers, selectAnswer } from "./idempotency-store.ts";
+import { deleteAnswersBefore, ERASED, insertAnswers, selectAnswer } from "./idempotency-store.ts";
 
 /*
  * Retries that change nothing. docs/conformance.md#idempotency-key
@@ -43,7 +43,7 @@ export interface Idempotency {
   /**
    * The recorded answer, or else what `run` answers; `run` must record its answer itself.
    *
-   * @throws Problem CONFLICT while the same key runs, IDEMPOTENCY_KEY_REUSED for another request.
+   * @throws Problem CONFLICT while the same key runs, and where the answer named an erased user; IDEMPOTENCY_KEY_REUSED for another request.
    */
   once(owner: KeyOwner, claim: IdempotencyClaim, run: () => Promise<Reply>): Promise<Reply>;
   /** Records answers in the transaction that they acknowledge. @throws KeyTaken. */
@@ -78,6 +78,12 @@ export function createIdempotency(services: {
       throw new Problem(
         "IDEMPOTENCY_KEY_REUSED",
         "This Idempotency-Key was used with another request. Use a new key for a new request.",
+      );
+    }
+    if (answer.status === ERASED) {
+      throw new Problem(
+        "CONFLICT",
+        "This request was answered before. The response named a user who was erased since, and is not kept.",
       );
     }
     const headers = { "idempotency-replayed": "true" };
@@ -118,6 +124,7 @@ export function createIdempotency(services: {
         ...claim,
         status: reply.status,
         body: reply.body ?? null,
+        namesPeople: !isAcknowledgement(reply.body),
       }));
       const kept = await insertAnswers(tx, owner.id, rows, clock.now(), dayAgo());
       if (kept.length < rows.length) throw new KeyTaken();
@@ -126,6 +133,10 @@ export function createIdempotency(services: {
     sweep: () => deleteAnswersBefore(database.for("analysis"), dayAgo()),
   };
 }
+
+/** Whether a body holds nothing but counts and "success". */
+const isAcknowledgement = (body: unknown): boolean =>
+  Object.values(body ?? {}).every((each) => typeof each === "number" || each === "success");
 
 function fingerprintOf(request: RequestPrint): string {
   const hash = createHash("sha256").update(`${request.method} ${request.url}\n`);

@@ -3,7 +3,12 @@ import { apiKeys, scimTokens } from "../admin/access/resources.ts";
 import { auditEndpoints } from "../admin/audit/endpoints.ts";
 import { backupEndpoints } from "../admin/backup/endpoints.ts";
 import type { JobKind } from "../admin/jobs/job.ts";
-import { type Retained, retentionJob, scheduleRetention } from "../admin/retention/retention.ts";
+import {
+  type Retained,
+  retentionJob,
+  scheduleRetention,
+  type TraceEraser,
+} from "../admin/retention/retention.ts";
 import { sealingEndpoints } from "../admin/secrets/endpoints.ts";
 import type { SealedKind } from "../admin/secrets/rotate.ts";
 import { apps } from "../admin/workspaces/apps.ts";
@@ -30,12 +35,13 @@ import {
 } from "../dashboard/users/resources.ts";
 import { deleteExpiredSessions } from "../dashboard/users/sessions-store.ts";
 import type { Database } from "../database/database.ts";
-import { deleteAllAnswers } from "../http/idempotency-store.ts";
+import { deleteAllAnswers, eraseAnswers } from "../http/idempotency-store.ts";
 import { eraseCapturedCalls, RETAINED_CAPTURED_CALLS } from "../intake/capture/captured-calls.ts";
+import { deleteCallsNaming } from "../intake/capture/captured-store.ts";
 import { captureEndpoints } from "../intake/capture/endpoints.ts";
 import { importEndpoints } from "../intake/import/endpoints.ts";
 import { sweepImports } from "../intake/import/import-batch.ts";
-import { deleteAllImports } from "../intake/import/imports-store.ts";
+import { deleteAllImports, eraseNotes } from "../intake/import/imports-store.ts";
 import { trackEndpoints } from "../intake/track/endpoints.ts";
 import { warehouseAdminEndpoints } from "../intake/warehouses/admin-endpoints.ts";
 import { connectionCredentials, connections } from "../intake/warehouses/connections.ts";
@@ -48,6 +54,7 @@ import { integrations } from "../intake/warehouses/resource.ts";
 import type { SyncServices } from "../intake/warehouses/run.ts";
 import { sourcesEndpoint } from "../intake/warehouses/sources-endpoint.ts";
 import { syncJob } from "../intake/warehouses/sync.ts";
+import { eraseLogEntries, eraseRunMessages } from "../intake/warehouses/traces-store.ts";
 import { campaignEndpoints } from "../messaging/campaigns/endpoints.ts";
 import { campaignResources } from "../messaging/campaigns/resources.ts";
 import { preferenceCenterAdminEndpoints } from "../messaging/preference-centers/admin-endpoints.ts";
@@ -74,7 +81,7 @@ import { sizesJob, sweepSegments } from "../people/segments/daily-sizes.ts";
 import { segmentEndpoints } from "../people/segments/endpoints.ts";
 import { publicSegmentEndpoints } from "../people/segments/public-endpoints.ts";
 import { segments } from "../people/segments/resource.ts";
-import { deleteAllSizes } from "../people/segments/store.ts";
+import { deleteAllSizes, deleteCountsNaming } from "../people/segments/store.ts";
 import { subscriptionAdminEndpoints } from "../people/subscriptions/admin-endpoints.ts";
 import { emailListEndpoints } from "../people/subscriptions/email-list-endpoints.ts";
 import { subscriptionEndpoints } from "../people/subscriptions/endpoints.ts";
@@ -185,6 +192,16 @@ export const ERASERS: readonly Eraser[] = [
   deleteAllImports,
   eraseCapturedCalls,
   deleteAllSizes,
+];
+
+/** What erasing a person removes outside the person's own rows: one for every feature that may name people. */
+export const TRACE_ERASERS: readonly TraceEraser[] = [
+  eraseAnswers,
+  deleteCallsNaming,
+  eraseLogEntries,
+  eraseRunMessages,
+  eraseNotes,
+  deleteCountsNaming,
 ];
 
 /** What is stored sealed: one for every feature that keeps secrets it needs again. */

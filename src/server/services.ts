@@ -32,7 +32,7 @@ import { createAddressCache } from "../people/profiles/address-cache.ts";
 import { createIdCache } from "../people/profiles/id-cache.ts";
 import { createQuotas } from "../people/quotas/quotas.ts";
 import { createSetQueue } from "../people/subscriptions/set-group-states.ts";
-import { COMPANY_RESOURCES, ERASERS, RESOURCES, SEALED_KINDS } from "./app.ts";
+import { COMPANY_RESOURCES, ERASERS, RESOURCES, SEALED_KINDS, TRACE_ERASERS } from "./app.ts";
 import type { Config } from "./config.ts";
 import { findAdminToken, startSealingAs } from "./server-secrets.ts";
 
@@ -87,6 +87,7 @@ export async function createServices(config: Config, watching: Watching) {
     shortestSecret: config.shortestSecret,
     companyResources: COMPANY_RESOURCES,
     erasers: ERASERS,
+    traceErasers: TRACE_ERASERS,
     readiness: { isReady: false },
     sealing,
     sealedKinds: SEALED_KINDS,

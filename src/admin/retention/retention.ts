@@ -1,6 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import { earlier } from "../../base/clock.ts";
 import type { WorkspaceSettings } from "../../base/context/workspace-settings.ts";
+import type { Mentions } from "../../base/mentions.ts";
 import type { Database, Transaction } from "../../database/database.ts";
 import { recordChanges } from "../audit/audit.ts";
 import { contextOf, type Job, type JobKind } from "../jobs/job.ts";
@@ -37,6 +38,24 @@ export interface RemovedStep {
   /** Undefined: nothing is left. */
   readonly after: string | undefined;
 }
+
+/**
+ * Removes what one feature has written down about an erased person outside the person's own rows, in steps, each in a
+ * transaction of its own.
+ *
+ * @param after where the last step ended; undefined at the beginning.
+ * @returns where the next step goes on; undefined if nothing is left.
+ */
+export type TraceEraser = (
+  tx: Transaction,
+  workspaceId: number,
+  erased: {
+    readonly mentions: Mentions;
+    /** Only what was written from then on, where the feature can tell. */
+    readonly since: Date;
+  },
+  after: string | undefined,
+) => Promise<string | undefined>;
 
 interface RetentionServices {
   readonly database: Database;

@@ -1,5 +1,6 @@
 import { type AuditingServices, recordRead } from "../../admin/audit/audit.ts";
 import type { WorkspaceContext } from "../../base/context/context.ts";
+import { mentionsOf } from "../../base/mentions.ts";
 import type { Processes } from "../../base/observe/processes.ts";
 import { forwardPage } from "../../base/pages.ts";
 import { Problem } from "../../base/problem.ts";
@@ -10,7 +11,7 @@ import {
   questionOf,
   type RequestFilter,
 } from "./request-filter.ts";
-import type { RequestLog } from "./request-log.ts";
+import type { KeptRequest, RequestLog } from "./request-log.ts";
 import { type LiveRequest, viewOf } from "./request-view.ts";
 
 interface PageQuestion extends Question {
@@ -27,13 +28,45 @@ export interface LiveServices extends AuditingServices {
 
 const TOPIC = "live requests";
 
+const FORGET = "forget live requests";
+
+interface Forgotten {
+  readonly workspaceId: number;
+  /** The identifiers of a person. */
+  readonly names: readonly string[];
+}
+
 /** Lets other processes ask this one. */
 export function answerLiveRequests({
   requestLog,
   processes,
 }: Omit<LiveServices, keyof AuditingServices>): void {
   processes.answer(TOPIC, (question: PageQuestion) => findHere(requestLog, question));
+  processes.answer(FORGET, ({ workspaceId, names }: Forgotten) => {
+    const mentions = mentionsOf(names);
+    requestLog.forget(workspaceId, (kept) => mentions.in(textOf(kept)));
+  });
 }
+
+/** Everything in which a request can name people, with the escapes of its JSON resolved. */
+function textOf({ path, body, response = "" }: KeptRequest): string {
+  const text = body?.toString("utf8") ?? "";
+  return `${path} ${text.includes("\\") ? resolved(text) : text} ${response}`;
+}
+
+function resolved(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text));
+  } catch {
+    return text;
+  }
+}
+
+/** Every process of the machine forgets the requests that name an erased person. */
+export const forgetRequests = (
+  { processes }: Pick<LiveServices, "processes">,
+  forgotten: Forgotten,
+): Promise<unknown> => processes.ask(FORGET, forgotten);
 
 /** What a process finds among its own, newest first. */
 function findHere(log: RequestLog, question: PageQuestion): LiveRequest[] {

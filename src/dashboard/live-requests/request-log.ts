@@ -20,6 +20,8 @@ export interface RequestLog {
   note(answered: AnsweredRequest): void;
   /** The requests of a workspace, newest first. */
   newest(workspaceId: number): Generator<KeptRequest>;
+  /** Forgets the requests of a workspace that match. */
+  forget(workspaceId: number, matches: (request: KeptRequest) => boolean): void;
   /** The id of the latest request of any workspace. */
   latest(): string | undefined;
   /** How many a process keeps. */
@@ -71,6 +73,18 @@ export function createRequestLog(clock: Clock, size: number, mostBytes = MOST_BY
         const request = kept[(first + back) % size] as KeptRequest;
         if (request.workspace.id === workspaceId) yield request;
       }
+    },
+    forget(workspaceId, matches) {
+      const stays: KeptRequest[] = [];
+      for (let place = 0; place < count; place++) {
+        const request = kept[(first + place) % size] as KeptRequest;
+        if (request.workspace.id !== workspaceId || !matches(request)) stays.push(request);
+      }
+      kept.fill(undefined);
+      for (const [place, request] of stays.entries()) kept[place] = request;
+      first = 0;
+      count = stays.length;
+      bytes = stays.reduce((sum, request) => sum + bytesOf(request), 0);
     },
     latest: () => (count === 0 ? undefined : kept[(first + count - 1) % size]?.id),
   };

@@ -6,7 +6,7 @@ import type { WriteServices } from "../../intake/track/write-batch.ts";
 import { AuditedEffect } from "../../people/identity/audit-view.ts";
 import type { IdentityServices } from "../../people/identity/change-identities.ts";
 import { changeUser } from "./change-user.ts";
-import { eraseUser } from "./erase-user.ts";
+import { type EraseServices, eraseUser } from "./erase-user.ts";
 import { mergeUser } from "./merge-user.ts";
 import { PersonRecord, type ReadRecordServices, readRecord } from "./read-record.ts";
 import { readTimeline, TimelineQuery } from "./read-timeline.ts";
@@ -152,7 +152,7 @@ const erase = endpoint({
       message: Success,
     }),
   },
-}).handledBy(async (services: IdentityServices, context, { params }) => {
+}).handledBy(async (services: EraseServices, context, { params }) => {
   const { audit, ...erased } = await eraseUser(services, context, params.id);
   const { id, at, effects } = audit;
   return {

@@ -1,13 +1,21 @@
 import { recordUserChanges } from "../../admin/audit/audit.ts";
+import type { TraceEraser } from "../../admin/retention/retention.ts";
+import { earlier } from "../../base/clock.ts";
 import type { WorkspaceContext } from "../../base/context/context.ts";
+import { mentionsOf } from "../../base/mentions.ts";
+import type { Processes } from "../../base/observe/processes.ts";
 import { Problem } from "../../base/problem.ts";
+import { type Queryable, withRetries } from "../../database/database.ts";
 import type { IdentityServices } from "../../people/identity/change-identities.ts";
 import { deleteNamed } from "../../people/identity/delete-users.ts";
 import { findDeletion } from "../../people/identity/read-audit.ts";
 import type { AuditEntry } from "../../people/identity/store.ts";
 import { findHolders } from "../../people/profiles/find-holders.ts";
 import { emailValue, identifierKey } from "../../people/profiles/identifiers.ts";
+import { selectMergedInto } from "../../people/profiles/merged-store.ts";
+import type { ProfileRow } from "../../people/profiles/store.ts";
 import { forgetAddress } from "../../people/subscriptions/person-states.ts";
+import { forgetRequests } from "../live-requests/read-requests.ts";
 import { mergedInto, requireProfile } from "./find-record.ts";
 
 export interface Erasure {
@@ -21,20 +29,40 @@ export interface Erasure {
   readonly audit: AuditEntry;
 }
 
+export interface EraseServices extends IdentityServices {
+  readonly traceErasers: readonly TraceEraser[];
+  readonly processes: Processes;
+}
+
+/** Servers' clocks differ by less. */
+const CLOCKS_DIFFER = { ms: 60_000 };
+
 /**
  * Erases a person: the profile with everything that `/users/delete` removes, and the state of the email
- * address, unless other users have it. All of it or nothing (docs/decisions/deleting-users.md).
+ * address, unless other users have it, in one transaction (docs/decisions/deleting-users.md); and what names
+ * the person elsewhere (docs/personal-data.md). That is removed before, in steps, so that others do not wait for it; what
+ * was written meanwhile goes with the person.
  *
  * @throws Problem NOT_FOUND; CONFLICT for the id of a merged user.
  */
 export async function eraseUser(
-  services: IdentityServices,
+  services: EraseServices,
   context: WorkspaceContext,
   platformId: string,
 ): Promise<Erasure> {
   const { database, clock } = services;
   const { workspace } = context;
-  await requireProfile(database, workspace.id, platformId);
+  const profile = await requireProfile(database, workspace.id, platformId);
+  const names = await namesOf(database, workspace.id, profile);
+  const mentions = mentionsOf(names);
+  const startedAt = earlier(clock.now(), CLOCKS_DIFFER);
+  const everything = { mentions, since: new Date(0) };
+  for (const erase of services.traceErasers) {
+    let after: string | undefined;
+    do {
+      after = await withRetries(database, (tx) => erase(tx, workspace.id, everything, after));
+    } while (after !== undefined);
+  }
   let emailState: Erasure["email_state"] = "none";
   await deleteNamed(services, context, {
     names: [{ kind: "platform_id", value: platformId }],
@@ -51,11 +79,36 @@ export async function eraseUser(
         if ((holders.get(identifierKey(address)) ?? []).length > 0) emailState = "kept";
         else if (await forgetAddress(tx, workspace.id, address.value)) emailState = "erased";
       }
+      for (const erase of services.traceErasers) {
+        let after: string | undefined;
+        do {
+          after = await erase(tx, workspace.id, { mentions, since: startedAt }, after);
+        } while (after !== undefined);
+      }
       const change = { action: "erased", kind: "user", name: platformId };
       await recordUserChanges(tx, clock, context, [{ ...change, workspace: workspace.name }]);
     },
   });
+  await forgetRequests(services, { workspaceId: workspace.id, names });
   const audit = await findDeletion(database, workspace.id, platformId);
   if (!audit) throw new Error(`The deletion of ${platformId} is not in the audit.`);
   return { platform_id: platformId, email_state: emailState, audit };
+}
+
+/** Everything that a person is called by, now or by ids that lead to the person. */
+async function namesOf(
+  database: Queryable,
+  workspaceId: number,
+  { id, externalId, aliases, email, phone }: ProfileRow,
+): Promise<string[]> {
+  const redirects = await selectMergedInto(database, workspaceId, [id]);
+  const names = [
+    id,
+    externalId,
+    email,
+    phone,
+    ...aliases.map(({ alias_name }) => alias_name),
+    ...redirects.flatMap((each) => [each.profileId, each.externalId]),
+  ];
+  return names.filter((name) => name !== null);
 }

@@ -1,3 +1,4 @@
+import type { Mentions } from "../../base/mentions.ts";
 import type { Queryable, Transaction } from "../../database/database.ts";
 
 /** A call as it is stored. */
@@ -140,3 +141,29 @@ export const deleteOldCalls = (
        order by position limit $3)`,
     [workspaceId, before, atMost],
   );
+
+const CALLS_AT_ONCE = 100;
+
+/** Deletes the calls that name an erased person, in steps. */
+export async function deleteCallsNaming(
+  tx: Transaction,
+  workspaceId: number,
+  { mentions, since }: { readonly mentions: Mentions; readonly since: Date },
+  after = "0",
+): Promise<string | undefined> {
+  const page = await tx.query<{ position: number; isNaming: boolean }>(
+    `select position, concat_ws(' ', path, query, body, response) ~* any($5::text[]) as "isNaming"
+     from captured_calls
+     where workspace_id = $1 and position > $2::bigint and captured_at >= $3
+     order by position limit $4`,
+    [workspaceId, after, since, CALLS_AT_ONCE, mentions.patterns],
+  );
+  const positions = page.filter(({ isNaming }) => isNaming).map(({ position }) => position);
+  if (positions.length > 0) {
+    await tx.query(
+      "delete from captured_calls where workspace_id = $1 and position = any($2::bigint[])",
+      [workspaceId, positions],
+    );
+  }
+  return page.length === CALLS_AT_ONCE ? String(page.at(-1)?.position) : undefined;
+}

@@ -1,3 +1,4 @@
+import type { Mentions } from "../../base/mentions.ts";
 import type { Database, Queryable, Transaction } from "../../database/database.ts";
 import type { ImportKind, ImportProgress, RowNote } from "./import-kind.ts";
 
@@ -80,4 +81,26 @@ export async function deleteAllImports(tx: Transaction, workspaceId: number): Pr
 
 export async function deleteOldImports(database: Database, before: Date): Promise<void> {
   await database.execute("delete from imports where updated_at < $1", [before]);
+}
+
+/** Removes what the verdicts on the last batches say about rows that name an erased person. */
+export async function eraseNotes(
+  tx: Transaction,
+  workspaceId: number,
+  { mentions }: { readonly mentions: Mentions },
+): Promise<undefined> {
+  const naming = await tx.query<{ id: string; notes: readonly RowNote[] }>(
+    `select import_id as id, last_notes as notes from imports
+     where workspace_id = $1 and last_notes::text ~* any($2::text[])`,
+    [workspaceId, mentions.patterns],
+  );
+  for (const { id, notes } of naming) {
+    const kept = notes.map((note) =>
+      mentions.in(note.message) ? { ...note, message: "The user of this row was erased." } : note,
+    );
+    await tx.query(
+      "update imports set last_notes = $3::text::jsonb where workspace_id = $1 and import_id = $2",
+      [workspaceId, id, JSON.stringify(kept)],
+    );
+  }
 }

@@ -1,3 +1,4 @@
+import type { Mentions } from "../../base/mentions.ts";
 import type { Json } from "../../base/values/plain-json.ts";
 import type { Queryable, Transaction } from "../../database/database.ts";
 
@@ -212,4 +213,17 @@ export async function deleteOldCounts(
 export async function deleteAllSizes(tx: Transaction, workspaceId: number): Promise<void> {
   await tx.query("delete from segment_counts where workspace_id = $1", [workspaceId]);
   await tx.query("delete from segment_sizes where workspace_id = $1", [workspaceId]);
+}
+
+/** Deletes the counts whose filter names an erased person. */
+export async function deleteCountsNaming(
+  tx: Transaction,
+  workspaceId: number,
+  { mentions }: { readonly mentions: Mentions },
+): Promise<undefined> {
+  await tx.query(
+    `delete from segment_counts
+     where workspace_id = $1 and filter::text ~* any($2::text[])`,
+    [workspaceId, mentions.patterns],
+  );
 }

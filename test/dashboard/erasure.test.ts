@@ -1,0 +1,193 @@
+/*
+ * An erased person is in no table, file or stored response (docs/personal-data.md). The test leaves traces of a person
+ * everywhere a caller can, erases the person, and searches all tables and files of the server. A new table that holds the
+ * person makes it fail.
+ */
+import assert from "node:assert/strict";
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "node:test";
+import { ENGINE, NEWSLETTER, startOwnServer, WEB_APP } from "../harness.ts";
+import { startIntegration } from "../intake/warehouses/sync-runs.ts";
+import { temporaryFolder } from "../stored-rows.ts";
+
+/** No text of anything else holds one of these. */
+const SECRETS = {
+  external_id: "person-whom-nobody-knows",
+  former_id: "person-under-an-old-name",
+  alias_name: "alias-whom-nobody-knows",
+  email: "Nobody.Knows@Example.com",
+  phone: "+14155559371",
+  first_name: "Xanthippe-Zoraida",
+  custom: "a-value-whom-nobody-knows",
+};
+
+const dataDir = await temporaryFolder();
+const source = join(await temporaryFolder(), "users.csv");
+await writeFile(
+  source,
+  `UPDATED_AT,EXTERNAL_ID,PAYLOAD\n2026-01-01T00:00:00Z,${SECRETS.external_id},"{""email"": 7}"\n`,
+);
+const server = await startOwnServer({ dataDir: ENGINE === "embedded" ? dataDir : "memory:" });
+
+/** Every row of every table, as text. */
+async function dump(): Promise<Map<string, string>> {
+  const tables = await server.database.query<{ name: string }>(
+    `select relname as name from pg_class
+     where relkind = 'r' and relnamespace = 'public'::regnamespace order by relname`,
+  );
+  const texts = new Map<string, string>();
+  for (const { name } of tables) {
+    const rows = await server.database.query<{ row: string }>(
+      `select row_to_json(each)::text as row from "${name}" as each`,
+    );
+    texts.set(name, rows.map(({ row }) => row).join("\n"));
+  }
+  return texts;
+}
+
+/** The files of the server but for those of its engine, whose rows are in the dump. */
+async function files(): Promise<Map<string, string>> {
+  const entries = await readdir(dataDir, { recursive: true, withFileTypes: true });
+  const texts = new Map<string, string>();
+  for (const entry of entries) {
+    const path = join(entry.parentPath, entry.name);
+    if (!entry.isFile() || /\/(base|global|pg_\w+)\//.test(path)) continue;
+    texts.set(path, await readFile(path, "latin1"));
+  }
+  return texts;
+}
+
+/** Which places hold which value of the person. */
+const findings = (texts: ReadonlyMap<string, string>): string[] =>
+  [...texts].flatMap(([place, text]) =>
+    Object.values(SECRETS)
+      .filter((secret) => text.toLowerCase().includes(secret.toLowerCase()))
+      .map((secret) => `${place}: ${secret}`),
+  );
+
+test("an erased person is in no table, file, stored response, captured call or live request", async () => {
+  const integration = await startIntegration(server, { warehouse: { type: "files", url: source } });
+  const { workspace } = integration;
+  const { external_id, former_id, alias_name, email, phone, first_name, custom } = SECRETS;
+  const path = `/admin/v1/workspaces/${workspace.name}`;
+  await server.admin("PUT", `${path}/settings`, { capture_unsupported: true });
+  const alias = { alias_name, alias_label: "crm" };
+  const keyed = (key: string) => ({ headers: { "idempotency-key": key } });
+
+  await workspace.track({
+    attributes: [
+      {
+        external_id: former_id,
+        email,
+        phone,
+        first_name,
+        note: custom,
+        email_subscribe: "unsubscribed",
+        subscription_groups: [
+          { subscription_group_id: NEWSLETTER, subscription_state: "subscribed" },
+        ],
+      },
+      { external_id: "bob", email: "bob@example.com", first_name: "Bob" },
+    ],
+    events: [{ external_id: former_id, name: "seen", time: new Date(), properties: { custom } }],
+    purchases: [
+      {
+        external_id: former_id,
+        product_id: "book",
+        currency: "EUR",
+        price: 1,
+        time: new Date(),
+        app_id: WEB_APP,
+        properties: { custom },
+      },
+    ],
+  });
+  await workspace.call("POST", "/users/external_ids/rename", {
+    external_id_renames: [{ current_external_id: former_id, new_external_id: external_id }],
+  });
+  await workspace.call("POST", "/users/alias/new", { user_aliases: [{ ...alias, external_id }] });
+
+  // A preview of a merge, and responses that tell of the person, each with a key.
+  const merge = {
+    merge_updates: [
+      { identifier_to_merge: { external_id }, identifier_to_keep: { external_id: "bob" } },
+    ],
+    dry_run: true,
+  };
+  const preview = await workspace.call("POST", "/users/merge", merge, keyed("preview"));
+  assert.ok(JSON.stringify(preview.body).includes(first_name));
+  const sync = { attributes: [{ external_id, note: custom }] };
+  await workspace.call("POST", "/users/track/sync", sync, keyed("sync"));
+  const faulty = { external_id: `${external_id} `.repeat(2), name: 1, time: new Date() };
+  await workspace.track({ attributes: [{ external_id: "bob" }], events: [faulty] }, keyed("f"));
+  const others = { attributes: [{ external_id: "bob", first_name: "Robert" }], events: [{}] };
+  const recorded = await workspace.track(others, keyed("of bob"));
+
+  // Calls that Rapport does not serve, two of them about others.
+  for (const named of [external_id, former_id, email, phone, "bob"]) {
+    await workspace.call("POST", "/messages/send", { external_user_ids: [named], note: named });
+  }
+  await workspace.call("GET", `/campaigns/details?campaign_id=${encodeURIComponent(email)}`);
+
+  // A row that a sync refuses, the error of a run, verdicts of an import, and the filter of a count.
+  const { rows } = await integration.syncWithLog();
+  assert.equal(rows[0]?.identity.external_id, external_id);
+  await server.database.query("update sync_runs set message = $1", [
+    `The source failed: no number: '${email}'.`,
+  ]);
+  await server.admin("POST", `${path}/imports/file-1`, {
+    kind: "events",
+    first_row: 1,
+    rows: [{ external_id, name: 1, time: "never" }, { user_alias: alias }],
+  });
+  await server.database.query("update imports set last_notes = $1::text::jsonb", [
+    JSON.stringify([{ index: 0, outcome: "rejected", code: "X", message: `'${phone}' is wrong` }]),
+  ]);
+  await server.admin("POST", `${path}/segments/count`, {
+    filter: { external_id: { equals: external_id } },
+    exact: true,
+  });
+
+  const { platform_id } = await workspace.profile({ external_ids: [external_id] });
+  const before = findings(await dump());
+  for (const table of [
+    "profiles",
+    "identifiers",
+    "idempotency_keys",
+    "captured_calls",
+    "row_log",
+    "sync_runs",
+    "imports",
+  ]) {
+    assert.ok(
+      before.some((finding) => finding.startsWith(`${table}:`)),
+      `nothing in ${table}`,
+    );
+  }
+
+  const erased = await server.admin("DELETE", `${path}/users/${platform_id}`);
+  assert.equal(erased.status, 200, JSON.stringify(erased.body));
+
+  assert.deepEqual(findings(await dump()), []);
+  assert.deepEqual(findings(await files()), []);
+  const live = await server.admin("GET", `${path}/requests?limit=100`);
+  assert.deepEqual(findings(new Map([["live requests", JSON.stringify(live.body)]])), []);
+  assert.ok(JSON.stringify(live.body).includes("Robert"), "requests about others stay");
+
+  // The stored responses of the person are gone, and a retry still changes nothing.
+  const again = await workspace.call("POST", "/users/merge", merge, keyed("preview"));
+  assert.deepEqual(findings(new Map([["preview", JSON.stringify(again.body.results)]])), []);
+  const retry = await workspace.call("POST", "/users/track/sync", sync, keyed("sync"));
+  assert.equal(retry.status, 409);
+  assert.match(String(retry.body.message), /named a user who was erased since/);
+  assert.deepEqual((await workspace.profiles({ external_ids: [external_id] })).length, 0);
+
+  // What others have stays.
+  assert.deepEqual((await workspace.track(others, keyed("of bob"))).body, recorded.body);
+  const calls = await server.admin("GET", `${path}/captured`);
+  assert.deepEqual(
+    calls.body.captured.map((call: any) => call.body.note),
+    ["bob"],
+  );
+});

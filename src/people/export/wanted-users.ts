@@ -4,7 +4,7 @@ import type { LookedUp } from "../profiles/find-holders.ts";
 import {
   aliasValue,
   checkEmailIdentifier,
-  checkPhoneIdentifier,
+  checkPhoneLookup,
   identifierKey,
 } from "../profiles/identifiers.ts";
 import { EXPORT_FIELDS } from "./profile-view.ts";
@@ -103,7 +103,7 @@ function addressOf({ email_address, phone }: ExportRequest): Wanted[] {
   const given = email_address ?? phone;
   if (given === undefined) return [];
   const checked =
-    email_address === undefined ? checkPhoneIdentifier(given) : checkEmailIdentifier(given);
+    email_address === undefined ? checkPhoneLookup(given) : checkEmailIdentifier(given);
   if ("fault" in checked) throw new Problem("INVALID_REQUEST", checked.fault.message);
   return [wantedOf(given, checked.value.kind, checked.value.value)];
 }

@@ -4,7 +4,7 @@ import {
   checkAlias,
   checkEmailIdentifier,
   checkExternalId,
-  checkPhoneIdentifier,
+  checkPhoneLookup,
   type PersonIdentifier,
 } from "../profiles/identifiers.ts";
 import type { IdentityGraph, Person } from "./identity-graph.ts";
@@ -45,7 +45,7 @@ export const selectByEmail = (raw: JsonObject): Checked<Selector> =>
 
 /** An object with `phone` and `prioritization`. */
 export const selectByPhone = (raw: JsonObject): Checked<Selector> =>
-  withPriorities(raw, checkPhoneIdentifier(raw.phone));
+  withPriorities(raw, checkPhoneLookup(raw.phone));
 
 function withPriorities(raw: JsonObject, identifier: Checked<PersonIdentifier>): Checked<Selector> {
   if ("fault" in identifier) return identifier;

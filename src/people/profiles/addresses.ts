@@ -37,6 +37,13 @@ export function checkPhone(value: unknown, country?: string): Checked<string> {
     : refusedAt("phone", "INVALID_PHONE", `${describeValue(value)} ${phoneComplaint}`);
 }
 
+/** A plus sign, the code of a country, and seven to fifteen digits in all. */
+const E164 = /^\+[1-9]\d{6,14}$/;
+
+/** Whether this is a phone number in E.164, existing or not. */
+export const isE164 = (value: unknown): value is string =>
+  typeof value === "string" && E164.test(value);
+
 function readPhone(text: string, country: string | undefined) {
   if (text.startsWith("+")) return parsePhoneNumberFromString(text, { extract: false });
   if (country !== undefined) {

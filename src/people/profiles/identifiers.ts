@@ -1,6 +1,6 @@
 import { accepted, type Checked, type Fault, refused } from "../../base/problem.ts";
 import { isUuid } from "../../base/values/uuid.ts";
-import { checkEmail, checkPhone } from "./addresses.ts";
+import { checkEmail, checkPhone, isE164 } from "./addresses.ts";
 
 /** What a profile can be found by. `platform_id` is the profile's own id and needs no index. */
 export type IdentifierKind = "external_id" | "alias" | "email" | "phone";
@@ -105,6 +105,15 @@ export function checkEmailIdentifier(value: unknown): Checked<PersonIdentifier> 
 export function checkPhoneIdentifier(value: unknown): Checked<PersonIdentifier> {
   const checked = checkPhone(value);
   return "fault" in checked ? checked : accepted({ kind: "phone", value: checked.value });
+}
+
+/**
+ * A phone number that only looks users up. A number of the right form that does not exist names no user, like
+ * any unused one.
+ */
+export function checkPhoneLookup(value: unknown): Checked<PersonIdentifier> {
+  const checked = checkPhoneIdentifier(value);
+  return "fault" in checked && isE164(value) ? accepted({ kind: "phone", value }) : checked;
 }
 
 /** Names of a user as rows of an export carry them. */

@@ -3,6 +3,7 @@ import { accepted, type Checked, type Fault, Problem, refused } from "../../base
 import { describeValue } from "../../base/values/describe-value.ts";
 import { refuseUnstorable } from "../../base/values/plain-json.ts";
 import { isUuid } from "../../base/values/uuid.ts";
+import { isE164 } from "../profiles/addresses.ts";
 import {
   checkEmailIdentifier,
   checkExternalId,
@@ -25,15 +26,12 @@ export const CHECK_OF: Readonly<Record<NameKind, (value: unknown) => Checked<Per
   phone: checkE164,
 };
 
-/** A plus sign, the code of a country, and seven to fifteen digits in all. */
-const E164 = /^\+[1-9]\d{6,14}$/;
-
 /**
  * spec: User identifiers, phone; E.164 in subscription endpoints. Only the form is checked: a number that
  * does not exist names no user, like any unused one.
  */
 function checkE164(value: unknown): Checked<PersonIdentifier> {
-  if (typeof value === "string" && E164.test(value)) return accepted({ kind: "phone", value });
+  if (isE164(value)) return accepted({ kind: "phone", value });
   return refused(
     "INVALID_PHONE",
     `${describeValue(value)} is not a number in E.164, such as '+14155552671'`,

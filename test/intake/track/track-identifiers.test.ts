@@ -261,6 +261,7 @@ describe("an identifier must have a valid form", () => {
     [{ email: "no-address" }, "EMAIL_BAD_FORMAT"],
     [{ email: 5 }, "EMAIL_BAD_FORMAT"],
     [{ phone: "5552671" }, "INVALID_PHONE"],
+    [{ phone: "+11112223333" }, "INVALID_PHONE"],
     [{ phone: "+1 415" }, "INVALID_PHONE"],
     [{ phone: "+99912345678" }, "INVALID_PHONE"],
     [{ phone: "call me" }, "INVALID_PHONE"],

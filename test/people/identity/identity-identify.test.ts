@@ -304,6 +304,23 @@ describe("refused identify requests", () => {
     assert.deepEqual(countsOf(await userOf(workspace, "ada")), { a0: 1 });
   });
 
+  test("a number of the right form that does not exist names no user, and fails neither an identify nor an export", async () => {
+    const workspace = await server.workspace();
+    await makeUsers(workspace, byAlias("anna"));
+    const nowhere = "+11112223333";
+    await skips(
+      identify(workspace, {
+        aliases_to_identify: [{ ...id("ada"), ...byAlias("anna") }],
+        phone_numbers_to_identify: [{ ...id("bob"), ...byPhone(nowhere) }],
+      }),
+      "phone_numbers_to_identify 0 USER_NOT_FOUND",
+    );
+    assert.ok(await userOf(workspace, "ada"));
+    assert.deepEqual(await workspace.profiles({ phone: nowhere }), []);
+    const short = { phone_numbers_to_identify: [{ ...id("bob"), ...byPhone("+1 415") }] };
+    await refuses(identify(workspace, short), /'\+1 415' is not an existing number/);
+  });
+
   test("identify accepts 50 emails or phone numbers and refuses 51", async () => {
     const workspace = await server.workspace();
     const lists: Record<string, object[]> = {

@@ -11,7 +11,7 @@ RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY . .
 RUN npm run build
 ARG OMIT="--omit=dev --omit=optional"
-RUN npm prune ${OMIT} --ignore-scripts --no-audit --no-fund && rm -r node_modules/@rapport
+RUN npm prune ${OMIT} --ignore-scripts --no-audit --no-fund && rm node_modules/rapport-client
 
 FROM node:24-bookworm-slim
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080 DATA_DIR=/data

@@ -1,7 +1,7 @@
 // An application's own code is tested against Rapport: NODE_OPTIONS=--experimental-vm-modules npx jest
 import { afterAll, beforeAll, beforeEach, expect, test } from "@jest/globals";
 import { Braze } from "braze-api";
-import { startRapport } from "rapport";
+import { startRapport } from "rapport-server";
 
 let rapport;
 beforeAll(async () => {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import { Braze } from "braze-api";
-import { startRapport } from "rapport";
+import { startRapport } from "rapport-server";
 
 let rapport;
 before(async () => {

@@ -1,6 +1,6 @@
 // An application's own code is tested against Rapport: npx vitest run
 import { Braze } from "braze-api";
-import { startRapport } from "rapport";
+import { startRapport } from "rapport-server";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 
 let rapport;

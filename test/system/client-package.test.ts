@@ -1,4 +1,4 @@
-/* The package @rapport/client against a real server, and against proxies that fail. */
+/* The package rapport-client against a real server, and against proxies that fail. */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";

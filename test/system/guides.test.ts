@@ -68,8 +68,8 @@ const isCluster = (process.env.TEST_CITUS_WORKERS ?? "") !== "";
 
 /** Commands of a guide take seconds; one that hangs fails its page. */
 const COMMAND_TIMEOUT_MS = 60_000;
-/** What npx does in a clone: it runs the package's own executable. npm itself is not tested here. */
-const NPX = 'npx() { [ "$1" = rapport ] && shift && node dist/bundle/main.js "$@"; }';
+/** What npx does in a clone: it runs the package's own executable. test/system/packages.test.ts tries npx itself. */
+const NPX = 'npx() { [ "$1" = rapport-server ] && shift && node dist/bundle/main.js "$@"; }';
 const START_TIMEOUT_MS = 60_000;
 
 const blocksOf = (page: string): Block[] =>
@@ -174,7 +174,7 @@ after(stop);
 async function follow({ language, text, before }: Block, assignments: string): Promise<string> {
   const file = /[Ss]ave this as `([\w.-]+)`/.exec(before)?.[1];
   if (file) await writeFile(join(cwd, file), text);
-  if (language !== "sh" || /\b(?:npm test|createdb)\b/.test(text)) return "";
+  if (language !== "sh" || /\b(?:npm test|npm run pack|createdb)\b/.test(text)) return "";
   if (/\bnpm start\b/.test(text)) {
     await start(text, assignments);
     return "";

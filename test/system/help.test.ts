@@ -95,10 +95,11 @@ describe("rapport --help", () => {
     }
   });
 
-  test("the package has one executable, named rapport", () => {
+  // npx finds an executable by the package's name: in the package itself, in a project that has it, and in the registry.
+  test("the package has one executable, named rapport, and for npx as the package is", () => {
     const text = readFileSync(join(packageRoot(), "package.json"), "utf8");
-    const { bin } = JSON.parse(text) as { bin: Record<string, string> };
-    assert.deepEqual(Object.keys(bin), ["rapport"]);
+    const { name, bin } = JSON.parse(text) as { name: string; bin: Record<string, string> };
+    assert.deepEqual(bin, { rapport: bin.rapport, [name]: bin.rapport });
     const file = readFileSync(join(packageRoot(), bin.rapport ?? ""), "utf8");
     assert.match(file, /^#!\/usr\/bin\/env node\n/);
   });

@@ -1,4 +1,4 @@
-/* TypeScript samples with @rapport/client, for the reference. The viewer writes those for curl, Python and Ruby. */
+/* TypeScript samples with rapport-client, for the reference. The viewer writes those for curl, Python and Ruby. */
 
 type Json = Record<string, unknown>;
 
@@ -52,7 +52,7 @@ function sampleOf({ operationId, parameters = [], requestBody, security }: Opera
   const [content] = Object.values(requestBody?.content ?? {});
   if (content) input.body = exampleIn(content);
   const argument = Object.keys(input).length > 0 ? literal(input) : "";
-  return `import { createClient } from "@rapport/client";
+  return `import { createClient } from "rapport-client";
 
 const rapport = createClient({ ${options} });
 

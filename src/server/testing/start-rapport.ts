@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { Config } from "../config.ts";
 
 /*
- * Rapport inside a test: `import { startRapport } from "rapport"`. The program itself is loaded when it starts, so
+ * Rapport inside a test: `import { startRapport } from "rapport-server"`. The program itself is loaded when it starts, so
  * that this file's types need nothing of it.
  */
 

@@ -33,5 +33,5 @@ for (const folder of [packageRoot(), join(packageRoot(), "client")]) {
   const packed = npmPack(staged, "--pack-destination", resolve(destination));
   const [{ filename }] = JSON.parse(packed) as [{ filename: string }];
   rmSync(staged, { recursive: true });
-  console.log(join(resolve(destination), filename));
+  process.stdout.write(`${join(resolve(destination), filename)}\n`);
 }

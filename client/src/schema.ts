@@ -665,6 +665,106 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/events/list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the names of events, 250 a page, in alphabetical order.
+         * @description Permission: `events.list`.
+         */
+        get: operations["listEventNames"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the events, 50 a page; `Link` has the next page.
+         * @description Permission: `events.get`.
+         */
+        get: operations["getEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/custom_attributes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the custom attributes, 50 a page; `Link` has the next page.
+         * @description Permission: `custom_attributes.get`.
+         */
+        get: operations["getCustomAttributes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/purchases/product_list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the ids of products that were bought, 250 a page, in alphabetical order.
+         * @description Permission: `purchases.product_list`.
+         */
+        get: operations["listProducts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/workspaces/{name}/catalogue": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Reads what a workspace holds: events, custom attributes or products, by name.
+         * @description Needs the administrator's token, or a session of the dashboard with `basic_access`.
+         */
+        get: operations["getCatalogue"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/v1/workspaces/{name}/segments/count": {
         parameters: {
             query?: never;
@@ -4375,6 +4475,10 @@ export interface components {
                 "segments.list"?: components["schemas"]["RateLimit"];
                 "segments.details"?: components["schemas"]["RateLimit"];
                 "segments.data_series"?: components["schemas"]["RateLimit"];
+                "events.list"?: components["schemas"]["RateLimit"];
+                "events.get"?: components["schemas"]["RateLimit"];
+                "custom_attributes.get"?: components["schemas"]["RateLimit"];
+                "purchases.product_list"?: components["schemas"]["RateLimit"];
             };
             /** @description Whether a merged external_id leads to the kept profile. false by default. */
             redirect_merged_ids?: boolean;
@@ -7431,6 +7535,360 @@ export interface operations {
             };
         };
     };
+    listEventNames: {
+        parameters: {
+            query?: {
+                /**
+                 * @description From 0.
+                 * @example 0
+                 */
+                page?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "events": [
+                     *         "signed_up"
+                     *       ],
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The names. */
+                        events: string[];
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    getEvents: {
+        parameters: {
+            query?: {
+                /**
+                 * @description From the `Link` of another page.
+                 * @example text
+                 */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "events": [
+                     *         {
+                     *           "name": "signed_up",
+                     *           "included_in_analytics_report": true,
+                     *           "description": null,
+                     *           "status": "Active",
+                     *           "tag_names": []
+                     *         }
+                     *       ],
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The events of the page, in alphabetical order. */
+                        events: {
+                            /**
+                             * @description The name.
+                             * @example signed_up
+                             */
+                            name: string;
+                            /** @description Always false. */
+                            included_in_analytics_report: boolean;
+                            /** @description Always null: nothing describes it. */
+                            description: null;
+                            /**
+                             * @description Always Active.
+                             * @example Active
+                             */
+                            status: string;
+                            /**
+                             * @description Always empty.
+                             * @example []
+                             */
+                            tag_names: string[];
+                        }[];
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    getCustomAttributes: {
+        parameters: {
+            query?: {
+                /**
+                 * @description From the `Link` of another page.
+                 * @example text
+                 */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "attributes": [
+                     *         {
+                     *           "name": "plan",
+                     *           "data_type": "string",
+                     *           "array_length": null,
+                     *           "description": null,
+                     *           "status": "Active",
+                     *           "tag_names": []
+                     *         }
+                     *       ],
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The attributes of the page, in alphabetical order. */
+                        attributes: {
+                            /**
+                             * @description The name.
+                             * @example plan
+                             */
+                            name: string;
+                            /**
+                             * @description The type most often sent; null if none was since types are counted.
+                             * @example string
+                             */
+                            data_type: ("string" | "number" | "boolean" | "time" | "array" | "object" | "object_array") | null;
+                            /**
+                             * @description Of a list, how many values it may have; otherwise null.
+                             * @example null
+                             */
+                            array_length: number | null;
+                            /** @description Always null: nothing describes it. */
+                            description: null;
+                            /**
+                             * @description Always Active.
+                             * @example Active
+                             */
+                            status: string;
+                            /**
+                             * @description Always empty.
+                             * @example []
+                             */
+                            tag_names: string[];
+                        }[];
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    listProducts: {
+        parameters: {
+            query?: {
+                /**
+                 * @description From 0.
+                 * @example 0
+                 */
+                page?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "products": [
+                     *         "shoes"
+                     *       ],
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The ids. */
+                        products: string[];
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    getCatalogue: {
+        parameters: {
+            query: {
+                /**
+                 * @description What to list.
+                 * @example event
+                 */
+                kind: "event" | "attribute" | "product";
+                /**
+                 * @description A part of the name.
+                 * @example text
+                 */
+                search?: string;
+                /**
+                 * @description The next_cursor of the previous page.
+                 * @example text
+                 */
+                cursor?: string;
+                /**
+                 * @description Default: 50.
+                 * @example 100
+                 */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "entries": [
+                     *         {
+                     *           "name": "plan",
+                     *           "seen": 4210,
+                     *           "first_seen": "2026-01-31T12:00:00.000Z",
+                     *           "last_seen": "2026-01-31T12:00:00.000Z",
+                     *           "types": [
+                     *             {
+                     *               "type": "string",
+                     *               "seen": 4210
+                     *             }
+                     *           ],
+                     *           "days": [
+                     *             0,
+                     *             12,
+                     *             40
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "next_cursor": "0198c0de-0000-7000-8000-000000000001",
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description In alphabetical order. */
+                        entries: {
+                            /**
+                             * @description The name.
+                             * @example plan
+                             */
+                            name: string;
+                            /**
+                             * @description How often it was sent.
+                             * @example 4210
+                             */
+                            seen: number;
+                            /**
+                             * @description The time of the first; null if nothing was sent since names are counted.
+                             * @example 2026-01-31T12:00:00.000Z
+                             */
+                            first_seen: string | null;
+                            /**
+                             * @description The time of the last.
+                             * @example 2026-01-31T12:00:00.000Z
+                             */
+                            last_seen: string | null;
+                            /** @description Of an attribute, the most frequent first; otherwise empty. */
+                            types: {
+                                /**
+                                 * @description A type of values.
+                                 * @enum {string}
+                                 */
+                                type: "string" | "number" | "boolean" | "time" | "array" | "object" | "object_array";
+                                /**
+                                 * @description How often it was sent.
+                                 * @example 4210
+                                 */
+                                seen: number;
+                            }[];
+                            /**
+                             * @description How often it was sent on each of the last 30 days in UTC, today last.
+                             * @example [
+                             *       0,
+                             *       12,
+                             *       40
+                             *     ]
+                             */
+                            days: number[];
+                        }[];
+                        /** @description The `cursor` of the next page; absent on the last. */
+                        next_cursor?: string;
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
     countSegment: {
         parameters: {
             query?: never;
@@ -7471,6 +7929,10 @@ export interface operations {
                     segment_id?: string;
                     /** @description Counts all users. Default: false. */
                     exact?: boolean;
+                    /** @description Estimates each part of the filter too. Default: false. */
+                    parts?: boolean;
+                    /** @description Estimates who can be reached on each channel. Default: false. */
+                    reach?: boolean;
                 };
             };
         };
@@ -7488,6 +7950,35 @@ export interface operations {
                      *       "low": 1,
                      *       "high": 1,
                      *       "exact": true,
+                     *       "parts": [
+                     *         {
+                     *           "condition": "can receive email",
+                     *           "alone": {
+                     *             "matching": 1,
+                     *             "low": 1,
+                     *             "high": 1
+                     *           },
+                     *           "together": {
+                     *             "matching": 1,
+                     *             "low": 1,
+                     *             "high": 1
+                     *           }
+                     *         }
+                     *       ],
+                     *       "reach": [
+                     *         {
+                     *           "channel": "email",
+                     *           "subscription_group_id": null,
+                     *           "name": "Newsletter",
+                     *           "matching": 1,
+                     *           "low": 1,
+                     *           "high": 1
+                     *         }
+                     *       ],
+                     *       "counts_since": {
+                     *         "events": "2026-01-01T12:00:00.000Z",
+                     *         "purchases": "2026-01-01T12:00:00.000Z"
+                     *       },
                      *       "description": "Users who match: did signed_up at least 1 time in the last 30 days.",
                      *       "message": "success"
                      *     }
@@ -7503,6 +7994,63 @@ export interface operations {
                         high: number;
                         /** @description Whether all users were counted. */
                         exact: boolean;
+                        /** @description With `parts`: the parts of the filter, at most 20. */
+                        parts?: {
+                            /**
+                             * @description A part of the filter, in words.
+                             * @example can receive email
+                             */
+                            condition: string;
+                            /** @description Users who meet this part. */
+                            alone: {
+                                /** @description Users who meet the filter. */
+                                matching: number;
+                                /** @description With 95 % certainty at least so many meet it. */
+                                low: number;
+                                /** @description With 95 % certainty at most so many meet it. */
+                                high: number;
+                            };
+                            /** @description Users who meet this part and those before it; in `any`, one of them. */
+                            together: {
+                                /** @description Users who meet the filter. */
+                                matching: number;
+                                /** @description With 95 % certainty at least so many meet it. */
+                                low: number;
+                                /** @description With 95 % certainty at most so many meet it. */
+                                high: number;
+                            };
+                        }[];
+                        /** @description With `reach`: users who meet the filter and can be reached on a channel. */
+                        reach?: {
+                            /**
+                             * @description email, push, or the channel of the subscription group.
+                             * @example email
+                             */
+                            channel: string;
+                            /**
+                             * @description Null for email and push as such.
+                             * @example null
+                             */
+                            subscription_group_id: string | null;
+                            /**
+                             * @description The name.
+                             * @example Newsletter
+                             */
+                            name: string;
+                            /** @description Users who meet the filter. */
+                            matching: number;
+                            /** @description With 95 % certainty at least so many meet it. */
+                            low: number;
+                            /** @description With 95 % certainty at most so many meet it. */
+                            high: number;
+                        }[];
+                        /** @description Present if the filter reads events or purchases that retention deletes: from when on they are kept. */
+                        counts_since?: {
+                            /** @example 2026-01-01T12:00:00.000Z */
+                            events?: string;
+                            /** @example 2026-01-01T12:00:00.000Z */
+                            purchases?: string;
+                        };
                         /**
                          * @description The filter as a sentence.
                          * @example Users who match: did signed_up at least 1 time in the last 30 days.
@@ -16085,7 +16633,7 @@ export interface operations {
                             /** @description The name. */
                             name: string;
                             /** @description What the key may do: all, or a list of permissions. */
-                            permissions: ("all" | "users.track" | "users.track.bulk" | "users.track.sync" | "users.export.ids" | "users.alias.new" | "users.alias.update" | "users.external_ids.rename" | "users.external_ids.remove" | "users.identify" | "users.merge" | "users.delete" | "subscription.status.set" | "subscription.status.get" | "subscription.groups.get" | "email.status" | "email.unsubscribe" | "email.hard_bounces" | "email.bounce.remove" | "email.blacklist" | "cdi.integration_list" | "cdi.integration_job_status" | "cdi.integration_sync" | "preference_center.update" | "preference_center.list" | "preference_center.get" | "preference_center.user.get" | "campaigns.translations.get" | "campaigns.translations.update" | "canvas.translations.get" | "canvas.translations.update" | "segments.list" | "segments.details" | "segments.data_series" | "users.export.segment" | "users.export.global_control_group" | "email.spam.remove" | "messages.send" | "messages.schedule.create" | "messages.schedule.update" | "messages.schedule.delete" | "messages.schedule_broadcasts" | "messages.live_activity.start" | "messages.live_activity.update" | "campaigns.trigger.send" | "campaigns.trigger.schedule.create" | "campaigns.trigger.schedule.update" | "campaigns.trigger.schedule.delete" | "campaigns.list" | "campaigns.details" | "campaigns.data_series" | "campaigns.url_info.details" | "campaigns.duplicate" | "sends.id.create" | "sends.data_series" | "transactional.send" | "canvas.trigger.send" | "canvas.trigger.schedule.create" | "canvas.trigger.schedule.update" | "canvas.trigger.schedule.delete" | "canvas.list" | "canvas.details" | "canvas.data_series" | "canvas.data_summary" | "canvas.url_info.details" | "canvas.duplicate" | "purchases.product_list" | "purchases.revenue_series" | "purchases.quantity_series" | "events.get" | "events.list" | "events.data_series" | "custom_attributes.get" | "sessions.data_series" | "feed.list" | "feed.details" | "feed.data_series" | "kpi.new_users.data_series" | "kpi.dau.data_series" | "kpi.mau.data_series" | "kpi.uninstalls.data_series" | "templates.email.create" | "templates.email.update" | "templates.email.info" | "templates.email.list" | "templates.translations.get" | "templates.translations.update" | "content_blocks.create" | "content_blocks.update" | "content_blocks.info" | "content_blocks.list" | "content_blocks.translations.get" | "content_blocks.translations.update" | "media_library.create" | "sms.invalid_phone_numbers" | "sms.invalid_phone_numbers.remove" | "catalogs.create" | "catalogs.get" | "catalogs.delete" | "catalogs.create_fields" | "catalogs.delete_fields" | "catalogs.create_selection" | "catalogs.delete_selection" | "catalogs.get_items" | "catalogs.add_items" | "catalogs.update_items" | "catalogs.replace_items" | "catalogs.delete_items" | "catalogs.get_item" | "catalogs.create_item" | "catalogs.update_item" | "catalogs.replace_item" | "catalogs.delete_item" | "sdk_authentication.create" | "sdk_authentication.primary" | "sdk_authentication.delete" | "sdk_authentication.keys")[];
+                            permissions: ("all" | "users.track" | "users.track.bulk" | "users.track.sync" | "users.export.ids" | "users.alias.new" | "users.alias.update" | "users.external_ids.rename" | "users.external_ids.remove" | "users.identify" | "users.merge" | "users.delete" | "subscription.status.set" | "subscription.status.get" | "subscription.groups.get" | "email.status" | "email.unsubscribe" | "email.hard_bounces" | "email.bounce.remove" | "email.blacklist" | "cdi.integration_list" | "cdi.integration_job_status" | "cdi.integration_sync" | "preference_center.update" | "preference_center.list" | "preference_center.get" | "preference_center.user.get" | "campaigns.translations.get" | "campaigns.translations.update" | "canvas.translations.get" | "canvas.translations.update" | "segments.list" | "segments.details" | "segments.data_series" | "events.list" | "events.get" | "custom_attributes.get" | "purchases.product_list" | "users.export.segment" | "users.export.global_control_group" | "email.spam.remove" | "messages.send" | "messages.schedule.create" | "messages.schedule.update" | "messages.schedule.delete" | "messages.schedule_broadcasts" | "messages.live_activity.start" | "messages.live_activity.update" | "campaigns.trigger.send" | "campaigns.trigger.schedule.create" | "campaigns.trigger.schedule.update" | "campaigns.trigger.schedule.delete" | "campaigns.list" | "campaigns.details" | "campaigns.data_series" | "campaigns.url_info.details" | "campaigns.duplicate" | "sends.id.create" | "sends.data_series" | "transactional.send" | "canvas.trigger.send" | "canvas.trigger.schedule.create" | "canvas.trigger.schedule.update" | "canvas.trigger.schedule.delete" | "canvas.list" | "canvas.details" | "canvas.data_series" | "canvas.data_summary" | "canvas.url_info.details" | "canvas.duplicate" | "purchases.revenue_series" | "purchases.quantity_series" | "events.data_series" | "sessions.data_series" | "feed.list" | "feed.details" | "feed.data_series" | "kpi.new_users.data_series" | "kpi.dau.data_series" | "kpi.mau.data_series" | "kpi.uninstalls.data_series" | "templates.email.create" | "templates.email.update" | "templates.email.info" | "templates.email.list" | "templates.translations.get" | "templates.translations.update" | "content_blocks.create" | "content_blocks.update" | "content_blocks.info" | "content_blocks.list" | "content_blocks.translations.get" | "content_blocks.translations.update" | "media_library.create" | "sms.invalid_phone_numbers" | "sms.invalid_phone_numbers.remove" | "catalogs.create" | "catalogs.get" | "catalogs.delete" | "catalogs.create_fields" | "catalogs.delete_fields" | "catalogs.create_selection" | "catalogs.delete_selection" | "catalogs.get_items" | "catalogs.add_items" | "catalogs.update_items" | "catalogs.replace_items" | "catalogs.delete_items" | "catalogs.get_item" | "catalogs.create_item" | "catalogs.update_item" | "catalogs.replace_item" | "catalogs.delete_item" | "sdk_authentication.create" | "sdk_authentication.primary" | "sdk_authentication.delete" | "sdk_authentication.keys")[];
                             /** @description Addresses and CIDR blocks that the key may be used from; empty means everywhere. */
                             ip_allowlist: string[];
                             /** @description While two secrets are valid: when the previous one expires. */
@@ -16139,7 +16687,7 @@ export interface operations {
                     /** @description The name. */
                     name: string;
                     /** @description What the key may do: all, or a list of permissions. */
-                    permissions: ("all" | "users.track" | "users.track.bulk" | "users.track.sync" | "users.export.ids" | "users.alias.new" | "users.alias.update" | "users.external_ids.rename" | "users.external_ids.remove" | "users.identify" | "users.merge" | "users.delete" | "subscription.status.set" | "subscription.status.get" | "subscription.groups.get" | "email.status" | "email.unsubscribe" | "email.hard_bounces" | "email.bounce.remove" | "email.blacklist" | "cdi.integration_list" | "cdi.integration_job_status" | "cdi.integration_sync" | "preference_center.update" | "preference_center.list" | "preference_center.get" | "preference_center.user.get" | "campaigns.translations.get" | "campaigns.translations.update" | "canvas.translations.get" | "canvas.translations.update" | "segments.list" | "segments.details" | "segments.data_series" | "users.export.segment" | "users.export.global_control_group" | "email.spam.remove" | "messages.send" | "messages.schedule.create" | "messages.schedule.update" | "messages.schedule.delete" | "messages.schedule_broadcasts" | "messages.live_activity.start" | "messages.live_activity.update" | "campaigns.trigger.send" | "campaigns.trigger.schedule.create" | "campaigns.trigger.schedule.update" | "campaigns.trigger.schedule.delete" | "campaigns.list" | "campaigns.details" | "campaigns.data_series" | "campaigns.url_info.details" | "campaigns.duplicate" | "sends.id.create" | "sends.data_series" | "transactional.send" | "canvas.trigger.send" | "canvas.trigger.schedule.create" | "canvas.trigger.schedule.update" | "canvas.trigger.schedule.delete" | "canvas.list" | "canvas.details" | "canvas.data_series" | "canvas.data_summary" | "canvas.url_info.details" | "canvas.duplicate" | "purchases.product_list" | "purchases.revenue_series" | "purchases.quantity_series" | "events.get" | "events.list" | "events.data_series" | "custom_attributes.get" | "sessions.data_series" | "feed.list" | "feed.details" | "feed.data_series" | "kpi.new_users.data_series" | "kpi.dau.data_series" | "kpi.mau.data_series" | "kpi.uninstalls.data_series" | "templates.email.create" | "templates.email.update" | "templates.email.info" | "templates.email.list" | "templates.translations.get" | "templates.translations.update" | "content_blocks.create" | "content_blocks.update" | "content_blocks.info" | "content_blocks.list" | "content_blocks.translations.get" | "content_blocks.translations.update" | "media_library.create" | "sms.invalid_phone_numbers" | "sms.invalid_phone_numbers.remove" | "catalogs.create" | "catalogs.get" | "catalogs.delete" | "catalogs.create_fields" | "catalogs.delete_fields" | "catalogs.create_selection" | "catalogs.delete_selection" | "catalogs.get_items" | "catalogs.add_items" | "catalogs.update_items" | "catalogs.replace_items" | "catalogs.delete_items" | "catalogs.get_item" | "catalogs.create_item" | "catalogs.update_item" | "catalogs.replace_item" | "catalogs.delete_item" | "sdk_authentication.create" | "sdk_authentication.primary" | "sdk_authentication.delete" | "sdk_authentication.keys")[];
+                    permissions: ("all" | "users.track" | "users.track.bulk" | "users.track.sync" | "users.export.ids" | "users.alias.new" | "users.alias.update" | "users.external_ids.rename" | "users.external_ids.remove" | "users.identify" | "users.merge" | "users.delete" | "subscription.status.set" | "subscription.status.get" | "subscription.groups.get" | "email.status" | "email.unsubscribe" | "email.hard_bounces" | "email.bounce.remove" | "email.blacklist" | "cdi.integration_list" | "cdi.integration_job_status" | "cdi.integration_sync" | "preference_center.update" | "preference_center.list" | "preference_center.get" | "preference_center.user.get" | "campaigns.translations.get" | "campaigns.translations.update" | "canvas.translations.get" | "canvas.translations.update" | "segments.list" | "segments.details" | "segments.data_series" | "events.list" | "events.get" | "custom_attributes.get" | "purchases.product_list" | "users.export.segment" | "users.export.global_control_group" | "email.spam.remove" | "messages.send" | "messages.schedule.create" | "messages.schedule.update" | "messages.schedule.delete" | "messages.schedule_broadcasts" | "messages.live_activity.start" | "messages.live_activity.update" | "campaigns.trigger.send" | "campaigns.trigger.schedule.create" | "campaigns.trigger.schedule.update" | "campaigns.trigger.schedule.delete" | "campaigns.list" | "campaigns.details" | "campaigns.data_series" | "campaigns.url_info.details" | "campaigns.duplicate" | "sends.id.create" | "sends.data_series" | "transactional.send" | "canvas.trigger.send" | "canvas.trigger.schedule.create" | "canvas.trigger.schedule.update" | "canvas.trigger.schedule.delete" | "canvas.list" | "canvas.details" | "canvas.data_series" | "canvas.data_summary" | "canvas.url_info.details" | "canvas.duplicate" | "purchases.revenue_series" | "purchases.quantity_series" | "events.data_series" | "sessions.data_series" | "feed.list" | "feed.details" | "feed.data_series" | "kpi.new_users.data_series" | "kpi.dau.data_series" | "kpi.mau.data_series" | "kpi.uninstalls.data_series" | "templates.email.create" | "templates.email.update" | "templates.email.info" | "templates.email.list" | "templates.translations.get" | "templates.translations.update" | "content_blocks.create" | "content_blocks.update" | "content_blocks.info" | "content_blocks.list" | "content_blocks.translations.get" | "content_blocks.translations.update" | "media_library.create" | "sms.invalid_phone_numbers" | "sms.invalid_phone_numbers.remove" | "catalogs.create" | "catalogs.get" | "catalogs.delete" | "catalogs.create_fields" | "catalogs.delete_fields" | "catalogs.create_selection" | "catalogs.delete_selection" | "catalogs.get_items" | "catalogs.add_items" | "catalogs.update_items" | "catalogs.replace_items" | "catalogs.delete_items" | "catalogs.get_item" | "catalogs.create_item" | "catalogs.update_item" | "catalogs.replace_item" | "catalogs.delete_item" | "sdk_authentication.create" | "sdk_authentication.primary" | "sdk_authentication.delete" | "sdk_authentication.keys")[];
                     /** @description Addresses and CIDR blocks that the key may be used from; empty means everywhere. */
                     ip_allowlist?: string[];
                 };
@@ -16272,7 +16820,7 @@ export interface operations {
                  */
                 "application/json": {
                     /** @description What the key may do: all, or a list of permissions. */
-                    permissions: ("all" | "users.track" | "users.track.bulk" | "users.track.sync" | "users.export.ids" | "users.alias.new" | "users.alias.update" | "users.external_ids.rename" | "users.external_ids.remove" | "users.identify" | "users.merge" | "users.delete" | "subscription.status.set" | "subscription.status.get" | "subscription.groups.get" | "email.status" | "email.unsubscribe" | "email.hard_bounces" | "email.bounce.remove" | "email.blacklist" | "cdi.integration_list" | "cdi.integration_job_status" | "cdi.integration_sync" | "preference_center.update" | "preference_center.list" | "preference_center.get" | "preference_center.user.get" | "campaigns.translations.get" | "campaigns.translations.update" | "canvas.translations.get" | "canvas.translations.update" | "segments.list" | "segments.details" | "segments.data_series" | "users.export.segment" | "users.export.global_control_group" | "email.spam.remove" | "messages.send" | "messages.schedule.create" | "messages.schedule.update" | "messages.schedule.delete" | "messages.schedule_broadcasts" | "messages.live_activity.start" | "messages.live_activity.update" | "campaigns.trigger.send" | "campaigns.trigger.schedule.create" | "campaigns.trigger.schedule.update" | "campaigns.trigger.schedule.delete" | "campaigns.list" | "campaigns.details" | "campaigns.data_series" | "campaigns.url_info.details" | "campaigns.duplicate" | "sends.id.create" | "sends.data_series" | "transactional.send" | "canvas.trigger.send" | "canvas.trigger.schedule.create" | "canvas.trigger.schedule.update" | "canvas.trigger.schedule.delete" | "canvas.list" | "canvas.details" | "canvas.data_series" | "canvas.data_summary" | "canvas.url_info.details" | "canvas.duplicate" | "purchases.product_list" | "purchases.revenue_series" | "purchases.quantity_series" | "events.get" | "events.list" | "events.data_series" | "custom_attributes.get" | "sessions.data_series" | "feed.list" | "feed.details" | "feed.data_series" | "kpi.new_users.data_series" | "kpi.dau.data_series" | "kpi.mau.data_series" | "kpi.uninstalls.data_series" | "templates.email.create" | "templates.email.update" | "templates.email.info" | "templates.email.list" | "templates.translations.get" | "templates.translations.update" | "content_blocks.create" | "content_blocks.update" | "content_blocks.info" | "content_blocks.list" | "content_blocks.translations.get" | "content_blocks.translations.update" | "media_library.create" | "sms.invalid_phone_numbers" | "sms.invalid_phone_numbers.remove" | "catalogs.create" | "catalogs.get" | "catalogs.delete" | "catalogs.create_fields" | "catalogs.delete_fields" | "catalogs.create_selection" | "catalogs.delete_selection" | "catalogs.get_items" | "catalogs.add_items" | "catalogs.update_items" | "catalogs.replace_items" | "catalogs.delete_items" | "catalogs.get_item" | "catalogs.create_item" | "catalogs.update_item" | "catalogs.replace_item" | "catalogs.delete_item" | "sdk_authentication.create" | "sdk_authentication.primary" | "sdk_authentication.delete" | "sdk_authentication.keys")[];
+                    permissions: ("all" | "users.track" | "users.track.bulk" | "users.track.sync" | "users.export.ids" | "users.alias.new" | "users.alias.update" | "users.external_ids.rename" | "users.external_ids.remove" | "users.identify" | "users.merge" | "users.delete" | "subscription.status.set" | "subscription.status.get" | "subscription.groups.get" | "email.status" | "email.unsubscribe" | "email.hard_bounces" | "email.bounce.remove" | "email.blacklist" | "cdi.integration_list" | "cdi.integration_job_status" | "cdi.integration_sync" | "preference_center.update" | "preference_center.list" | "preference_center.get" | "preference_center.user.get" | "campaigns.translations.get" | "campaigns.translations.update" | "canvas.translations.get" | "canvas.translations.update" | "segments.list" | "segments.details" | "segments.data_series" | "events.list" | "events.get" | "custom_attributes.get" | "purchases.product_list" | "users.export.segment" | "users.export.global_control_group" | "email.spam.remove" | "messages.send" | "messages.schedule.create" | "messages.schedule.update" | "messages.schedule.delete" | "messages.schedule_broadcasts" | "messages.live_activity.start" | "messages.live_activity.update" | "campaigns.trigger.send" | "campaigns.trigger.schedule.create" | "campaigns.trigger.schedule.update" | "campaigns.trigger.schedule.delete" | "campaigns.list" | "campaigns.details" | "campaigns.data_series" | "campaigns.url_info.details" | "campaigns.duplicate" | "sends.id.create" | "sends.data_series" | "transactional.send" | "canvas.trigger.send" | "canvas.trigger.schedule.create" | "canvas.trigger.schedule.update" | "canvas.trigger.schedule.delete" | "canvas.list" | "canvas.details" | "canvas.data_series" | "canvas.data_summary" | "canvas.url_info.details" | "canvas.duplicate" | "purchases.revenue_series" | "purchases.quantity_series" | "events.data_series" | "sessions.data_series" | "feed.list" | "feed.details" | "feed.data_series" | "kpi.new_users.data_series" | "kpi.dau.data_series" | "kpi.mau.data_series" | "kpi.uninstalls.data_series" | "templates.email.create" | "templates.email.update" | "templates.email.info" | "templates.email.list" | "templates.translations.get" | "templates.translations.update" | "content_blocks.create" | "content_blocks.update" | "content_blocks.info" | "content_blocks.list" | "content_blocks.translations.get" | "content_blocks.translations.update" | "media_library.create" | "sms.invalid_phone_numbers" | "sms.invalid_phone_numbers.remove" | "catalogs.create" | "catalogs.get" | "catalogs.delete" | "catalogs.create_fields" | "catalogs.delete_fields" | "catalogs.create_selection" | "catalogs.delete_selection" | "catalogs.get_items" | "catalogs.add_items" | "catalogs.update_items" | "catalogs.replace_items" | "catalogs.delete_items" | "catalogs.get_item" | "catalogs.create_item" | "catalogs.update_item" | "catalogs.replace_item" | "catalogs.delete_item" | "sdk_authentication.create" | "sdk_authentication.primary" | "sdk_authentication.delete" | "sdk_authentication.keys")[];
                     /** @description Addresses and CIDR blocks that the key may be used from; empty means everywhere. */
                     ip_allowlist: string[];
                 };

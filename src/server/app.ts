@@ -69,6 +69,9 @@ import { locales } from "../messaging/translations/locale-resource.ts";
 import { messageTranslationEndpoints } from "../messaging/translations/message-endpoints.ts";
 import { deleteAllActivity } from "../people/activity/removal-store.ts";
 import { RETAINED_EVENTS, RETAINED_PURCHASES } from "../people/activity/retention-store.ts";
+import { sweepCatalogue } from "../people/catalogue/catalogue.ts";
+import { catalogueEndpoints } from "../people/catalogue/endpoints.ts";
+import { deleteCatalogue } from "../people/catalogue/store.ts";
 import { exportEndpoints } from "../people/export/endpoints.ts";
 import { identityAdminEndpoints } from "../people/identity/admin-endpoints.ts";
 import { identityEndpoints } from "../people/identity/endpoints.ts";
@@ -130,6 +133,7 @@ export const ENDPOINTS = [
   ...subscriptionEndpoints,
   ...emailListEndpoints,
   ...subscriptionAdminEndpoints,
+  ...catalogueEndpoints,
   ...segmentEndpoints,
   ...publicSegmentEndpoints,
   ...warehouseEndpoints,
@@ -187,6 +191,7 @@ export const ERASERS: readonly Eraser[] = [
   deleteAllAuditEntries,
   deleteAllMerged,
   deleteAllNames,
+  deleteCatalogue,
   deleteAllProfiles,
   deleteAllAnswers,
   deleteAllImports,
@@ -218,5 +223,6 @@ export const SWEEPERS: readonly ((database: Database, now: Date) => Promise<void
   deleteExpiredSessions,
   deleteExpiredLinks,
   scheduleRetention,
+  sweepCatalogue,
   sweepSegments,
 ];

@@ -52,6 +52,9 @@ const TIDY_EVERY_MS = 10 * 60 * 1_000;
 /** A single key is written less often than this: see `admin/access/last-used.ts`. */
 const LAST_USED_EVERY_MS = 15 * 1_000;
 
+/** How old the counts of the catalogue are at most: see `people/catalogue/catalogue.ts`. */
+const CATALOGUE_EVERY_MS = 10 * 1_000;
+
 /**
  * Starts a server: checks the settings, opens the engine, migrates, applies the manifest (or makes the demo workspace),
  * and listens. If something fails, everything opened so far is closed again.
@@ -112,7 +115,7 @@ async function start(
 
   const watching = { clock, disk, log, metrics, tracing: telemetry.tracing };
   const { services, adminToken } = await createServices(config, watching);
-  const { load, lastUsed, idempotency } = services;
+  const { load, lastUsed, idempotency, catalogue } = services;
   const demo = await prepareWorkspaces(services, config);
 
   const server = createServer(services, endpointsOf(config), {
@@ -146,6 +149,7 @@ async function start(
       await database.maintain();
     }),
     every(LAST_USED_EVERY_MS, log, "writing when keys were last used", () => lastUsed.write()),
+    every(CATALOGUE_EVERY_MS, log, "counting what was sent", () => catalogue.write()),
   ];
 
   const url = urlOf(server.server.address() as AddressInfo);
@@ -166,7 +170,9 @@ async function start(
       load.stop();
       await services.threads.stop();
       metricsListener?.close();
-      await lastUsed.write().catch((error) => log.warn({ code: error.code }, "not noted"));
+      await settleAll([lastUsed.write(), catalogue.write()]).catch((error) =>
+        log.warn({ code: error.code }, "not noted"),
+      );
       await database.close();
       await telemetry.stop();
       await flushLog(log);

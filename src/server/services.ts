@@ -24,6 +24,7 @@ import { createCenterCache } from "../messaging/preference-centers/center-cache.
 import { createLinks } from "../messaging/preference-centers/links.ts";
 import { createPageLimits } from "../messaging/preference-centers/page-limits.ts";
 import { createPageViews } from "../messaging/preference-centers/page-views.ts";
+import { createCatalogue } from "../people/catalogue/catalogue.ts";
 import { createLargeExports } from "../people/export/export-by-ids.ts";
 import { createExportSlots } from "../people/export/export-stream.ts";
 import { createSmallExports } from "../people/export/small-exports.ts";
@@ -31,6 +32,7 @@ import { createMergeQueue } from "../people/identity/merge-users.ts";
 import { createAddressCache } from "../people/profiles/address-cache.ts";
 import { createIdCache } from "../people/profiles/id-cache.ts";
 import { createQuotas } from "../people/quotas/quotas.ts";
+import { createCountSlots } from "../people/segments/count-exactly.ts";
 import { createSetQueue } from "../people/subscriptions/set-group-states.ts";
 import { COMPANY_RESOURCES, ERASERS, RESOURCES, SEALED_KINDS, TRACE_ERASERS } from "./app.ts";
 import type { Config } from "./config.ts";
@@ -63,6 +65,7 @@ export async function createServices(config: Config, watching: Watching) {
   const access = await createAccess(config, watching);
   const idempotency = createIdempotency(stored);
   const quotas = createQuotas(database, clock);
+  const catalogue = createCatalogue(database, clock);
   const caches = { idCache: createIdCache(), addressCache: createAddressCache() };
   const writing = { ...stored, ...caches, tracing };
   const { maxRequests: requests, maxEventLoopDelayMs: eventLoopDelayMs } = config;
@@ -97,9 +100,11 @@ export async function createServices(config: Config, watching: Watching) {
     centerCache: createCenterCache(),
     threads: createThreadPool(),
     exportSlots: createExportSlots(),
+    countSlots: createCountSlots(),
     quotas,
+    catalogue,
     writeQueue: createWriteQueue(
-      { ...writing, idempotency, metrics, quotas },
+      { ...writing, idempotency, metrics, quotas, catalogue },
       await database.lanes(config.workers),
     ),
     mergeQueue: createMergeQueue({ ...stored, tracing }),

@@ -15,6 +15,7 @@ import type { LanePlan } from "../../src/database/lanes.ts";
 import { type Endpoint, pathsOf } from "../../src/http/endpoint.ts";
 import { createIdempotency } from "../../src/http/idempotency.ts";
 import { createWriteQueue } from "../../src/intake/track/write-queue.ts";
+import { createCatalogue } from "../../src/people/catalogue/catalogue.ts";
 import { createLargeExports } from "../../src/people/export/export-by-ids.ts";
 import { EXPORT_FIELDS } from "../../src/people/export/profile-view.ts";
 import { createSmallExports } from "../../src/people/export/small-exports.ts";
@@ -86,6 +87,7 @@ function clientOf(watchedDatabase: Database, lanes: LanePlan) {
         ...caches,
         idempotency: createIdempotency(parts),
         quotas: createQuotas(watchedDatabase, systemClock),
+        catalogue: createCatalogue(watchedDatabase, systemClock),
       },
       lanes,
     ),

@@ -106,6 +106,10 @@ const SHARED: readonly (readonly Permission[])[] = [
     "segments.list",
     "segments.details",
     "segments.data_series",
+    "events.list",
+    "events.get",
+    "custom_attributes.get",
+    "purchases.product_list",
   ],
 ];
 

@@ -38,7 +38,12 @@ export interface Listed<Item extends Entry, Where extends Context> {
   complete?(entry: Entry, known: Item | undefined, services: ResourceServices): Item;
   select(database: Queryable, context: Where): Promise<readonly (Item & Declared)[]>;
   /** Creates or changes entries. */
-  save(tx: Transaction, context: Where, items: readonly (Item & Declared)[]): Promise<void>;
+  save(
+    tx: Transaction,
+    context: Where,
+    items: readonly (Item & Declared)[],
+    services: ResourceServices,
+  ): Promise<void>;
   remove(tx: Transaction, context: Where, items: readonly Item[]): Promise<void>;
 }
 
@@ -83,7 +88,7 @@ export function listedResource<Item extends Entry, Where extends Context>(
       refuseTaken(listed, wanted, kept, idOf);
       await listed.remove(tx, context, todo.removed);
       const changed = [...todo.created, ...todo.updated];
-      await listed.save(tx, context, withFlag(changed, true));
+      await listed.save(tx, context, withFlag(changed, true), services);
       return changesOf(context, todo);
     },
     read: (database, context) => listed.select(database, context),
@@ -96,7 +101,8 @@ export function listedResource<Item extends Entry, Where extends Context>(
       refuseTaken(listed, [wanted], all, idOf);
       const todo = difference(present.map(withoutFlag<Item>), [wanted], idOf);
       const declared = present.some((item) => item.declared);
-      await listed.save(tx, context, withFlag([...todo.created, ...todo.updated], declared));
+      const changed = withFlag([...todo.created, ...todo.updated], declared);
+      await listed.save(tx, context, changed, services);
       return changesOf(context, todo);
     },
     async remove(tx, _services, context, entry) {

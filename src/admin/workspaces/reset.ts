@@ -13,6 +13,8 @@ export interface ResetServices {
   readonly clock: Clock;
   /** One for every feature that holds user data. */
   readonly erasers: readonly Eraser[];
+  /** What is counted in memory, which the erasers do not reach. */
+  readonly catalogue: { forget(workspaceId: number): void };
 }
 
 /**
@@ -37,4 +39,5 @@ export async function resetWorkspace(
     const change = { action: "reset", kind: "workspace", workspace: name, name };
     await recordChanges(tx, services.clock, context, [change]);
   });
+  services.catalogue.forget(workspace.id);
 }

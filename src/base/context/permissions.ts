@@ -37,6 +37,10 @@ export const PERMISSIONS = [
   "segments.list",
   "segments.details",
   "segments.data_series",
+  "events.list",
+  "events.get",
+  "custom_attributes.get",
+  "purchases.product_list",
 ] as const;
 
 /**
@@ -76,13 +80,9 @@ export const CAPTURED_PERMISSIONS = [
   "canvas.data_summary",
   "canvas.url_info.details",
   "canvas.duplicate",
-  "purchases.product_list",
   "purchases.revenue_series",
   "purchases.quantity_series",
-  "events.get",
-  "events.list",
   "events.data_series",
-  "custom_attributes.get",
   "sessions.data_series",
   "feed.list",
   "feed.details",

@@ -73,13 +73,9 @@ const CAMPAIGNS: readonly PublicCall[] = [
 const FIGURES: readonly PublicCall[] = [
   ["POST", "/users/export/segment", "users.export.segment", exported],
   ["POST", "/users/export/global_control_group", "users.export.global_control_group", exported],
-  ["GET", "/purchases/product_list", "purchases.product_list", listOf("products")],
   ["GET", "/purchases/revenue_series", "purchases.revenue_series", series],
   ["GET", "/purchases/quantity_series", "purchases.quantity_series", series],
-  ["GET", "/events", "events.get", listOf("events")],
-  ["GET", "/events/list", "events.list", listOf("events")],
   ["GET", "/events/data_series", "events.data_series", series],
-  ["GET", "/custom_attributes", "custom_attributes.get", listOf("attributes")],
   ["GET", "/sessions/data_series", "sessions.data_series", series],
   ["GET", "/feed/list", "feed.list", listOf("cards")],
   ["GET", "/feed/details", "feed.details", found],

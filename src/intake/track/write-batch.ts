@@ -8,6 +8,7 @@ import { type Database, settleAll, type Transaction } from "../../database/datab
 import type { IdempotencyClaim, Reply } from "../../http/endpoint.ts";
 import type { Idempotency } from "../../http/idempotency.ts";
 import { addActivity } from "../../people/activity/write-activity.ts";
+import type { Catalogue } from "../../people/catalogue/catalogue.ts";
 import type { AddressCache } from "../../people/profiles/address-cache.ts";
 import { startRequestWork } from "../../people/profiles/attribute-rules/work-budgets.ts";
 import type { IdCache } from "../../people/profiles/id-cache.ts";
@@ -53,6 +54,7 @@ export interface WriteServices {
   readonly metrics: Metrics;
   readonly tracing: Tracing;
   readonly quotas: Quotas;
+  readonly catalogue: Catalogue;
 }
 
 /**
@@ -72,13 +74,15 @@ export async function writeBatch(
   const targets = requests.flatMap((request) => request.items);
   const { newId } = services.clock;
   const quotas = await services.quotas.of(workspace, targets);
-  const { verdicts } = await writePeople(services, workspace.id, {
+  const { verdicts, changes, batch } = await writePeople(services, workspace.id, {
     firstValue: targets[0]?.identifier.value,
     read: (reading) => readPeople(reading, workspace.id, targets, { newId }),
     workOut: (people) => workOut(services, requests, people, quotas),
     save: (tx, worked) => save(tx, services, workspace, worked),
     sentAtOnce: (worked) => (asksAllAtOnce(worked) ? worked.changes : undefined),
   });
+  const { events, purchases } = batch;
+  services.catalogue.note(workspace.id, { people: changes, events, purchases });
   return verdicts;
 }
 

@@ -123,6 +123,7 @@ function wordsOfOccurrences(noun: string, occurrences: Occurrences): string {
 
 /** A table of things that happened and the table of their summaries. */
 interface Source {
+  readonly kept: "events" | "purchases";
   readonly summaries: string;
   readonly rows: string;
   readonly name: string;
@@ -135,6 +136,7 @@ interface Source {
 }
 
 const EVENTS: Source = {
+  kept: "events",
   summaries: "event_summaries",
   rows: "events",
   name: "name",
@@ -144,6 +146,7 @@ const EVENTS: Source = {
 };
 
 const PURCHASES: Source = {
+  kept: "purchases",
   summaries: "purchase_summaries",
   rows: "purchases",
   name: "product_id",
@@ -175,6 +178,7 @@ function happened(
   const isNamed = (each: { readonly name: string }) => name === undefined || each.name === name;
   return {
     words: wordsOfOccurrences(noun, occurrences),
+    ...(!isSummed && { readsKept: source.kept }),
     holds(person, now) {
       const summaries = source.summariesOf(person).filter(isNamed);
       const count = isSummed

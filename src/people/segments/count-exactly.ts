@@ -3,6 +3,7 @@ import type { Job, JobKind } from "../../admin/jobs/job.ts";
 import { enqueue } from "../../admin/jobs/queue.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { WorkspaceContext } from "../../base/context/context.ts";
+import { createSlots, type Slots } from "../../base/pool.ts";
 import { Problem } from "../../base/problem.ts";
 import { type Database, readTogether } from "../../database/database.ts";
 import { exactSize, type SegmentSize } from "./estimate.ts";
@@ -30,6 +31,11 @@ export interface CountServices {
   readonly database: Database;
   readonly clock: Clock;
 }
+
+/** How many requests of a workspace, and of a process, count by themselves at a time; those beyond get a job at once. */
+export const createCountSlots = (): Slots => createSlots(2, 4);
+
+export type InlineServices = CountServices & { readonly countSlots: Slots };
 
 /** How long a portion should take; its size follows. */
 const PORTION_MS = 50;
@@ -86,7 +92,7 @@ export type CountOutcome = { readonly size: SegmentSize } | { readonly count: Ex
 
 /** Counts the users who meet a filter. @throws Problem as `filterOf` does; UNAVAILABLE if too many counts wait. */
 export async function countExactly(
-  services: CountServices,
+  services: InlineServices,
   { workspace }: WorkspaceContext,
   wanted: WantedFilter,
 ): Promise<CountOutcome> {
@@ -94,13 +100,11 @@ export async function countExactly(
   const { filter, given } = await filterOf(database, workspace.id, wanted);
   const until = performance.now() + INLINE_MS;
   const startedAt = clock.now();
-  const progress = await countOn(
-    services,
-    workspace.id,
-    filter,
-    START,
-    async () => performance.now() < until,
-  );
+  const release = services.countSlots.take(workspace.name);
+  const goesOn = async () => performance.now() < until;
+  const progress = release
+    ? await countOn(services, workspace.id, filter, START, goesOn).finally(release)
+    : { ...START, isDone: false };
   const { isDone, ...stands } = progress;
   const count: ExactCount = {
     id: clock.newId(),

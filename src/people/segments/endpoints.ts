@@ -2,8 +2,15 @@ import Type from "typebox";
 import { type AuditingServices, recordRead } from "../../admin/audit/audit.ts";
 import { nullable, OfWorkspace, Success } from "../../base/values/schemas.ts";
 import { byAdministratorOfWorkspace, endpoint } from "../../http/endpoint.ts";
-import { type CountServices, countExactly, readCount, stopCount } from "./count-exactly.ts";
-import { estimateSize } from "./estimate.ts";
+import { type Breakdown, breakDown, keptSince } from "./breakdown.ts";
+import {
+  type CountServices,
+  countExactly,
+  type InlineServices,
+  readCount,
+  stopCount,
+} from "./count-exactly.ts";
+import { estimateSize, type SegmentSize } from "./estimate.ts";
 import { sentenceOf } from "./filter.ts";
 import { explain, listMembers } from "./list-members.ts";
 import { FilterSchema } from "./resource.ts";
@@ -32,6 +39,79 @@ const Size = {
   high: Type.Integer({ description: "With 95 % certainty at most so many meet it." }),
   exact: Type.Boolean({ description: "Whether all users were counted." }),
 };
+
+/** An estimated number of users. */
+const Estimate = (description: string) =>
+  Type.Object({ matching: Size.matching, low: Size.low, high: Size.high }, { description });
+
+const BreakdownFields = {
+  parts: Type.Optional(
+    Type.Array(
+      Type.Object({
+        condition: Type.String({
+          description: "A part of the filter, in words.",
+          examples: ["can receive email"],
+        }),
+        alone: Estimate("Users who meet this part."),
+        together: Estimate("Users who meet this part and those before it; in `any`, one of them."),
+      }),
+      { description: "With `parts`: the parts of the filter, at most 20." },
+    ),
+  ),
+  reach: Type.Optional(
+    Type.Array(
+      Type.Object({
+        channel: Type.String({
+          description: "email, push, or the channel of the subscription group.",
+          examples: ["email"],
+        }),
+        subscription_group_id: nullable(Type.String(), {
+          description: "Null for email and push as such.",
+          examples: [null],
+        }),
+        name: Type.String({ examples: ["Newsletter"] }),
+        ...Estimate("").properties,
+      }),
+      { description: "With `reach`: users who meet the filter and can be reached on a channel." },
+    ),
+  ),
+  counts_since: Type.Optional(
+    Type.Object(
+      {
+        events: Type.Optional(
+          Type.String({ description: "Of events.", examples: ["2026-01-01T12:00:00.000Z"] }),
+        ),
+        purchases: Type.Optional(
+          Type.String({ description: "Of purchases.", examples: ["2026-01-01T12:00:00.000Z"] }),
+        ),
+      },
+      {
+        description:
+          "Present if the filter reads events or purchases that retention deletes: from when on they are kept.",
+      },
+    ),
+  ),
+};
+
+const viewOfEstimate = ({ matching, low, high }: SegmentSize) => ({ matching, low, high });
+
+const viewOfBreakdown = ({ parts, reach }: Breakdown) => ({
+  ...(parts.length > 0 && {
+    parts: parts.map(({ condition, alone, together }) => ({
+      condition,
+      alone: viewOfEstimate(alone),
+      together: viewOfEstimate(together),
+    })),
+  }),
+  ...(reach.length > 0 && {
+    reach: reach.map(({ channel, groupId, name, size }) => ({
+      channel,
+      subscription_group_id: groupId,
+      name,
+      ...viewOfEstimate(size),
+    })),
+  }),
+});
 
 const TIME = "2026-01-31T12:00:00.000Z";
 
@@ -78,10 +158,19 @@ const count = endpoint({
   body: Type.Object({
     ...Wanted,
     exact: Type.Optional(Type.Boolean({ description: "Counts all users. Default: false." })),
+    parts: Type.Optional(
+      Type.Boolean({ description: "Estimates each part of the filter too. Default: false." }),
+    ),
+    reach: Type.Optional(
+      Type.Boolean({
+        description: "Estimates who can be reached on each channel. Default: false.",
+      }),
+    ),
   }),
   replies: {
     200: Type.Object({
       ...Size,
+      ...BreakdownFields,
       description: Type.String({ description: "The filter as a sentence.", examples: [SENTENCE] }),
       message: Success,
     }),
@@ -89,18 +178,29 @@ const count = endpoint({
   },
   idempotency: "ignored",
   takesLong: true,
-}).handledBy(async (services: CountServices, context, { body }) => {
+}).handledBy(async (services: InlineServices, context, { body }) => {
   const { database, clock } = services;
-  const { filter } = await filterOf(database, context.workspace.id, body);
-  const description = sentenceOf(filter);
-  if (!body.exact) {
-    const size = await estimateSize(database, context.workspace.id, filter, clock.now());
-    return { status: 200, body: { ...size, description, message: "success" } };
+  const read = await filterOf(database, context.workspace.id, body);
+  const { filter } = read;
+  const outcome = body.exact
+    ? await countExactly(services, context, body)
+    : { size: await estimateSize(database, context.workspace.id, filter, clock.now()) };
+  if ("count" in outcome) {
+    return { status: 202, body: { ...countView(outcome.count), message: "success" } };
   }
-  const outcome = await countExactly(services, context, body);
-  return "size" in outcome
-    ? { status: 200, body: { ...outcome.size, description, message: "success" } }
-    : { status: 202, body: { ...countView(outcome.count), message: "success" } };
+  const { parts = false, reach = false } = body;
+  const breakdown = await breakDown(services, context, read, { parts, reach });
+  const since = keptSince(services, context, filter);
+  return {
+    status: 200,
+    body: {
+      ...outcome.size,
+      ...viewOfBreakdown(breakdown),
+      ...(Object.keys(since).length > 0 && { counts_since: since }),
+      description: sentenceOf(filter),
+      message: "success",
+    },
+  };
 });
 
 const OfCount = Type.Object({ name: Type.String(), count_id: CountId });

@@ -18,6 +18,9 @@ export interface SegmentSize {
 /** How many users a sample has: an error of about 1 % of all users, whatever their number. */
 const SAMPLE_USERS = 10_000;
 
+/** The users that an estimate reads. */
+export const SAMPLE = { kind: "sample", size: SAMPLE_USERS } as const;
+
 /** The values that the part of an id that chance drew can have. */
 const CHANCES = 2 ** 32;
 
@@ -34,10 +37,9 @@ export const estimateSize = (
   filter: Filter,
   now: Date,
 ): Promise<SegmentSize> =>
-  readTogether(database.for("lookup"), async (tx) => {
-    const portion = { kind: "sample", size: SAMPLE_USERS } as const;
-    return sizeFrom(await countMembers(tx, workspaceId, portion, filter, now));
-  });
+  readTogether(database.for("lookup"), async (tx) =>
+    sizeFrom(await countMembers(tx, workspaceId, SAMPLE, filter, now)),
+  );
 
 /** Draws a conclusion from a sample. */
 export function sizeFrom({ seen, matching, highestChance }: MemberCount): SegmentSize {

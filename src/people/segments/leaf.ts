@@ -37,13 +37,15 @@ export interface Leaf {
   holds(person: SegmentPerson, now: Date): boolean;
   /** A part of a sentence, such as `plan is "pro"`. */
   readonly words: string;
+  /** What it reads of what retention deletes; summaries are kept. */
+  readonly readsKept?: "events" | "purchases";
   /** Present if `sql` may leave it open. */
   readonly open?: OpenQuestion;
 }
 
 /** What a filter may refer to in its workspace. */
 export interface FilterScope {
-  readonly groups: ReadonlyMap<string, { readonly name: string }>;
+  readonly groups: ReadonlyMap<string, { readonly name: string; readonly channel: string }>;
   readonly apps: ReadonlyMap<string, { readonly name: string; readonly platform: string }>;
   /** The filters of other segments by id, as they are stored. */
   readonly segments: ReadonlyMap<string, { readonly name: string; readonly filter: unknown }>;

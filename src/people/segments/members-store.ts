@@ -38,27 +38,28 @@ function portionSql(portion: Portion, workspaceId: number, values: Values): stri
 export interface PortionCount {
   /** How many users the statement looked at. */
   readonly seen: number;
-  /** How many of them surely meet the filter. */
-  readonly sure: number;
+  /** For each filter how many of them surely meet it. */
+  readonly sure: readonly number[];
   /** The last id in their order; null if there was none. */
   readonly lastId: string | null;
   /** The highest of their parts that chance drew, 8 hexadecimal digits. */
   readonly highestChance: string | null;
 }
 
-/** Counts the users of a portion, and those that surely meet a filter. */
+/** Counts the users of a portion, and those that surely meet each of some filters. */
 export async function countPortion(
   tx: Queryable,
   workspaceId: number,
   portion: Portion,
-  boundsOf: (values: Values) => Bounds,
+  filters: readonly ((values: Values) => Bounds)[],
   now: Date,
 ): Promise<PortionCount> {
   const parameters: unknown[] = [];
   const values = valuesOf(now, parameters);
   const rows = portionSql(portion, workspaceId, values);
+  const sure = filters.map((boundsOf) => `count(*) filter (where ${boundsOf(values).must})`);
   const [row] = await tx.query<PortionCount>(
-    `select count(*) as seen, count(*) filter (where ${boundsOf(values).must}) as sure,
+    `select count(*) as seen, to_jsonb(array[${sure}]::bigint[]) as sure,
        max(p.profile_id::text) as "lastId", max(${CHANCE.replace("profile_id", "p.profile_id")}) as "highestChance"
      from (${rows}) as p`,
     parameters,

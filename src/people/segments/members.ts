@@ -51,16 +51,33 @@ export async function countMembers(
   filter: Filter,
   now: Date,
 ): Promise<MemberCount> {
-  const prepared = prepare(filter);
-  const { boundsOf } = prepared.conditions;
+  const [count] = await countMembersOfEach(tx, workspaceId, portion, [filter], now);
+  return count as MemberCount;
+}
+
+/** Counts the users of a portion who meet each of some filters. */
+export async function countMembersOfEach(
+  tx: Queryable,
+  workspaceId: number,
+  portion: Portion,
+  filters: readonly Filter[],
+  now: Date,
+): Promise<MemberCount[]> {
+  const prepared = filters.map(prepare);
+  const bounds = prepared.map(({ conditions }) => conditions.boundsOf);
+  const countOpen = async (each: Prepared): Promise<number> => {
+    if (each.open.length === 0) return 0;
+    const users = await selectCandidates(tx, workspaceId, portion, each.conditions, now, true);
+    return (await membersAmong(tx, workspaceId, each, users, now)).length;
+  };
   const [{ sure, ...count }, open] = await settleAll([
-    countPortion(tx, workspaceId, portion, boundsOf, now),
-    prepared.open.length === 0
-      ? Promise.resolve([])
-      : selectCandidates(tx, workspaceId, portion, prepared.conditions, now, true),
+    countPortion(tx, workspaceId, portion, bounds, now),
+    settleAll(prepared.map(countOpen)),
   ]);
-  const members = await membersAmong(tx, workspaceId, prepared, open, now);
-  return { ...count, matching: sure + members.length };
+  return filters.map((_, index) => ({
+    ...count,
+    matching: (sure[index] ?? 0) + (open[index] ?? 0),
+  }));
 }
 
 /** The ids of the users of a portion who meet a filter, in their order, and the last id of the portion. */
@@ -72,9 +89,8 @@ export async function readMembers(
   now: Date,
 ): Promise<{ readonly ids: readonly string[]; readonly lastId: string | null }> {
   const prepared = prepare(filter);
-  const nobody = () => ({ must: "false", may: "false" });
   const [{ seen, lastId }, candidates] = await settleAll([
-    countPortion(tx, workspaceId, portion, nobody, now),
+    countPortion(tx, workspaceId, portion, [], now),
     selectCandidates(tx, workspaceId, portion, prepared.conditions, now, false),
   ]);
   const ids = await membersAmong(tx, workspaceId, prepared, candidates, now);

@@ -71,8 +71,8 @@ export const segments = listedResource<Segment, WorkspaceContext>({
       filter: filter as Segment["filter"],
     }));
   },
-  async save(tx, { workspace }, entries) {
-    await upsertSegments(tx, workspace.id, entries, new Date());
+  async save(tx, { workspace }, entries, { clock }) {
+    await upsertSegments(tx, workspace.id, entries, clock.now());
     await refuseFaults(tx, workspace.id);
   },
   async remove(tx, { workspace }, entries) {

@@ -39,18 +39,23 @@ export async function filterOf(
   tx: Queryable,
   workspaceId: number,
   { filter, segment_id }: WantedFilter,
-): Promise<{ readonly filter: Filter; readonly given: SegmentRow["filter"] }> {
+): Promise<{
+  readonly filter: Filter;
+  readonly given: SegmentRow["filter"];
+  readonly scope: FilterScope;
+}> {
   if ((filter === undefined) === (segment_id === undefined)) {
     throw new Problem("INVALID_REQUEST", "Either 'filter' or 'segment_id' must be given.");
   }
   const scope = await scopeOf(tx, workspaceId);
   if (segment_id === undefined) {
-    return { filter: readFilter(filter, scope), given: filter as SegmentRow["filter"] };
+    return { filter: readFilter(filter, scope), given: filter as SegmentRow["filter"], scope };
   }
   const segment = scope.segments.get(segment_id.toLowerCase());
   if (!segment) throw new Problem("NOT_FOUND", "Segment not found");
   return {
     filter: readFilter(segment.filter, scope),
     given: segment.filter as SegmentRow["filter"],
+    scope,
   };
 }

@@ -33,17 +33,28 @@ export async function upsertSegments(
   segments: readonly SegmentRow[],
   now: Date,
 ): Promise<void> {
-  for (const { id, name, description, tags, filter, declared } of segments) {
-    await tx.query(
-      `insert into segments
-         (workspace_id, segment_id, name, description, tags, filter, declared, created_at, updated_at)
-       values ($1, $2, $3, $4, $5, $6::text::jsonb, $7, $8, $8)
-       on conflict (workspace_id, segment_id) do update set name = excluded.name,
-         description = excluded.description, tags = excluded.tags, filter = excluded.filter,
-         declared = excluded.declared, updated_at = excluded.updated_at`,
-      [workspaceId, id, name, description, tags, JSON.stringify(filter), declared, now],
-    );
-  }
+  if (segments.length === 0) return;
+  await tx.query(
+    `insert into segments
+       (workspace_id, segment_id, name, description, tags, filter, declared, created_at, updated_at)
+     select $1, id, name, description, array(select jsonb_array_elements_text(tags::jsonb)),
+       filter::jsonb, declared, $8, $8
+     from unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::boolean[])
+       as new (id, name, description, tags, filter, declared)
+     on conflict (workspace_id, segment_id) do update set name = excluded.name,
+       description = excluded.description, tags = excluded.tags, filter = excluded.filter,
+       declared = excluded.declared, updated_at = excluded.updated_at`,
+    [
+      workspaceId,
+      segments.map(({ id }) => id),
+      segments.map(({ name }) => name),
+      segments.map(({ description }) => description),
+      segments.map(({ tags }) => JSON.stringify(tags)),
+      segments.map(({ filter }) => JSON.stringify(filter)),
+      segments.map(({ declared }) => declared),
+      now,
+    ],
+  );
 }
 
 export async function deleteSegments(

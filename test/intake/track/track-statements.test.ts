@@ -12,6 +12,7 @@ import { migrate } from "../../../src/database/migrations/migrate.ts";
 import { createIdempotency } from "../../../src/http/idempotency.ts";
 import { checkRequest, type TrackBody } from "../../../src/intake/track/check-request.ts";
 import { writeBatch } from "../../../src/intake/track/write-batch.ts";
+import { createCatalogue } from "../../../src/people/catalogue/catalogue.ts";
 import { removeExternalIds, renameExternalIds } from "../../../src/people/identity/external-ids.ts";
 import {
   type AddressCache,
@@ -96,6 +97,7 @@ async function costWith(
     idempotency,
     idCache,
     quotas,
+    catalogue: createCatalogue(watched.database, systemClock),
     addressCache,
     ...caches,
     metrics: createMetrics(),

@@ -141,7 +141,7 @@ function personOf(user: SentUser): SegmentPerson {
 }
 
 const SCOPE = {
-  groups: new Map([[NEWSLETTER, { name: "Newsletter" }]]),
+  groups: new Map([[NEWSLETTER, { name: "Newsletter", channel: "email" }]]),
   apps: new Map([[WEB_APP, { name: "Web", platform: "web" }]]),
   segments: new Map(),
 };

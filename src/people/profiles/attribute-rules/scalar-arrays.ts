@@ -20,7 +20,7 @@ export interface ScalarChange {
 }
 
 /** One more is a fault; no element is ever dropped. docs/decisions/values.md */
-const maxElements = 500;
+export const maxElements = 500;
 
 export const isScalar = (value: Json): value is Scalar =>
   typeof value === "string" || typeof value === "number" || typeof value === "boolean";

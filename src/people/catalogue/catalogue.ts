@@ -1,0 +1,110 @@
+import type { Clock } from "../../base/clock.ts";
+import { type Database, withRetries } from "../../database/database.ts";
+import type { Attributes } from "../profiles/store.ts";
+import { createNoted, dataTypeOf } from "./noted.ts";
+import {
+  addCounts,
+  addDays,
+  type CatalogueCount,
+  deleteOldDays,
+  insertMissingNames,
+} from "./store.ts";
+
+/*
+ * What a workspace holds: names of events, custom attributes with the types of their values, and products, with how
+ * often and when they were sent. The intake counts in memory, and the counts are written together every few seconds,
+ * so no item costs a query. A crash loses the counts of those seconds, but no name of an event or an attribute:
+ * names in use are registered before they are written (quotas/), and a sweep enters those that are missing.
+ */
+
+/** What a transaction has written, as far as it is counted. */
+export interface Sent {
+  readonly people: {
+    readonly created: readonly { readonly customAttributes: Attributes }[];
+    readonly updated: readonly { readonly customPatch: Attributes | null }[];
+  };
+  readonly events: readonly { readonly work: { readonly name: string; readonly time: Date } }[];
+  readonly purchases: readonly {
+    readonly work: { readonly productId: string; readonly time: Date };
+  }[];
+}
+
+export interface Catalogue {
+  /** Counts what a committed transaction has written. */
+  note(workspaceId: number, sent: Sent): void;
+  /** Writes what was counted since the last time. */
+  write(): Promise<void>;
+  /** Drops what was counted in a workspace that was reset and is not written yet. */
+  forget(workspaceId: number): void;
+}
+
+/** How many counts are written in a transaction. */
+const PORTION = 2_000;
+
+/** How many days are shown and kept. */
+export const SHOWN_DAYS = 30;
+
+const DAY_MS = 86_400_000;
+
+/** The first of the days that are shown. */
+export const firstShownDay = (now: Date): Date =>
+  new Date(now.getTime() - (SHOWN_DAYS - 1) * DAY_MS);
+
+export function createCatalogue(database: Database, clock: Clock): Catalogue {
+  const noted = createNoted();
+  let writing: Promise<void> = Promise.resolve();
+
+  async function writeAll(): Promise<void> {
+    const counts = noted.take();
+    while (counts.length > 0) {
+      const portion = counts.splice(0, PORTION);
+      try {
+        await writePortion(portion);
+      } catch (error) {
+        noted.giveBack([...portion, ...counts]);
+        throw error;
+      }
+    }
+  }
+
+  const writePortion = (counts: readonly CatalogueCount[]) =>
+    withRetries(database, async (tx) => {
+      await addCounts(tx, counts);
+      await addDays(tx, counts, firstShownDay(clock.now()));
+    });
+
+  return {
+    note(workspaceId, { people, events, purchases }) {
+      const nowMs = clock.now().getTime();
+      for (const { customAttributes } of people.created) noteValues(customAttributes);
+      for (const { customPatch } of people.updated) if (customPatch) noteValues(customPatch);
+      for (const { work } of events) {
+        const key = { kind: "event", dataType: "", name: work.name } as const;
+        noted.add(workspaceId, key, work.time.getTime());
+      }
+      for (const { work } of purchases) {
+        const key = { kind: "product", dataType: "", name: work.productId } as const;
+        noted.add(workspaceId, key, work.time.getTime());
+      }
+
+      function noteValues(values: Attributes): void {
+        for (const [name, value] of Object.entries(values)) {
+          if (value === null) continue;
+          noted.add(workspaceId, { kind: "attribute", dataType: dataTypeOf(value), name }, nowMs);
+        }
+      }
+    },
+    write() {
+      // One after the other: whoever waits finds everything written that was counted before.
+      writing = writing.catch(() => {}).then(writeAll);
+      return writing;
+    },
+    forget: noted.forget,
+  };
+}
+
+/** Deletes days that are no longer shown, and enters names whose counts were lost. */
+export async function sweepCatalogue(database: Database, now: Date): Promise<void> {
+  await deleteOldDays(database, firstShownDay(now));
+  await insertMissingNames(database);
+}

@@ -1,0 +1,206 @@
+import Type from "typebox";
+import { nullable, OfWorkspace, Success } from "../../base/values/schemas.ts";
+import { byAdministratorOfWorkspace, endpoint, withPermission } from "../../http/endpoint.ts";
+import { maxElements } from "../profiles/attribute-rules/scalar-arrays.ts";
+import { CATALOGUE_KINDS, DATA_TYPES } from "./kinds.ts";
+import {
+  type CatalogueServices,
+  listNames,
+  pageOfEntries,
+  readCatalogue,
+} from "./list-catalogue.ts";
+
+const Page = Type.Object({
+  page: Type.Optional(Type.Integer({ minimum: 0, maximum: 10_000, description: "From 0." })),
+});
+
+const Cursor = Type.Object({
+  cursor: Type.Optional(
+    Type.String({ maxLength: 4_096, description: "From the `Link` of another page." }),
+  ),
+});
+
+const listEvents = endpoint({
+  name: "listEventNames",
+  method: "GET",
+  path: "/events/list",
+  summary: "Lists the names of events, 250 a page, in alphabetical order.",
+  access: withPermission("events.list"),
+  query: Page,
+  replies: {
+    200: Type.Object({
+      events: Type.Array(Type.String({ examples: ["signed_up"] }), { description: "The names." }),
+      message: Success,
+    }),
+  },
+}).handledBy(async (services: CatalogueServices, context, { query }) => {
+  const events = await listNames(services, context, "event", query.page ?? 0);
+  return { status: 200, body: { events, message: "success" } };
+});
+
+const listProducts = endpoint({
+  name: "listProducts",
+  method: "GET",
+  path: "/purchases/product_list",
+  summary: "Lists the ids of products that were bought, 250 a page, in alphabetical order.",
+  access: withPermission("purchases.product_list"),
+  query: Page,
+  replies: {
+    200: Type.Object({
+      products: Type.Array(Type.String({ examples: ["shoes"] }), { description: "The ids." }),
+      message: Success,
+    }),
+  },
+}).handledBy(async (services: CatalogueServices, context, { query }) => {
+  const products = await listNames(services, context, "product", query.page ?? 0);
+  return { status: 200, body: { products, message: "success" } };
+});
+
+/** What the public lists say of every entry; nothing in Rapport describes, tags or blocks one. */
+const ALWAYS = { description: null, status: "Active", tag_names: [] };
+
+const Always = {
+  description: Type.Null({ description: "Always null: nothing describes it." }),
+  status: Type.String({ description: "Always Active.", examples: ["Active"] }),
+  tag_names: Type.Array(Type.String(), { description: "Always empty.", examples: [[]] }),
+};
+
+const getEvents = endpoint({
+  name: "getEvents",
+  method: "GET",
+  path: "/events",
+  summary: "Lists the events, 50 a page; `Link` has the next page.",
+  access: withPermission("events.get"),
+  query: Cursor,
+  replies: {
+    200: Type.Object({
+      events: Type.Array(
+        Type.Object({
+          name: Type.String({ examples: ["signed_up"] }),
+          included_in_analytics_report: Type.Boolean({ description: "Always false." }),
+          ...Always,
+        }),
+        { description: "The events of the page, in alphabetical order." },
+      ),
+      message: Success,
+    }),
+  },
+}).handledBy(async (services: CatalogueServices, context, { query }) => {
+  const { rows, headers } = await pageOfEntries(
+    services,
+    context,
+    "event",
+    "/events",
+    query.cursor,
+  );
+  const events = rows.map(({ name }) => ({ name, included_in_analytics_report: false, ...ALWAYS }));
+  return { status: 200, headers, body: { events, message: "success" } };
+});
+
+const getAttributes = endpoint({
+  name: "getCustomAttributes",
+  method: "GET",
+  path: "/custom_attributes",
+  summary: "Lists the custom attributes, 50 a page; `Link` has the next page.",
+  access: withPermission("custom_attributes.get"),
+  query: Cursor,
+  replies: {
+    200: Type.Object({
+      attributes: Type.Array(
+        Type.Object({
+          name: Type.String({ examples: ["plan"] }),
+          data_type: nullable(Type.Enum([...DATA_TYPES]), {
+            description: "The type most often sent; null if none was since types are counted.",
+            examples: ["string"],
+          }),
+          array_length: nullable(Type.Integer(), {
+            description: "Of a list, how many values it may have; otherwise null.",
+            examples: [null],
+          }),
+          ...Always,
+        }),
+        { description: "The attributes of the page, in alphabetical order." },
+      ),
+      message: Success,
+    }),
+  },
+}).handledBy(async (services: CatalogueServices, context, { query }) => {
+  const { rows, headers } = await pageOfEntries(
+    services,
+    context,
+    "attribute",
+    "/custom_attributes",
+    query.cursor,
+  );
+  const attributes = rows.map(({ name, types }) => ({
+    name,
+    data_type: types[0]?.type ?? null,
+    array_length: types[0]?.type === "array" ? maxElements : null,
+    ...ALWAYS,
+  }));
+  return { status: 200, headers, body: { attributes, message: "success" } };
+});
+
+const TIME = "2026-01-31T12:00:00.000Z";
+
+const catalogue = endpoint({
+  name: "getCatalogue",
+  method: "GET",
+  path: "/admin/v1/workspaces/:name/catalogue",
+  summary: "Reads what a workspace holds: events, custom attributes or products, by name.",
+  access: byAdministratorOfWorkspace("basic_access"),
+  params: OfWorkspace,
+  query: Type.Object({
+    kind: Type.Enum([...CATALOGUE_KINDS], { description: "What to list." }),
+    search: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 255, description: "A part of the name." }),
+    ),
+    cursor: Type.Optional(Type.String({ maxLength: 4_096 })),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 250, description: "Default: 50." })),
+  }),
+  replies: {
+    200: Type.Object({
+      entries: Type.Array(
+        Type.Object({
+          name: Type.String({ examples: ["plan"] }),
+          seen: Type.Integer({ description: "How often it was sent.", examples: [4210] }),
+          first_seen: nullable(Type.String(), {
+            description: "The time of the first; null if nothing was sent since names are counted.",
+            examples: [TIME],
+          }),
+          last_seen: nullable(Type.String(), {
+            description: "The time of the last.",
+            examples: [TIME],
+          }),
+          types: Type.Array(
+            Type.Object({
+              type: Type.Enum([...DATA_TYPES], { description: "A type of values." }),
+              seen: Type.Integer({ description: "How often it was sent.", examples: [4210] }),
+            }),
+            { description: "Of an attribute, the most frequent first; otherwise empty." },
+          ),
+          days: Type.Array(Type.Integer(), {
+            description: "How often it was sent on each of the last 30 days in UTC, today last.",
+            examples: [[0, 12, 40]],
+          }),
+        }),
+        { description: "In alphabetical order." },
+      ),
+      next_cursor: Type.Optional(Type.String()),
+      message: Success,
+    }),
+  },
+}).handledBy(async (services: CatalogueServices, context, { query }) => {
+  const { limit = 50, ...wanted } = query;
+  const { entries, next } = await readCatalogue(services, context, { ...wanted, limit });
+  const views = entries.map(({ kind: _kind, firstSeen, lastSeen, types, days, ...entry }) => ({
+    ...entry,
+    first_seen: firstSeen?.toISOString() ?? null,
+    last_seen: lastSeen?.toISOString() ?? null,
+    types: [...types],
+    days: [...days],
+  }));
+  return { status: 200, body: { entries: views, ...next, message: "success" } };
+});
+
+export const catalogueEndpoints = [listEvents, getEvents, getAttributes, listProducts, catalogue];

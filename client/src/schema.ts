@@ -8046,9 +8046,15 @@ export interface operations {
                         }[];
                         /** @description Present if the filter reads events or purchases that retention deletes: from when on they are kept. */
                         counts_since?: {
-                            /** @example 2026-01-01T12:00:00.000Z */
+                            /**
+                             * @description Of events.
+                             * @example 2026-01-01T12:00:00.000Z
+                             */
                             events?: string;
-                            /** @example 2026-01-01T12:00:00.000Z */
+                            /**
+                             * @description Of purchases.
+                             * @example 2026-01-01T12:00:00.000Z
+                             */
                             purchases?: string;
                         };
                         /**

@@ -6,6 +6,7 @@ import { type GrowthOptions, runGrowthBenchmark } from "./growth/run.ts";
 import { type ObserveOptions, runObserveBenchmark } from "./observe.ts";
 import { type PeerOptions, runPeers } from "./peers/run.ts";
 import { playRole, type Role, type RoleMain } from "./processes/child.ts";
+import { MIX_NAMES, runServersBenchmark, type ServersOptions } from "./servers.ts";
 import { runTransferBenchmark, type TransferOptions } from "./transfer.ts";
 import { runSyncBenchmark, type SyncOptions } from "./warehouse-sync.ts";
 import { CITUS_WORKLOADS, WORKLOADS, workloadNamed } from "./workloads/workloads.ts";
@@ -94,6 +95,20 @@ program
   .option("--rounds <count>", "in how many turns", count, 6)
   .option("--database-url <url>", "a PostgreSQL that runs already; databases are made in it")
   .action((options: ObserveOptions) => runObserveBenchmark(options));
+
+program
+  .command("servers")
+  .description("Compares two servers on one PostgreSQL with one, in turns.")
+  .argument("[mixes...]", `what is asked of them: ${MIX_NAMES.join(", ")} (default: all)`)
+  .option("--users <count>", "how many users there are before it begins", count, 100_000)
+  .option("--seconds <count>", "how long each is measured, for each load", count, 20)
+  .option("--rounds <count>", "in how many turns", count, 5)
+  .option("--connections <count>", "how many requests are under way at saturation", count, 128)
+  .option("--share <share>", "the lower load, of what one server reaches", Number, 0.3)
+  .option("--database-url <url>", "a PostgreSQL that runs already; databases are made in it")
+  .action((mixes: string[], options: Omit<ServersOptions, "mixes">) =>
+    runServersBenchmark({ ...options, mixes: mixes.length > 0 ? mixes : MIX_NAMES }),
+  );
 
 program
   .command("peers")

@@ -8,8 +8,10 @@ import { smallints, type TypedList } from "./parameters/typed-list.ts";
  */
 
 /** The bucket that this id of a profile says: its last byte is the bucket's place in `BUCKETS`. */
-export const bucketOfId = (id: string): number =>
-  BUCKETS[Number.parseInt(id.slice(-HEX_DIGITS), 16)] as number;
+export const bucketOfId = (id: string): number => BUCKETS[placeOfId(id)] as number;
+
+/** The place of the bucket of a profile among `BUCKETS`; of a text that is no id, any. */
+export const placeOfId = (id: string): number => Number.parseInt(id.slice(-HEX_DIGITS), 16) || 0;
 
 /** The bucket of a value that rows are looked up by: an identifier, an address, a key. */
 export const bucketOfValue = (workspaceId: number, value: string): number =>

@@ -67,6 +67,8 @@ export interface Database extends Queryable {
   readonly concurrency: number;
   /** Whether all transactions of this process run one after the other. */
   readonly isSerialized: boolean;
+  /** Whether writers of users wait for each other before they read (`laneLocksOf`). */
+  readonly ordersWriters: boolean;
   /** Whether this is a running transaction (`within`), whose owner alone can run it again. */
   readonly isWithin?: true;
   /** Whether small tables commit a moment before the rows of users in the same transaction. */
@@ -188,6 +190,7 @@ export function within(database: Database, tx: Transaction): Database {
     engine: database.engine,
     concurrency: 1,
     isSerialized: true,
+    ordersWriters: false,
     isWithin: true,
     for: () => within(database, tx),
     reader: () => tx,

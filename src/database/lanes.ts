@@ -19,11 +19,22 @@ export interface LanePlan {
   inUse(waitingItems: number): Lanes;
 }
 
-/** Lanes with as many buckets each. With as many lanes as a cluster has shards, each lane writes to one shard. */
-export const evenLanes = (count: number): Lanes => ({
-  count,
-  of: (place) => Math.floor(((place + 0.5) * count) / BUCKET_COUNT),
-});
+/** How many locks order the writers of a workspace: more than lanes, so that servers with other lanes keep the same order. */
+export const LANE_LOCKS = 64;
+
+/** The lock of the bucket at a place in `BUCKETS`. */
+export const laneLockAt = (place: number): number =>
+  Math.floor((place * LANE_LOCKS) / BUCKET_COUNT);
+
+/**
+ * Lanes with as many buckets each, of which no two have a lock in common. With as many lanes as a cluster has shards,
+ * each lane writes to one shard.
+ */
+export function evenLanes(count: number): Lanes {
+  const units = Math.max(count, LANE_LOCKS);
+  const unitOf = (place: number) => Math.floor((place * units) / BUCKET_COUNT);
+  return { count, of: (place) => Math.floor(((unitOf(place) + 0.5) * count) / units) };
+}
 
 /** For transactions that run one after the other: while the engine runs one, the next one is worked out. */
 export const ONE_LANE: LanePlan = { count: 1, depth: 2, atOnce: 2, inUse: () => evenLanes(1) };

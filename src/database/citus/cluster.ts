@@ -23,6 +23,8 @@ export function clusterOf(coordinator: Database, workers: Workers | undefined): 
     };
   return {
     ...coordinator,
+    // Their locks would have to be taken on every node that a transaction writes to.
+    ordersWriters: false,
     commitsInParts: true,
     reader(buckets) {
       const holder = workers?.holderOf(buckets);

@@ -118,6 +118,7 @@ export function databaseOf(connection: Connection): SerializedDatabase {
     engine: "embedded",
     concurrency: 1,
     isSerialized: true,
+    ordersWriters: false,
     for: databaseFor,
     reader: () => database,
     lanes: async () => ONE_LANE,

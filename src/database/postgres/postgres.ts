@@ -79,6 +79,7 @@ function openNode(url: string, statementSeconds: number): Database {
       engine: "postgres",
       concurrency: CONNECTIONS[use],
       isSerialized: false,
+      ordersWriters: true,
       ...queryable(pool.sql, pool.watchdog),
       for: databaseFor,
       reader: () => database,

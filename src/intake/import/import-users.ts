@@ -102,6 +102,7 @@ async function writeUsers(
   }));
   const { newId } = clock;
   const { parts } = await writePeople({ database }, id, {
+    names: users.map(({ identifier }) => identifier),
     read: (reading) => readPeople(reading, id, targets, { newId }),
     async workOut(people) {
       const parts = users.flatMap((user) => {

@@ -75,7 +75,7 @@ export async function writeBatch(
   const { newId } = services.clock;
   const quotas = await services.quotas.of(workspace, targets);
   const { verdicts, changes, batch } = await writePeople(services, workspace.id, {
-    firstValue: targets[0]?.identifier.value,
+    names: targets.map(({ identifier }) => identifier),
     read: (reading) => readPeople(reading, workspace.id, targets, { newId }),
     workOut: (people) => workOut(services, requests, people, quotas),
     save: (tx, worked) => save(tx, services, workspace, worked),

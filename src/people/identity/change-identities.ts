@@ -138,6 +138,7 @@ export async function changeTogether(
     return readTogether(database, async (tx) => (await compute(await read(tx), tx)).results);
   }
   const { results } = await writePeople({ database }, workspace.id, {
+    names,
     read: ({ from, lock }) => read(from, lock),
     workOut: compute,
     async save(tx, work, isLocked) {

@@ -1,5 +1,5 @@
 import type { Queryable, Transaction } from "../../database/database.ts";
-import { PEOPLE_LOCK_CLASS } from "../../database/people-lock.ts";
+import { LANE_LOCK_CLASS, LOCK_LANES, PEOPLE_LOCK_CLASS } from "../../database/people-lock.ts";
 import { StaleRead } from "./stale-read.ts";
 
 /* Counts how often an external_id was removed from a user who still exists. Id caches are valid for one count. */
@@ -42,12 +42,17 @@ export async function writePeopleAt(
   tx: Transaction,
   workspaceId: number,
   removals: number,
+  locks: readonly number[] = [],
 ): Promise<void> {
-  await tx.execute(
-    `select pg_advisory_xact_lock_shared($1::int, $2::int)
-     where $3::bigint = coalesce(
-       (select removals from external_id_removals where workspace_id = $2::int), 0)`,
-    [PEOPLE_LOCK_CLASS, workspaceId, removals],
-    1,
-  );
+  const parameters = [PEOPLE_LOCK_CLASS, workspaceId, removals];
+  const isAt = `where $3::bigint = coalesce(
+       (select removals from external_id_removals where workspace_id = $2::int), 0)`;
+  const shared = "select pg_advisory_xact_lock_shared($1::int, $2::int)";
+  await (locks.length === 0
+    ? tx.execute(`${shared} ${isAt}`, parameters, 1)
+    : tx.execute(
+        `${shared}, ${LOCK_LANES("$4", "$5")} ${isAt}`,
+        [...parameters, LANE_LOCK_CLASS, locks],
+        1,
+      ));
 }

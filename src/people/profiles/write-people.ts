@@ -7,7 +7,7 @@ import {
   type Transaction,
   withRetries,
 } from "../../database/database.ts";
-import { writePeopleOf } from "../../database/people-lock.ts";
+import { laneLocksOf, writePeopleOf } from "../../database/people-lock.ts";
 import type { AddressCache } from "./address-cache.ts";
 import type { IdCache } from "./id-cache.ts";
 import {
@@ -16,6 +16,7 @@ import {
   selectIdRemovals,
   writePeopleAt,
 } from "./id-removals-store.ts";
+import type { PersonIdentifier } from "./identifiers.ts";
 import { type Cached, type Reading, storeWritten } from "./load-people.ts";
 import type { PeopleChanges } from "./people.ts";
 import type { NewProfile, ProfileRow } from "./store.ts";
@@ -31,8 +32,8 @@ export interface PeopleWrite<Found, Worked> {
    * @param isLocked whether the profiles were locked when they were read.
    */
   save(tx: Transaction, worked: Worked, isLocked: boolean): Promise<Written>;
-  /** The value of an identifier that is read first, if all are read ahead; see `writePeople`. */
-  readonly firstValue?: string | undefined;
+  /** The identifiers that name the people it is about. */
+  readonly names: readonly PersonIdentifier[];
   /**
    * The rows of users that `save` writes, if none of its statements depends on the result of another and none
    * writes a small table: then they are sent together, to the node of a cluster that has all of these rows.
@@ -94,12 +95,21 @@ const TRIES = 20;
 const LOCKING_TRY = 3;
 
 /**
+ * A batch that names this many people waits for its lanes before it reads: beside a second one of that size, of another
+ * server, half of both would be computed for nothing. Smaller ones rarely meet, and waiting would cost them more than
+ * a second try (docs/decisions/lane-locks.md).
+ */
+const LARGE_BATCH = 256;
+
+/**
  * The only way in which users, and whatever belongs to them, are written: read, compute in memory, write with
  * checks, and try again if what was read was stale (docs/decisions/read-compute-write.md).
  *
  * The first try reads and computes before its transaction begins, if there are caches: the transaction then takes
- * one or two round trips, and others wait no longer than that. Within a running transaction there is one try, with
- * the profiles locked, for its owner alone can run it again.
+ * one or two round trips, and others wait no longer than that. Where transactions run side by side
+ * (`Database.ordersWriters`), a large batch and every further try first wait for the writers before them in their
+ * lanes, so that nobody changes what they read. Within a running transaction there is one try, with the profiles locked,
+ * for its owner alone can run it again.
  *
  * A reset of the workspace waits until the transaction ends.
  *
@@ -112,13 +122,21 @@ export async function writePeople<Found, Worked>(
   write: PeopleWrite<Found, Worked>,
 ): Promise<Worked> {
   const { database } = services;
+  // The owner of a running transaction may hold locks that these would have to come before.
+  const isOrdered = database.ordersWriters && !database.isWithin;
+  const locks = isOrdered ? laneLocksOf(workspaceId, write.names) : [];
+  const writing = { database, workspaceId, write, locks };
   const caches = !database.isWithin && hasCaches(services) ? services : undefined;
   let cached =
     caches && (cachedIds(caches, workspaceId) ?? (await refreshIds(caches, workspaceId)));
-  let done = cached && (await writeAhead(database, workspaceId, write, cached));
+  let done =
+    cached &&
+    (await unlessAborted(
+      (isOrdered && write.names.length >= LARGE_BATCH ? writeInTurn : writeAhead)(writing, cached),
+    ));
   if (!done) {
     cached = caches && (await refreshIds(caches, workspaceId));
-    done = await writeWithin(database, workspaceId, write, cached);
+    done = await writeWithin(writing, cached);
   }
   const { worked, written } = done;
   if (cached && written.people) storeWritten(cached, workspaceId, written.people);
@@ -151,6 +169,14 @@ async function refreshIds(
   return { idCache, addressCache, removals };
 }
 
+interface Writing<Found, Worked> {
+  readonly database: Database;
+  readonly workspaceId: number;
+  readonly write: PeopleWrite<Found, Worked>;
+  /** Those that order it among other writers; none where it reads before its transaction begins. */
+  readonly locks: readonly number[];
+}
+
 interface Done<Worked> {
   readonly worked: Worked;
   readonly written: Written;
@@ -166,22 +192,20 @@ async function saved<Found, Worked>(
   return { worked, written: await write.save(tx, worked, isLocked) };
 }
 
-/** Reads in the transaction. @param cached where a try before has read ahead. */
+/** Reads in the transaction. @param cached where a try before has read with caches. */
 const writeWithin = <Found, Worked>(
-  database: Database,
-  workspaceId: number,
-  write: PeopleWrite<Found, Worked>,
+  { database, workspaceId, write, locks }: Writing<Found, Worked>,
   cached: Cached | undefined,
 ): Promise<Done<Worked>> =>
   withRetries(
     database,
     async (tx, attempt) => {
-      const isLocked = attempt + (cached ? 1 : 0) >= LOCKING_TRY;
-      const lock = isLocked ? tx : undefined;
+      const tries = attempt + (cached ? 1 : 0);
+      const isLocked = tries >= LOCKING_TRY;
       const [, found] = await settleAll([
-        // In one round trip with what is read first: that is read once this is held.
-        writePeopleOf(tx, workspaceId),
-        write.read({ from: tx, lock, cached, usesCaches: false }),
+        // In one round trip with what is read first: that is read once these are held.
+        writePeopleOf(tx, workspaceId, tries > 1 ? locks : []),
+        write.read({ from: tx, lock: isLocked ? tx : undefined, cached, usesCaches: false }),
       ]);
       return saved(tx, write, await write.workOut(found, tx), isLocked);
     },
@@ -189,36 +213,53 @@ const writeWithin = <Found, Worked>(
   );
 
 /** @returns undefined if the transaction conflicted with another. @throws other errors. */
-async function writeAhead<Found, Worked>(
-  database: Database,
-  workspaceId: number,
-  write: PeopleWrite<Found, Worked>,
-  cached: Cached,
-): Promise<Done<Worked> | undefined> {
+async function unlessAborted<Result>(writing: Promise<Result>): Promise<Result | undefined> {
   try {
-    const from = database.reader([bucketOfValue(workspaceId, write.firstValue ?? "")]);
-    const found = await write.read({ from, lock: undefined, cached, usesCaches: true });
-    const worked = await write.workOut(found, from);
-    const changes = write.sentAtOnce?.(worked);
-    const begin = changes ? database.transactionAtOnce : database.transaction;
-    const [, done] = await begin(
-      (tx, isChecked) =>
-        settleAll([
-          isChecked
-            ? writePeopleOf(tx, workspaceId)
-            : writePeopleAt(tx, workspaceId, cached.removals),
-          saved(tx, write, worked, false),
-        ]),
-      changes && {
-        buckets: bucketsOf(changes, workspaceId),
-        check: (small) => checkIdRemovals(small, workspaceId, cached.removals),
-      },
-    );
-    return done;
+    return await writing;
   } catch (error) {
     if (!isAborted(error)) throw error;
     return undefined;
   }
+}
+
+/** Waits for earlier writers to the same lanes, and reads once it holds their locks. */
+const writeInTurn = <Found, Worked>(
+  { database, workspaceId, write, locks }: Writing<Found, Worked>,
+  cached: Cached,
+): Promise<Done<Worked>> =>
+  database.transaction(async (tx) => {
+    const [, found] = await settleAll([
+      writePeopleAt(tx, workspaceId, cached.removals, locks),
+      write.read({ from: tx, lock: undefined, cached, usesCaches: true }),
+    ]);
+    return saved(tx, write, await write.workOut(found, tx), false);
+  });
+
+/** Reads and computes before the transaction begins. */
+async function writeAhead<Found, Worked>(
+  { database, workspaceId, write }: Writing<Found, Worked>,
+  cached: Cached,
+): Promise<Done<Worked>> {
+  const [first] = write.names;
+  const from = database.reader([bucketOfValue(workspaceId, first?.value ?? "")]);
+  const found = await write.read({ from, lock: undefined, cached, usesCaches: true });
+  const worked = await write.workOut(found, from);
+  const changes = write.sentAtOnce?.(worked);
+  const begin = changes ? database.transactionAtOnce : database.transaction;
+  const [, done] = await begin(
+    (tx, isChecked) =>
+      settleAll([
+        isChecked
+          ? writePeopleOf(tx, workspaceId)
+          : writePeopleAt(tx, workspaceId, cached.removals),
+        saved(tx, write, worked, false),
+      ]),
+    changes && {
+      buckets: bucketsOf(changes, workspaceId),
+      check: (small) => checkIdRemovals(small, workspaceId, cached.removals),
+    },
+  );
+  return done;
 }
 
 /** Where the rows of these changes lie, and what belongs to these people. */

@@ -71,6 +71,7 @@ async function touchHolders(
     spreads: false,
   }));
   await writePeople({ database }, workspaceId, {
+    names: addresses,
     read: (reading) => readPeople(reading, workspaceId, targets, { newId }),
     async workOut(people) {
       for (const { value } of addresses) {

@@ -128,6 +128,7 @@ export async function setTogether(
   const targets = requests.flatMap(({ sets }) => sets.flatMap((set) => set.named.map(targetOf)));
   const options = { newId: services.clock.newId, bare: true };
   const { skipped } = await writePeople(services, id, {
+    names: targets.map(({ identifier }) => identifier),
     read: (reading) => readPeople(reading, id, targets, options),
     workOut: (people) => workOut(people, requests),
     save: (tx, worked) => save(tx, id, worked, services.clock),

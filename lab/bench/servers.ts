@@ -1,0 +1,242 @@
+import { inFolder, openEngines, say } from "./benchmark.ts";
+import type { Dataset } from "./engines/engine.ts";
+import { generate, type Prepared } from "./load/generate.ts";
+import { percentile, sumOf } from "./load/histogram.ts";
+import { type ServerProcess, startServer } from "./processes/server.ts";
+import { median } from "./ratios.ts";
+import { prepareDataset } from "./stage.ts";
+import { GROUPS, stateOf } from "./workloads/groups.ts";
+import { createRandom, type Random } from "./workloads/random.ts";
+import { attributesObject, eventObject } from "./workloads/track.ts";
+import { attributesOf, eventOf } from "./workloads/updates.ts";
+import { emailOf, externalIdOf } from "./workloads/users.ts";
+
+/*
+ * Two servers on one PostgreSQL beside one, in turns within each round: at saturation, and then at a share of what one
+ * reached. All use one database, each has a share of the connections, and all but those whose turn it is are idle.
+ */
+
+export interface ServersOptions {
+  readonly users: number;
+  readonly seconds: number;
+  readonly rounds: number;
+  readonly connections: number;
+  readonly share: number;
+  readonly mixes: readonly string[];
+  readonly databaseUrl: string | undefined;
+}
+
+const UPDATES = 50;
+const WARM_UP_SECONDS = 5;
+
+type Make = (random: Random, users: number) => Prepared;
+
+const post = (path: string, body: unknown): Prepared => ({
+  method: "POST",
+  path,
+  body: Buffer.from(JSON.stringify(body)),
+});
+
+const times = <One>(count: number, make: () => One): One[] => Array.from({ length: count }, make);
+
+const known: Make = (random, users) =>
+  post("/users/track", {
+    attributes: times(UPDATES / 2, () =>
+      attributesObject(random.below(users), attributesOf(random)),
+    ),
+    events: times(UPDATES / 2, () => eventObject(random.below(users), eventOf(random))),
+  });
+
+let created = 0;
+
+/** What one request asks for, drawn anew each time. */
+const MIXES: Readonly<Record<string, Make>> = {
+  known,
+  /** Each update gives a user the address of anybody. */
+  addresses: (random, users) =>
+    post("/users/track", {
+      attributes: times(UPDATES, () => ({
+        ...attributesObject(random.below(users), attributesOf(random)),
+        email: emailOf(random.below(users)),
+      })),
+    }),
+  /** Four fifths of the users are new. */
+  new: (random, users) => {
+    const ids = times(UPDATES / 2, () =>
+      random.below(5) > 0 ? `new-${process.pid}-${created++}` : externalIdOf(random.below(users)),
+    );
+    return post("/users/track", {
+      attributes: ids.map((id) => ({
+        ...attributesObject(0, attributesOf(random)),
+        external_id: id,
+      })),
+      events: ids.map((id) => ({ ...eventObject(0, eventOf(random)), external_id: id })),
+    });
+  },
+  /** A tenth are merges, a fifth subscription sets, the others updates. */
+  mixed: (random, users) => {
+    const anybody = () => ({ external_id: externalIdOf(random.below(users)) });
+    const kind = random.below(10);
+    if (kind === 0) {
+      return post("/users/merge", {
+        merge_updates: times(5, () => ({
+          identifier_to_merge: anybody(),
+          identifier_to_keep: anybody(),
+        })),
+      });
+    }
+    if (kind > 2) return known(random, users);
+    return post("/v2/subscription/status/set", {
+      subscription_groups: [
+        {
+          subscription_group_id: GROUPS[0].id,
+          subscription_state: stateOf(random),
+          external_ids: times(20, () => anybody().external_id),
+        },
+      ],
+    });
+  },
+};
+
+export const MIX_NAMES = Object.keys(MIXES);
+
+interface Figures {
+  readonly rate: number;
+  readonly p50: number;
+  readonly p99: number;
+  /** The share of the database's transactions that were rolled back. */
+  readonly rolledBack: number;
+}
+
+interface Setting {
+  readonly name: string;
+  readonly servers: readonly ServerProcess[];
+  readonly full: Figures[];
+  readonly calm: Figures[];
+}
+
+export async function runServersBenchmark(options: ServersOptions): Promise<void> {
+  const { users, seconds, rounds, share, mixes } = options;
+  await inFolder(async (folder, cleanUp) => {
+    const wanted = { ...options, engine: "postgres" as const, profile: undefined };
+    const [engine] = await openEngines(wanted, folder, cleanUp);
+    if (!engine) throw new Error("It needs a PostgreSQL.");
+    const seed = { users, statistics: true, addresses: true };
+    const dataset = await prepareDataset(engine, seed, folder);
+    cleanUp.add(() => dataset.remove());
+    const start = async () => {
+      const server = await startServer(dataset.environment, { folder, workers: 1 });
+      cleanUp.add(() => server.stop());
+      return server;
+    };
+    const one = { name: "one server", servers: [await start()], full: [], calm: [] };
+    const two = {
+      name: "two servers",
+      servers: [await start(), await start()],
+      full: [],
+      calm: [],
+    };
+    for (const mix of mixes) {
+      const settings: Setting[] = [one, two].map((each) => ({ ...each, full: [], calm: [] }));
+      const measure = (setting: Setting, lasting: number, perSecond?: number) =>
+        run({ options, dataset, setting, mix, lasting, perSecond });
+      for (const setting of settings) await measure(setting, WARM_UP_SECONDS);
+      for (let round = 0; round < rounds; round++) {
+        say(`${mix}: round ${round + 1} of ${rounds}`);
+        for (const each of settings) each.full.push(await measure(each, seconds / rounds));
+      }
+      const reached = median((settings[0] as Setting).full.map(({ rate }) => rate));
+      for (let round = 0; round < rounds; round++) {
+        for (const each of settings) {
+          each.calm.push(await measure(each, seconds / rounds, reached * share));
+        }
+      }
+      process.stdout.write(`\n${mix}, ${options.connections} connections\n${tableOf(settings)}\n`);
+    }
+  });
+}
+
+interface Run {
+  readonly options: ServersOptions;
+  readonly dataset: Dataset;
+  readonly setting: Setting;
+  readonly mix: string;
+  readonly lasting: number;
+  readonly perSecond: number | undefined;
+}
+
+let runs = 0;
+
+async function run({ options, dataset, setting, mix, lasting, perSecond }: Run): Promise<Figures> {
+  const { servers } = setting;
+  const make = MIXES[mix] as Make;
+  const random = createRandom(++runs);
+  const before = await transactionsOf(dataset);
+  const results = await Promise.all(
+    servers.map(({ url }) =>
+      generate(
+        {
+          url,
+          connections: Math.ceil(options.connections / servers.length),
+          seconds: lasting,
+          requestsPerSecond: perSecond && perSecond / servers.length,
+        },
+        () => make(random, options.users),
+        () => false,
+      ),
+    ),
+  );
+  for (const { failures } of results) {
+    if (Object.keys(failures).length > 0) throw new Error(JSON.stringify(failures));
+  }
+  const after = await transactionsOf(dataset);
+  const latencies = sumOf(results.map((result) => result.latencies));
+  const acknowledged = results.reduce((sum, result) => sum + result.acknowledged, 0);
+  const rolledBack = after.rolledBack - before.rolledBack;
+  return {
+    rate: acknowledged / Math.max(...results.map((result) => result.seconds)),
+    p50: percentile(latencies, 0.5),
+    p99: percentile(latencies, 0.99),
+    rolledBack: rolledBack / (after.committed - before.committed + rolledBack),
+  };
+}
+
+/** A backend reports what it has done within a second. */
+const REPORTED_MS = 1_100;
+
+async function transactionsOf(dataset: Dataset) {
+  await new Promise((resolve) => setTimeout(resolve, REPORTED_MS));
+  const [row] = await dataset.run([
+    `select xact_commit::int as committed, xact_rollback::int as "rolledBack"
+     from pg_stat_database where datname = current_database()`,
+  ]);
+  return row as { committed: number; rolledBack: number };
+}
+
+function tableOf(settings: readonly Setting[]): string {
+  const [one] = settings;
+  const lines = settings.flatMap(({ name, full, calm }) =>
+    (["full", "calm"] as const).map((load) => {
+      const figures = load === "full" ? full : calm;
+      const of = (value: (each: Figures) => number) => median(figures.map(value));
+      const ratio = median(
+        figures.map(({ rate }, round) => rate / (one?.[load][round]?.rate ?? rate)),
+      );
+      const cells = [
+        name,
+        load === "full" ? "saturation" : "a share of it",
+        of(({ rate }) => rate).toFixed(0),
+        ratio.toFixed(2),
+        of(({ p50 }) => p50).toFixed(0),
+        of(({ p99 }) => p99).toFixed(0),
+        `${(of(({ rolledBack }) => rolledBack) * 100).toFixed(1)} %`,
+      ];
+      return `| ${cells.join(" | ")} |`;
+    }),
+  );
+  return [
+    "| | load | requests/s | ratio | p50 ms | p99 ms | rolled back |",
+    "|---|---|---|---|---|---|---|",
+    ...lines,
+  ].join("\n");
+}

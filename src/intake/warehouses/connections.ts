@@ -22,7 +22,13 @@ import {
   updateSealedConnections,
   upsertConnections,
 } from "./connection-store.ts";
-import { connectionSchemaOf, hostsOf, KINDS, kindOf } from "./sources/kinds.ts";
+import {
+  connectionSchemaOf,
+  connectionSettingsOf,
+  hostsOf,
+  KINDS,
+  kindOf,
+} from "./sources/kinds.ts";
 
 /*
  * What workspaces may read is declared once, by the company: how a warehouse is reached, with which credentials, and
@@ -54,7 +60,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
 /** What replies show of a connection: settings of any kind, without secrets. */
 const SHOWN_SETTINGS: TProperties = Object.fromEntries(
   KINDS.flatMap((kind) =>
-    Object.keys(connectionSchemaOf(kind))
+    Object.keys(connectionSettingsOf(kind))
       .filter((setting) => !kind.secrets.includes(setting))
       .map((setting) => [
         setting,
@@ -68,20 +74,8 @@ const SHOWN_SETTINGS: TProperties = Object.fromEntries(
   ),
 );
 
-const schemaOf = (extra: Record<string, TSchema>): TSchema =>
-  Type.Union(
-    KINDS.map((kind) =>
-      Type.Object(
-        {
-          ...extra,
-          type: Type.Enum([kind.type]),
-          ...connectionSchemaOf(kind),
-          workspaces: Workspaces,
-        },
-        { additionalProperties: false },
-      ),
-    ),
-  );
+const schemaOf = (extra: TProperties): TSchema =>
+  Type.Union(KINDS.map((kind) => connectionSchemaOf(kind, { ...extra, workspaces: Workspaces })));
 
 const rowOf = (companyId: string, name: string): string => `connections ${companyId} ${name}`;
 

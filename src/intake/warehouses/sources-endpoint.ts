@@ -4,7 +4,7 @@ import type { Database } from "../../database/database.ts";
 import { byAdministratorOfWorkspace, endpoint } from "../../http/endpoint.ts";
 import { selectConnectionsOf } from "./connection-store.ts";
 import { mayDeclareInline } from "./resolve-warehouse.ts";
-import { connectionSchemaOf, KINDS } from "./sources/kinds.ts";
+import { connectionSettingsOf, KINDS } from "./sources/kinds.ts";
 
 /* What a form for an integration is drawn from: the connections of the workspace, and the settings of every kind. */
 
@@ -75,7 +75,7 @@ export const sourcesEndpoint = endpoint({
   const kinds = KINDS.map((kind) => ({
     type: kind.type,
     label: kind.label,
-    connection: settingsOf(connectionSchemaOf(kind), kind.secrets),
+    connection: settingsOf(connectionSettingsOf(kind), kind.secrets),
     place: settingsOf(kind.place, []),
   }));
   const connections = usable.map(({ name, type }) => ({ name, type }));

@@ -24,6 +24,7 @@ export function readTableShape(
   type: IntegrationType,
 ): TableShape {
   const byName = new Map(columns.map((column) => [column.name.toLowerCase(), column]));
+  refuseDoubles(columns, byName);
   const updatedAt = byName.get("updated_at");
   if (!updatedAt) throw new SourceUnfit("The table has no column UPDATED_AT.");
   if (!updatedAt.isTime) throw new SourceUnfit("The column UPDATED_AT is not a date and time.");
@@ -32,6 +33,18 @@ export function readTableShape(
     identifiers: findIdentifiers(byName),
     payload: findPayload(byName.get("payload"), type),
   };
+}
+
+/** Quoted names may differ in their case alone; which of them is meant cannot be told. */
+function refuseDoubles(
+  columns: readonly SourceColumn[],
+  byName: ReadonlyMap<string, SourceColumn>,
+): void {
+  for (const name of ["updated_at", "payload", "braze_id", ...IDENTIFIER_COLUMNS]) {
+    const other = columns.find((each) => each.name.toLowerCase() === name);
+    if (other === byName.get(name)) continue;
+    throw new SourceUnfit(`The table has more than one column ${name.toUpperCase()}.`);
+  }
 }
 
 function findIdentifiers(byName: ReadonlyMap<string, SourceColumn>): TableShape["identifiers"] {
@@ -65,6 +78,8 @@ function findPayload(
     throw new SourceUnfit("A table of users to delete must not have a column PAYLOAD.");
   }
   if (!column) throw new SourceUnfit(`A table of ${type} needs a column PAYLOAD.`);
-  if (!column.isText) throw new SourceUnfit("The column PAYLOAD must be JSON as text.");
+  if (!column.isText && !column.isNested) {
+    throw new SourceUnfit("The column PAYLOAD must be JSON as text, or an object.");
+  }
   return column;
 }

@@ -1,13 +1,24 @@
-import Type, { type TObject, type TProperties, type TSchema } from "typebox";
+import Type, { type TProperties, type TSchema } from "typebox";
 import { Compile, type Validator } from "typebox/compile";
 import type { HostAndPort } from "../../../base/outbound/outbound.ts";
+import { bigquerySource } from "./bigquery.ts";
+import { databricksSource } from "./databricks.ts";
 import { filesSource } from "./files.ts";
 import { postgresSource, redshiftSource } from "./postgres.ts";
 import { s3Source } from "./s3.ts";
+import { snowflakeSource } from "./snowflake.ts";
 import { type AnyKind, type Opening, OutsideRoot, type Source, type Warehouse } from "./source.ts";
 
 /** Every kind, as forms list them. */
-export const KINDS: readonly AnyKind[] = [postgresSource, redshiftSource, filesSource, s3Source];
+export const KINDS: readonly AnyKind[] = [
+  postgresSource,
+  redshiftSource,
+  snowflakeSource,
+  bigquerySource,
+  databricksSource,
+  filesSource,
+  s3Source,
+];
 
 /** @throws Error: only a database of a newer version holds another type. */
 export function kindOf({ type }: { readonly type: string }): AnyKind {
@@ -16,16 +27,25 @@ export function kindOf({ type }: { readonly type: string }): AnyKind {
   return kind;
 }
 
-const withRule = (kind: AnyKind, schema: TObject): TSchema =>
-  kind.rule ? Type.Refine(schema, kind.rule.holds, () => kind.rule?.sentence ?? "") : schema;
+const withRule = (rule: AnyKind["rule"], schema: TSchema): TSchema =>
+  rule
+    ? Type.Refine(
+        schema,
+        (settings) => rule.holds(settings),
+        () => rule.sentence,
+      )
+    : schema;
 
 /** A kind's settings in one object, as an administrator declares them inline. */
 const inlineOf = (kind: AnyKind): TSchema =>
   withRule(
-    kind,
-    Type.Object(
-      { type: Type.Enum([kind.type]), ...kind.connection, ...kind.place },
-      { additionalProperties: false },
+    kind.login,
+    withRule(
+      kind.rule,
+      Type.Object(
+        { type: Type.Enum([kind.type]), ...kind.connection, ...kind.place },
+        { additionalProperties: false },
+      ),
     ),
   );
 
@@ -69,10 +89,20 @@ export const WarehouseSchema = Type.Union(
 );
 
 /** The settings of a connection of this kind. */
-export const connectionSchemaOf = (kind: AnyKind): TProperties => ({
+export const connectionSettingsOf = (kind: AnyKind): TProperties => ({
   ...kind.connection,
   ...kind.limits,
 });
+
+/** A connection of this kind, with what every connection has. */
+export const connectionSchemaOf = (kind: AnyKind, common: TProperties): TSchema =>
+  withRule(
+    kind.login,
+    Type.Object(
+      { ...common, type: Type.Enum([kind.type]), ...connectionSettingsOf(kind) },
+      { additionalProperties: false },
+    ),
+  );
 
 const places = new Map<AnyKind, Validator>();
 
@@ -80,7 +110,7 @@ const places = new Map<AnyKind, Validator>();
 export function faultOfPlace(kind: AnyKind, place: object): string | undefined {
   const compiled =
     places.get(kind) ??
-    Compile(withRule(kind, Type.Object(kind.place, { additionalProperties: false })));
+    Compile(withRule(kind.rule, Type.Object(kind.place, { additionalProperties: false })));
   places.set(kind, compiled);
   const [error] = compiled.Errors(place);
   if (!error) return undefined;

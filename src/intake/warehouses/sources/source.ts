@@ -31,6 +31,11 @@ interface SourceKind<
   readonly secrets: readonly (keyof Connection & string)[];
   /** A rule about several settings of the place. */
   readonly rule?: { holds(place: Static<TObject<Place>>): boolean; readonly sentence: string };
+  /** A rule about several settings of the connection. */
+  readonly login?: {
+    holds(connection: Static<TObject<Connection>>): boolean;
+    readonly sentence: string;
+  };
   /** What the rows belong to, without secrets: progress holds as long as this stays the same. */
   placeOf(place: Static<TObject<Place>>): string;
   /** The hosts that are called, as far as the settings say. */
@@ -58,11 +63,17 @@ export interface Warehouse {
   readonly [setting: string]: unknown;
 }
 
+interface Rule {
+  holds(settings: unknown): boolean;
+  readonly sentence: string;
+}
+
 /** A kind whose settings were checked by its schemas. */
 export interface AnyKind
   extends Pick<SourceKind, "type" | "label" | "connection" | "limits" | "place"> {
   readonly secrets: readonly string[];
-  readonly rule?: { holds(place: unknown): boolean; readonly sentence: string };
+  readonly rule?: Rule;
+  readonly login?: Rule;
   placeOf(place: object): string;
   hostsOf(warehouse: object): readonly HostAndPort[];
   isBelowRoot?(warehouse: object): boolean;
@@ -81,6 +92,8 @@ export interface Source {
   /** Makes ready to read the rows of a range. */
   select(shape: TableShape, range: TimeRange): Promise<Selection>;
   close(): Promise<void>;
+  /** How many bytes the warehouse says it has scanned so far; absent where it does not say. */
+  bytesScanned?(): number;
 }
 
 export interface Selection {
@@ -99,6 +112,8 @@ export interface SourceColumn {
   readonly isTime: boolean;
   /** Whether its values have one canonical text form. */
   readonly isText: boolean;
+  /** Whether its values have members or elements, which are read as JSON. */
+  readonly isNested?: boolean;
 }
 
 /** The columns that name a person; `braze_id` is read as `platform_id`. */

@@ -9505,6 +9505,64 @@ export interface operations {
                          * @description What kind it is.
                          * @enum {string}
                          */
+                        type: "snowflake";
+                        /** @description The account identifier, such as myorg-myaccount. */
+                        account: string;
+                        /** @description The user that reads. */
+                        user: string;
+                        /** @description The private key of the user, as a PEM block. */
+                        private_key: string;
+                        /** @description The passphrase of the key, if it has one. */
+                        private_key_passphrase?: string;
+                        /** @description The warehouse that computes; by default the user's. */
+                        warehouse?: string;
+                        /** @description The role that reads; by default the user's. */
+                        role?: string;
+                        /** @description An address other than the vendor's own, such as https://proxy.example:8443. */
+                        endpoint?: string;
+                        /** @description A table or view, such as crm.public.users; quoted where it needs quotes. */
+                        table: string;
+                    } | {
+                        /**
+                         * @description What kind it is.
+                         * @enum {string}
+                         */
+                        type: "bigquery";
+                        /** @description The project that is billed, such as acme-analytics. */
+                        project: string;
+                        /** @description The key of the service account: the JSON that Google gives, as text or object. */
+                        credentials: string | {
+                            [key: string]: unknown;
+                        };
+                        /** @description An address other than the vendor's own, such as https://proxy.example:8443. */
+                        endpoint?: string;
+                        /** @description A table or view, such as crm.users, or project.crm.users of another project. */
+                        table: string;
+                    } | {
+                        /**
+                         * @description What kind it is.
+                         * @enum {string}
+                         */
+                        type: "databricks";
+                        /** @description The host of the workspace, such as dbc-a1b2c3d4-e5f6.cloud.databricks.com. */
+                        host: string;
+                        /** @description The HTTP path of the SQL warehouse: /sql/1.0/warehouses/a1b2c3d4e5f6. */
+                        path: string;
+                        /** @description A personal access token. */
+                        token?: string;
+                        /** @description The id of a service principal, instead of a token. */
+                        client_id?: string;
+                        /** @description The OAuth secret that belongs to client_id. */
+                        client_secret?: string;
+                        /** @description An address other than the vendor's own, such as https://proxy.example:8443. */
+                        endpoint?: string;
+                        /** @description A table or view, such as main.crm.users; in backticks where it needs them. */
+                        table: string;
+                    } | {
+                        /**
+                         * @description What kind it is.
+                         * @enum {string}
+                         */
                         type: "files";
                         /** @description A file or a folder; with a connection, below its root. */
                         url: string;
@@ -14591,9 +14649,17 @@ export interface operations {
                      *           "workspaces": [
                      *             "demo"
                      *           ],
+                     *           "account": "text",
+                     *           "user": "text",
+                     *           "warehouse": "text",
+                     *           "role": "text",
+                     *           "endpoint": "https://storage.example:9000",
+                     *           "project": "text",
+                     *           "host": "text",
+                     *           "path": "text",
+                     *           "client_id": "text",
                      *           "root": "/srv/drops",
                      *           "region": "eu-central-1",
-                     *           "endpoint": "https://storage.example:9000",
                      *           "declared": false
                      *         }
                      *       ],
@@ -14609,6 +14675,27 @@ export interface operations {
                             type: string;
                             /** @description The workspaces that may read through it. */
                             workspaces: string[];
+                            /** @description As it is declared; secrets are never shown. */
+                            account?: string;
+                            /** @description As it is declared; secrets are never shown. */
+                            user?: string;
+                            /** @description As it is declared; secrets are never shown. */
+                            warehouse?: string;
+                            /** @description As it is declared; secrets are never shown. */
+                            role?: string;
+                            /**
+                             * @description As it is declared; secrets are never shown.
+                             * @example https://storage.example:9000
+                             */
+                            endpoint?: string;
+                            /** @description As it is declared; secrets are never shown. */
+                            project?: string;
+                            /** @description As it is declared; secrets are never shown. */
+                            host?: string;
+                            /** @description As it is declared; secrets are never shown. */
+                            path?: string;
+                            /** @description As it is declared; secrets are never shown. */
+                            client_id?: string;
                             /**
                              * @description As it is declared; secrets are never shown.
                              * @example /srv/drops
@@ -14619,11 +14706,6 @@ export interface operations {
                              * @example eu-central-1
                              */
                             region?: string;
-                            /**
-                             * @description As it is declared; secrets are never shown.
-                             * @example https://storage.example:9000
-                             */
-                            endpoint?: string;
                             /** @description Whether a manifest declared it. */
                             declared: boolean;
                         }[];
@@ -14665,9 +14747,17 @@ export interface operations {
                      *       "workspaces": [
                      *         "demo"
                      *       ],
+                     *       "account": "text",
+                     *       "user": "text",
+                     *       "warehouse": "text",
+                     *       "role": "text",
+                     *       "endpoint": "https://storage.example:9000",
+                     *       "project": "text",
+                     *       "host": "text",
+                     *       "path": "text",
+                     *       "client_id": "text",
                      *       "root": "/srv/drops",
                      *       "region": "eu-central-1",
-                     *       "endpoint": "https://storage.example:9000",
                      *       "declared": false,
                      *       "message": "success"
                      *     }
@@ -14679,6 +14769,27 @@ export interface operations {
                         type: string;
                         /** @description The workspaces that may read through it. */
                         workspaces: string[];
+                        /** @description As it is declared; secrets are never shown. */
+                        account?: string;
+                        /** @description As it is declared; secrets are never shown. */
+                        user?: string;
+                        /** @description As it is declared; secrets are never shown. */
+                        warehouse?: string;
+                        /** @description As it is declared; secrets are never shown. */
+                        role?: string;
+                        /**
+                         * @description As it is declared; secrets are never shown.
+                         * @example https://storage.example:9000
+                         */
+                        endpoint?: string;
+                        /** @description As it is declared; secrets are never shown. */
+                        project?: string;
+                        /** @description As it is declared; secrets are never shown. */
+                        host?: string;
+                        /** @description As it is declared; secrets are never shown. */
+                        path?: string;
+                        /** @description As it is declared; secrets are never shown. */
+                        client_id?: string;
                         /**
                          * @description As it is declared; secrets are never shown.
                          * @example /srv/drops
@@ -14689,11 +14800,6 @@ export interface operations {
                          * @example eu-central-1
                          */
                         region?: string;
-                        /**
-                         * @description As it is declared; secrets are never shown.
-                         * @example https://storage.example:9000
-                         */
-                        endpoint?: string;
                         /** @description Whether a manifest declared it. */
                         declared: boolean;
                         /**
@@ -14723,14 +14829,16 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "type": "postgres",
-                 *       "url": "postgres://warehouse.example/crm",
                  *       "workspaces": [
                  *         "demo"
-                 *       ]
+                 *       ],
+                 *       "type": "postgres",
+                 *       "url": "postgres://warehouse.example/crm"
                  *     }
                  */
                 "application/json": {
+                    /** @description The workspaces that may read through it. */
+                    workspaces: string[];
                     /**
                      * @description What kind it is.
                      * @enum {string}
@@ -14738,9 +14846,9 @@ export interface operations {
                     type: "postgres";
                     /** @description postgres://user:password@host:port/database */
                     url: string;
+                } | {
                     /** @description The workspaces that may read through it. */
                     workspaces: string[];
-                } | {
                     /**
                      * @description What kind it is.
                      * @enum {string}
@@ -14748,9 +14856,67 @@ export interface operations {
                     type: "redshift";
                     /** @description postgres://user:password@host:port/database */
                     url: string;
+                } | {
                     /** @description The workspaces that may read through it. */
                     workspaces: string[];
+                    /**
+                     * @description What kind it is.
+                     * @enum {string}
+                     */
+                    type: "snowflake";
+                    /** @description The account identifier, such as myorg-myaccount. */
+                    account: string;
+                    /** @description The user that reads. */
+                    user: string;
+                    /** @description The private key of the user, as a PEM block. */
+                    private_key: string;
+                    /** @description The passphrase of the key, if it has one. */
+                    private_key_passphrase?: string;
+                    /** @description The warehouse that computes; by default the user's. */
+                    warehouse?: string;
+                    /** @description The role that reads; by default the user's. */
+                    role?: string;
+                    /** @description An address other than the vendor's own, such as https://proxy.example:8443. */
+                    endpoint?: string;
                 } | {
+                    /** @description The workspaces that may read through it. */
+                    workspaces: string[];
+                    /**
+                     * @description What kind it is.
+                     * @enum {string}
+                     */
+                    type: "bigquery";
+                    /** @description The project that is billed, such as acme-analytics. */
+                    project: string;
+                    /** @description The key of the service account: the JSON that Google gives, as text or object. */
+                    credentials: string | {
+                        [key: string]: unknown;
+                    };
+                    /** @description An address other than the vendor's own, such as https://proxy.example:8443. */
+                    endpoint?: string;
+                } | {
+                    /** @description The workspaces that may read through it. */
+                    workspaces: string[];
+                    /**
+                     * @description What kind it is.
+                     * @enum {string}
+                     */
+                    type: "databricks";
+                    /** @description The host of the workspace, such as dbc-a1b2c3d4-e5f6.cloud.databricks.com. */
+                    host: string;
+                    /** @description The HTTP path of the SQL warehouse: /sql/1.0/warehouses/a1b2c3d4e5f6. */
+                    path: string;
+                    /** @description A personal access token. */
+                    token?: string;
+                    /** @description The id of a service principal, instead of a token. */
+                    client_id?: string;
+                    /** @description The OAuth secret that belongs to client_id. */
+                    client_secret?: string;
+                    /** @description An address other than the vendor's own, such as https://proxy.example:8443. */
+                    endpoint?: string;
+                } | {
+                    /** @description The workspaces that may read through it. */
+                    workspaces: string[];
                     /**
                      * @description What kind it is.
                      * @enum {string}
@@ -14758,9 +14924,9 @@ export interface operations {
                     type: "files";
                     /** @description A folder of the server. Links in it that lead elsewhere are not followed. */
                     root: string;
+                } | {
                     /** @description The workspaces that may read through it. */
                     workspaces: string[];
-                } | {
                     /**
                      * @description What kind it is.
                      * @enum {string}
@@ -14776,8 +14942,6 @@ export interface operations {
                     endpoint?: string;
                     /** @description The folder that integrations stay below, such as s3://bucket/crm/. */
                     root?: string;
-                    /** @description The workspaces that may read through it. */
-                    workspaces: string[];
                 };
             };
         };
@@ -14795,9 +14959,17 @@ export interface operations {
                      *       "workspaces": [
                      *         "demo"
                      *       ],
+                     *       "account": "text",
+                     *       "user": "text",
+                     *       "warehouse": "text",
+                     *       "role": "text",
+                     *       "endpoint": "https://storage.example:9000",
+                     *       "project": "text",
+                     *       "host": "text",
+                     *       "path": "text",
+                     *       "client_id": "text",
                      *       "root": "/srv/drops",
                      *       "region": "eu-central-1",
-                     *       "endpoint": "https://storage.example:9000",
                      *       "declared": false,
                      *       "message": "success"
                      *     }
@@ -14809,6 +14981,27 @@ export interface operations {
                         type: string;
                         /** @description The workspaces that may read through it. */
                         workspaces: string[];
+                        /** @description As it is declared; secrets are never shown. */
+                        account?: string;
+                        /** @description As it is declared; secrets are never shown. */
+                        user?: string;
+                        /** @description As it is declared; secrets are never shown. */
+                        warehouse?: string;
+                        /** @description As it is declared; secrets are never shown. */
+                        role?: string;
+                        /**
+                         * @description As it is declared; secrets are never shown.
+                         * @example https://storage.example:9000
+                         */
+                        endpoint?: string;
+                        /** @description As it is declared; secrets are never shown. */
+                        project?: string;
+                        /** @description As it is declared; secrets are never shown. */
+                        host?: string;
+                        /** @description As it is declared; secrets are never shown. */
+                        path?: string;
+                        /** @description As it is declared; secrets are never shown. */
+                        client_id?: string;
                         /**
                          * @description As it is declared; secrets are never shown.
                          * @example /srv/drops
@@ -14819,11 +15012,6 @@ export interface operations {
                          * @example eu-central-1
                          */
                         region?: string;
-                        /**
-                         * @description As it is declared; secrets are never shown.
-                         * @example https://storage.example:9000
-                         */
-                        endpoint?: string;
                         /** @description Whether a manifest declared it. */
                         declared: boolean;
                         /**

@@ -50,24 +50,17 @@ const Workspaces = Type.Array(Name, {
   description: "The workspaces that may read through it.",
 });
 
-/** For the reference. */
-const EXAMPLES: Readonly<Record<string, string>> = {
-  root: "/srv/drops",
-  region: "eu-central-1",
-  endpoint: "https://storage.example:9000",
-};
-
 /** What replies show of a connection: settings of any kind, without secrets. */
 const SHOWN_SETTINGS: TProperties = Object.fromEntries(
   KINDS.flatMap((kind) =>
-    Object.keys(connectionSettingsOf(kind))
-      .filter((setting) => !kind.secrets.includes(setting))
-      .map((setting) => [
+    Object.entries(connectionSettingsOf(kind))
+      .filter(([setting]) => !kind.secrets.includes(setting))
+      .map(([setting, schema]) => [
         setting,
         Type.Optional(
           Type.String({
             description: "As it is declared; secrets are never shown.",
-            examples: setting in EXAMPLES ? [EXAMPLES[setting]] : [],
+            examples: (schema as { examples?: string[] }).examples ?? [],
           }),
         ),
       ]),

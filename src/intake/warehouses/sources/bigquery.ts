@@ -30,6 +30,7 @@ const connection = {
   project: Type.String({
     pattern: "^[a-z][a-z0-9:.-]{1,98}[a-z0-9]$",
     description: "The project that is billed, such as acme-analytics.",
+    examples: ["acme-analytics"],
   }),
   credentials: Type.Refine(
     Type.Union([Type.String({ maxLength: 16_384 }), Type.Record(Type.String(), Type.Unknown())], {

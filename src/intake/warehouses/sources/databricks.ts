@@ -23,10 +23,12 @@ const connection = {
   host: Type.String({
     pattern: "^[A-Za-z0-9][A-Za-z0-9.-]{0,252}$",
     description: "The host of the workspace, such as dbc-a1b2c3d4-e5f6.cloud.databricks.com.",
+    examples: ["dbc-a1b2c3d4-e5f6.cloud.databricks.com"],
   }),
   path: Type.String({
     pattern: "^/?sql/1\\.0/(?:warehouses|endpoints)/[A-Za-z0-9]{1,64}$",
     description: "The HTTP path of the SQL warehouse: /sql/1.0/warehouses/a1b2c3d4e5f6.",
+    examples: ["/sql/1.0/warehouses/a1b2c3d4e5f6"],
   }),
   token: Type.Optional(
     Type.String({ minLength: 1, maxLength: 4_096, description: "A personal access token." }),
@@ -36,6 +38,7 @@ const connection = {
       minLength: 1,
       maxLength: 255,
       description: "The id of a service principal, instead of a token.",
+      examples: ["8d2f6f0e-91d4-4e6a-8a0b-3c5f0f6f1a2b"],
     }),
   ),
   client_secret: Type.Optional(

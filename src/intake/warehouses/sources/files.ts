@@ -51,6 +51,7 @@ export const filesSource = sourceKind({
       maxLength: 4_096,
       pattern: "^/",
       description: "A folder of the server. Links in it that lead elsewhere are not followed.",
+      examples: ["/srv/drops"],
     }),
   },
   place: {

@@ -41,13 +41,18 @@ const connection = {
   }),
   secret_access_key: Type.String({ minLength: 1, maxLength: 255 }),
   region: Type.Optional(
-    Type.String({ pattern: "^[a-z0-9-]{1,64}$", description: "The region of the bucket." }),
+    Type.String({
+      pattern: "^[a-z0-9-]{1,64}$",
+      description: "The region of the bucket.",
+      examples: ["eu-central-1"],
+    }),
   ),
   endpoint: Type.Optional(
     Type.Refine(
       Type.String({
         maxLength: 2_048,
         description: "Of a storage other than Amazon's, such as https://storage.example:9000.",
+        examples: ["https://storage.example:9000"],
       }),
       (url) => /^https?:\/\//.test(url) && URL.canParse(url),
       () => "must begin with https:// or http://",

@@ -30,9 +30,15 @@ const TABLE = new RegExp(`^${NAME}(?:\\.${NAME}){0,2}$`);
 const connection = {
   account: Type.String({
     pattern: "^[A-Za-z0-9][A-Za-z0-9._-]{0,253}$",
-    description: "The account identifier, such as myorg-myaccount.",
+    description: "The account identifier, such as acme-analytics.",
+    examples: ["acme-analytics"],
   }),
-  user: Type.String({ minLength: 1, maxLength: 255, description: "The user that reads." }),
+  user: Type.String({
+    minLength: 1,
+    maxLength: 255,
+    description: "The user that reads.",
+    examples: ["rapport_reader"],
+  }),
   private_key: Type.String({
     minLength: 1,
     maxLength: 16_384,
@@ -45,10 +51,15 @@ const connection = {
     Type.String({
       maxLength: 255,
       description: "The warehouse that computes; by default the user's.",
+      examples: ["loading"],
     }),
   ),
   role: Type.Optional(
-    Type.String({ maxLength: 255, description: "The role that reads; by default the user's." }),
+    Type.String({
+      maxLength: 255,
+      description: "The role that reads; by default the user's.",
+      examples: ["rapport"],
+    }),
   ),
   endpoint: endpointSetting,
 };

@@ -265,6 +265,7 @@ export const endpointSetting = Type.Optional(
     Type.String({
       maxLength: 2_048,
       description: "An address other than the vendor's own, such as https://proxy.example:8443.",
+      examples: ["https://proxy.example:8443"],
     }),
     (url) => /^https?:\/\//.test(url) && URL.canParse(url),
     () => "must begin with https:// or http://",

@@ -26,9 +26,9 @@ const S3_URL = /^s3:\/\/[a-z0-9][a-z0-9.-]*\//;
 /** Whether a path has no segment that a URL would resolve: it would name another object. */
 const isPlainPath = (path: string): boolean => !/(?:^|\/)\.\.?(?:\/|$)/.test(path);
 
-const S3Url = (description: string) =>
+const S3Url = (description: string, examples: string[]) =>
   Type.Refine(
-    Type.String({ maxLength: 2_048, description }),
+    Type.String({ maxLength: 2_048, description, examples }),
     (url) => S3_URL.test(url) && isPlainPath(url.slice("s3://".length)),
     () => "must begin with s3:// and the name of a bucket, and have no '.' or '..' in its path",
   );
@@ -68,12 +68,15 @@ export const s3Source = sourceKind({
   connection,
   limits: {
     root: Type.Optional(
-      S3Url("The folder that integrations stay below, such as s3://bucket/crm/."),
+      S3Url("The folder that integrations stay below, such as s3://bucket/crm/.", [
+        "s3://bucket/crm/",
+      ]),
     ),
   },
   place: {
     url: S3Url(
       "s3://bucket/folder/users.parquet, or s3://bucket/folder/ for all files in it and below.",
+      ["s3://bucket/folder/users.parquet"],
     ),
     format: formatSetting,
   },

@@ -9506,19 +9506,34 @@ export interface operations {
                          * @enum {string}
                          */
                         type: "snowflake";
-                        /** @description The account identifier, such as myorg-myaccount. */
+                        /**
+                         * @description The account identifier, such as acme-analytics.
+                         * @example acme-analytics
+                         */
                         account: string;
-                        /** @description The user that reads. */
+                        /**
+                         * @description The user that reads.
+                         * @example rapport_reader
+                         */
                         user: string;
                         /** @description The private key of the user, as a PEM block. */
                         private_key: string;
                         /** @description The passphrase of the key, if it has one. */
                         private_key_passphrase?: string;
-                        /** @description The warehouse that computes; by default the user's. */
+                        /**
+                         * @description The warehouse that computes; by default the user's.
+                         * @example loading
+                         */
                         warehouse?: string;
-                        /** @description The role that reads; by default the user's. */
+                        /**
+                         * @description The role that reads; by default the user's.
+                         * @example rapport
+                         */
                         role?: string;
-                        /** @description An address other than the vendor's own, such as https://proxy.example:8443. */
+                        /**
+                         * @description An address other than the vendor's own, such as https://proxy.example:8443.
+                         * @example https://proxy.example:8443
+                         */
                         endpoint?: string;
                         /** @description A table or view, such as crm.public.users; quoted where it needs quotes. */
                         table: string;
@@ -9528,13 +9543,19 @@ export interface operations {
                          * @enum {string}
                          */
                         type: "bigquery";
-                        /** @description The project that is billed, such as acme-analytics. */
+                        /**
+                         * @description The project that is billed, such as acme-analytics.
+                         * @example acme-analytics
+                         */
                         project: string;
                         /** @description The key of the service account: the JSON that Google gives, as text or object. */
                         credentials: string | {
                             [key: string]: unknown;
                         };
-                        /** @description An address other than the vendor's own, such as https://proxy.example:8443. */
+                        /**
+                         * @description An address other than the vendor's own, such as https://proxy.example:8443.
+                         * @example https://proxy.example:8443
+                         */
                         endpoint?: string;
                         /** @description A table or view, such as crm.users, or project.crm.users of another project. */
                         table: string;
@@ -9544,17 +9565,29 @@ export interface operations {
                          * @enum {string}
                          */
                         type: "databricks";
-                        /** @description The host of the workspace, such as dbc-a1b2c3d4-e5f6.cloud.databricks.com. */
+                        /**
+                         * @description The host of the workspace, such as dbc-a1b2c3d4-e5f6.cloud.databricks.com.
+                         * @example dbc-a1b2c3d4-e5f6.cloud.databricks.com
+                         */
                         host: string;
-                        /** @description The HTTP path of the SQL warehouse: /sql/1.0/warehouses/a1b2c3d4e5f6. */
+                        /**
+                         * @description The HTTP path of the SQL warehouse: /sql/1.0/warehouses/a1b2c3d4e5f6.
+                         * @example /sql/1.0/warehouses/a1b2c3d4e5f6
+                         */
                         path: string;
                         /** @description A personal access token. */
                         token?: string;
-                        /** @description The id of a service principal, instead of a token. */
+                        /**
+                         * @description The id of a service principal, instead of a token.
+                         * @example 8d2f6f0e-91d4-4e6a-8a0b-3c5f0f6f1a2b
+                         */
                         client_id?: string;
                         /** @description The OAuth secret that belongs to client_id. */
                         client_secret?: string;
-                        /** @description An address other than the vendor's own, such as https://proxy.example:8443. */
+                        /**
+                         * @description An address other than the vendor's own, such as https://proxy.example:8443.
+                         * @example https://proxy.example:8443
+                         */
                         endpoint?: string;
                         /** @description A table or view, such as main.crm.users; in backticks where it needs them. */
                         table: string;
@@ -9581,11 +9614,20 @@ export interface operations {
                         access_key_id: string;
                         /** @description The secret of the access key; never shown. */
                         secret_access_key: string;
-                        /** @description The region of the bucket. */
+                        /**
+                         * @description The region of the bucket.
+                         * @example eu-central-1
+                         */
                         region?: string;
-                        /** @description Of a storage other than Amazon's, such as https://storage.example:9000. */
+                        /**
+                         * @description Of a storage other than Amazon's, such as https://storage.example:9000.
+                         * @example https://storage.example:9000
+                         */
                         endpoint?: string;
-                        /** @description s3://bucket/folder/users.parquet, or s3://bucket/folder/ for all files in it and below. */
+                        /**
+                         * @description s3://bucket/folder/users.parquet, or s3://bucket/folder/ for all files in it and below.
+                         * @example s3://bucket/folder/users.parquet
+                         */
                         url: string;
                         /**
                          * @description Needed for a folder; the ending of a file's name says it.
@@ -14649,16 +14691,16 @@ export interface operations {
                      *           "workspaces": [
                      *             "demo"
                      *           ],
-                     *           "account": "text",
-                     *           "user": "text",
-                     *           "warehouse": "text",
-                     *           "role": "text",
+                     *           "account": "acme-analytics",
+                     *           "user": "rapport_reader",
+                     *           "warehouse": "loading",
+                     *           "role": "rapport",
                      *           "endpoint": "https://storage.example:9000",
-                     *           "project": "text",
-                     *           "host": "text",
-                     *           "path": "text",
-                     *           "client_id": "text",
-                     *           "root": "/srv/drops",
+                     *           "project": "acme-analytics",
+                     *           "host": "dbc-a1b2c3d4-e5f6.cloud.databricks.com",
+                     *           "path": "/sql/1.0/warehouses/a1b2c3d4e5f6",
+                     *           "client_id": "8d2f6f0e-91d4-4e6a-8a0b-3c5f0f6f1a2b",
+                     *           "root": "s3://bucket/crm/",
                      *           "region": "eu-central-1",
                      *           "declared": false
                      *         }
@@ -14675,30 +14717,54 @@ export interface operations {
                             type: string;
                             /** @description The workspaces that may read through it. */
                             workspaces: string[];
-                            /** @description As it is declared; secrets are never shown. */
+                            /**
+                             * @description As it is declared; secrets are never shown.
+                             * @example acme-analytics
+                             */
                             account?: string;
-                            /** @description As it is declared; secrets are never shown. */
+                            /**
+                             * @description As it is declared; secrets are never shown.
+                             * @example rapport_reader
+                             */
                             user?: string;
-                            /** @description As it is declared; secrets are never shown. */
+                            /**
+                             * @description As it is declared; secrets are never shown.
+                             * @example loading
+                             */
                             warehouse?: string;
-                            /** @description As it is declared; secrets are never shown. */
+                            /**
+                             * @description As it is declared; secrets are never shown.
+                             * @example rapport
+                             */
                             role?: string;
                             /**
                              * @description As it is declared; secrets are never shown.
                              * @example https://storage.example:9000
                              */
                             endpoint?: string;
-                            /** @description As it is declared; secrets are never shown. */
+                            /**
+                             * @description As it is declared; secrets are never shown.
+                             * @example acme-analytics
+                             */
                             project?: string;
-                            /** @description As it is declared; secrets are never shown. */
+                            /**
+                             * @description As it is declared; secrets are never shown.
+                             * @example dbc-a1b2c3d4-e5f6.cloud.databricks.com
+                             */
                             host?: string;
-                            /** @description As it is declared; secrets are never shown. */
+                            /**
+                             * @description As it is declared; secrets are never shown.
+                             * @example /sql/1.0/warehouses/a1b2c3d4e5f6
+                             */
                             path?: string;
-                            /** @description As it is declared; secrets are never shown. */
+                            /**
+                             * @description As it is declared; secrets are never shown.
+                             * @example 8d2f6f0e-91d4-4e6a-8a0b-3c5f0f6f1a2b
+                             */
                             client_id?: string;
                             /**
                              * @description As it is declared; secrets are never shown.
-                             * @example /srv/drops
+                             * @example s3://bucket/crm/
                              */
                             root?: string;
                             /**
@@ -14747,16 +14813,16 @@ export interface operations {
                      *       "workspaces": [
                      *         "demo"
                      *       ],
-                     *       "account": "text",
-                     *       "user": "text",
-                     *       "warehouse": "text",
-                     *       "role": "text",
+                     *       "account": "acme-analytics",
+                     *       "user": "rapport_reader",
+                     *       "warehouse": "loading",
+                     *       "role": "rapport",
                      *       "endpoint": "https://storage.example:9000",
-                     *       "project": "text",
-                     *       "host": "text",
-                     *       "path": "text",
-                     *       "client_id": "text",
-                     *       "root": "/srv/drops",
+                     *       "project": "acme-analytics",
+                     *       "host": "dbc-a1b2c3d4-e5f6.cloud.databricks.com",
+                     *       "path": "/sql/1.0/warehouses/a1b2c3d4e5f6",
+                     *       "client_id": "8d2f6f0e-91d4-4e6a-8a0b-3c5f0f6f1a2b",
+                     *       "root": "s3://bucket/crm/",
                      *       "region": "eu-central-1",
                      *       "declared": false,
                      *       "message": "success"
@@ -14769,30 +14835,54 @@ export interface operations {
                         type: string;
                         /** @description The workspaces that may read through it. */
                         workspaces: string[];
-                        /** @description As it is declared; secrets are never shown. */
+                        /**
+                         * @description As it is declared; secrets are never shown.
+                         * @example acme-analytics
+                         */
                         account?: string;
-                        /** @description As it is declared; secrets are never shown. */
+                        /**
+                         * @description As it is declared; secrets are never shown.
+                         * @example rapport_reader
+                         */
                         user?: string;
-                        /** @description As it is declared; secrets are never shown. */
+                        /**
+                         * @description As it is declared; secrets are never shown.
+                         * @example loading
+                         */
                         warehouse?: string;
-                        /** @description As it is declared; secrets are never shown. */
+                        /**
+                         * @description As it is declared; secrets are never shown.
+                         * @example rapport
+                         */
                         role?: string;
                         /**
                          * @description As it is declared; secrets are never shown.
                          * @example https://storage.example:9000
                          */
                         endpoint?: string;
-                        /** @description As it is declared; secrets are never shown. */
+                        /**
+                         * @description As it is declared; secrets are never shown.
+                         * @example acme-analytics
+                         */
                         project?: string;
-                        /** @description As it is declared; secrets are never shown. */
+                        /**
+                         * @description As it is declared; secrets are never shown.
+                         * @example dbc-a1b2c3d4-e5f6.cloud.databricks.com
+                         */
                         host?: string;
-                        /** @description As it is declared; secrets are never shown. */
+                        /**
+                         * @description As it is declared; secrets are never shown.
+                         * @example /sql/1.0/warehouses/a1b2c3d4e5f6
+                         */
                         path?: string;
-                        /** @description As it is declared; secrets are never shown. */
+                        /**
+                         * @description As it is declared; secrets are never shown.
+                         * @example 8d2f6f0e-91d4-4e6a-8a0b-3c5f0f6f1a2b
+                         */
                         client_id?: string;
                         /**
                          * @description As it is declared; secrets are never shown.
-                         * @example /srv/drops
+                         * @example s3://bucket/crm/
                          */
                         root?: string;
                         /**
@@ -14864,19 +14954,34 @@ export interface operations {
                      * @enum {string}
                      */
                     type: "snowflake";
-                    /** @description The account identifier, such as myorg-myaccount. */
+                    /**
+                     * @description The account identifier, such as acme-analytics.
+                     * @example acme-analytics
+                     */
                     account: string;
-                    /** @description The user that reads. */
+                    /**
+                     * @description The user that reads.
+                     * @example rapport_reader
+                     */
                     user: string;
                     /** @description The private key of the user, as a PEM block. */
                     private_key: string;
                     /** @description The passphrase of the key, if it has one. */
                     private_key_passphrase?: string;
-                    /** @description The warehouse that computes; by default the user's. */
+                    /**
+                     * @description The warehouse that computes; by default the user's.
+                     * @example loading
+                     */
                     warehouse?: string;
-                    /** @description The role that reads; by default the user's. */
+                    /**
+                     * @description The role that reads; by default the user's.
+                     * @example rapport
+                     */
                     role?: string;
-                    /** @description An address other than the vendor's own, such as https://proxy.example:8443. */
+                    /**
+                     * @description An address other than the vendor's own, such as https://proxy.example:8443.
+                     * @example https://proxy.example:8443
+                     */
                     endpoint?: string;
                 } | {
                     /** @description The workspaces that may read through it. */
@@ -14886,13 +14991,19 @@ export interface operations {
                      * @enum {string}
                      */
                     type: "bigquery";
-                    /** @description The project that is billed, such as acme-analytics. */
+                    /**
+                     * @description The project that is billed, such as acme-analytics.
+                     * @example acme-analytics
+                     */
                     project: string;
                     /** @description The key of the service account: the JSON that Google gives, as text or object. */
                     credentials: string | {
                         [key: string]: unknown;
                     };
-                    /** @description An address other than the vendor's own, such as https://proxy.example:8443. */
+                    /**
+                     * @description An address other than the vendor's own, such as https://proxy.example:8443.
+                     * @example https://proxy.example:8443
+                     */
                     endpoint?: string;
                 } | {
                     /** @description The workspaces that may read through it. */
@@ -14902,17 +15013,29 @@ export interface operations {
                      * @enum {string}
                      */
                     type: "databricks";
-                    /** @description The host of the workspace, such as dbc-a1b2c3d4-e5f6.cloud.databricks.com. */
+                    /**
+                     * @description The host of the workspace, such as dbc-a1b2c3d4-e5f6.cloud.databricks.com.
+                     * @example dbc-a1b2c3d4-e5f6.cloud.databricks.com
+                     */
                     host: string;
-                    /** @description The HTTP path of the SQL warehouse: /sql/1.0/warehouses/a1b2c3d4e5f6. */
+                    /**
+                     * @description The HTTP path of the SQL warehouse: /sql/1.0/warehouses/a1b2c3d4e5f6.
+                     * @example /sql/1.0/warehouses/a1b2c3d4e5f6
+                     */
                     path: string;
                     /** @description A personal access token. */
                     token?: string;
-                    /** @description The id of a service principal, instead of a token. */
+                    /**
+                     * @description The id of a service principal, instead of a token.
+                     * @example 8d2f6f0e-91d4-4e6a-8a0b-3c5f0f6f1a2b
+                     */
                     client_id?: string;
                     /** @description The OAuth secret that belongs to client_id. */
                     client_secret?: string;
-                    /** @description An address other than the vendor's own, such as https://proxy.example:8443. */
+                    /**
+                     * @description An address other than the vendor's own, such as https://proxy.example:8443.
+                     * @example https://proxy.example:8443
+                     */
                     endpoint?: string;
                 } | {
                     /** @description The workspaces that may read through it. */
@@ -14922,7 +15045,10 @@ export interface operations {
                      * @enum {string}
                      */
                     type: "files";
-                    /** @description A folder of the server. Links in it that lead elsewhere are not followed. */
+                    /**
+                     * @description A folder of the server. Links in it that lead elsewhere are not followed.
+                     * @example /srv/drops
+                     */
                     root: string;
                 } | {
                     /** @description The workspaces that may read through it. */
@@ -14936,11 +15062,20 @@ export interface operations {
                     access_key_id: string;
                     /** @description The secret of the access key; never shown. */
                     secret_access_key: string;
-                    /** @description The region of the bucket. */
+                    /**
+                     * @description The region of the bucket.
+                     * @example eu-central-1
+                     */
                     region?: string;
-                    /** @description Of a storage other than Amazon's, such as https://storage.example:9000. */
+                    /**
+                     * @description Of a storage other than Amazon's, such as https://storage.example:9000.
+                     * @example https://storage.example:9000
+                     */
                     endpoint?: string;
-                    /** @description The folder that integrations stay below, such as s3://bucket/crm/. */
+                    /**
+                     * @description The folder that integrations stay below, such as s3://bucket/crm/.
+                     * @example s3://bucket/crm/
+                     */
                     root?: string;
                 };
             };
@@ -14959,16 +15094,16 @@ export interface operations {
                      *       "workspaces": [
                      *         "demo"
                      *       ],
-                     *       "account": "text",
-                     *       "user": "text",
-                     *       "warehouse": "text",
-                     *       "role": "text",
+                     *       "account": "acme-analytics",
+                     *       "user": "rapport_reader",
+                     *       "warehouse": "loading",
+                     *       "role": "rapport",
                      *       "endpoint": "https://storage.example:9000",
-                     *       "project": "text",
-                     *       "host": "text",
-                     *       "path": "text",
-                     *       "client_id": "text",
-                     *       "root": "/srv/drops",
+                     *       "project": "acme-analytics",
+                     *       "host": "dbc-a1b2c3d4-e5f6.cloud.databricks.com",
+                     *       "path": "/sql/1.0/warehouses/a1b2c3d4e5f6",
+                     *       "client_id": "8d2f6f0e-91d4-4e6a-8a0b-3c5f0f6f1a2b",
+                     *       "root": "s3://bucket/crm/",
                      *       "region": "eu-central-1",
                      *       "declared": false,
                      *       "message": "success"
@@ -14981,30 +15116,54 @@ export interface operations {
                         type: string;
                         /** @description The workspaces that may read through it. */
                         workspaces: string[];
-                        /** @description As it is declared; secrets are never shown. */
+                        /**
+                         * @description As it is declared; secrets are never shown.
+                         * @example acme-analytics
+                         */
                         account?: string;
-                        /** @description As it is declared; secrets are never shown. */
+                        /**
+                         * @description As it is declared; secrets are never shown.
+                         * @example rapport_reader
+                         */
                         user?: string;
-                        /** @description As it is declared; secrets are never shown. */
+                        /**
+                         * @description As it is declared; secrets are never shown.
+                         * @example loading
+                         */
                         warehouse?: string;
-                        /** @description As it is declared; secrets are never shown. */
+                        /**
+                         * @description As it is declared; secrets are never shown.
+                         * @example rapport
+                         */
                         role?: string;
                         /**
                          * @description As it is declared; secrets are never shown.
                          * @example https://storage.example:9000
                          */
                         endpoint?: string;
-                        /** @description As it is declared; secrets are never shown. */
+                        /**
+                         * @description As it is declared; secrets are never shown.
+                         * @example acme-analytics
+                         */
                         project?: string;
-                        /** @description As it is declared; secrets are never shown. */
+                        /**
+                         * @description As it is declared; secrets are never shown.
+                         * @example dbc-a1b2c3d4-e5f6.cloud.databricks.com
+                         */
                         host?: string;
-                        /** @description As it is declared; secrets are never shown. */
+                        /**
+                         * @description As it is declared; secrets are never shown.
+                         * @example /sql/1.0/warehouses/a1b2c3d4e5f6
+                         */
                         path?: string;
-                        /** @description As it is declared; secrets are never shown. */
+                        /**
+                         * @description As it is declared; secrets are never shown.
+                         * @example 8d2f6f0e-91d4-4e6a-8a0b-3c5f0f6f1a2b
+                         */
                         client_id?: string;
                         /**
                          * @description As it is declared; secrets are never shown.
-                         * @example /srv/drops
+                         * @example s3://bucket/crm/
                          */
                         root?: string;
                         /**

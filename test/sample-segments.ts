@@ -27,6 +27,22 @@ export const ofSegments = (server: TestServer, workspace: TestWorkspace): Sample
     [`GET ${PATH}/counts/:count_id`]: newCount,
     [`DELETE ${PATH}/counts/:count_id`]: newCount,
     [`POST ${PATH}/users`]: () => ({ body: { filter } }),
+    "POST /users/export/segment": async () => ({
+      body: {
+        segment_id: (await newSegment()).query.segment_id,
+        fields_to_export: ["external_id"],
+      },
+    }),
+    "GET /segment-exports/:token": async () => {
+      const { query } = await newSegment();
+      const body = { segment_id: query.segment_id, fields_to_export: ["external_id"] };
+      const { body: started } = await workspace.call<{ url: string }>(
+        "POST",
+        "/users/export/segment",
+        body,
+      );
+      return { params: { token: started.url.split("/").at(-1) ?? "" } };
+    },
     "GET /events/list": () => ({}),
     "GET /events": () => ({}),
     "GET /custom_attributes": () => ({}),

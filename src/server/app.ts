@@ -35,6 +35,9 @@ import {
 } from "../dashboard/users/resources.ts";
 import { deleteExpiredSessions } from "../dashboard/users/sessions-store.ts";
 import type { Database } from "../database/database.ts";
+import { segmentExportEndpoints } from "../delivery/segment-exports/endpoints.ts";
+import { callbackJob, sweepSegmentExports } from "../delivery/segment-exports/exports.ts";
+import { deleteAllExports } from "../delivery/segment-exports/store.ts";
 import { deleteAllAnswers, eraseAnswers } from "../http/idempotency-store.ts";
 import { eraseCapturedCalls, RETAINED_CAPTURED_CALLS } from "../intake/capture/captured-calls.ts";
 import { deleteCallsNaming } from "../intake/capture/captured-store.ts";
@@ -136,6 +139,7 @@ export const ENDPOINTS = [
   ...catalogueEndpoints,
   ...segmentEndpoints,
   ...publicSegmentEndpoints,
+  ...segmentExportEndpoints,
   ...warehouseEndpoints,
   ...warehouseAdminEndpoints,
   ...warehouseManageEndpoints,
@@ -179,6 +183,7 @@ export const JOBS: readonly JobKind<SyncServices & MailServices>[] = [
   mailJob,
   countJob,
   sizesJob,
+  callbackJob,
   retentionJob(RETAINED),
 ];
 
@@ -197,6 +202,7 @@ export const ERASERS: readonly Eraser[] = [
   deleteAllImports,
   eraseCapturedCalls,
   deleteAllSizes,
+  deleteAllExports,
 ];
 
 /** What erasing a person removes outside the person's own rows: one for every feature that may name people. */
@@ -225,4 +231,5 @@ export const SWEEPERS: readonly ((database: Database, now: Date) => Promise<void
   scheduleRetention,
   sweepCatalogue,
   sweepSegments,
+  sweepSegmentExports,
 ];

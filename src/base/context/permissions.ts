@@ -8,6 +8,7 @@ export const PERMISSIONS = [
   "users.track.bulk",
   "users.track.sync",
   "users.export.ids",
+  "users.export.segment",
   "users.alias.new",
   "users.alias.update",
   "users.external_ids.rename",
@@ -48,7 +49,6 @@ export const PERMISSIONS = [
  * application under test can list the same permissions as in production.
  */
 export const CAPTURED_PERMISSIONS = [
-  "users.export.segment",
   "users.export.global_control_group",
   "email.spam.remove",
   "messages.send",

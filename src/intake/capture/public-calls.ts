@@ -71,7 +71,6 @@ const CAMPAIGNS: readonly PublicCall[] = [
 ];
 
 const FIGURES: readonly PublicCall[] = [
-  ["POST", "/users/export/segment", "users.export.segment", exported],
   ["POST", "/users/export/global_control_group", "users.export.global_control_group", exported],
   ["GET", "/purchases/revenue_series", "purchases.revenue_series", series],
   ["GET", "/purchases/quantity_series", "purchases.quantity_series", series],

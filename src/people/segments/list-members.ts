@@ -1,13 +1,16 @@
 import type { WorkspaceContext } from "../../base/context/context.ts";
+import type { Workspace } from "../../base/context/workspace.ts";
 import { Problem } from "../../base/problem.ts";
+import type { Json } from "../../base/values/plain-json.ts";
 import { isUuid } from "../../base/values/uuid.ts";
 import { type Queryable, readTogether } from "../../database/database.ts";
-import { DEFAULT_FIELDS } from "../export/profile-view.ts";
+import { DEFAULT_FIELDS, type ExportField } from "../export/profile-view.ts";
 import { viewUsers } from "../export/view-users.ts";
 import type { CountServices } from "./count-exactly.ts";
+import { readFilter } from "./filter.ts";
 import { explainMember, type Reason, readMembers } from "./members.ts";
-import { BEFORE_ALL } from "./members-store.ts";
-import { filterOf, type WantedFilter } from "./scope.ts";
+import { BEFORE_ALL, type Portion } from "./members-store.ts";
+import { filterOf, scopeOf, type WantedFilter } from "./scope.ts";
 
 /** How many users a statement looks at. */
 const LOOKED_AT = 5_000;
@@ -74,6 +77,35 @@ export async function listMembers(
     if (users.length >= limit || characters > MOST_CHARACTERS || performance.now() > until) {
       return { users, cursor: after };
     }
+  }
+}
+
+/**
+ * Reads all users who meet a filter, some at a time, each time on a snapshot of its own: a slow reader holds none.
+ *
+ * @param filter as it was declared.
+ * @throws Problem if what the filter names is gone.
+ */
+export async function* walkMembers(
+  { database, clock }: CountServices,
+  workspace: Workspace,
+  { filter, fields }: { readonly filter: Json; readonly fields: readonly ExportField[] },
+): AsyncGenerator<Record<string, unknown>> {
+  const read = readFilter(filter, await scopeOf(database, workspace.id));
+  const analysis = database.for("analysis");
+  let after: string | null = BEFORE_ALL;
+  while (after !== null) {
+    const now = clock.now();
+    const portion: Portion = { kind: "next", after, size: LOOKED_AT };
+    const { ids, lastId }: Awaited<ReturnType<typeof readMembers>> = await readTogether(
+      analysis,
+      (tx) => readMembers(tx, workspace.id, portion, read, now),
+    );
+    for (let first = 0; first < ids.length; first += SHOWN) {
+      const some = ids.slice(first, first + SHOWN);
+      yield* await readTogether(analysis, (tx) => viewUsers(tx, workspace, some, fields, now));
+    }
+    after = lastId;
   }
 }
 

@@ -1,0 +1,87 @@
+import Type from "typebox";
+import { Success } from "../../base/values/schemas.ts";
+import { byAnybody, endpoint, type TextStream, withPermission } from "../../http/endpoint.ts";
+import { EXPORT_FIELDS } from "../../people/export/profile-view.ts";
+import { type DownloadServices, openDownload } from "./download.ts";
+import { EXPORT_PATH, type SegmentExportServices, startSegmentExport } from "./exports.ts";
+
+const start = endpoint({
+  name: "exportSegment",
+  method: "POST",
+  path: "/users/export/segment",
+  summary: "Makes a link to an archive with the users of a segment.",
+  description:
+    "The archive is written while it is downloaded, so it holds the users who meet the filter then. The link opens for four hours, as often as you like.",
+  examples: {
+    "As a zip archive": {
+      segment_id: "3b1f4c1e-7d0a-4a53-9a53-0d5f0a3f7c11",
+      fields_to_export: ["external_id", "email", "custom_attributes"],
+    },
+  },
+  access: withPermission("users.export.segment"),
+  body: Type.Object({
+    segment_id: Type.String({ maxLength: 64 }),
+    fields_to_export: Type.Array(Type.Enum([...EXPORT_FIELDS]), {
+      minItems: 1,
+      maxItems: 200,
+      description: "The fields of each user; `custom_attributes` are exported as a whole.",
+    }),
+    callback_endpoint: Type.Optional(
+      Type.String({
+        maxLength: 2_048,
+        description: "Gets a POST with `success` and a `url` of its own once the link opens.",
+        examples: ["https://hooks.example/exports"],
+      }),
+    ),
+    output_format: Type.Optional(
+      Type.Enum(["zip", "gzip"], {
+        description:
+          "zip, the default, has files of 5,000 users, one JSON object a line; gzip has all of them in one file.",
+      }),
+    ),
+  }),
+  replies: {
+    201: Type.Object({
+      object_prefix: Type.String({
+        description: "Names the export.",
+        examples: ["segment-export/3b1f4c1e-7d0a-4a53-9a53-0d5f0a3f7c11/2026-01-31/0199f0a0"],
+      }),
+      url: Type.String({
+        description: "The link. It needs no key.",
+        examples: ["https://rapport.example/segment-exports/export_4fzS…"],
+      }),
+      message: Success,
+    }),
+  },
+  refusals: ["NOT_FOUND", "RATE_LIMITED"],
+  idempotency: "ignored",
+}).handledBy(async (services: SegmentExportServices, context, { body, baseUrl }) => {
+  const { url, prefix } = await startSegmentExport(services, context, body, baseUrl);
+  return { status: 201, body: { object_prefix: prefix, url, message: "success" } };
+});
+
+const download = endpoint({
+  name: "downloadSegmentExport",
+  method: "GET",
+  path: `${EXPORT_PATH}/:token`,
+  summary: "Downloads an archive of users. The link is the permission.",
+  access: byAnybody,
+  takesLong: true,
+  streams: true,
+  produces: "application/octet-stream",
+  params: Type.Object({ token: Type.String({ minLength: 1, maxLength: 200 }) }),
+  replies: {
+    200: Type.Unsafe<TextStream>(Type.String({ description: "A zip or gzip file." })),
+  },
+  refusals: ["NOT_FOUND", "UNAVAILABLE"],
+}).handledBy(async (services: DownloadServices, _context, { params }) => {
+  const { fileName, body } = await openDownload(services, params.token);
+  const headers = {
+    "content-disposition": `attachment; filename="${fileName}"`,
+    "cache-control": "no-store",
+    "x-content-type-options": "nosniff",
+  };
+  return { status: 200, headers, body };
+});
+
+export const segmentExportEndpoints = [start, download];

@@ -1,0 +1,177 @@
+import { type Job, type JobKind, TryAgain } from "../../admin/jobs/job.ts";
+import { enqueue } from "../../admin/jobs/queue.ts";
+import { hashSecret, newSecret } from "../../admin/secrets/secrets.ts";
+import { type Clock, later } from "../../base/clock.ts";
+import type { WorkspaceContext } from "../../base/context/context.ts";
+import { fetchOutbound } from "../../base/outbound/fetch-outbound.ts";
+import { type Outbound, OutboundRefused } from "../../base/outbound/outbound.ts";
+import { Problem } from "../../base/problem.ts";
+import { type Database, withRetries } from "../../database/database.ts";
+import type { ExportField } from "../../people/export/profile-view.ts";
+import { filterOf } from "../../people/segments/scope.ts";
+import {
+  addToken,
+  deleteExpiredExports,
+  endExport,
+  insertExport,
+  lockExports,
+  type SegmentExport,
+  selectExport,
+  selectRunning,
+} from "./store.ts";
+
+/*
+ * An export of a segment is a link. Its archive is written while it is downloaded, a few thousand users at a time, so
+ * it needs no disk and no memory, any server of the installation can send it, nothing is left to delete, and a user
+ * who is erased is in no file (docs/decisions/segment-exports.md).
+ */
+
+export interface SegmentExportServices {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly outbound: Outbound;
+}
+
+export interface WantedSegmentExport {
+  readonly segment_id: string;
+  readonly fields_to_export: readonly ExportField[];
+  readonly callback_endpoint?: string | undefined;
+  readonly output_format?: "zip" | "gzip" | undefined;
+}
+
+/** How long a link opens. */
+const LINK_HOURS = 4;
+
+/** spec: POST /users/export/segment, exports at once for a company. */
+const MOST_RUNNING = 100;
+
+const CALLBACK_JOB = "segment_export_callback";
+
+/** @returns the path of the link, and the prefix that names the export. */
+export async function startSegmentExport(
+  { database, clock, outbound }: SegmentExportServices,
+  { workspace }: WorkspaceContext,
+  wanted: WantedSegmentExport,
+  baseUrl: string,
+): Promise<{ readonly url: string; readonly prefix: string }> {
+  const { segment_id, fields_to_export: fields, output_format: format = "zip" } = wanted;
+  const { given: filter } = await filterOf(database, workspace.id, { segment_id });
+  const callbackUrl = wanted.callback_endpoint ?? null;
+  if (callbackUrl !== null) await checkCallback(outbound, callbackUrl);
+  const now = clock.now();
+  const id = clock.newId();
+  const segmentId = segment_id.toLowerCase();
+  const prefix = `segment-export/${segmentId}/${now.toISOString().slice(0, 10)}/${id}`;
+  const token = newSecret("export");
+  await withRetries(database, async (tx) => {
+    await lockExports(tx);
+    await refuseOneMore(await selectRunning(tx, now), workspace.id, segmentId);
+    const expiresAt = later(now, { hours: LINK_HOURS });
+    await insertExport(
+      tx,
+      {
+        workspaceId: workspace.id,
+        id,
+        segmentId,
+        filter,
+        fields,
+        format,
+        prefix,
+        callbackUrl,
+        baseUrl,
+        expiresAt,
+      },
+      hashSecret(token),
+      now,
+    );
+    const key = { workspaceId: workspace.id, kind: CALLBACK_JOB, subject: id };
+    if (callbackUrl !== null) await enqueue(tx, clock, key);
+  });
+  return { url: linkTo(baseUrl, token), prefix };
+}
+
+export const EXPORT_PATH = "/segment-exports";
+
+const linkTo = (baseUrl: string, token: string): string => `${baseUrl}${EXPORT_PATH}/${token}`;
+
+function refuseOneMore(
+  running: readonly { readonly workspaceId: number; readonly segmentId: string }[],
+  workspaceId: number,
+  segmentId: string,
+): void {
+  const isRunning = running.some(
+    (each) => each.workspaceId === workspaceId && each.segmentId === segmentId,
+  );
+  const details = { retryAfterSeconds: 10 };
+  if (isRunning) {
+    throw new Problem("RATE_LIMITED", "Another export of this segment is in progress.", details);
+  }
+  if (running.length < MOST_RUNNING) return;
+  throw new Problem(
+    "RATE_LIMITED",
+    `${MOST_RUNNING} exports of segments are in progress.`,
+    details,
+  );
+}
+
+/** @throws Problem INVALID_REQUEST for what is no URL that may be called. */
+async function checkCallback(outbound: Outbound, url: string): Promise<void> {
+  const refuse = (sentence: string) =>
+    new Problem("INVALID_REQUEST", `'callback_endpoint' ${sentence}`);
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  if (!parsed || !/^https?:$/.test(parsed.protocol) || parsed.username || parsed.password) {
+    throw refuse("must be an http: or https: URL without a user or a password.");
+  }
+  const port = Number(parsed.port || (parsed.protocol === "http:" ? 80 : 443));
+  await outbound.check(parsed.hostname, port).catch((error: unknown) => {
+    if (error instanceof OutboundRefused) throw refuse(`is refused: ${error.message}`);
+    throw error;
+  });
+}
+
+const MOST_TRIES = 6;
+const FIRST_DELAY_MS = 1_000;
+const CALLBACK_MS = 15_000;
+
+/** Tells a callback that the export is ready, with a link of its own. */
+export const callbackJob: JobKind<SegmentExportServices> = {
+  name: CALLBACK_JOB,
+  async run(services, job) {
+    const { database, clock } = services;
+    const found = await selectExport(database, job.workspaceId, job.subject);
+    if (found && found.expiresAt > clock.now()) await callBack(services, job, found);
+    await database.transaction(async (tx) => {
+      await endExport(tx, job.subject);
+      await job.finish(tx);
+    });
+  },
+};
+
+async function callBack(
+  { database, outbound }: SegmentExportServices,
+  job: Job,
+  { id, callbackUrl, baseUrl, prefix }: SegmentExport,
+): Promise<void> {
+  if (callbackUrl === null) return;
+  const token = newSecret("export");
+  await addToken(database, id, hashSecret(token));
+  const body = { success: true, object_prefix: prefix, url: linkTo(baseUrl, token) };
+  try {
+    const response = await fetchOutbound(outbound, {
+      url: callbackUrl,
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(body),
+      signal: AbortSignal.any([job.signal, AbortSignal.timeout(CALLBACK_MS)]),
+    });
+    response.discard();
+    if (!response.ok) throw new Error(`The callback responded with ${response.status}.`);
+  } catch (error) {
+    // A host that may not be called any more stays so; the link of the response opens anyway.
+    if (error instanceof OutboundRefused || job.failures + 1 >= MOST_TRIES) return;
+    throw new TryAgain(FIRST_DELAY_MS * 3 ** job.failures, error);
+  }
+}
+
+export const sweepSegmentExports = (database: Database, now: Date): Promise<void> =>
+  deleteExpiredExports(database, now);

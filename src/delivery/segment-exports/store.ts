@@ -1,0 +1,115 @@
+import type { Json } from "../../base/values/plain-json.ts";
+import type { Queryable, Transaction } from "../../database/database.ts";
+
+/** An export of a segment: who asked for what, not the users. */
+export interface SegmentExport {
+  readonly workspaceId: number;
+  readonly id: string;
+  readonly segmentId: string;
+  /** The filter of the segment when the export was asked for. */
+  readonly filter: Json;
+  readonly fields: readonly string[];
+  readonly format: "zip" | "gzip";
+  readonly prefix: string;
+  /** Where to report; null if the response was enough. */
+  readonly callbackUrl: string | null;
+  /** How this server was called, for the link in the report. */
+  readonly baseUrl: string;
+  readonly expiresAt: Date;
+}
+
+const EXPORT = `workspace_id as "workspaceId", export_id as id, segment_id as "segmentId", filter,
+  to_jsonb(fields) as fields, format, prefix, callback_url as "callbackUrl", base_url as "baseUrl",
+  expires_at as "expiresAt"`;
+
+/** One link; a report has a link of its own, because only the hash of the first is stored. */
+export async function insertExport(
+  tx: Transaction,
+  each: SegmentExport,
+  tokenHash: string,
+  now: Date,
+): Promise<void> {
+  await tx.query(
+    `insert into segment_exports (workspace_id, export_id, segment_id, filter, fields, format, prefix,
+       callback_url, base_url, token_hashes, is_running, created_at, expires_at)
+     values ($1, $2, $3, $4::text::jsonb, $5, $6, $7, $8, $9, array[$10::text], $11, $12, $13)`,
+    [
+      each.workspaceId,
+      each.id,
+      each.segmentId,
+      JSON.stringify(each.filter),
+      each.fields,
+      each.format,
+      each.prefix,
+      each.callbackUrl,
+      each.baseUrl,
+      tokenHash,
+      each.callbackUrl !== null,
+      now,
+      each.expiresAt,
+    ],
+  );
+}
+
+/** Distinguishes this lock from Rapport's others. */
+const EXPORTS_LOCK = 7_270_417;
+
+/** Until the transaction ends, no other one starts an export. */
+export async function lockExports(tx: Transaction): Promise<void> {
+  await tx.query("select pg_advisory_xact_lock($1::bigint)", [EXPORTS_LOCK]);
+}
+
+/** The segments whose exports run, of all workspaces. */
+export const selectRunning = (
+  tx: Queryable,
+  now: Date,
+): Promise<{ workspaceId: number; segmentId: string }[]> =>
+  tx.query(
+    `select workspace_id as "workspaceId", segment_id as "segmentId" from segment_exports
+     where is_running and expires_at > $1`,
+    [now],
+  );
+
+export async function selectExport(
+  tx: Queryable,
+  workspaceId: number,
+  id: string,
+): Promise<SegmentExport | undefined> {
+  const [row] = await tx.query<SegmentExport>(
+    `select ${EXPORT} from segment_exports where workspace_id = $1 and export_id = $2`,
+    [workspaceId, id],
+  );
+  return row;
+}
+
+/** The export that a link opens. */
+export async function selectExportOf(
+  tx: Queryable,
+  tokenHash: string,
+  now: Date,
+): Promise<SegmentExport | undefined> {
+  const [row] = await tx.query<SegmentExport>(
+    `select ${EXPORT} from segment_exports where token_hashes @> array[$1::text] and expires_at > $2`,
+    [tokenHash, now],
+  );
+  return row;
+}
+
+export async function addToken(tx: Queryable, id: string, tokenHash: string): Promise<void> {
+  await tx.query(
+    "update segment_exports set token_hashes = token_hashes || $2::text where export_id = $1",
+    [id, tokenHash],
+  );
+}
+
+export async function endExport(tx: Queryable, id: string): Promise<void> {
+  await tx.query("update segment_exports set is_running = false where export_id = $1", [id]);
+}
+
+export async function deleteExpiredExports(database: Queryable, now: Date): Promise<void> {
+  await database.query("delete from segment_exports where expires_at < $1", [now]);
+}
+
+export async function deleteAllExports(tx: Transaction, workspaceId: number): Promise<void> {
+  await tx.query("delete from segment_exports where workspace_id = $1", [workspaceId]);
+}

@@ -1,5 +1,6 @@
 /* Requests that work for segments: see sample-requests.ts. */
 import { randomUUID } from "node:crypto";
+import { hashSecret } from "../src/admin/secrets/secrets.ts";
 import type { TestServer, TestWorkspace } from "./harness.ts";
 import type { Samples } from "./sample-administration.ts";
 
@@ -22,6 +23,18 @@ export const ofSegments = (server: TestServer, workspace: TestWorkspace): Sample
     );
     return { params: { count_id: id } };
   };
+  const newLink = async () => {
+    const token = randomUUID();
+    await server.database.query(
+      `insert into segment_exports (workspace_id, export_id, segment_id, filter, fields, format, prefix, base_url,
+         token_hashes, is_running, created_at, expires_at)
+       select workspace_id, $1, $1, $2::text::jsonb, '{external_id}', 'zip', '', '', array[$3::text], false, now(),
+         now() + interval '1 hour'
+       from workspaces where name = $4`,
+      [randomUUID(), JSON.stringify(filter), hashSecret(token), workspace.name],
+    );
+    return { params: { token } };
+  };
   return {
     [`POST ${PATH}/count`]: () => ({ body: { filter } }),
     [`GET ${PATH}/counts/:count_id`]: newCount,
@@ -33,16 +46,7 @@ export const ofSegments = (server: TestServer, workspace: TestWorkspace): Sample
         fields_to_export: ["external_id"],
       },
     }),
-    "GET /segment-exports/:token": async () => {
-      const { query } = await newSegment();
-      const body = { segment_id: query.segment_id, fields_to_export: ["external_id"] };
-      const { body: started } = await workspace.call<{ url: string }>(
-        "POST",
-        "/users/export/segment",
-        body,
-      );
-      return { params: { token: started.url.split("/").at(-1) ?? "" } };
-    },
+    "GET /segment-exports/:token": newLink,
     "GET /events/list": () => ({}),
     "GET /events": () => ({}),
     "GET /custom_attributes": () => ({}),

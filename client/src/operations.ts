@@ -51,6 +51,8 @@ export const OPERATIONS = {
   listSegmentSummaries: ["get", "/segments/list", "apiKey", false],
   getSegmentDetails: ["get", "/segments/details", "apiKey", false],
   getSegmentSizes: ["get", "/segments/data_series", "apiKey", false],
+  exportSegment: ["post", "/users/export/segment", "apiKey", false],
+  downloadSegmentExport: ["get", "/segment-exports/{token}", "none", false],
   listIntegrations: ["get", "/cdi/integrations", "apiKey", false],
   listSyncs: ["get", "/cdi/integrations/{integration_id}/job_sync_status", "apiKey", false],
   startSync: ["post", "/cdi/integrations/{integration_id}/sync", "apiKey", true],

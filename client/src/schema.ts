@@ -911,6 +911,45 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/users/export/segment": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Makes a link to an archive with the users of a segment.
+         * @description The archive is written while it is downloaded, so it holds the users who meet the filter then. The link opens for four hours, as often as you like.
+         *
+         *     Permission: `users.export.segment`.
+         */
+        post: operations["exportSegment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/segment-exports/{token}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Downloads an archive of users. The link is the permission. */
+        get: operations["downloadSegmentExport"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/cdi/integrations": {
         parameters: {
             query?: never;
@@ -4446,6 +4485,7 @@ export interface components {
                 "users.track.bulk"?: components["schemas"]["RateLimit"];
                 "users.track.sync"?: components["schemas"]["RateLimit"];
                 "users.export.ids"?: components["schemas"]["RateLimit"];
+                "users.export.segment"?: components["schemas"]["RateLimit"];
                 "users.alias.new"?: components["schemas"]["RateLimit"];
                 "users.alias.update"?: components["schemas"]["RateLimit"];
                 "users.external_ids.rename"?: components["schemas"]["RateLimit"];
@@ -8634,6 +8674,95 @@ export interface operations {
                          */
                         message: "success";
                     };
+                };
+            };
+        };
+    };
+    exportSegment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The id of a segment. */
+                    segment_id: string;
+                    /** @description The fields of each user; `custom_attributes` are exported as a whole. */
+                    fields_to_export: ("platform_id" | "braze_id" | "external_id" | "user_aliases" | "created_at" | "random_bucket" | "first_name" | "last_name" | "email" | "phone" | "dob" | "gender" | "home_city" | "country" | "language" | "time_zone" | "last_coordinates" | "email_subscribe" | "push_subscribe" | "image_url" | "facebook" | "twitter" | "date_of_first_session" | "date_of_last_session" | "marked_email_as_spam_at" | "email_open_tracking_disabled" | "email_click_tracking_disabled" | "push_tokens" | "custom_attributes" | "custom_events" | "purchases" | "total_revenue" | "revenue_by_currency" | "subscription_groups" | "apps" | "devices" | "campaigns_received" | "canvases_received" | "cards_clicked" | "engagement_times" | "merged_ids" | "message_history" | "recent_activity" | "attributed_campaign" | "attributed_source" | "attributed_adgroup" | "attributed_ad" | "push_opted_in_at" | "uninstalled_at")[];
+                    /**
+                     * @description Gets a POST with `success` and a `url` of its own once the link opens.
+                     * @example https://hooks.example/exports
+                     */
+                    callback_endpoint?: string;
+                    /**
+                     * @description zip, the default, has files of 5,000 users, one JSON object a line; gzip has all of them in one file.
+                     * @enum {string}
+                     */
+                    output_format?: "zip" | "gzip";
+                };
+            };
+        };
+        responses: {
+            /** @description Done and committed. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "object_prefix": "segment-export/3b1f4c1e-7d0a-4a53-9a53-0d5f0a3f7c11/2026-01-31/0199f0a0",
+                     *       "url": "https://rapport.example/segment-exports/export_4fzS…",
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description Names the export.
+                         * @example segment-export/3b1f4c1e-7d0a-4a53-9a53-0d5f0a3f7c11/2026-01-31/0199f0a0
+                         */
+                        object_prefix: string;
+                        /**
+                         * @description The link. It needs no key.
+                         * @example https://rapport.example/segment-exports/export_4fzS…
+                         */
+                        url: string;
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    downloadSegmentExport: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the SCIM token.
+                 * @example okta
+                 */
+                token: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example text */
+                    "application/octet-stream": string;
                 };
             };
         };
@@ -16986,7 +17115,7 @@ export interface operations {
                             /** @description The name. */
                             name: string;
                             /** @description What the key may do: all, or a list of permissions. */
-                            permissions: ("all" | "users.track" | "users.track.bulk" | "users.track.sync" | "users.export.ids" | "users.alias.new" | "users.alias.update" | "users.external_ids.rename" | "users.external_ids.remove" | "users.identify" | "users.merge" | "users.delete" | "subscription.status.set" | "subscription.status.get" | "subscription.groups.get" | "email.status" | "email.unsubscribe" | "email.hard_bounces" | "email.bounce.remove" | "email.blacklist" | "cdi.integration_list" | "cdi.integration_job_status" | "cdi.integration_sync" | "preference_center.update" | "preference_center.list" | "preference_center.get" | "preference_center.user.get" | "campaigns.translations.get" | "campaigns.translations.update" | "canvas.translations.get" | "canvas.translations.update" | "segments.list" | "segments.details" | "segments.data_series" | "events.list" | "events.get" | "custom_attributes.get" | "purchases.product_list" | "users.export.segment" | "users.export.global_control_group" | "email.spam.remove" | "messages.send" | "messages.schedule.create" | "messages.schedule.update" | "messages.schedule.delete" | "messages.schedule_broadcasts" | "messages.live_activity.start" | "messages.live_activity.update" | "campaigns.trigger.send" | "campaigns.trigger.schedule.create" | "campaigns.trigger.schedule.update" | "campaigns.trigger.schedule.delete" | "campaigns.list" | "campaigns.details" | "campaigns.data_series" | "campaigns.url_info.details" | "campaigns.duplicate" | "sends.id.create" | "sends.data_series" | "transactional.send" | "canvas.trigger.send" | "canvas.trigger.schedule.create" | "canvas.trigger.schedule.update" | "canvas.trigger.schedule.delete" | "canvas.list" | "canvas.details" | "canvas.data_series" | "canvas.data_summary" | "canvas.url_info.details" | "canvas.duplicate" | "purchases.revenue_series" | "purchases.quantity_series" | "events.data_series" | "sessions.data_series" | "feed.list" | "feed.details" | "feed.data_series" | "kpi.new_users.data_series" | "kpi.dau.data_series" | "kpi.mau.data_series" | "kpi.uninstalls.data_series" | "templates.email.create" | "templates.email.update" | "templates.email.info" | "templates.email.list" | "templates.translations.get" | "templates.translations.update" | "content_blocks.create" | "content_blocks.update" | "content_blocks.info" | "content_blocks.list" | "content_blocks.translations.get" | "content_blocks.translations.update" | "media_library.create" | "sms.invalid_phone_numbers" | "sms.invalid_phone_numbers.remove" | "catalogs.create" | "catalogs.get" | "catalogs.delete" | "catalogs.create_fields" | "catalogs.delete_fields" | "catalogs.create_selection" | "catalogs.delete_selection" | "catalogs.get_items" | "catalogs.add_items" | "catalogs.update_items" | "catalogs.replace_items" | "catalogs.delete_items" | "catalogs.get_item" | "catalogs.create_item" | "catalogs.update_item" | "catalogs.replace_item" | "catalogs.delete_item" | "sdk_authentication.create" | "sdk_authentication.primary" | "sdk_authentication.delete" | "sdk_authentication.keys")[];
+                            permissions: ("all" | "users.track" | "users.track.bulk" | "users.track.sync" | "users.export.ids" | "users.export.segment" | "users.alias.new" | "users.alias.update" | "users.external_ids.rename" | "users.external_ids.remove" | "users.identify" | "users.merge" | "users.delete" | "subscription.status.set" | "subscription.status.get" | "subscription.groups.get" | "email.status" | "email.unsubscribe" | "email.hard_bounces" | "email.bounce.remove" | "email.blacklist" | "cdi.integration_list" | "cdi.integration_job_status" | "cdi.integration_sync" | "preference_center.update" | "preference_center.list" | "preference_center.get" | "preference_center.user.get" | "campaigns.translations.get" | "campaigns.translations.update" | "canvas.translations.get" | "canvas.translations.update" | "segments.list" | "segments.details" | "segments.data_series" | "events.list" | "events.get" | "custom_attributes.get" | "purchases.product_list" | "users.export.global_control_group" | "email.spam.remove" | "messages.send" | "messages.schedule.create" | "messages.schedule.update" | "messages.schedule.delete" | "messages.schedule_broadcasts" | "messages.live_activity.start" | "messages.live_activity.update" | "campaigns.trigger.send" | "campaigns.trigger.schedule.create" | "campaigns.trigger.schedule.update" | "campaigns.trigger.schedule.delete" | "campaigns.list" | "campaigns.details" | "campaigns.data_series" | "campaigns.url_info.details" | "campaigns.duplicate" | "sends.id.create" | "sends.data_series" | "transactional.send" | "canvas.trigger.send" | "canvas.trigger.schedule.create" | "canvas.trigger.schedule.update" | "canvas.trigger.schedule.delete" | "canvas.list" | "canvas.details" | "canvas.data_series" | "canvas.data_summary" | "canvas.url_info.details" | "canvas.duplicate" | "purchases.revenue_series" | "purchases.quantity_series" | "events.data_series" | "sessions.data_series" | "feed.list" | "feed.details" | "feed.data_series" | "kpi.new_users.data_series" | "kpi.dau.data_series" | "kpi.mau.data_series" | "kpi.uninstalls.data_series" | "templates.email.create" | "templates.email.update" | "templates.email.info" | "templates.email.list" | "templates.translations.get" | "templates.translations.update" | "content_blocks.create" | "content_blocks.update" | "content_blocks.info" | "content_blocks.list" | "content_blocks.translations.get" | "content_blocks.translations.update" | "media_library.create" | "sms.invalid_phone_numbers" | "sms.invalid_phone_numbers.remove" | "catalogs.create" | "catalogs.get" | "catalogs.delete" | "catalogs.create_fields" | "catalogs.delete_fields" | "catalogs.create_selection" | "catalogs.delete_selection" | "catalogs.get_items" | "catalogs.add_items" | "catalogs.update_items" | "catalogs.replace_items" | "catalogs.delete_items" | "catalogs.get_item" | "catalogs.create_item" | "catalogs.update_item" | "catalogs.replace_item" | "catalogs.delete_item" | "sdk_authentication.create" | "sdk_authentication.primary" | "sdk_authentication.delete" | "sdk_authentication.keys")[];
                             /** @description Addresses and CIDR blocks that the key may be used from; empty means everywhere. */
                             ip_allowlist: string[];
                             /** @description While two secrets are valid: when the previous one expires. */
@@ -17040,7 +17169,7 @@ export interface operations {
                     /** @description The name. */
                     name: string;
                     /** @description What the key may do: all, or a list of permissions. */
-                    permissions: ("all" | "users.track" | "users.track.bulk" | "users.track.sync" | "users.export.ids" | "users.alias.new" | "users.alias.update" | "users.external_ids.rename" | "users.external_ids.remove" | "users.identify" | "users.merge" | "users.delete" | "subscription.status.set" | "subscription.status.get" | "subscription.groups.get" | "email.status" | "email.unsubscribe" | "email.hard_bounces" | "email.bounce.remove" | "email.blacklist" | "cdi.integration_list" | "cdi.integration_job_status" | "cdi.integration_sync" | "preference_center.update" | "preference_center.list" | "preference_center.get" | "preference_center.user.get" | "campaigns.translations.get" | "campaigns.translations.update" | "canvas.translations.get" | "canvas.translations.update" | "segments.list" | "segments.details" | "segments.data_series" | "events.list" | "events.get" | "custom_attributes.get" | "purchases.product_list" | "users.export.segment" | "users.export.global_control_group" | "email.spam.remove" | "messages.send" | "messages.schedule.create" | "messages.schedule.update" | "messages.schedule.delete" | "messages.schedule_broadcasts" | "messages.live_activity.start" | "messages.live_activity.update" | "campaigns.trigger.send" | "campaigns.trigger.schedule.create" | "campaigns.trigger.schedule.update" | "campaigns.trigger.schedule.delete" | "campaigns.list" | "campaigns.details" | "campaigns.data_series" | "campaigns.url_info.details" | "campaigns.duplicate" | "sends.id.create" | "sends.data_series" | "transactional.send" | "canvas.trigger.send" | "canvas.trigger.schedule.create" | "canvas.trigger.schedule.update" | "canvas.trigger.schedule.delete" | "canvas.list" | "canvas.details" | "canvas.data_series" | "canvas.data_summary" | "canvas.url_info.details" | "canvas.duplicate" | "purchases.revenue_series" | "purchases.quantity_series" | "events.data_series" | "sessions.data_series" | "feed.list" | "feed.details" | "feed.data_series" | "kpi.new_users.data_series" | "kpi.dau.data_series" | "kpi.mau.data_series" | "kpi.uninstalls.data_series" | "templates.email.create" | "templates.email.update" | "templates.email.info" | "templates.email.list" | "templates.translations.get" | "templates.translations.update" | "content_blocks.create" | "content_blocks.update" | "content_blocks.info" | "content_blocks.list" | "content_blocks.translations.get" | "content_blocks.translations.update" | "media_library.create" | "sms.invalid_phone_numbers" | "sms.invalid_phone_numbers.remove" | "catalogs.create" | "catalogs.get" | "catalogs.delete" | "catalogs.create_fields" | "catalogs.delete_fields" | "catalogs.create_selection" | "catalogs.delete_selection" | "catalogs.get_items" | "catalogs.add_items" | "catalogs.update_items" | "catalogs.replace_items" | "catalogs.delete_items" | "catalogs.get_item" | "catalogs.create_item" | "catalogs.update_item" | "catalogs.replace_item" | "catalogs.delete_item" | "sdk_authentication.create" | "sdk_authentication.primary" | "sdk_authentication.delete" | "sdk_authentication.keys")[];
+                    permissions: ("all" | "users.track" | "users.track.bulk" | "users.track.sync" | "users.export.ids" | "users.export.segment" | "users.alias.new" | "users.alias.update" | "users.external_ids.rename" | "users.external_ids.remove" | "users.identify" | "users.merge" | "users.delete" | "subscription.status.set" | "subscription.status.get" | "subscription.groups.get" | "email.status" | "email.unsubscribe" | "email.hard_bounces" | "email.bounce.remove" | "email.blacklist" | "cdi.integration_list" | "cdi.integration_job_status" | "cdi.integration_sync" | "preference_center.update" | "preference_center.list" | "preference_center.get" | "preference_center.user.get" | "campaigns.translations.get" | "campaigns.translations.update" | "canvas.translations.get" | "canvas.translations.update" | "segments.list" | "segments.details" | "segments.data_series" | "events.list" | "events.get" | "custom_attributes.get" | "purchases.product_list" | "users.export.global_control_group" | "email.spam.remove" | "messages.send" | "messages.schedule.create" | "messages.schedule.update" | "messages.schedule.delete" | "messages.schedule_broadcasts" | "messages.live_activity.start" | "messages.live_activity.update" | "campaigns.trigger.send" | "campaigns.trigger.schedule.create" | "campaigns.trigger.schedule.update" | "campaigns.trigger.schedule.delete" | "campaigns.list" | "campaigns.details" | "campaigns.data_series" | "campaigns.url_info.details" | "campaigns.duplicate" | "sends.id.create" | "sends.data_series" | "transactional.send" | "canvas.trigger.send" | "canvas.trigger.schedule.create" | "canvas.trigger.schedule.update" | "canvas.trigger.schedule.delete" | "canvas.list" | "canvas.details" | "canvas.data_series" | "canvas.data_summary" | "canvas.url_info.details" | "canvas.duplicate" | "purchases.revenue_series" | "purchases.quantity_series" | "events.data_series" | "sessions.data_series" | "feed.list" | "feed.details" | "feed.data_series" | "kpi.new_users.data_series" | "kpi.dau.data_series" | "kpi.mau.data_series" | "kpi.uninstalls.data_series" | "templates.email.create" | "templates.email.update" | "templates.email.info" | "templates.email.list" | "templates.translations.get" | "templates.translations.update" | "content_blocks.create" | "content_blocks.update" | "content_blocks.info" | "content_blocks.list" | "content_blocks.translations.get" | "content_blocks.translations.update" | "media_library.create" | "sms.invalid_phone_numbers" | "sms.invalid_phone_numbers.remove" | "catalogs.create" | "catalogs.get" | "catalogs.delete" | "catalogs.create_fields" | "catalogs.delete_fields" | "catalogs.create_selection" | "catalogs.delete_selection" | "catalogs.get_items" | "catalogs.add_items" | "catalogs.update_items" | "catalogs.replace_items" | "catalogs.delete_items" | "catalogs.get_item" | "catalogs.create_item" | "catalogs.update_item" | "catalogs.replace_item" | "catalogs.delete_item" | "sdk_authentication.create" | "sdk_authentication.primary" | "sdk_authentication.delete" | "sdk_authentication.keys")[];
                     /** @description Addresses and CIDR blocks that the key may be used from; empty means everywhere. */
                     ip_allowlist?: string[];
                 };
@@ -17173,7 +17302,7 @@ export interface operations {
                  */
                 "application/json": {
                     /** @description What the key may do: all, or a list of permissions. */
-                    permissions: ("all" | "users.track" | "users.track.bulk" | "users.track.sync" | "users.export.ids" | "users.alias.new" | "users.alias.update" | "users.external_ids.rename" | "users.external_ids.remove" | "users.identify" | "users.merge" | "users.delete" | "subscription.status.set" | "subscription.status.get" | "subscription.groups.get" | "email.status" | "email.unsubscribe" | "email.hard_bounces" | "email.bounce.remove" | "email.blacklist" | "cdi.integration_list" | "cdi.integration_job_status" | "cdi.integration_sync" | "preference_center.update" | "preference_center.list" | "preference_center.get" | "preference_center.user.get" | "campaigns.translations.get" | "campaigns.translations.update" | "canvas.translations.get" | "canvas.translations.update" | "segments.list" | "segments.details" | "segments.data_series" | "events.list" | "events.get" | "custom_attributes.get" | "purchases.product_list" | "users.export.segment" | "users.export.global_control_group" | "email.spam.remove" | "messages.send" | "messages.schedule.create" | "messages.schedule.update" | "messages.schedule.delete" | "messages.schedule_broadcasts" | "messages.live_activity.start" | "messages.live_activity.update" | "campaigns.trigger.send" | "campaigns.trigger.schedule.create" | "campaigns.trigger.schedule.update" | "campaigns.trigger.schedule.delete" | "campaigns.list" | "campaigns.details" | "campaigns.data_series" | "campaigns.url_info.details" | "campaigns.duplicate" | "sends.id.create" | "sends.data_series" | "transactional.send" | "canvas.trigger.send" | "canvas.trigger.schedule.create" | "canvas.trigger.schedule.update" | "canvas.trigger.schedule.delete" | "canvas.list" | "canvas.details" | "canvas.data_series" | "canvas.data_summary" | "canvas.url_info.details" | "canvas.duplicate" | "purchases.revenue_series" | "purchases.quantity_series" | "events.data_series" | "sessions.data_series" | "feed.list" | "feed.details" | "feed.data_series" | "kpi.new_users.data_series" | "kpi.dau.data_series" | "kpi.mau.data_series" | "kpi.uninstalls.data_series" | "templates.email.create" | "templates.email.update" | "templates.email.info" | "templates.email.list" | "templates.translations.get" | "templates.translations.update" | "content_blocks.create" | "content_blocks.update" | "content_blocks.info" | "content_blocks.list" | "content_blocks.translations.get" | "content_blocks.translations.update" | "media_library.create" | "sms.invalid_phone_numbers" | "sms.invalid_phone_numbers.remove" | "catalogs.create" | "catalogs.get" | "catalogs.delete" | "catalogs.create_fields" | "catalogs.delete_fields" | "catalogs.create_selection" | "catalogs.delete_selection" | "catalogs.get_items" | "catalogs.add_items" | "catalogs.update_items" | "catalogs.replace_items" | "catalogs.delete_items" | "catalogs.get_item" | "catalogs.create_item" | "catalogs.update_item" | "catalogs.replace_item" | "catalogs.delete_item" | "sdk_authentication.create" | "sdk_authentication.primary" | "sdk_authentication.delete" | "sdk_authentication.keys")[];
+                    permissions: ("all" | "users.track" | "users.track.bulk" | "users.track.sync" | "users.export.ids" | "users.export.segment" | "users.alias.new" | "users.alias.update" | "users.external_ids.rename" | "users.external_ids.remove" | "users.identify" | "users.merge" | "users.delete" | "subscription.status.set" | "subscription.status.get" | "subscription.groups.get" | "email.status" | "email.unsubscribe" | "email.hard_bounces" | "email.bounce.remove" | "email.blacklist" | "cdi.integration_list" | "cdi.integration_job_status" | "cdi.integration_sync" | "preference_center.update" | "preference_center.list" | "preference_center.get" | "preference_center.user.get" | "campaigns.translations.get" | "campaigns.translations.update" | "canvas.translations.get" | "canvas.translations.update" | "segments.list" | "segments.details" | "segments.data_series" | "events.list" | "events.get" | "custom_attributes.get" | "purchases.product_list" | "users.export.global_control_group" | "email.spam.remove" | "messages.send" | "messages.schedule.create" | "messages.schedule.update" | "messages.schedule.delete" | "messages.schedule_broadcasts" | "messages.live_activity.start" | "messages.live_activity.update" | "campaigns.trigger.send" | "campaigns.trigger.schedule.create" | "campaigns.trigger.schedule.update" | "campaigns.trigger.schedule.delete" | "campaigns.list" | "campaigns.details" | "campaigns.data_series" | "campaigns.url_info.details" | "campaigns.duplicate" | "sends.id.create" | "sends.data_series" | "transactional.send" | "canvas.trigger.send" | "canvas.trigger.schedule.create" | "canvas.trigger.schedule.update" | "canvas.trigger.schedule.delete" | "canvas.list" | "canvas.details" | "canvas.data_series" | "canvas.data_summary" | "canvas.url_info.details" | "canvas.duplicate" | "purchases.revenue_series" | "purchases.quantity_series" | "events.data_series" | "sessions.data_series" | "feed.list" | "feed.details" | "feed.data_series" | "kpi.new_users.data_series" | "kpi.dau.data_series" | "kpi.mau.data_series" | "kpi.uninstalls.data_series" | "templates.email.create" | "templates.email.update" | "templates.email.info" | "templates.email.list" | "templates.translations.get" | "templates.translations.update" | "content_blocks.create" | "content_blocks.update" | "content_blocks.info" | "content_blocks.list" | "content_blocks.translations.get" | "content_blocks.translations.update" | "media_library.create" | "sms.invalid_phone_numbers" | "sms.invalid_phone_numbers.remove" | "catalogs.create" | "catalogs.get" | "catalogs.delete" | "catalogs.create_fields" | "catalogs.delete_fields" | "catalogs.create_selection" | "catalogs.delete_selection" | "catalogs.get_items" | "catalogs.add_items" | "catalogs.update_items" | "catalogs.replace_items" | "catalogs.delete_items" | "catalogs.get_item" | "catalogs.create_item" | "catalogs.update_item" | "catalogs.replace_item" | "catalogs.delete_item" | "sdk_authentication.create" | "sdk_authentication.primary" | "sdk_authentication.delete" | "sdk_authentication.keys")[];
                     /** @description Addresses and CIDR blocks that the key may be used from; empty means everywhere. */
                     ip_allowlist: string[];
                 };

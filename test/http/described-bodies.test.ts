@@ -51,9 +51,10 @@ const OF_SAMPLE = ["translation_map", "into", "admin_token"];
 
 /** An example that names others, with the ids and strings of those that the workspace of the samples has. */
 function withKnownIds(contract: Contract, example: unknown, sample: Sample): unknown {
-  const isAboutOthers = /translations|messages|users\/:id\/merge|segments\/explain|session/.test(
-    keyOf(contract),
-  );
+  const isAboutOthers =
+    /translations|messages|users\/:id\/merge|segments\/explain|export\/segment|session/.test(
+      keyOf(contract),
+    );
   if (!isAboutOthers) return example;
   const known = Object.entries((sample.body ?? {}) as object).filter(
     ([name]) => name.endsWith("_id") || OF_SAMPLE.includes(name),

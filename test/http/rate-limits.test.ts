@@ -103,6 +103,7 @@ const SHARED: readonly (readonly Permission[])[] = [
     "email.blacklist",
     "subscription.status.get",
     "subscription.groups.get",
+    "users.export.segment",
     "segments.list",
     "segments.details",
     "segments.data_series",

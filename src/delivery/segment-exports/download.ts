@@ -15,7 +15,7 @@ export interface DownloadServices extends SegmentExportServices {
   readonly exportSlots: Slots;
 }
 
-/** spec: POST /users/export/segment, users of a file; a file with large profiles has fewer. */
+/** As publicly known; a file with large profiles has fewer. */
 const USERS_OF_A_FILE = 5_000;
 const LARGEST_FILE = 16 * 1_024 ** 2;
 

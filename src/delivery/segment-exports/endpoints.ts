@@ -71,7 +71,9 @@ const download = endpoint({
   produces: "application/octet-stream",
   params: Type.Object({ token: Type.String({ minLength: 1, maxLength: 200 }) }),
   replies: {
-    200: Type.Unsafe<TextStream>(Type.String({ description: "A zip or gzip file." })),
+    200: Type.Unsafe<TextStream>(
+      Type.String({ description: "A zip or gzip file.", examples: ["PK\u0003\u0004"] }),
+    ),
   },
   refusals: ["NOT_FOUND", "UNAVAILABLE"],
 }).handledBy(async (services: DownloadServices, _context, { params }) => {

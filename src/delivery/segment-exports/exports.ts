@@ -42,12 +42,18 @@ export interface WantedSegmentExport {
 /** How long a link opens. */
 const LINK_HOURS = 4;
 
-/** spec: POST /users/export/segment, exports at once for a company. */
+/** Exports at once for a company, as publicly known. */
 const MOST_RUNNING = 100;
 
 const CALLBACK_JOB = "segment_export_callback";
 
-/** @returns the path of the link, and the prefix that names the export. */
+/**
+ * Starts an export.
+ *
+ * @returns the link, and the prefix that names the export.
+ * @throws Problem NOT_FOUND for an unknown segment; INVALID_REQUEST for a callback that may not be called; RATE_LIMITED
+ *   while another export of the segment, or a hundred of the company, wait for their callbacks.
+ */
 export async function startSegmentExport(
   { database, clock, outbound }: SegmentExportServices,
   { workspace }: WorkspaceContext,
@@ -65,7 +71,7 @@ export async function startSegmentExport(
   const token = newSecret("export");
   await withRetries(database, async (tx) => {
     await lockExports(tx);
-    await refuseOneMore(await selectRunning(tx, now), workspace.id, segmentId);
+    refuseOneMore(await selectRunning(tx, now), workspace.id, segmentId);
     const expiresAt = later(now, { hours: LINK_HOURS });
     await insertExport(
       tx,

@@ -62,7 +62,7 @@ export async function* zipOf(
 
 /** What a file's header and its entry in the directory have in common. */
 const common = ({ crc, packed, size, name }: Entry): Buffer =>
-  record(22, [
+  record(24, [
     [2, VERSION],
     [2, UTF8],
     [2, DEFLATED],

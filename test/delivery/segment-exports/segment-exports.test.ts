@@ -14,14 +14,14 @@ const FIELDS = ["external_id", "custom_attributes"];
 
 /** A workspace with users of two plans, and a segment of those with the first. */
 async function withSegment(on: TestServer, users: number) {
-  const workspace = await on.workspace({ settings: { track_max_updates: 10_000 } });
+  const workspace = await on.workspace({ settings: { track_max_updates: 1_000 } });
   const attributes = Array.from({ length: users }, (_, index) => ({
     external_id: `u${index}`,
     plan: index % 2 === 0 ? "pro" : "free",
   }));
-  for (let first = 0; first < users; first += 5_000) {
+  for (let first = 0; first < users; first += 1_000) {
     const { status } = await workspace.track({
-      attributes: attributes.slice(first, first + 5_000),
+      attributes: attributes.slice(first, first + 1_000),
     });
     assert.equal(status, 201);
   }

@@ -8761,7 +8761,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /** @example text */
+                    /** @example PK */
                     "application/octet-stream": string;
                 };
             };

@@ -1,0 +1,225 @@
+import { readFileSync } from "node:fs";
+import { setTimeout } from "node:timers/promises";
+import type { Command } from "commander";
+import { callAdmin } from "./admin-client.ts";
+import { writeOutput } from "./output-file.ts";
+import { readCount } from "./read-count.ts";
+import { type AdminTarget, type TargetOptions, targetOf, withTarget } from "./target.ts";
+import { printJson, printLines, printResult } from "./terminal.ts";
+import { findWorkspaceName, workspacePath } from "./workspace-option.ts";
+
+type Options = TargetOptions & { readonly workspace?: string; readonly filter?: string };
+
+interface Segment {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** What requests about segments name: a segment or a filter. */
+type Wanted = { readonly segment_id: string } | { readonly filter: unknown };
+
+const HELP = `
+A segment is named by its id or its name. --filter takes a filter instead, or @ and the name of a file with one.
+
+Examples:
+  rapport segments list
+  rapport segments count "Repeat buyers" --parts --reach
+  rapport segments count --filter '{"event": "signed_up", "in_last_days": 7}' --exact
+  rapport segments users "Repeat buyers" --limit 20
+  rapport segments export "Repeat buyers" buyers.ndjson.gz`;
+
+/** `rapport segments …`: who meets a filter, through the admin API of a running server. */
+export function define(segments: Command): void {
+  segments.addHelpText("after", HELP);
+  const command = (usage: string, about: string) =>
+    withTarget(segments.command(usage).description(about)).option(
+      "--workspace <name>",
+      "needed if the server has several",
+    );
+  const ofFilter = (usage: string, about: string) =>
+    command(usage, about).option("--filter <json>", "a filter, or @file, instead of a segment");
+
+  command("list", "Lists the segments.")
+    .addHelpText("after", "\nExample:\n  rapport segments list --json")
+    .action(list);
+  ofFilter("count [segment]", "Estimates how many users meet a filter, or counts them.")
+    .option("--exact", "counts all users, and waits until that is done")
+    .option("--parts", "estimates each part of the filter too")
+    .option("--reach", "estimates who can be reached on each channel")
+    .addHelpText("after", '\nExample:\n  rapport segments count "Repeat buyers" --exact')
+    .action(count);
+  ofFilter("users [segment]", "Prints users who meet a filter, one JSON object per line.")
+    .option("--limit <count>", "how many at most", readCount, 100)
+    .addHelpText("after", '\nExample:\n  rapport segments users "Repeat buyers" --limit 20')
+    .action(users);
+  ofFilter("export [segment] [file]", "Writes all users who meet a filter to a file.")
+    .addHelpText(
+      "after",
+      "\nOne JSON object per line; compressed if the name of the file ends in .gz. Without a file, or for -, it\n" +
+        'goes to standard output.\n\nExample:\n  rapport segments export "Repeat buyers" buyers.ndjson.gz',
+    )
+    .action(exportAll);
+}
+
+async function list(options: Options): Promise<void> {
+  const { target, path } = await locate(options);
+  const { segments } = await callAdmin<{ segments: readonly Segment[] }>(target, "GET", path);
+  printResult(options, segments, (all) => all.map(({ id, name }) => `${id}  ${name}`));
+}
+
+interface Size {
+  readonly matching: number;
+  readonly low: number;
+  readonly high: number;
+}
+
+interface Counted extends Size {
+  readonly total: number;
+  readonly exact: boolean;
+  readonly description: string;
+  readonly counts_since?: Readonly<Record<string, string>>;
+  readonly parts?: readonly { condition: string; alone: Size; together: Size }[];
+  readonly reach?: readonly (Size & { name: string; channel: string })[];
+}
+
+interface RunningCount {
+  readonly count_id: string;
+  readonly status: "running" | "finished" | "cancelled";
+  readonly counted: number;
+  readonly matching: number;
+}
+
+type CountOptions = Options & { exact?: true; parts?: true; reach?: true };
+
+async function count(given: string | undefined, options: CountOptions): Promise<void> {
+  const { target, path } = await locate(options);
+  const wanted = await wantedBy(target, path, given, options);
+  const { exact = false, parts = false, reach = false } = options;
+  const body = { ...wanted, exact, parts, reach };
+  const answer = await callAdmin<Counted | RunningCount>(target, "POST", `${path}/count`, body);
+  if (!("count_id" in answer)) return printResult(options, answer, describeCount);
+  const done = await whenCounted(target, `${path}/counts/${answer.count_id}`);
+  printResult(options, done, ({ counted, matching }) => [
+    `${matching} of ${counted} users (exact)`,
+  ]);
+}
+
+const ASK_AGAIN_MS = 1_000;
+
+async function whenCounted(target: AdminTarget, path: string): Promise<RunningCount> {
+  for (;;) {
+    const found = await callAdmin<RunningCount>(target, "GET", path);
+    if (found.status === "finished") return found;
+    if (found.status === "cancelled") throw new Error("The count was cancelled.");
+    process.stderr.write(`counted ${found.counted} users\n`);
+    await setTimeout(ASK_AGAIN_MS);
+  }
+}
+
+const describeSize = ({ matching, low, high }: Size): string =>
+  low === high ? `${matching}` : `about ${matching} (${low} to ${high})`;
+
+function describeCount({ description, parts = [], reach = [], ...size }: Counted): string[] {
+  const since = Object.entries(size.counts_since ?? {});
+  return [
+    description,
+    `${describeSize(size)} of ${size.exact ? "" : "about "}${size.total} users`,
+    ...since.map(([what, time]) => `counts ${what} since ${time}`),
+    ...parts.map(
+      ({ condition, alone, together }) =>
+        `  ${condition}: ${describeSize(alone)}; with those before: ${describeSize(together)}`,
+    ),
+    ...reach.map((each) => `  by ${each.channel}, ${each.name}: ${describeSize(each)}`),
+  ];
+}
+
+async function users(
+  given: string | undefined,
+  options: Options & { limit: number },
+): Promise<void> {
+  const { target, path } = await locate(options);
+  const wanted = await wantedBy(target, path, given, options);
+  const found: unknown[] = [];
+  for await (const user of readUsers(target, path, wanted, options.limit)) found.push(user);
+  if (options.json) printJson({ users: found });
+  else printLines(found.map((user) => JSON.stringify(user)));
+}
+
+async function exportAll(
+  given: string | undefined,
+  file: string | undefined,
+  options: Options,
+): Promise<void> {
+  // With --filter there is no segment, so the first word is the file.
+  const [name, to = "-"] = options.filter === undefined ? [given, file] : [undefined, given];
+  const { target, path } = await locate(options);
+  const wanted = await wantedBy(target, path, name, options);
+  let written = 0;
+  async function* lines(): AsyncGenerator<string> {
+    for await (const user of readUsers(target, path, wanted, Number.POSITIVE_INFINITY)) {
+      written += 1;
+      yield `${JSON.stringify(user)}\n`;
+    }
+  }
+  await writeOutput(to, lines());
+  if (to === "-") return;
+  if (options.json) printJson({ users: written, file: to });
+  else process.stdout.write(`Wrote ${written} users to ${to}.\n`);
+}
+
+interface UsersPage {
+  readonly users: readonly unknown[];
+  readonly cursor: string | null;
+}
+
+const PAGE = 1_000;
+
+async function* readUsers(
+  target: AdminTarget,
+  path: string,
+  wanted: Wanted,
+  limit: number,
+): AsyncGenerator<unknown> {
+  let cursor: string | null = null;
+  let left = limit;
+  do {
+    const body = { ...wanted, limit: Math.min(PAGE, left), cursor };
+    const page: UsersPage = await callAdmin<UsersPage>(target, "POST", `${path}/users`, body);
+    yield* page.users;
+    left -= page.users.length;
+    cursor = page.cursor;
+  } while (cursor !== null && left > 0);
+}
+
+async function locate(options: Options): Promise<{ target: AdminTarget; path: string }> {
+  const target = targetOf(options);
+  const name = await findWorkspaceName(target, options.workspace);
+  return { target, path: `${workspacePath(name)}/segments` };
+}
+
+/** @throws unless there is either a segment or a filter. */
+async function wantedBy(
+  target: AdminTarget,
+  path: string,
+  given: string | undefined,
+  { filter }: Options,
+): Promise<Wanted> {
+  if ((given === undefined) === (filter === undefined)) {
+    throw new Error("Name a segment, or pass --filter.");
+  }
+  if (filter !== undefined) return { filter: readFilter(filter) };
+  const { segments } = await callAdmin<{ segments: readonly Segment[] }>(target, "GET", path);
+  const found = segments.find(({ id, name }) => id === given?.toLowerCase() || name === given);
+  if (found) return { segment_id: found.id };
+  const names = segments.map(({ name }) => name).join(", ");
+  throw new Error(`There is no segment '${given}'. ${names ? `There are: ${names}.` : ""}`.trim());
+}
+
+function readFilter(text: string): unknown {
+  const json = text.startsWith("@") ? readFileSync(text.slice(1), "utf8") : text;
+  try {
+    return JSON.parse(json);
+  } catch (error) {
+    throw new Error(`The filter is not JSON: ${(error as Error).message}`);
+  }
+}

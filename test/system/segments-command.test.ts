@@ -1,0 +1,80 @@
+/* `rapport segments`: who meets a filter, from the command line. */
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { gunzipSync } from "node:zlib";
+import { startServer } from "../harness.ts";
+import { temporaryFolder } from "../stored-rows.ts";
+import { runCommand } from "./child-server.ts";
+
+const server = await startServer();
+const folder = await temporaryFolder();
+const workspace = await server.workspace();
+const id = randomUUID();
+
+await workspace.track({
+  attributes: ["ada", "bob", "cyd"].map((external_id, index) => ({
+    external_id,
+    plan: index < 2 ? "pro" : "free",
+    email: index === 0 ? "ada@example.com" : null,
+  })),
+});
+const filter = { all: [{ custom_attribute: "plan", equals: "pro" }, { email_available: true }] };
+const path = `/admin/v1/workspaces/${workspace.name}/segments/${id}`;
+await server.admin("PUT", path, { name: "Pros", filter });
+
+const run = (...args: string[]) =>
+  runCommand(["segments", ...args, "--workspace", workspace.name, "--url", server.url], {
+    ADMIN_TOKEN: server.adminToken,
+  });
+
+describe("rapport segments", () => {
+  test("list and count name segments by id or name, and count tells the parts and who can be reached", async () => {
+    assert.equal((await run("list")).stdout, `${id}  Pros\n`);
+    const { code, stdout } = await run("count", "Pros", "--exact", "--parts", "--reach");
+    assert.equal(code, 0);
+    assert.match(
+      stdout,
+      /^Users who match: plan is "pro", and can receive email\.\n1 of 3 users\n/,
+    );
+    assert.match(stdout, /plan is "pro": 2; with those before: 2\n.*: 1; with those before: 1\n/);
+    assert.match(stdout, /by email, Email: 1\n/);
+    const json = await run(
+      "count",
+      "--filter",
+      '{"custom_attribute":"plan","exists":true}',
+      "--json",
+    );
+    assert.equal(JSON.parse(json.stdout).matching, 3);
+  });
+
+  test("users prints one object per line, and export writes all of them to a file, compressed by its name", async () => {
+    const one = await run("users", id);
+    assert.equal(JSON.parse(one.stdout).external_id, "ada");
+    const file = join(folder, "users.ndjson.gz");
+    const exported = await run(
+      "export",
+      "--filter",
+      '{"custom_attribute":"plan","equals":"pro"}',
+      file,
+    );
+    assert.equal(exported.stdout, `Wrote 2 users to ${file}.\n`);
+    const lines = gunzipSync(await readFile(file))
+      .toString()
+      .trimEnd()
+      .split("\n");
+    assert.deepEqual(lines.map((line) => JSON.parse(line).external_id).sort(), ["ada", "bob"]);
+  });
+
+  test("a segment that does not exist, no segment, and a filter that is no JSON are refused", async () => {
+    const unknown = await run("count", "Nobody");
+    assert.deepEqual([unknown.code, unknown.stdout], [1, ""]);
+    assert.match(unknown.stderr, /There is no segment 'Nobody'\. There are: Pros\./);
+    assert.match((await run("count")).stderr, /Name a segment, or pass --filter\./);
+    assert.match((await run("users", "--filter", "{")).stderr, /The filter is not JSON/);
+    const wrong = await run("count", "--filter", '{"event":1}');
+    assert.match(wrong.stderr, /'filter.event'/);
+  });
+});

@@ -34,6 +34,7 @@ export const ofRecords = (server: TestServer, workspace: TestWorkspace): Samples
     [`GET ${LIST}`]: () => ({ query: { query: "ada" } }),
     [`GET ${LIST}/:id`]: ofUser,
     [`GET ${LIST}/:id/timeline`]: ofUser,
+    [`GET ${LIST}/:id/segments`]: ofUser,
     [`PATCH ${LIST}/:id`]: async () => ({
       ...(await ofUser()),
       body: { attributes: { plan: "gold" } },

@@ -851,6 +851,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/workspaces/{name}/segment-sizes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Reads the recorded sizes of all segments in the last 30 days.
+         * @description Needs the administrator's token, or a session of the dashboard with `basic_access`.
+         */
+        get: operations["listSegmentSizes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/workspaces/{name}/users/{id}/segments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the segments that a user is in.
+         * @description Needs the administrator's token, or a session of the dashboard with `view_user_profile` and `view_pii`.
+         */
+        get: operations["listSegmentsOfUser"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/workspaces/{name}/attribute-values": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists frequent values of an attribute among a sample of 1,000 users.
+         * @description Needs the administrator's token, or a session of the dashboard with `view_pii` and `edit_segments`.
+         */
+        get: operations["suggestAttributeValues"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/segments/list": {
         parameters: {
             query?: never;
@@ -8474,6 +8534,199 @@ export interface operations {
                             /** @description Whether the user meets it. */
                             holds: boolean;
                         }[];
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    listSegmentSizes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "segments": [
+                     *         {
+                     *           "id": "3b1f4c1e-7d0a-4a53-9a53-0d5f0a3f7c11",
+                     *           "sizes": [
+                     *             {
+                     *               "time": "2026-01-31",
+                     *               "size": 1
+                     *             }
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description Segments of which a size is recorded. */
+                        segments: {
+                            /**
+                             * @description The id of the segment.
+                             * @example 3b1f4c1e-7d0a-4a53-9a53-0d5f0a3f7c11
+                             */
+                            id: string;
+                            /** @description One entry a day, the oldest first; days without one are left out. */
+                            sizes: {
+                                /**
+                                 * @description The day, in UTC.
+                                 * @example 2026-01-31
+                                 */
+                                time: string;
+                                /** @description The estimated number of users. */
+                                size: number;
+                            }[];
+                        }[];
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    listSegmentsOfUser: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+                /**
+                 * @description The id.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "segments": [
+                     *         {
+                     *           "id": "3b1f4c1e-7d0a-4a53-9a53-0d5f0a3f7c11",
+                     *           "name": "Repeat buyers",
+                     *           "description": "Users who match: can receive email."
+                     *         }
+                     *       ],
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The oldest first. */
+                        segments: {
+                            /**
+                             * @description The id of the segment.
+                             * @example 3b1f4c1e-7d0a-4a53-9a53-0d5f0a3f7c11
+                             */
+                            id: string;
+                            /**
+                             * @description Its name.
+                             * @example Repeat buyers
+                             */
+                            name: string;
+                            /**
+                             * @description The filter as a sentence.
+                             * @example Users who match: can receive email.
+                             */
+                            description: string;
+                        }[];
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    suggestAttributeValues: {
+        parameters: {
+            query: {
+                /**
+                 * @description Which kind.
+                 * @example attribute
+                 */
+                kind: "attribute" | "custom_attribute";
+                /**
+                 * @description Its name.
+                 * @example text
+                 */
+                attribute: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "values": [
+                     *         "pro",
+                     *         "free"
+                     *       ],
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description At most 20 texts, numbers or booleans, the most frequent first.
+                         * @example [
+                         *       "pro",
+                         *       "free"
+                         *     ]
+                         */
+                        values: (string | number | boolean)[];
                         /**
                          * @description `success`, or what is wrong.
                          * @constant

@@ -84,6 +84,7 @@ import { deleteAllProfiles } from "../people/profiles/store.ts";
 import { deleteAllNames } from "../people/quotas/store.ts";
 import { countJob } from "../people/segments/count-exactly.ts";
 import { sizesJob, sweepSegments } from "../people/segments/daily-sizes.ts";
+import { segmentDashboardEndpoints } from "../people/segments/dashboard-endpoints.ts";
 import { segmentEndpoints } from "../people/segments/endpoints.ts";
 import { publicSegmentEndpoints } from "../people/segments/public-endpoints.ts";
 import { segments } from "../people/segments/resource.ts";
@@ -138,6 +139,7 @@ export const ENDPOINTS = [
   ...subscriptionAdminEndpoints,
   ...catalogueEndpoints,
   ...segmentEndpoints,
+  ...segmentDashboardEndpoints,
   ...publicSegmentEndpoints,
   ...segmentExportEndpoints,
   ...warehouseEndpoints,

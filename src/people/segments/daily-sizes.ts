@@ -3,13 +3,20 @@ import { readNextTimes, setSchedules } from "../../admin/jobs/schedule.ts";
 import { listWorkspaces } from "../../admin/workspaces/manage-workspaces.ts";
 import type { WorkspaceContext } from "../../base/context/context.ts";
 import { Problem } from "../../base/problem.ts";
+import { groupBy } from "../../base/values/group-by.ts";
 import { parseTime } from "../../base/values/times.ts";
 import type { Database } from "../../database/database.ts";
 import type { CountServices } from "./count-exactly.ts";
 import { estimateSize } from "./estimate.ts";
 import { readFilter } from "./filter.ts";
 import { scopeOf } from "./scope.ts";
-import { deleteOldCounts, insertSizes, selectSegments, selectSizes } from "./store.ts";
+import {
+  deleteOldCounts,
+  insertSizes,
+  selectSegments,
+  selectSizes,
+  selectSizesSince,
+} from "./store.ts";
 
 const SIZES_JOB = "segment_sizes";
 
@@ -57,6 +64,23 @@ export async function sweepSegments(database: Database, now: Date): Promise<void
     const key = { workspaceId: id, kind: SIZES_JOB, subject: SUBJECT };
     await database.transaction((tx) => setSchedules(tx, [{ ...key, cron: DAILY }], now));
   }
+}
+
+/** How many days a list of segments shows. */
+const LISTED_DAYS = 30;
+
+/** The recorded sizes of all segments in the last 30 days. */
+export async function sizesOfSegments(
+  { database, clock }: CountServices,
+  { workspace }: WorkspaceContext,
+): Promise<{ id: string; sizes: { time: string; size: number }[] }[]> {
+  const since = new Date(clock.now().getTime() - (LISTED_DAYS - 1) * DAY_MS);
+  const rows = await selectSizesSince(database, workspace.id, dayOf(since));
+  const bySegment = groupBy(rows, ({ id }) => id);
+  return [...bySegment].map(([id, sizes]) => ({
+    id,
+    sizes: sizes.map(({ day, size }) => ({ time: day, size })),
+  }));
 }
 
 const dayOf = (time: Date): string => time.toISOString().slice(0, 10);

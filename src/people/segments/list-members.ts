@@ -7,10 +7,11 @@ import { type Queryable, readTogether } from "../../database/database.ts";
 import { DEFAULT_FIELDS, type ExportField } from "../export/profile-view.ts";
 import { viewUsers } from "../export/view-users.ts";
 import type { CountServices } from "./count-exactly.ts";
-import { readFilter } from "./filter.ts";
-import { explainMember, type Reason, readMembers } from "./members.ts";
+import { type Filter, readFilter, sentenceOf } from "./filter.ts";
+import { countMembersOfEach, explainMember, type Reason, readMembers } from "./members.ts";
 import { BEFORE_ALL, type Portion } from "./members-store.ts";
 import { filterOf, scopeOf, type WantedFilter } from "./scope.ts";
+import { selectSegments } from "./store.ts";
 
 /** How many users a statement looks at. */
 const LOOKED_AT = 5_000;
@@ -108,6 +109,35 @@ export async function* walkMembers(
     after = lastId;
   }
 }
+
+/** How many segments a statement decides about. */
+const SEGMENTS_AT_ONCE = 50;
+
+/** The segments that a user is in, the oldest first. @throws Problem NOT_FOUND for an unknown user. */
+export async function segmentsOfUser(
+  { database, clock }: CountServices,
+  { workspace }: WorkspaceContext,
+  userId: string,
+): Promise<{ readonly id: string; readonly name: string; readonly description: string }[]> {
+  const segments = await selectSegments(database, workspace.id);
+  const scope = await scopeOf(database, workspace.id, segments);
+  const all = segments.map((segment) => ({ ...segment, read: readFilter(segment.filter, scope) }));
+  const portion = { kind: "one", id: userId } as const;
+  return readTogether(database.for("lookup"), async (tx) => {
+    const [user] = await countMembersOfEach(tx, workspace.id, portion, [EVERYONE], clock.now());
+    if (user?.seen !== 1) throw new Problem("NOT_FOUND", "User not found");
+    const found: (typeof all)[number][] = [];
+    for (let first = 0; first < all.length; first += SEGMENTS_AT_ONCE) {
+      const some = all.slice(first, first + SEGMENTS_AT_ONCE);
+      const filters = some.map(({ read }) => read);
+      const counts = await countMembersOfEach(tx, workspace.id, portion, filters, clock.now());
+      found.push(...some.filter((_, index) => counts[index]?.matching === 1));
+    }
+    return found.map(({ id, name, read }) => ({ id, name, description: sentenceOf(read) }));
+  });
+}
+
+const EVERYONE: Filter = { op: "and", conditions: [] };
 
 /** Whether a user meets a filter, and why. @throws Problem NOT_FOUND for an unknown user. */
 export async function explain(

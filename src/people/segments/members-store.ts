@@ -116,6 +116,27 @@ export async function selectCandidates(
   );
 }
 
+/** The most frequent texts, numbers and booleans of an attribute among a sample of users; long texts are left out. */
+export async function selectFrequentValues(
+  tx: Queryable,
+  workspaceId: number,
+  kind: "attribute" | "custom_attribute",
+  name: string,
+  most: { readonly users: number; readonly values: number },
+): Promise<(string | number | boolean)[]> {
+  const parameters: unknown[] = [];
+  const values = valuesOf(new Date(0), parameters);
+  const sample = portionSql({ kind: "sample", size: most.users }, workspaceId, values);
+  const column = kind === "attribute" ? "standard_attributes" : "custom_attributes";
+  const rows = await tx.query<{ value: string | number | boolean }>(
+    `select value from (select p.${column} -> ${values.bind(name, "text")} as value from (${sample}) as p) as found
+     where jsonb_typeof(value) in ('string', 'number', 'boolean') and length(value::text) <= 102
+     group by value order by count(*) desc, value limit ${values.bind(most.values, "int")}`,
+    parameters,
+  );
+  return rows.map(({ value }) => value);
+}
+
 /** What is stored about addresses: states, and those that bounced. */
 export async function selectAddresses(
   tx: Queryable,

@@ -110,6 +110,18 @@ export const selectSizes = (
     [workspaceId, id, from, to],
   );
 
+/** The recorded sizes of all segments from a day on, in the order of days. */
+export const selectSizesSince = (
+  database: Queryable,
+  workspaceId: number,
+  since: string,
+): Promise<(SizeOfDay & { readonly id: string })[]> =>
+  database.query(
+    `select segment_id as id, to_char(day, 'YYYY-MM-DD') as day, size from segment_sizes
+     where workspace_id = $1 and day >= $2::date order by segment_id, day`,
+    [workspaceId, since],
+  );
+
 export type CountStatus = "running" | "finished" | "cancelled";
 
 /** An exact count, as far as it has come. */

@@ -1,0 +1,105 @@
+import Type from "typebox";
+import { type AuditingServices, recordRead } from "../../admin/audit/audit.ts";
+import { OfWorkspace, Success } from "../../base/values/schemas.ts";
+import { byAdministratorOfWorkspace, endpoint } from "../../http/endpoint.ts";
+import type { CountServices } from "./count-exactly.ts";
+import { sizesOfSegments } from "./daily-sizes.ts";
+import { segmentsOfUser } from "./list-members.ts";
+import { suggestValues } from "./suggest-values.ts";
+
+/* What the dashboard shows of segments beside the resource and the counts. */
+
+const WORKSPACE = "/admin/v1/workspaces/:name";
+
+const SegmentId = Type.String({
+  description: "The id of the segment.",
+  examples: ["3b1f4c1e-7d0a-4a53-9a53-0d5f0a3f7c11"],
+});
+
+const sizes = endpoint({
+  name: "listSegmentSizes",
+  method: "GET",
+  path: `${WORKSPACE}/segment-sizes`,
+  summary: "Reads the recorded sizes of all segments in the last 30 days.",
+  access: byAdministratorOfWorkspace("basic_access"),
+  params: OfWorkspace,
+  replies: {
+    200: Type.Object({
+      segments: Type.Array(
+        Type.Object({
+          id: SegmentId,
+          sizes: Type.Array(
+            Type.Object({
+              time: Type.String({ description: "The day, in UTC.", examples: ["2026-01-31"] }),
+              size: Type.Integer({ description: "The estimated number of users." }),
+            }),
+            { description: "One entry a day, the oldest first; days without one are left out." },
+          ),
+        }),
+        { description: "Segments of which a size is recorded." },
+      ),
+      message: Success,
+    }),
+  },
+}).handledBy(async (services: CountServices, context) => {
+  const segments = await sizesOfSegments(services, context);
+  return { status: 200, body: { segments, message: "success" } };
+});
+
+const ofUser = endpoint({
+  name: "listSegmentsOfUser",
+  method: "GET",
+  path: `${WORKSPACE}/users/:id/segments`,
+  summary: "Lists the segments that a user is in.",
+  access: byAdministratorOfWorkspace("view_user_profile", "view_pii"),
+  params: Type.Object({ name: Type.String(), id: Type.String({ format: "uuid" }) }),
+  replies: {
+    200: Type.Object({
+      segments: Type.Array(
+        Type.Object({
+          id: SegmentId,
+          name: Type.String({ description: "Its name.", examples: ["Repeat buyers"] }),
+          description: Type.String({
+            description: "The filter as a sentence.",
+            examples: ["Users who match: can receive email."],
+          }),
+        }),
+        { description: "The oldest first." },
+      ),
+      message: Success,
+    }),
+  },
+  refusals: ["NOT_FOUND"],
+}).handledBy(async (services: CountServices & AuditingServices, context, { params }) => {
+  const segments = await segmentsOfUser(services, context, params.id.toLowerCase());
+  await recordRead(services, context, "segments_of_user", 1);
+  return { status: 200, body: { segments, message: "success" } };
+});
+
+const values = endpoint({
+  name: "suggestAttributeValues",
+  method: "GET",
+  path: `${WORKSPACE}/attribute-values`,
+  summary: "Lists frequent values of an attribute among a sample of 1,000 users.",
+  access: byAdministratorOfWorkspace("view_pii", "edit_segments"),
+  params: OfWorkspace,
+  query: Type.Object({
+    kind: Type.Enum(["attribute", "custom_attribute"], { description: "Which kind." }),
+    attribute: Type.String({ minLength: 1, maxLength: 255, description: "Its name." }),
+  }),
+  replies: {
+    200: Type.Object({
+      values: Type.Array(Type.Union([Type.String(), Type.Number(), Type.Boolean()]), {
+        description: "At most 20 texts, numbers or booleans, the most frequent first.",
+        examples: [["pro", "free"]],
+      }),
+      message: Success,
+    }),
+  },
+}).handledBy(async (services: CountServices & AuditingServices, context, { query }) => {
+  const found = await suggestValues(services, context, query.kind, query.attribute);
+  await recordRead(services, context, "attribute_values", found.length);
+  return { status: 200, body: { values: found, message: "success" } };
+});
+
+export const segmentDashboardEndpoints = [sizes, ofUser, values];

@@ -1,0 +1,19 @@
+import type { WorkspaceContext } from "../../base/context/context.ts";
+import { readTogether } from "../../database/database.ts";
+import type { CountServices } from "./count-exactly.ts";
+import { selectFrequentValues } from "./members-store.ts";
+
+/** How many users are looked at, and how many values are shown. */
+const LOOKED_AT = 1_000;
+const SHOWN = 20;
+
+/** Frequent texts, numbers and booleans of an attribute, for a form that asks for one. */
+export const suggestValues = (
+  { database }: CountServices,
+  { workspace }: WorkspaceContext,
+  kind: "attribute" | "custom_attribute",
+  name: string,
+): Promise<(string | number | boolean)[]> =>
+  readTogether(database.for("lookup"), (tx) =>
+    selectFrequentValues(tx, workspace.id, kind, name, { users: LOOKED_AT, values: SHOWN }),
+  );

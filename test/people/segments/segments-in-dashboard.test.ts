@@ -1,0 +1,81 @@
+/* What the dashboard shows of segments (docs/segments.md). */
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { describe, test } from "node:test";
+import { type Answer, startServer } from "../../harness.ts";
+import { declare, succeeds } from "./segment-calls.ts";
+
+const server = await startServer();
+
+describe("segments in the dashboard", () => {
+  test("a user's segments are those whose filter the user meets, the oldest first", async () => {
+    const workspace = await server.workspace();
+    await succeeds(
+      workspace.track({
+        attributes: [{ external_id: "ada", plan: "pro", email: "a@example.com" }],
+      }),
+    );
+    const { platform_id: id } = await workspace.profile({ external_ids: ["ada"] });
+    const filters = {
+      Pros: { custom_attribute: "plan", equals: "pro" },
+      Free: { custom_attribute: "plan", equals: "free" },
+      Mailable: { email_available: true },
+    };
+    for (const [name, filter] of Object.entries(filters)) {
+      await succeeds(declare(server, workspace, randomUUID(), { name, filter }));
+    }
+    const path = (of: string) => `/admin/v1/workspaces/${workspace.name}/users/${of}/segments`;
+    const { body }: Answer<any> = await server.admin("GET", path(id));
+    assert.deepEqual(
+      body.segments.map(({ name, description }: any) => [name, description]),
+      [
+        ["Pros", 'Users who match: plan is "pro".'],
+        ["Mailable", "Users who match: can receive email."],
+      ],
+    );
+    assert.equal((await server.admin("GET", path(randomUUID()))).status, 404);
+  });
+
+  test("frequent values of an attribute are suggested, the most frequent first, and no lists or objects", async () => {
+    const workspace = await server.workspace();
+    const plans = ["pro", "free", "pro", 5, true, ["list"], { an: "object" }, "x".repeat(200)];
+    const attributes = plans.map((plan, index) => ({
+      external_id: `u${index}`,
+      plan,
+      country: "DE",
+    }));
+    await succeeds(workspace.track({ attributes }));
+    const valuesOf = async (query: string) => {
+      const path = `/admin/v1/workspaces/${workspace.name}/attribute-values?${query}`;
+      return ((await server.admin("GET", path)) as Answer<any>).body.values;
+    };
+    const values = await valuesOf("kind=custom_attribute&attribute=plan");
+    assert.equal(values[0], "pro");
+    assert.deepEqual(new Set(values), new Set(["pro", "free", 5, true]));
+    assert.deepEqual(await valuesOf("kind=attribute&attribute=country"), ["DE"]);
+    assert.deepEqual(await valuesOf("kind=attribute&attribute=nothing"), []);
+  });
+
+  test("the recorded sizes of the last 30 days are listed by segment", async () => {
+    const workspace = await server.workspace();
+    const id = randomUUID();
+    await succeeds(
+      declare(server, workspace, id, {
+        name: "All",
+        filter: { attribute: "external_id", exists: true },
+      }),
+    );
+    await server.database.query(
+      `insert into segment_sizes (workspace_id, segment_id, day, size)
+       select workspace_id, $1, (now() at time zone 'UTC')::date - back, 100 - back
+       from workspaces, unnest(array[40, 2, 1]) as back where name = $2`,
+      [id, workspace.name],
+    );
+    const path = `/admin/v1/workspaces/${workspace.name}/segment-sizes`;
+    const { body }: Answer<any> = await server.admin("GET", path);
+    assert.deepEqual(
+      body.segments.map((each: any) => [each.id, each.sizes.map(({ size }: any) => size)]),
+      [[id, [98, 99]]],
+    );
+  });
+});

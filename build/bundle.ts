@@ -1,4 +1,4 @@
-import { chmodSync, readdirSync, rmSync, statSync } from "node:fs";
+import { chmodSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { rolldown } from "rolldown";
 import { packageRoot } from "../src/base/package-root.ts";
@@ -13,6 +13,7 @@ import { packageRoot } from "../src/base/package-root.ts";
 const ENTRIES = [
   "main.js",
   "server/testing/start-rapport.js",
+  "server/testing/rapport-thread.js",
   "database/embedded/pglite-thread.js",
   "base/threads/thread-entry.js",
   "messaging/campaigns/text-work.js",
@@ -50,6 +51,34 @@ if (!isCurrent()) {
   chmodSync(program, 0o755);
   const written = new Set(output.map(({ fileName }) => fileName));
   for (const name of readdirSync(dir)) if (!written.has(name)) rmSync(join(dir, name));
+}
+
+const client = join(packageRoot(), "client", "dist");
+await writeCommonJs(join(compiled, "server", "testing", "start-rapport.js"), dir);
+await writeCommonJs(join(client, "client.js"), client);
+declareForCommonJs(join(compiled, "server", "testing"));
+declareForCommonJs(client);
+
+/** For `require`: one file with everything that it imports. */
+async function writeCommonJs(input: string, folder: string): Promise<void> {
+  const bundle = await rolldown({ input, platform: "node", logLevel: "warn" });
+  await bundle.write({ file: join(folder, basename(input, ".js").concat(".cjs")), format: "cjs" });
+  await bundle.close();
+}
+
+/**
+ * TypeScript reads `.d.cts` beside a CommonJS file. Declarations import each other as compiled files, so that
+ * every kind of module resolution finds them.
+ */
+function declareForCommonJs(folder: string): void {
+  for (const name of readdirSync(folder)) {
+    if (!name.endsWith(".d.ts")) continue;
+    const text = readFileSync(join(folder, name), "utf8");
+    const importing = (extension: string) =>
+      text.replaceAll(/"(\.\/[\w-]+)\.(?:ts|js)"/g, `"$1.${extension}"`);
+    writeFileSync(join(folder, name), importing("js"));
+    writeFileSync(join(folder, name.replace(/\.d\.ts$/, ".d.cts")), importing("cjs"));
+  }
 }
 
 /** Whether nothing was compiled or installed since: the tests that run may be using these files. */

@@ -35,11 +35,13 @@ function withoutRefusals(document) {
 
 function operationsOf({ paths }) {
   const lines = Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, { operationId, security, parameters = [] }]) => {
-      const [scheme = "none"] = security.flatMap(Object.keys);
-      const isSafe = parameters.some(({ $ref }) => $ref?.endsWith("/IdempotencyKey"));
-      return `  ${operationId}: ["${method}", "${path}", "${scheme}", ${isSafe}],`;
-    }),
+    Object.entries(methods)
+      .filter(([, operation]) => !operation["x-not-in-client"])
+      .map(([method, { operationId, security, parameters = [] }]) => {
+        const [scheme = "none"] = security.flatMap(Object.keys);
+        const isSafe = parameters.some(({ $ref }) => $ref?.endsWith("/IdempotencyKey"));
+        return `  ${operationId}: ["${method}", "${path}", "${scheme}", ${isSafe}],`;
+      }),
   );
   return `/** Method, path, what it needs, and whether an Idempotency-Key makes it safe to repeat. */
 export const OPERATIONS = {

@@ -6,7 +6,13 @@ import type { components, operations, paths } from "./schema.ts";
 import { createTracker, type Tracker, type TrackerOptions } from "./tracker.ts";
 
 export { RapportError } from "./refusal.ts";
-export { ItemRejected, type Tracker, type TrackerOptions, type Verdict } from "./tracker.ts";
+export {
+  ItemRejected,
+  type TrackedItem,
+  type Tracker,
+  type TrackerOptions,
+  type Verdict,
+} from "./tracker.ts";
 export type { components, operations, paths };
 
 /** The schemas of the API by name: `Schemas["EventObject"]`. */
@@ -77,13 +83,24 @@ type Call<Name extends OperationName> =
       ? (input?: InputOf<Name>, options?: CallOptions) => Promise<OutputOf<Name>>
       : (input: InputOf<Name>, options?: CallOptions) => Promise<OutputOf<Name>>;
 
-/** One function for each operation of the API, under its operationId. */
-export type Client = { readonly [Name in OperationName]: Call<Name> } & {
+type Credential = (typeof OPERATIONS)[OperationName][2];
+
+/** The operations that need one of these credentials, each under its operationId. */
+type CallsWith<Wanted extends Credential> = {
+  readonly [Name in OperationName as (typeof OPERATIONS)[Name][2] extends Wanted
+    ? Name
+    : never]: Call<Name>;
+};
+
+/** One function for each operation of the API. */
+export type Client = CallsWith<"apiKey" | "none"> & {
+  /** The operations under `/admin/v1`, which need `adminToken`. */
+  readonly admin: CallsWith<"adminToken">;
+  /** The operations about dashboard users, which need `scim`. */
+  readonly scim: CallsWith<"scimToken">;
   /** Collects attributes, events and purchases into few requests. */
   tracker(options?: Partial<TrackerOptions>): Tracker;
 };
-
-type Credential = (typeof OPERATIONS)[OperationName][2];
 
 /**
  * A client of one server. It holds no connection and no timer.
@@ -113,6 +130,7 @@ export function createClient(options: ClientOptions): Client {
           headers,
           ...(input.body !== undefined && { body: input.body }),
           ...(typeof input.body === "string" && { bodySerializer: (body: string) => body }),
+          parseAs: "text",
           ...(how.signal && { signal: how.signal }),
           ...(how.keepalive && { keepalive: true }),
           fetch: (request: Request) => sendWithRetries(send, request, isSafe, retries),
@@ -123,20 +141,28 @@ export function createClient(options: ClientOptions): Client {
         throw new RapportError(`${name} got no response: ${error}`, 0, undefined, undefined, error);
       });
     const { data, error, response } = answer as unknown as Answered;
-    if (response.ok) return data;
+    if (response.ok) return isJson(response) ? JSON.parse(data as string) : data;
     const id = response.headers.get("x-request-id") ?? undefined;
     throw new RapportError(sentenceOf(error, response.status), response.status, error, id);
   }
 
-  const calls = Object.keys(OPERATIONS).map((name) => [
-    name,
-    (input?: RawInput, how?: CallOptions) => call(name as OperationName, input, how),
-  ]);
-  const client = Object.fromEntries(calls) as Client;
-  return Object.assign(client, {
-    tracker: (wanted?: Partial<TrackerOptions>) => createTracker(client, wanted),
+  const callsWith = (...credentials: readonly Credential[]) =>
+    Object.fromEntries(
+      (Object.keys(OPERATIONS) as OperationName[])
+        .filter((name) => credentials.includes(OPERATIONS[name][2]))
+        .map((name) => [name, (input?: RawInput, how?: CallOptions) => call(name, input, how)]),
+    );
+  const calls = callsWith("apiKey", "none") as CallsWith<"apiKey" | "none">;
+  return Object.assign(calls, {
+    admin: callsWith("adminToken") as CallsWith<"adminToken">,
+    scim: callsWith("scimToken") as CallsWith<"scimToken">,
+    tracker: (wanted?: Partial<TrackerOptions>) => createTracker(calls, wanted),
   });
 }
+
+/** Texts, such as CSV, are returned as they are. */
+const isJson = ({ status, headers }: Response): boolean =>
+  status !== 204 && /\bjson\b/.test(headers.get("content-type")?.replace(/ndjson/, "") ?? "");
 
 interface RawInput {
   readonly path?: object;

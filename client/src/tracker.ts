@@ -20,20 +20,29 @@ export interface TrackerOptions {
   /** Items that wait at most; more are refused. 10,000 by default. */
   readonly maxQueued: number;
   /** Learns of every item that failed, for callers that do not wait for theirs. */
-  readonly onRejected?: (error: unknown, item: unknown) => void;
+  readonly onRejected?: (error: ItemRejected | RapportError, item: TrackedItem) => void;
 }
+
+/** What a tracker takes. */
+export type TrackedItem =
+  | Schemas["AttributesObject"]
+  | Schemas["EventObject"]
+  | Schemas["PurchaseObject"];
 
 /** What became of an item. */
 export type Verdict =
   | { readonly outcome: "recorded" }
   | { readonly outcome: "skipped"; readonly code: string; readonly message: string };
 
-/** The server rejected an item; the others of its batch are not affected. */
+/**
+ * The server rejected an item; the others of its batch are not affected. Or the tracker did: `TRACKER_CLOSED`,
+ * `TRACKER_FULL`.
+ */
 export class ItemRejected extends Error {
   readonly code: string;
-  readonly item: unknown;
+  readonly item: TrackedItem;
 
-  constructor(message: string, code: string, item: unknown) {
+  constructor(message: string, code: string, item: TrackedItem) {
     super(message);
     this.name = "ItemRejected";
     this.code = code;
@@ -60,11 +69,11 @@ type ArrayName = (typeof ARRAYS)[number];
 
 interface Entry {
   readonly array: ArrayName;
-  readonly item: object;
+  readonly item: TrackedItem;
   readonly user: string;
   readonly bytes: number;
   resolve(verdict: Verdict): void;
-  reject(error: unknown): void;
+  reject(error: ItemRejected | RapportError): void;
 }
 
 const DEFAULTS: TrackerOptions = {
@@ -88,10 +97,12 @@ export function createTracker(
   let isHurried = false;
   let isLeaving = false;
 
-  function add(array: ArrayName, item: object): Promise<Verdict> {
+  function add(array: ArrayName, item: TrackedItem): Promise<Verdict> {
     const promise = new Promise<Verdict>((resolve, reject) => {
-      if (isClosed) throw new Error("The tracker is closed.");
-      if (unsettled >= options.maxQueued) throw new Error("Too many items wait to be tracked.");
+      if (isClosed) throw new ItemRejected("The tracker is closed.", "TRACKER_CLOSED", item);
+      if (unsettled >= options.maxQueued) {
+        throw new ItemRejected("Too many items wait to be tracked.", "TRACKER_FULL", item);
+      }
       const bytes = new TextEncoder().encode(JSON.stringify(item)).length + 1;
       unsettled++;
       queue.push({ array, item, user: userOf(item), bytes, resolve, reject });
@@ -133,7 +144,7 @@ export function createTracker(
       settle(entries, await client.trackUsers({ body: bodyOf(entries) as never }, how));
     } catch (error) {
       if (isTooLarge(error) && entries.length > 1) return sendHalves(entries);
-      settleFailed(entries, error);
+      settleFailed(entries, refusalOf(error));
     }
     unsettled -= entries.length;
   }
@@ -260,15 +271,27 @@ function settle(entries: readonly Entry[], { errors = [], skipped = [] }: Outcom
 }
 
 /** A refusal of all items lists each of them; any other failure is that of every item. */
-function settleFailed(entries: readonly Entry[], error: unknown): void {
-  const { errors = [] } = ((error as RapportError).body ?? {}) as Outcome;
-  const isOfItems = error instanceof RapportError && error.status === 400;
+function settleFailed(entries: readonly Entry[], error: RapportError): void {
+  const { errors = [] } = (error.body ?? {}) as Outcome;
+  const isOfItems = error.status === 400;
   if (isOfItems && errors.length >= entries.length) {
     settle(entries, { errors });
     return;
   }
   for (const { reject } of entries) reject(error);
 }
+
+/** Also for what never became a request, such as a client without a key. */
+const refusalOf = (error: unknown): RapportError =>
+  error instanceof RapportError
+    ? error
+    : new RapportError(
+        error instanceof Error ? error.message : String(error),
+        0,
+        undefined,
+        undefined,
+        error,
+      );
 
 const isTooLarge = (error: unknown): boolean =>
   error instanceof RapportError &&

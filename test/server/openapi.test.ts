@@ -6,6 +6,7 @@ import { describe, test } from "node:test";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import type { TSchema } from "typebox";
 import { Compile } from "typebox/compile";
+import { OPERATIONS } from "../../client/src/operations.ts";
 import { packageRoot } from "../../src/base/package-root.ts";
 import { keyOf, pathsOf } from "../../src/http/endpoint.ts";
 import { trackEndpoints } from "../../src/intake/track/endpoints.ts";
@@ -272,8 +273,13 @@ describe("GET /docs", () => {
     );
     assert.equal(shownOperations.length, operations.length);
     for (const { operationId, "x-codeSamples": samples } of shownOperations) {
-      assert.ok(samples[0].source.includes(`rapport.${operationId}(`), operationId);
+      if (!(operationId in OPERATIONS)) continue;
+      const [, , credential] = OPERATIONS[operationId as keyof typeof OPERATIONS];
+      const place = { adminToken: "admin.", scimToken: "scim.", apiKey: "", none: "" }[credential];
+      assert.ok(samples[0].source.includes(`rapport.${place}${operationId}(`), operationId);
     }
+    const samples = shownOperations.filter((each) => each["x-codeSamples"]);
+    assert.equal(samples.length, Object.keys(OPERATIONS).length);
     for (const name of GUIDES) {
       const path = join(packageRoot(), "docs", `${name}.md`);
       if (!existsSync(path)) continue;

@@ -80,17 +80,43 @@ describe("a call of the client", () => {
     });
     assert.deepEqual(Object.values(status), ["Unknown"]);
     const app = { name: "Kiosk", platform: "web" } as const;
-    const made = await rapport.putApp({ path: { name: workspace.name, id: "kiosk" }, body: app });
+    const made = await rapport.admin.putApp({
+      path: { name: workspace.name, id: "kiosk" },
+      body: app,
+    });
     assert.equal(made.name, "Kiosk");
-    const { apps } = await rapport.listApps({ path: { name: workspace.name } });
+    const { apps } = await rapport.admin.listApps({ path: { name: workspace.name } });
     assert.ok(apps.some((each) => each.id === "kiosk"));
+  });
+
+  test("the client has the calls with a key at its top, those of administrators and of SCIM in a place of their own, and none of pages", () => {
+    const rapport = createClient({ url: server.url });
+    const { admin, scim, tracker, ...calls } = rapport;
+    assert.ok("trackUsers" in calls && "checkReadiness" in calls);
+    assert.ok("listWorkspaces" in admin && "createDashboardUser" in scim);
+    for (const name of Object.keys(calls)) {
+      assert.ok(!(name in admin || name in scim), name);
+      assert.doesNotMatch(name, /Session|signIn|PreferencePage$|EngineCopy/);
+    }
+    assert.doesNotMatch(Object.keys(admin).join(" "), /EngineCopy|streamLiveRequests/);
+    assert.equal(typeof tracker, "function");
+  });
+
+  test("a client call whose response is no JSON returns its text", async () => {
+    const { rapport, workspace } = await connect();
+    const path = { name: workspace.name, kind: "users" } as const;
+    await rapport.trackUsers({
+      body: { attributes: [{ external_id: "ada" }, { external_id: "eve" }] },
+    });
+    const users = (await rapport.admin.streamExport({ path })) as unknown as string;
+    assert.match(users, /"ada".*\n.*"eve"/s);
   });
 
   test("needs the credential of its operation", async () => {
     const rapport = createClient({ url: server.url });
     await assert.rejects(rapport.trackUsers({ body: {} }), /trackUsers needs 'key'/);
-    await assert.rejects(rapport.listDashboardUsers(), /needs 'scim'/);
-    await assert.rejects(rapport.listWorkspaces(), /needs 'adminToken'/);
+    await assert.rejects(rapport.scim.listDashboardUsers(), /needs 'scim'/);
+    await assert.rejects(rapport.admin.listWorkspaces(), /needs 'adminToken'/);
   });
 
   test("whose response is lost is repeated with the same Idempotency-Key and takes effect once", async () => {
@@ -143,7 +169,7 @@ describe("a call of the client", () => {
     });
     const rapport = createClient({ url, adminToken: server.adminToken, ...FAST });
     await assert.rejects(
-      rapport.applyManifest({ body: { company: { name: "Test" }, workspaces: [] } }),
+      rapport.admin.applyManifest({ body: { company: { name: "Test" }, workspaces: [] } }),
     );
     assert.equal(requests.length, 1);
   });
@@ -198,7 +224,7 @@ describe("a tracker of the client", () => {
       [50, 50, 50, 50, 30],
     );
     await tracker.close();
-    await assert.rejects(tracker.event(opened("late")), /closed/);
+    await assert.rejects(tracker.event(opened("late")), { code: "TRACKER_CLOSED" });
   });
 
   test("closes a batch before it is larger than its bytes", async () => {
@@ -268,7 +294,7 @@ describe("a tracker of the client", () => {
     const { rapport } = await connect();
     const tracker = rapport.tracker({ maxQueued: 1 });
     const first = tracker.event(opened("a"));
-    await assert.rejects(tracker.event(opened("b")), /Too many items/);
+    await assert.rejects(tracker.event(opened("b")), { code: "TRACKER_FULL" });
     assert.deepEqual(await first, { outcome: "recorded" });
   });
 });

@@ -23,8 +23,8 @@ const server = await startOwnServer();
 const { key } = await server.workspace();
 
 const folder = await temporaryFolder();
-await mkdir(join(folder, "node_modules", "@rapport"), { recursive: true });
-await symlink(join(packageRoot(), "client"), join(folder, "node_modules", "@rapport", "client"));
+await mkdir(join(folder, "node_modules"), { recursive: true });
+await symlink(join(packageRoot(), "client"), join(folder, "node_modules", "rapport-client"));
 
 const run = promisify(execFile);
 

@@ -108,6 +108,45 @@ describe("startRapport", () => {
     assert.deepEqual(await rapport.captured(), []);
   });
 
+  test("startRapport starts, answers, resets and stops while the test has frozen every timer and the date", async (context) => {
+    const apis = ["setTimeout", "setInterval", "setImmediate", "Date"] as const;
+    context.mock.timers.enable({ apis: [...apis], now: new Date("2020-01-01T00:00:00Z") });
+    const rapport = await startRapport({ engine });
+    const { status } = await track(rapport, { events: [EVENT] });
+    assert.equal(status, 201);
+    assert.equal((await rapport.users("ada")).length, 1);
+    assert.equal(rapport.requests.length, 1);
+    await rapport.reset();
+    await rapport.stop();
+    assert.deepEqual(rapport.requests, []);
+    await assert.rejects(rapport.users("ada"), /Rapport has stopped/);
+    context.mock.timers.reset();
+  });
+
+  test("startRapport starts at a given time, and setNow moves it forward and back", async () => {
+    const rapport = await start({ engine, now: "2026-01-01T12:00:00Z" });
+    const time = "2030-01-01T00:00:00Z"; // A future time becomes now.
+    const lastEvent = async (name: string) => {
+      await track(rapport, { events: [{ ...EVENT, name, time }] });
+      const [ada] = await rapport.users("ada");
+      return String(ada?.custom_events.find((each) => each.name === name)?.last).slice(0, 10);
+    };
+    assert.equal(await lastEvent("first"), "2026-01-01");
+    await rapport.setNow(new Date("2026-02-10T00:00:00Z"));
+    assert.equal(await lastEvent("second"), "2026-02-10");
+    await rapport.setNow("2025-12-24T00:00:00Z");
+    assert.equal(await lastEvent("third"), "2025-12-24");
+    await assert.rejects(rapport.setNow("tomorrow"), /'now' is not a time: tomorrow/);
+  });
+
+  test("the requests of a test are there as soon as it has the response, however many", async () => {
+    const rapport = await start({ engine });
+    for (let count = 1; count <= 50; count++) {
+      await track(rapport, { events: [EVENT] });
+      assert.equal(rapport.requests.length, count);
+    }
+  });
+
   test("startRapport refuses an invalid manifest with the place and the rule", async () => {
     const manifest = { company: { name: "Acme" }, workspaces: [{ name: "shop", colour: "red" }] };
     await assert.rejects(startRapport({ manifest }), /'workspaces\[0\]'.*colour/);
@@ -116,11 +155,12 @@ describe("startRapport", () => {
     });
   });
 
-  test("the example for node:test passes, with the package's own name", async () => {
-    const example = join(packageRoot(), "examples", "node-test", "sign-up.test.js");
+  test("the examples for node:test pass, with the packages' own names", async () => {
+    const folder = join(packageRoot(), "examples", "node-test");
+    const examples = ["sign-up", "inactive"].map((name) => join(folder, `${name}.test.js`));
     const env = { ...process.env, NODE_TEST_CONTEXT: undefined, TEST_DATABASE_URL: undefined };
-    const { stdout } = await run(process.execPath, ["--test", example], { env });
-    assert.match(stdout, /pass 1/);
+    const { stdout } = await run(process.execPath, ["--test", ...examples], { env });
+    assert.match(stdout, /pass 2/);
   });
 });
 
@@ -133,6 +173,9 @@ describe("the package", () => {
     const paths = files.map(({ path }) => path);
     const needed = [
       "dist/bundle/main.js",
+      "dist/bundle/start-rapport.cjs",
+      "dist/bundle/rapport-thread.js",
+      "dist/src/server/testing/start-rapport.d.cts",
       "dist/src/server/testing/start-rapport.d.ts",
       "openapi.json",
     ];
@@ -141,7 +184,7 @@ describe("the package", () => {
     assert.ok(paths.some((path) => /^migrations\/.*\.sql$/.test(path)));
     const foreign =
       /\.ts$|\.map$|^(src|test|lab|build|client|node_modules)\/|^dist\/(test|lab|build|client)\//;
-    const wrong = paths.filter((path) => foreign.test(path) && !path.endsWith(".d.ts"));
+    const wrong = paths.filter((path) => foreign.test(path) && !/\.d\.c?ts$/.test(path));
     assert.deepEqual(wrong, []);
   });
 });

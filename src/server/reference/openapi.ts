@@ -113,6 +113,10 @@ const IDEMPOTENCY_KEY = {
   example: "order-4711-attempt",
 };
 
+/** Calls of the dashboard, of pages and of the command line: programs have no use for them, and no client has them. */
+const NOT_IN_CLIENT =
+  /^(?:\w+Session|sign(?:In|Out|OutEverywhere)|(?:show|submit)PreferencePage|getPreferencePreview|\w+EngineCopy|streamLiveRequests)$/;
+
 const templateOf = (path: string): string => path.replaceAll(/:(\w+)/g, "{$1}");
 
 /** The document of these endpoints. An endpoint with several spellings of its path is listed under the first. */
@@ -167,6 +171,7 @@ function operationOf(
   ];
   return {
     operationId: contract.name,
+    ...(NOT_IN_CLIENT.test(contract.name) && { "x-not-in-client": true }),
     tags: [tagOf(contract)],
     summary: contract.summary,
     description: [

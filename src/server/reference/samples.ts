@@ -33,10 +33,16 @@ export function withTypeScriptSamples(document: Json): Json {
 
 const withSample = (operation: Operation): Json => ({
   ...operation,
-  "x-codeSamples": [{ lang: "typescript", label: "TypeScript", source: sampleOf(operation) }],
+  ...(!operation["x-not-in-client"] && {
+    "x-codeSamples": [{ lang: "typescript", label: "TypeScript", source: sampleOf(operation) }],
+  }),
 });
 
-function sampleOf({ operationId, parameters = [], requestBody, security }: Operation): string {
+/** Where the client has the operations that need a credential. */
+const NAMESPACES: Readonly<Record<string, string>> = { adminToken: "admin.", scimToken: "scim." };
+
+function sampleOf(operation: Operation): string {
+  const { operationId, parameters = [], requestBody, security } = operation;
   const [scheme = ""] = security.flatMap(Object.keys);
   const credential = CREDENTIALS[scheme];
   const options = ["url: location.origin", ...(credential ? [credential] : [])].join(", ");
@@ -56,7 +62,7 @@ function sampleOf({ operationId, parameters = [], requestBody, security }: Opera
 
 const rapport = createClient({ ${options} });
 
-const answer = await rapport.${operationId}(${argument});
+const answer = await rapport.${NAMESPACES[scheme] ?? ""}${operationId}(${argument});
 `;
 }
 

@@ -1,9 +1,10 @@
-import { randomBytes } from "node:crypto";
-import type { Config } from "../config.ts";
+import { fileURLToPath } from "node:url";
+import { MessageChannel, receiveMessageOnPort, Worker } from "node:worker_threads";
+import type { Started, ThreadAnswer } from "./thread-calls.ts";
 
 /*
- * Rapport inside a test: `import { startRapport } from "rapport-server"`. The program itself is loaded when it starts, so
- * that this file's types need nothing of it.
+ * Rapport inside a test: `import { startRapport } from "rapport-server"`. The server runs in a thread (rapport-thread.ts),
+ * and this side of it uses no timer, so that a test may freeze them. The exported types need nothing of the program.
  */
 
 /** What a test says about the Rapport that it starts. */
@@ -14,6 +15,8 @@ export interface StartOptions {
   readonly engine?: "memory" | `postgres://${string}` | `postgresql://${string}`;
   /** Settings by their names in the environment, such as `{ LOG_LEVEL: "info" }`. */
   readonly settings?: Readonly<Record<string, string>>;
+  /** The time that Rapport starts at, and goes on from. By default that of this machine, whatever a test has frozen. */
+  readonly now?: Date | string | number;
 }
 
 /** A request that came in, in the order of the responses. */
@@ -53,7 +56,12 @@ export interface ExportedUser {
   readonly external_id: string | null;
   readonly email: string | null;
   readonly custom_attributes: Readonly<Record<string, unknown>>;
-  readonly custom_events: readonly { readonly name: string; readonly count: number }[];
+  readonly custom_events: readonly {
+    readonly name: string;
+    readonly count: number;
+    readonly first: string;
+    readonly last: string;
+  }[];
   readonly [field: string]: unknown;
 }
 
@@ -73,157 +81,115 @@ export interface StartedRapport {
   ): Promise<ExportedUser[]>;
   /** What was captured of a path and those below it (of all without one), newest first. */
   captured(path?: string): Promise<CapturedCall[]>;
+  /** Sets Rapport's time, which goes on from there: `setNow("2026-03-01")`. It may go back as well. */
+  setNow(time: Date | string | number): Promise<void>;
   /** Deletes user data and captured calls, which needs `allow_reset: true`, and forgets the requests. */
   reset(): Promise<void>;
   /** Ends what is in flight and releases everything. */
   stop(): Promise<void>;
 }
 
-const WORKSPACE = "test";
-
 const DEFAULT_MANIFEST = {
   company: { name: "Test" },
-  workspaces: [{ name: WORKSPACE, allow_reset: true }],
+  workspaces: [{ name: "test", allow_reset: true }],
 };
 
-const MOST_REQUESTS = 10_000;
-
-/** Marks what these methods send, so that a test sees its own requests alone. */
-const OWN_REQUEST = "start-rapport";
+/** How long the thread may take to say what it received. */
+const REQUESTS_TIMEOUT_MS = 30_000;
 
 /**
- * Starts Rapport in this process, on a free port.
+ * Starts Rapport in a thread of this process, on a free port.
  *
  * @throws if the manifest is not valid, with the place and the rule.
  */
 export async function startRapport(options: StartOptions = {}): Promise<StartedRapport> {
-  const { readConfig } = await import("../config.ts");
-  const { openDatabase } = await import("../open-database.ts");
-  const { manifest = DEFAULT_MANIFEST } = options;
-  const requests: ReceivedRequest[] = [];
-  const config = readConfig(environmentOf(options));
-  // The engine opens on its thread while the server is loaded.
-  const opening = openDatabase(config);
-  opening.catch(() => {});
-  const { serve } = await import("../serve.ts");
-  const observed: Config = {
-    ...config,
-    onReceived({ id, ...received }) {
-      if (id.startsWith(OWN_REQUEST)) return;
-      if (requests.length >= MOST_REQUESTS) requests.shift();
-      requests.push(received);
+  const { manifest = DEFAULT_MANIFEST, engine = "memory", settings = {}, now } = options;
+  const workerData = { manifest, engine, settings, now: now === undefined ? now : msOf(now) };
+  const file = fileURLToPath(new URL("./rapport-thread.js", import.meta.url));
+  const thread = new Worker(file, { workerData, execArgv: [] });
+  const { started, ask } = await startedIn(thread);
+  let requestsAtStop: readonly ReceivedRequest[] | undefined;
+  return {
+    ...started,
+    get requests() {
+      return requestsAtStop ?? readRequests(thread);
+    },
+    users: (wanted) => ask("users", bodyOf(wanted)) as Promise<ExportedUser[]>,
+    captured: (path) => ask("captured", path) as Promise<CapturedCall[]>,
+    async setNow(time) {
+      await ask("setNow", msOf(time));
+    },
+    async reset() {
+      await ask("reset");
+    },
+    async stop() {
+      if (requestsAtStop) return;
+      requestsAtStop = readRequests(thread);
+      await ask("stop");
+      await thread.terminate();
     },
   };
-  const server = await serve(observed, undefined, opening);
-  const { url } = server.welcome;
-  const adminToken = server.welcome.adminToken.secret as string;
-  const send = (method: string, path: string, token: string, body?: unknown) =>
-    sendOwn(url, method, path, token, body);
+}
+
+/** Waits until the server of a thread is ready. Returns where it is, and how to ask the thread for something. */
+async function startedIn(thread: Worker) {
+  const waiting = new Map<number | undefined, (answer: ThreadAnswer) => void>();
+  let ended: string | undefined;
+  thread.on("message", (answer: ThreadAnswer) => {
+    const settle = waiting.get(answer.id);
+    waiting.delete(answer.id);
+    settle?.(answer);
+  });
+  const end = (reason: string) => {
+    ended ??= reason;
+    for (const settle of waiting.values()) settle({ error: ended });
+    waiting.clear();
+  };
+  thread.on("error", (error) => end(`Rapport ended: ${error}`));
+  thread.on("exit", () => end("Rapport has stopped."));
+
+  const answerTo = async (id: number | undefined): Promise<unknown> => {
+    const { error, result } = await new Promise<ThreadAnswer>((resolve) => {
+      if (ended === undefined) waiting.set(id, resolve);
+      else resolve({ error: ended });
+    });
+    if (error !== undefined) throw new Error(error);
+    return result;
+  };
+  let lastId = 0;
+  const ask = (call: string, input?: unknown): Promise<unknown> => {
+    const id = ++lastId;
+    const answer = answerTo(id);
+    thread.postMessage({ id, call, input });
+    return answer;
+  };
   try {
-    if (typeof manifest === "object") await send("POST", "/admin/v1/apply", adminToken, manifest);
-    const workspace = await findWorkspace(manifest, () =>
-      send("GET", "/admin/v1/workspaces", adminToken),
-    );
-    const ofWorkspace = `/admin/v1/workspaces/${encodeURIComponent(workspace)}`;
-    const { key } = (await send("POST", `${ofWorkspace}/api-keys`, adminToken, {
-      name: `start-rapport-${randomBytes(6).toString("hex")}`,
-      permissions: ["all"],
-    })) as { key: string };
-    return {
-      url,
-      workspace,
-      key,
-      adminToken,
-      requests,
-      async users(wanted) {
-        const body = bodyOf(wanted);
-        const answer = await send("POST", "/users/export/ids", key, body);
-        return (answer as { users: ExportedUser[] }).users;
-      },
-      captured: (path) =>
-        readCaptured((query) => send("GET", ofWorkspace + query, adminToken), path),
-      async reset() {
-        await send("POST", `${ofWorkspace}/reset`, adminToken);
-        requests.length = 0;
-      },
-      stop: () => server.stop(),
-    };
+    return { started: (await answerTo(undefined)) as Started, ask };
   } catch (error) {
-    await server.stop();
+    await thread.terminate();
     throw error;
   }
 }
 
-const environmentOf = ({ manifest, engine = "memory", settings }: StartOptions) => ({
-  PORT: "0",
-  DATA_DIR: "memory:",
-  LOG_LEVEL: "silent",
-  DEMO: "false",
-  ADMIN_TOKEN: randomBytes(18).toString("base64url"),
-  // The same at every start, so that a later one reads what an earlier one sealed in the tests' database.
-  SECRET_KEY: "the-secret-key-of-every-start-in-tests",
-  // A test shares the event loop with Rapport and may block it.
-  MAX_EVENT_LOOP_DELAY: "3600",
-  WEB_CONCURRENCY: "1",
-  ...(engine !== "memory" && { DATABASE_URL: engine }),
-  ...(typeof manifest === "string" && { MANIFEST: manifest }),
-  ...settings,
-});
-
-/** The first that the manifest declares; of a file, the first that there is. */
-async function findWorkspace(
-  manifest: object | string,
-  readWorkspaces: () => Promise<unknown>,
-): Promise<string> {
-  const source = typeof manifest === "string" ? await readWorkspaces() : manifest;
-  const [first] = (source as { workspaces?: { name: string }[] }).workspaces ?? [];
-  if (!first) throw new Error("The manifest declares no workspace.");
-  return first.name;
+/** What the thread received. Waits for it, because a test reads it as a value, after the response. */
+function readRequests(thread: Worker): ReceivedRequest[] {
+  const answered = new Int32Array(new SharedArrayBuffer(4));
+  const { port1, port2 } = new MessageChannel();
+  thread.postMessage({ call: "requests", port: port2, answered }, [port2]);
+  const outcome = Atomics.wait(answered, 0, 0, REQUESTS_TIMEOUT_MS);
+  const received = receiveMessageOnPort(port1);
+  port1.close();
+  if (outcome === "timed-out" || !received) throw new Error("Rapport does not respond.");
+  return received.message;
 }
 
-/** All pages of a list. */
-async function readCaptured(
-  read: (pathAndQuery: string) => Promise<unknown>,
-  path: string | undefined,
-): Promise<CapturedCall[]> {
-  const calls: CapturedCall[] = [];
-  for (let cursor: string | undefined, isFirst = true; isFirst || cursor; isFirst = false) {
-    const query = new URLSearchParams({ limit: "1000" });
-    if (path !== undefined) query.set("path", path);
-    if (cursor !== undefined) query.set("cursor", cursor);
-    const page = (await read(`/captured?${query}`)) as {
-      captured: CapturedCall[];
-      next_cursor?: string;
-    };
-    calls.push(...page.captured);
-    cursor = page.next_cursor;
-  }
-  return calls;
+function msOf(time: Date | string | number): number {
+  const ms = new Date(time).getTime();
+  if (Number.isNaN(ms)) throw new Error(`'now' is not a time: ${time}`);
+  return ms;
 }
 
 function bodyOf(wanted: Parameters<StartedRapport["users"]>[0]): object {
   if (typeof wanted === "string") return { external_ids: [wanted] };
   return Array.isArray(wanted) ? { external_ids: wanted } : (wanted as object);
-}
-
-/** @throws Error with the sentence of a refusal. */
-async function sendOwn(
-  url: string,
-  method: string,
-  path: string,
-  token: string,
-  body: unknown,
-): Promise<unknown> {
-  const response = await fetch(url + path, {
-    method,
-    headers: {
-      authorization: `Bearer ${token}`,
-      "x-request-id": `${OWN_REQUEST}.${randomBytes(6).toString("hex")}`,
-      ...(body !== undefined && { "content-type": "application/json" }),
-    },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-  });
-  const answer = (await response.json()) as { message: string };
-  if (response.ok) return answer;
-  throw new Error(`${method} ${path}: ${answer.message}`);
 }

@@ -1,0 +1,36 @@
+import type { MessagePort } from "node:worker_threads";
+
+/* What a test and the thread of its Rapport say to each other. */
+
+/** What the thread starts with. */
+export interface ThreadOptions {
+  readonly manifest: object | string;
+  readonly engine: string;
+  readonly settings: Readonly<Record<string, string>>;
+  /** Milliseconds since 1970; undefined for the time of this machine. */
+  readonly now: number | undefined;
+}
+
+/** What the test asks for. `requests` is answered while the test waits: through a port, with a signal. */
+export type ThreadCall =
+  | { readonly id: number; readonly call: "users"; readonly input: object }
+  | { readonly id: number; readonly call: "captured"; readonly input: string | undefined }
+  | { readonly id: number; readonly call: "setNow"; readonly input: number }
+  | { readonly id: number; readonly call: "reset" | "stop" }
+  | { readonly call: "requests"; readonly port: MessagePort; readonly answered: Int32Array };
+
+/** The first message has no id: what was started, or why it was not. */
+export interface ThreadAnswer {
+  readonly id?: number;
+  readonly result?: unknown;
+  /** The sentence of an error. */
+  readonly error?: string;
+}
+
+/** What was started. */
+export interface Started {
+  readonly url: string;
+  readonly workspace: string;
+  readonly key: string;
+  readonly adminToken: string;
+}

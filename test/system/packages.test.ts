@@ -1,0 +1,135 @@
+/* Both tarballs in an empty project, as npm installs them: what they hold, types, CommonJS, npx. */
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { mkdir, readdir, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { before, describe, test } from "node:test";
+import { promisify } from "node:util";
+import { packageRoot } from "../../src/base/package-root.ts";
+import { temporaryFolder } from "../stored-rows.ts";
+
+const run = promisify(execFile);
+
+const ROOT = packageRoot();
+
+/** Which TypeScript a project has is its own affair: this one still knows `node10`. */
+const TSC = join(ROOT, "client", "node_modules", "typescript", "bin", "tsc");
+
+const project = await temporaryFolder();
+const installed = (name: string) => join(project, "node_modules", name);
+const describedBy = (name: string) =>
+  JSON.parse(readFileSync(join(installed(name), "package.json"), "utf8"));
+
+before(async () => {
+  await run(process.execPath, [join(ROOT, "dist", "build", "pack.js"), project]);
+  for (const tarball of (await readdir(project)).filter((name) => name.endsWith(".tgz"))) {
+    const name = tarball.replace(/-\d.*$/, "");
+    await mkdir(installed(name), { recursive: true });
+    await run("tar", [
+      "-xzf",
+      join(project, tarball),
+      "--strip-components=1",
+      "-C",
+      installed(name),
+    ]);
+    // npm installs what a package asks for; here it comes from the clone.
+    for (const dependency of Object.keys(describedBy(name).dependencies)) {
+      await mkdir(join(installed(dependency), ".."), { recursive: true });
+      await symlink(join(ROOT, "node_modules", dependency), installed(dependency));
+    }
+  }
+});
+
+const PROGRAM = `
+import { createClient, ItemRejected, RapportError, type Verdict } from "rapport-client";
+import { type StartedRapport, startRapport } from "rapport-server";
+
+async function visit(rapport: StartedRapport): Promise<string> {
+  const { url, key, adminToken, workspace } = rapport;
+  const client = createClient({ url, key, adminToken });
+  const codes: string[] = [];
+  const tracker = client.tracker({
+    onRejected(error, item) {
+      if (error instanceof ItemRejected) codes.push(error.code, JSON.stringify(item));
+      else codes.push(String(error.status));
+    },
+  });
+  const verdict: Verdict = await tracker.attributes({ external_id: "ada", first_name: "Ada" });
+  await tracker.event({ external_id: "ada", name: "", time: "2026-01-01T00:00:00Z" }).catch(() => {});
+  await tracker.close();
+  const { apps } = await client.admin.listApps({ path: { name: workspace } });
+  const { users } = await client.exportUsers({ body: { external_ids: ["ada"] } });
+  // @ts-expect-error: an administrator's call is no call with a key.
+  client.listApps;
+  // @ts-expect-error: calls of pages are left out.
+  client.submitPreferencePage;
+  return [verdict.outcome, users[0]?.first_name, codes[0], apps.length >= 0].join(" ");
+}
+
+async function main(): Promise<void> {
+  const rapport = await startRapport({ now: new Date("2026-01-01T00:00:00Z") });
+  console.log(await visit(rapport));
+  await rapport.stop();
+  if (!(new RapportError("", 0) instanceof Error)) throw new Error();
+}
+
+main();
+`;
+
+const PRINTED = "recorded Ada INVALID_EVENT_NAME true\n";
+
+/** `module`, `moduleResolution`, and the type of the project's package. */
+const KINDS = [
+  ["commonjs", "node10", "commonjs"],
+  ["node16", "node16", "commonjs"],
+  ["node16", "node16", "module"],
+  ["nodenext", "nodenext", "commonjs"],
+  ["nodenext", "nodenext", "module"],
+  ["esnext", "bundler", "module"],
+] as const;
+
+describe("both packages in a project", () => {
+  for (const [module, moduleResolution, type] of KINDS) {
+    test(`TypeScript finds the types with ${module} and ${moduleResolution} in a project of type ${type}, and the program runs`, async () => {
+      const folder = join(project, `${module}-${type}`);
+      await mkdir(folder);
+      await writeFile(join(folder, "package.json"), JSON.stringify({ type }));
+      await writeFile(join(folder, "program.ts"), PROGRAM);
+      const lib = ["es2023", "dom", "dom.iterable"];
+      const strict = { strict: true, target: "es2022", lib, types: [] };
+      const compilerOptions = { module, moduleResolution, ...strict };
+      const tsconfig = JSON.stringify({ compilerOptions, files: ["program.ts"] });
+      await writeFile(join(folder, "tsconfig.json"), tsconfig);
+      await run(process.execPath, [TSC, "-p", folder]).catch((error) => assert.fail(error.stdout));
+      const { stdout } = await run(process.execPath, ["program.js"], { cwd: folder });
+      assert.equal(stdout, PRINTED);
+    });
+  }
+
+  test("the packed package.json has no scripts and asks only for what the bundle does not hold", () => {
+    const [server, client] = [describedBy("rapport-server"), describedBy("rapport-client")];
+    for (const each of [server, client]) {
+      const { scripts, devDependencies, overrides, workspaces } = each;
+      assert.deepEqual([scripts, devDependencies, overrides, workspaces], Array(4).fill(undefined));
+    }
+    assert.deepEqual(Object.keys(server.dependencies), [
+      "@electric-sql/pglite",
+      "pino-pretty",
+      "tinypool",
+    ]);
+  });
+
+  test("npx rapport-server runs our command line in the clone, and the installed package's in a project", async () => {
+    const { version } = describedBy("rapport-server");
+    const bin = join(project, "node_modules", ".bin");
+    await mkdir(bin, { recursive: true });
+    for (const [name, file] of Object.entries<string>(describedBy("rapport-server").bin)) {
+      await symlink(join(installed("rapport-server"), file), join(bin, name));
+    }
+    for (const cwd of [ROOT, project]) {
+      const { stdout } = await run("npx", ["--offline", "rapport-server", "--version"], { cwd });
+      assert.equal(stdout, `${version}\n`);
+    }
+  });
+});

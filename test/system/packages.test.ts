@@ -115,6 +115,7 @@ describe("both packages in a project", () => {
     }
     assert.deepEqual(Object.keys(server.dependencies), [
       "@electric-sql/pglite",
+      "i18n-iso-countries",
       "pino-pretty",
       "tinypool",
     ]);

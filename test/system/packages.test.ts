@@ -77,7 +77,7 @@ async function main(): Promise<void> {
 main();
 `;
 
-const PRINTED = "recorded Ada INVALID_EVENT_NAME true\n";
+const PRINTED = "recorded Ada INVALID_NAME true\n";
 
 /** `module`, `moduleResolution`, and the type of the project's package. */
 const KINDS = [

@@ -172,7 +172,7 @@ describe("the dashboard and a person's permissions", { skip }, async () => {
 
   test("a person lands on the first page that they may see", async () => {
     for (const [permission, path] of [
-      ["basic_access", "syncs"],
+      ["basic_access", "segments"],
       ["dev_console", "requests"],
       ["view_usage_data", "overview"],
     ] as const) {

@@ -8,6 +8,7 @@ import "./styles/table.css";
 import "./styles/grid.css";
 import "./styles/overview.css";
 import "./styles/quick-search.css";
+import "./styles/segments.css";
 import { MantineProvider } from "@mantine/core";
 import { Notifications } from "@mantine/notifications";
 import { QueryClientProvider } from "@tanstack/react-query";

@@ -88,6 +88,26 @@ const groups = createRoute({
   component: pageOf(() => import("./pages/groups/groups.tsx"), "GroupsPage"),
 });
 
+const segments = createRoute({
+  getParentRoute: () => workspace,
+  path: "segments",
+  component: pageOf(() => import("./pages/segments/segments.tsx"), "SegmentsPage"),
+});
+
+const segment = createRoute({
+  getParentRoute: () => workspace,
+  path: "segments/$id",
+  validateSearch: texts("event", "attribute", "product"),
+  component: pageOf(() => import("./pages/segments/segment.tsx"), "SegmentPage"),
+});
+
+const catalogue = createRoute({
+  getParentRoute: () => workspace,
+  path: "catalogue",
+  validateSearch: texts("kind", "search"),
+  component: pageOf(() => import("./pages/catalogue/catalogue.tsx"), "CataloguePage"),
+});
+
 const syncs = createRoute({
   getParentRoute: () => workspace,
   path: "syncs",
@@ -162,6 +182,9 @@ export const router = createRouter({
       users,
       user,
       groups,
+      segments,
+      segment,
+      catalogue,
       syncs,
       sync,
       run,

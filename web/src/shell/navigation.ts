@@ -2,7 +2,9 @@ import type { LinkProps } from "@tanstack/react-router";
 import {
   Activity,
   Bell,
+  BookOpen,
   ChartLine,
+  ChartPie,
   DatabaseZap,
   Languages,
   type LucideIcon,
@@ -49,6 +51,18 @@ export const NAVIGATION: readonly Section[] = [
         label: "Users",
         icon: Users,
         needs: ["view_user_profile", "view_pii"],
+      },
+      {
+        to: "/w/$workspace/segments",
+        label: "Segments",
+        icon: ChartPie,
+        needs: ["basic_access"],
+      },
+      {
+        to: "/w/$workspace/catalogue",
+        label: "Catalogue",
+        icon: BookOpen,
+        needs: ["basic_access"],
       },
       { to: "/w/$workspace/syncs", label: "Syncs", icon: DatabaseZap, needs: ["basic_access"] },
     ],

@@ -15,6 +15,7 @@ import { Attributes } from "./attributes.tsx";
 import { changeUsersIn } from "./change-users.ts";
 import { Devices } from "./devices.tsx";
 import { Identity } from "./identity.tsx";
+import { SegmentsOfUser } from "./segments-of-user.tsx";
 import { Subscriptions } from "./subscriptions.tsx";
 import { Timeline } from "./timeline.tsx";
 import { Totals } from "./totals.tsx";
@@ -35,6 +36,7 @@ const TABS = [
   ["totals", "Totals"],
   ["attributes", "Attributes"],
   ["subscriptions", "Subscriptions"],
+  ["segments", "Segments"],
   ["identity", "Identity"],
   ["devices", "Devices and apps"],
 ] as const;
@@ -108,6 +110,9 @@ function UserView({ workspace, id, record }: UserViewProps) {
           </Tabs.Panel>
           <Tabs.Panel value="subscriptions">
             <Subscriptions workspace={workspace} record={record} />
+          </Tabs.Panel>
+          <Tabs.Panel value="segments">
+            <SegmentsOfUser workspace={workspace} id={kept} />
           </Tabs.Panel>
           <Tabs.Panel value="identity">
             <Identity workspace={workspace} record={record} />

@@ -1,0 +1,104 @@
+import { useQuery } from "@tanstack/react-query";
+import type { paths } from "../../../client/src/schema.ts";
+import { hooks, http, refresh } from "./client.ts";
+
+/* Segments: filters of users, their sizes, and who meets them. */
+
+const WORKSPACE = "/admin/v1/workspaces/{name}";
+const SEGMENTS = `${WORKSPACE}/segments` as const;
+const SEGMENT = `${SEGMENTS}/{id}` as const;
+const COUNT = `${SEGMENTS}/count` as const;
+const USERS = `${SEGMENTS}/users` as const;
+const EXPLAIN = `${SEGMENTS}/explain` as const;
+const SIZES = `${WORKSPACE}/segment-sizes` as const;
+const OF_USER = `${WORKSPACE}/users/{id}/segments` as const;
+const VALUES = `${WORKSPACE}/attribute-values` as const;
+const CATALOGUE = `${WORKSPACE}/catalogue` as const;
+
+type Json = "application/json";
+
+export type Segment =
+  paths[typeof SEGMENTS]["get"]["responses"][200]["content"][Json]["segments"][number];
+export type SegmentCount = paths[typeof COUNT]["post"]["responses"][200]["content"][Json];
+export type CatalogueEntry =
+  paths[typeof CATALOGUE]["get"]["responses"][200]["content"][Json]["entries"][number];
+export type CatalogueKind = paths[typeof CATALOGUE]["get"]["parameters"]["query"]["kind"];
+type SegmentBody = paths[typeof SEGMENT]["put"]["requestBody"]["content"][Json];
+
+/** A filter as the API takes it. */
+export type FilterJson = Record<string, unknown>;
+
+export const useSegments = (name: string) =>
+  hooks.useQuery("get", SEGMENTS, { params: { path: { name } } });
+
+export const useSegmentSizes = (name: string) =>
+  hooks.useQuery("get", SIZES, { params: { path: { name } } });
+
+export const useSegmentsOfUser = (name: string, id: string) =>
+  hooks.useQuery("get", OF_USER, { params: { path: { name, id } } });
+
+export function useChangeSegments(name: string) {
+  const onSuccess = () => refresh(SEGMENTS, SIZES);
+  const put = hooks.useMutation("put", SEGMENT, { onSuccess });
+  const remove = hooks.useMutation("delete", SEGMENT, { onSuccess });
+  const of = (id: string) => ({ params: { path: { name, id } } });
+  return {
+    put: (id: string, body: SegmentBody) => put.mutateAsync({ ...of(id), body }),
+    remove: (id: string) => remove.mutateAsync(of(id)),
+    isSaving: put.isPending,
+  };
+}
+
+/** The estimate for a filter, with its parts and channels. The last one stays while the next is on its way. */
+export const useSegmentCount = (name: string, filter: FilterJson | undefined) =>
+  useQuery({
+    queryKey: ["segment-count", name, JSON.stringify(filter)],
+    enabled: filter !== undefined,
+    queryFn: async ({ signal }) => {
+      const body = { filter, parts: true, reach: true } as never;
+      const { data } = await http.POST(COUNT, { params: { path: { name } }, body, signal });
+      return data as SegmentCount;
+    },
+    placeholderData: (shown) => shown,
+    retry: false,
+  });
+
+/** A page of users who meet a filter. */
+export async function readSegmentUsers(
+  name: string,
+  filter: FilterJson,
+  limit: number,
+  cursor: string | null = null,
+) {
+  const body = { filter, limit, cursor } as never;
+  const { data } = await http.POST(USERS, { params: { path: { name } }, body });
+  return { users: data?.users ?? [], cursor: data?.cursor ?? null };
+}
+
+/** Whether a user, named by any identifier, meets a filter. Undefined if there is no such user. */
+export async function explainUser(name: string, filter: FilterJson, user: string) {
+  const query = { query: user, match: "exact", limit: 1 } as const;
+  const { data } = await http.GET(`${WORKSPACE}/users`, { params: { path: { name }, query } });
+  const found = data?.users[0];
+  if (!found) return undefined;
+  const body = { filter, user_id: found.platform_id } as never;
+  return (await http.POST(EXPLAIN, { params: { path: { name } }, body })).data;
+}
+
+export const useAttributeValues = (
+  name: string,
+  kind: "attribute" | "custom_attribute",
+  attribute: string,
+  isAllowed: boolean,
+) =>
+  hooks.useQuery(
+    "get",
+    VALUES,
+    { params: { path: { name }, query: { kind, attribute: attribute || "-" } } },
+    { enabled: isAllowed && attribute !== "", retry: false },
+  );
+
+export const useCatalogue = (name: string, kind: CatalogueKind, search: string) =>
+  hooks.useQuery("get", CATALOGUE, {
+    params: { path: { name }, query: { kind, limit: 250, ...(search && { search }) } },
+  });

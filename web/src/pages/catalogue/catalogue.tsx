@@ -1,0 +1,126 @@
+import { SegmentedControl } from "@mantine/core";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { BookOpen } from "lucide-react";
+import { useMemo } from "react";
+import { type CatalogueEntry, type CatalogueKind, useCatalogue } from "../../api/segments.ts";
+import { type Column, DataTable } from "../../components/data-table.tsx";
+import { Absent, Page } from "../../components/page.tsx";
+import { SearchField } from "../../components/search-field.tsx";
+import { Empty, Loaded } from "../../components/states.tsx";
+import { Time } from "../../components/time.tsx";
+import { Sparkline } from "../segments/sparkline.tsx";
+
+const route = getRouteApi("/w/$workspace/catalogue");
+
+const KINDS: readonly { readonly value: CatalogueKind; readonly label: string }[] = [
+  { value: "event", label: "Events" },
+  { value: "attribute", label: "Attributes" },
+  { value: "product", label: "Products" },
+];
+
+export function CataloguePage() {
+  const { workspace } = route.useParams();
+  const { kind: given, search = "" } = route.useSearch();
+  const navigate = route.useNavigate();
+  const kind = KINDS.find(({ value }) => value === given)?.value ?? "event";
+  const entries = useCatalogue(workspace, kind, search);
+  const columns = useMemo(() => columnsOf(workspace, kind), [workspace, kind]);
+  return (
+    <Page
+      title="Catalogue"
+      about="What this workspace holds: events, custom attributes and products, and how often they are sent."
+    >
+      <div className="toolbar">
+        <SearchField
+          label="Search by a part of the name"
+          placeholder="A part of the name"
+          value={search}
+          search={(wanted) => void navigate({ search: { kind, search: wanted }, replace: true })}
+        />
+        <SegmentedControl
+          aria-label="What to list"
+          data={[...KINDS]}
+          value={kind}
+          onChange={(next) => void navigate({ search: { kind: next, search }, replace: true })}
+        />
+      </div>
+      <Loaded from={entries}>
+        {(body) => (
+          <>
+            <DataTable
+              label="Catalogue"
+              columns={columns}
+              rows={body.entries}
+              keyOf={({ name }) => name}
+              empty={
+                <Empty icon={BookOpen} title={search ? "Nothing found" : "Nothing yet"}>
+                  Names appear here once they are sent.
+                </Empty>
+              }
+            />
+            {body.next_cursor && (
+              <p className="dim">There are more: search by a part of the name.</p>
+            )}
+          </>
+        )}
+      </Loaded>
+    </Page>
+  );
+}
+
+const columnsOf = (workspace: string, kind: CatalogueKind): readonly Column<CatalogueEntry>[] => [
+  {
+    id: "name",
+    header: "Name",
+    cell: ({ row: { original: each } }) => (
+      <>
+        <Link
+          to="/w/$workspace/segments/$id"
+          params={{ workspace, id: "new" }}
+          search={{ [kind]: each.name }}
+          className="link"
+          title="Make a segment with it"
+        >
+          <bdi>{each.name}</bdi>
+        </Link>
+        {each.types.length > 0 && (
+          <div className="dim">
+            {each.types.map(({ type, seen }) => `${type} ${seen.toLocaleString("en")}`).join(", ")}
+          </div>
+        )}
+      </>
+    ),
+  },
+  {
+    id: "seen",
+    header: "Sent",
+    meta: { width: "8rem", end: true },
+    cell: ({ row }) => row.original.seen.toLocaleString("en"),
+  },
+  {
+    id: "first",
+    header: "First",
+    meta: { width: "10rem" },
+    cell: ({ row }) => <SeenAt time={row.original.first_seen} />,
+  },
+  {
+    id: "last",
+    header: "Last",
+    meta: { width: "10rem" },
+    cell: ({ row }) => <SeenAt time={row.original.last_seen} />,
+  },
+  {
+    id: "days",
+    header: "30 days",
+    meta: { width: "10rem" },
+    cell: ({ row: { original: each } }) => (
+      <Sparkline
+        label={`${each.name}: ${each.days.reduce((sum, day) => sum + day, 0).toLocaleString("en")} in 30 days`}
+        values={each.days}
+      />
+    ),
+  },
+];
+
+const SeenAt = ({ time }: { readonly time: string | null }) =>
+  time ? <Time at={time} /> : <Absent />;

@@ -1,0 +1,231 @@
+import { ActionIcon, Autocomplete, NativeSelect, TextInput } from "@mantine/core";
+import { Trash2 } from "lucide-react";
+import { useGroups } from "../../api/groups.ts";
+import {
+  type FilterJson,
+  useAttributeValues,
+  useCatalogue,
+  useSegments,
+} from "../../api/segments.ts";
+import { useMissing } from "../../components/permitted.tsx";
+import type { Condition } from "./filter-model.ts";
+import { COMPARATORS, type Field, meantBy, SUBJECTS, subjectOf } from "./subjects.ts";
+import { useApps } from "./use-apps.ts";
+
+interface ConditionProps {
+  readonly workspace: string;
+  readonly condition: Condition;
+  /** Its number, for the names of its fields. */
+  readonly number: string;
+  change(condition: Condition): void;
+  remove(): void;
+}
+
+/** One condition: its subject, and the fields that the subject has. */
+export function ConditionFields({ workspace, condition, number, change, remove }: ConditionProps) {
+  const { leaf, isNot } = condition;
+  const subject = subjectOf(leaf) ?? SUBJECTS[0];
+  if (!subject) return null;
+  const set = (next: FilterJson) => change({ ...condition, leaf: next });
+  const choose = (name: string) => {
+    const chosen = SUBJECTS.find((each) => each.name === name);
+    if (chosen) set(chosen.initial);
+  };
+  return (
+    <fieldset className="condition" aria-label={`Condition ${number}`}>
+      <NativeSelect
+        label="Users who"
+        value={isNot ? "not" : "do"}
+        data={[
+          { value: "do", label: "meet" },
+          { value: "not", label: "do not meet" },
+        ]}
+        onChange={(event) => change({ ...condition, isNot: event.currentTarget.value === "not" })}
+      />
+      <NativeSelect
+        label="Subject"
+        value={subject.name}
+        data={SUBJECTS.map(({ name, label }) => ({ value: name, label }))}
+        onChange={(event) => choose(event.currentTarget.value)}
+      />
+      {subject.fields.map((field) => (
+        <FieldInput key={field.name} workspace={workspace} field={field} leaf={leaf} set={set} />
+      ))}
+      <ActionIcon variant="subtle" aria-label={`Remove condition ${number}`} onClick={remove}>
+        <Trash2 size={16} />
+      </ActionIcon>
+    </fieldset>
+  );
+}
+
+interface FieldProps {
+  readonly workspace: string;
+  readonly field: Field;
+  readonly leaf: FilterJson;
+  set(leaf: FilterJson): void;
+}
+
+function FieldInput(props: FieldProps) {
+  const { field, leaf, set } = props;
+  const { name, label } = field;
+  const value = leaf[name];
+  switch (field.kind) {
+    case "comparison":
+      return <Comparison {...props} of={field.of} />;
+    case "choice":
+    case "truth": {
+      const read = (text: string) => (field.kind === "truth" ? text === "true" : text);
+      return (
+        <NativeSelect
+          label={label}
+          value={String(value)}
+          data={field.options.map(([each, shown]) => ({ value: each, label: shown }))}
+          onChange={(event) => set({ ...leaf, [name]: read(event.currentTarget.value) })}
+        />
+      );
+    }
+    case "number":
+      return (
+        <TextInput
+          label={label}
+          inputMode="numeric"
+          placeholder="all time"
+          value={value === undefined ? "" : String(value)}
+          onChange={(event) => set(withNumber(leaf, name, event.currentTarget.value))}
+        />
+      );
+    case "text":
+      return <NameInput {...props} from={field.from} />;
+    default:
+      return <Reference {...props} of={field.kind} />;
+  }
+}
+
+function withNumber(leaf: FilterJson, name: string, text: string): FilterJson {
+  const { [name]: _before, ...rest } = leaf;
+  return text.trim() === "" ? rest : { ...rest, [name]: meantBy(text) };
+}
+
+/** A name, with those that the catalogue has. */
+function NameInput({
+  workspace,
+  field: { name, label },
+  leaf,
+  set,
+  from,
+}: FieldProps & { readonly from: "event" | "product" | "attribute" | undefined }) {
+  const text = String(leaf[name] ?? "");
+  const { data } = useCatalogue(workspace, from ?? "event", "");
+  const known = from === undefined ? [] : (data?.entries ?? []).map((each) => each.name);
+  const any = from === "product" || name === "money_spent" ? ["any"] : [];
+  return (
+    <Autocomplete
+      label={label}
+      value={text}
+      data={[...new Set([...any, ...known])]}
+      limit={20}
+      maxLength={255}
+      onChange={(next) => set({ ...leaf, [name]: next })}
+    />
+  );
+}
+
+/** A group, a segment or an app of the workspace. */
+function Reference({
+  workspace,
+  field: { name, label },
+  leaf,
+  set,
+  of,
+}: FieldProps & { readonly of: "group" | "segment" | "app" }) {
+  const groups = useGroups(workspace).data?.subscription_groups ?? [];
+  const segments = useSegments(workspace).data?.segments ?? [];
+  const apps = useApps(workspace).data?.apps ?? [];
+  const known = { group: groups, segment: segments, app: apps }[of];
+  const none = of === "app" ? { value: "any", label: "any" } : { value: "", label: "Choose" };
+  return (
+    <NativeSelect
+      label={label}
+      value={String(leaf[name] ?? "")}
+      data={[none, ...known.map((each) => ({ value: each.id, label: each.name }))]}
+      onChange={(event) => set({ ...leaf, [name]: event.currentTarget.value })}
+    />
+  );
+}
+
+/** A comparator and what it compares with. */
+function Comparison({
+  workspace,
+  field,
+  leaf,
+  set,
+  of,
+}: FieldProps & { readonly of: "count" | "amount" | "value" }) {
+  const comparators = COMPARATORS[of];
+  const chosen = comparators.find(({ name }) => Object.hasOwn(leaf, name)) ?? comparators[0];
+  const suggestions = useSuggestions(workspace, leaf, of === "value");
+  if (!chosen) return null;
+  const { [chosen.name]: value, ...rest } = leaf;
+  const choose = (name: string) => {
+    const next = comparators.find((each) => each.name === name) ?? chosen;
+    set({ ...rest, [next.name]: converted(value, next.takes) });
+  };
+  const write = (text: string) => set({ ...rest, [chosen.name]: read(text, chosen.takes) });
+  return (
+    <>
+      <NativeSelect
+        label={field.label}
+        value={chosen.name}
+        data={comparators.map(({ name, label }) => ({ value: name, label }))}
+        onChange={(event) => choose(event.currentTarget.value)}
+      />
+      {chosen.takes === "truth" ? (
+        <NativeSelect
+          label="Value"
+          value={String(value)}
+          data={["true", "false"]}
+          onChange={(event) => write(event.currentTarget.value)}
+        />
+      ) : (
+        <Autocomplete
+          label={chosen.takes === "list" ? "Values, separated by commas" : "Value"}
+          value={shown(value)}
+          data={suggestions}
+          limit={20}
+          onChange={write}
+        />
+      )}
+    </>
+  );
+}
+
+/** Frequent values, for people who may see them. */
+function useSuggestions(workspace: string, leaf: FilterJson, isWanted: boolean): string[] {
+  const missing = useMissing({ workspace, needs: ["view_pii", "edit_segments"] });
+  const kind = "attribute" in leaf ? "attribute" : "custom_attribute";
+  const name = String(leaf[kind] ?? "");
+  const { data } = useAttributeValues(workspace, kind, name, isWanted && missing === undefined);
+  return [...new Set((data?.values ?? []).map(String))];
+}
+
+const shown = (value: unknown): string =>
+  Array.isArray(value) ? value.join(", ") : String(value ?? "");
+
+function read(text: string, takes: "text" | "number" | "list" | "truth" | "any"): unknown {
+  switch (takes) {
+    case "truth":
+      return text === "true";
+    case "list":
+      return text
+        .split(",")
+        .map((each) => meantBy(each.trim()))
+        .filter((each) => each !== "");
+    case "text":
+      return text;
+    default:
+      return meantBy(text);
+  }
+}
+
+const converted = (value: unknown, takes: "text" | "number" | "list" | "truth" | "any"): unknown =>
+  takes === "truth" ? true : read(shown(value), takes);

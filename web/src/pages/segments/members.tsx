@@ -1,0 +1,152 @@
+import { Button, TextInput } from "@mantine/core";
+import { useMutation } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { useState } from "react";
+import { explainUser, type FilterJson, readSegmentUsers } from "../../api/segments.ts";
+import { download } from "../../components/download.ts";
+import { tellFailed } from "../../components/feedback.tsx";
+import { SaveFailure } from "../../components/form.tsx";
+import { Card } from "../../components/page.tsx";
+import { PermittedButton } from "../../components/permitted.tsx";
+
+interface MembersProps {
+  readonly workspace: string;
+  readonly filter: FilterJson;
+}
+
+const SAMPLE = 20;
+/** More are for `rapport segments export`: the browser holds all of them. */
+const MOST_EXPORTED = 50_000;
+
+interface ListedUser {
+  readonly platform_id: string;
+  readonly external_id: string | null;
+  readonly email: string | null;
+}
+
+/** Users who meet a filter, and all of them as a file. */
+export function Members({ workspace, filter }: MembersProps) {
+  const needed = { workspace, needs: "export_user_data" } as const;
+  const sample = useMutation({
+    mutationFn: () => readSegmentUsers(workspace, filter, SAMPLE),
+    onError: tellFailed,
+  });
+  const exporting = useMutation({
+    mutationFn: () => exportAll(workspace, filter),
+    onError: tellFailed,
+  });
+  const users = (sample.data?.users ?? []) as unknown as readonly ListedUser[];
+  return (
+    <Card
+      title="Who they are"
+      actions={
+        <div className="toolbar">
+          <PermittedButton
+            {...needed}
+            size="xs"
+            variant="default"
+            loading={sample.isPending}
+            onClick={() => sample.mutate()}
+          >
+            Show twenty
+          </PermittedButton>
+          <PermittedButton
+            {...needed}
+            size="xs"
+            variant="default"
+            loading={exporting.isPending}
+            onClick={() => exporting.mutate()}
+          >
+            Export
+          </PermittedButton>
+        </div>
+      }
+    >
+      {sample.data && users.length === 0 && <p>Nobody meets the filter now.</p>}
+      <ul className="plain-list" aria-label="Users who meet the filter">
+        {users.map((each) => (
+          <li key={each.platform_id}>
+            <Link
+              to="/w/$workspace/users/$id"
+              params={{ workspace, id: each.platform_id }}
+              className="link"
+            >
+              <bdi>{each.external_id ?? each.email ?? each.platform_id}</bdi>
+            </Link>
+          </li>
+        ))}
+      </ul>
+      {exporting.data !== undefined && (
+        <p role="status">
+          Exported {exporting.data.toLocaleString("en")} users
+          {exporting.data >= MOST_EXPORTED ? "; use rapport segments export for more" : ""}.
+        </p>
+      )}
+      <Explain workspace={workspace} filter={filter} />
+    </Card>
+  );
+}
+
+/** Downloads the users as one JSON object a line. @returns how many. */
+async function exportAll(workspace: string, filter: FilterJson): Promise<number> {
+  const lines: string[] = [];
+  let cursor: string | null = null;
+  do {
+    const page: Awaited<ReturnType<typeof readSegmentUsers>> = await readSegmentUsers(
+      workspace,
+      filter,
+      1_000,
+      cursor,
+    );
+    lines.push(...page.users.map((user) => `${JSON.stringify(user)}\n`));
+    cursor = page.cursor;
+  } while (cursor !== null && lines.length < MOST_EXPORTED);
+  download("segment.ndjson", lines.join(""), "application/x-ndjson");
+  return lines.length;
+}
+
+/** Whether a user meets the filter, and why not. */
+function Explain({ workspace, filter }: MembersProps) {
+  const [user, setUser] = useState("");
+  const asking = useMutation({ mutationFn: () => explainUser(workspace, filter, user.trim()) });
+  return (
+    <form
+      className="stack"
+      onSubmit={(event) => {
+        event.preventDefault();
+        asking.mutate();
+      }}
+    >
+      <TextInput
+        label="Is this user in it?"
+        description="An external id, alias, address or platform id."
+        value={user}
+        onChange={(event) => setUser(event.currentTarget.value)}
+      />
+      <div>
+        <Button type="submit" size="xs" variant="default" disabled={user.trim() === ""}>
+          Check
+        </Button>
+      </div>
+      <SaveFailure error={asking.error} />
+      {asking.isSuccess && (
+        <div role="status">
+          {asking.data === undefined ? (
+            <p>There is no such user.</p>
+          ) : (
+            <>
+              <p>{asking.data.is_member ? "Yes." : "No."}</p>
+              <ul className="plain-list">
+                {asking.data.conditions.map(({ condition, holds }) => (
+                  <li key={condition}>
+                    {holds ? "✓" : "✗"} {condition}
+                  </li>
+                ))}
+              </ul>
+            </>
+          )}
+        </div>
+      )}
+    </form>
+  );
+}

@@ -1,0 +1,207 @@
+import { TextInput } from "@mantine/core";
+import { useDebouncedValue } from "@mantine/hooks";
+import { useMutation } from "@tanstack/react-query";
+import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { ApiError } from "../../api/api-error.ts";
+import {
+  type FilterJson,
+  type Segment,
+  useChangeSegments,
+  useSegmentCount,
+  useSegments,
+} from "../../api/segments.ts";
+import { CodeBlock } from "../../components/code-block.tsx";
+import { Confirm } from "../../components/confirm.tsx";
+import { tellDone } from "../../components/feedback.tsx";
+import { SaveFailure } from "../../components/form.tsx";
+import { newId } from "../../components/new-id.ts";
+import { Card, Page } from "../../components/page.tsx";
+import { PermittedButton } from "../../components/permitted.tsx";
+import { Failure, Loaded, Notice } from "../../components/states.tsx";
+import { Builder } from "./builder.tsx";
+import { filterOf, type Group, groupOf } from "./filter-model.ts";
+import { Members } from "./members.tsx";
+import { SizeCard } from "./size.tsx";
+import { SUBJECTS } from "./subjects.ts";
+
+const route = getRouteApi("/w/$workspace/segments/$id");
+
+/** How long typing rests before users are counted. */
+const REST_MS = 400;
+
+export function SegmentPage() {
+  const { workspace, id } = route.useParams();
+  const { event, attribute, product } = route.useSearch();
+  const segments = useSegments(workspace);
+  if (id === "new") {
+    return (
+      <Edit workspace={workspace} segment={undefined} first={firstOf(event, attribute, product)} />
+    );
+  }
+  return (
+    <Loaded from={segments} page="Segment">
+      {({ segments: all }) => {
+        const segment = all.find((each) => each.id === id);
+        if (!segment) return <Failure error={new ApiError(404, "There is no such segment.")} />;
+        return <Edit key={id} workspace={workspace} segment={segment} first={segment.filter} />;
+      }}
+    </Loaded>
+  );
+}
+
+/** What a link from the catalogue begins a segment with. */
+function firstOf(event?: string, attribute?: string, product?: string): FilterJson {
+  if (event) return { event, at_least: 1 };
+  if (product) return { purchases: product, at_least: 1 };
+  if (attribute) return { custom_attribute: attribute, exists: true };
+  return SUBJECTS[0]?.initial ?? {};
+}
+
+interface EditProps {
+  readonly workspace: string;
+  readonly segment: Segment | undefined;
+  readonly first: FilterJson;
+}
+
+function Edit({ workspace, segment, first }: EditProps) {
+  const [id] = useState(() => segment?.id ?? newId());
+  const [group, setGroup] = useState<Group | undefined>(() => groupOf(first));
+  const [name, setName] = useState(segment?.name ?? "");
+  const [description, setDescription] = useState(segment?.description ?? "");
+  const filter = group ? filterOf(group) : first;
+  const [rested] = useDebouncedValue(filter, REST_MS);
+  const count = useSegmentCount(workspace, rested);
+  return (
+    <Page
+      title={segment?.name ?? "New segment"}
+      about={
+        <Link to="/w/$workspace/segments" params={{ workspace }} className="link">
+          Segments
+        </Link>
+      }
+    >
+      <div className="segment-columns">
+        <div className="stack">
+          <Card title="Filter">
+            {group ? (
+              <Builder workspace={workspace} group={group} change={setGroup} />
+            ) : (
+              <Notice title="This filter has more levels than the builder shows">
+                Change it in the manifest or through the API.
+                <CodeBlock code={JSON.stringify(first, null, 2)} label="filter" />
+              </Notice>
+            )}
+          </Card>
+          <Card title="Segment">
+            <div className="stack">
+              <TextInput
+                label="Name"
+                value={name}
+                maxLength={255}
+                onChange={(event) => setName(event.currentTarget.value)}
+              />
+              <TextInput
+                label="What it is for"
+                value={description}
+                maxLength={1_000}
+                onChange={(event) => setDescription(event.currentTarget.value)}
+              />
+              <Save
+                workspace={workspace}
+                id={id}
+                segment={segment}
+                draft={{ name, description, filter }}
+              />
+            </div>
+          </Card>
+        </div>
+        <div className="stack">
+          <SizeCard count={count.data} error={count.error} isOld={count.isPlaceholderData} />
+          {filter && <Members workspace={workspace} filter={filter} />}
+        </div>
+      </div>
+    </Page>
+  );
+}
+
+interface Draft {
+  readonly name: string;
+  readonly description: string;
+  readonly filter: FilterJson | undefined;
+}
+
+interface SaveProps {
+  readonly workspace: string;
+  readonly id: string;
+  readonly segment: Segment | undefined;
+  readonly draft: Draft;
+}
+
+function Save({ workspace, id, segment, draft }: SaveProps) {
+  const { put, remove } = useChangeSegments(workspace);
+  const navigate = useNavigate();
+  const [isRemoving, setRemoving] = useState(false);
+  const needed = { workspace, needs: "edit_segments" } as const;
+  const { name, description, filter } = draft;
+  const back = () => navigate({ to: "/w/$workspace/segments", params: { workspace } });
+  const saving = useMutation({
+    mutationFn: () =>
+      put(id, {
+        name: name.trim(),
+        description,
+        tags: segment?.tags ?? [],
+        filter: filter as never,
+      } as never),
+    onSuccess: () => {
+      tellDone(`${name} is saved.`);
+      if (!segment) {
+        void navigate({ to: "/w/$workspace/segments/$id", params: { workspace, id } });
+      }
+    },
+  });
+  return (
+    <>
+      <SaveFailure error={saving.error} />
+      <div className="toolbar">
+        <PermittedButton
+          {...needed}
+          loading={saving.isPending}
+          disabled={name.trim() === "" || filter === undefined}
+          onClick={() => saving.mutate()}
+        >
+          Save
+        </PermittedButton>
+        {segment && (
+          <PermittedButton {...needed} variant="default" onClick={() => setRemoving(true)}>
+            Remove
+          </PermittedButton>
+        )}
+      </div>
+      <CodeBlock code={yamlOf(id, draft)} label="the segment for a manifest" />
+      {isRemoving && (
+        <Confirm
+          title={`Remove ${name}?`}
+          action="Remove"
+          close={() => setRemoving(false)}
+          run={async () => {
+            await remove(id);
+            tellDone(`${name} is removed.`);
+            await back();
+          }}
+        >
+          Its recorded sizes are deleted too.
+        </Confirm>
+      )}
+    </>
+  );
+}
+
+/** The segment as an entry of a manifest: JSON is YAML. */
+const yamlOf = (id: string, { name, description, filter }: Draft): string =>
+  [
+    `- id: ${id}`,
+    `  name: ${JSON.stringify(name)}`,
+    ...(description ? [`  description: ${JSON.stringify(description)}`] : []),
+    `  filter: ${JSON.stringify(filter ?? {})}`,
+  ].join("\n");

@@ -1,0 +1,101 @@
+import { Button } from "@mantine/core";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { Plus, Users } from "lucide-react";
+import { useMemo } from "react";
+import { type Segment, useSegmentSizes, useSegments } from "../../api/segments.ts";
+import { type Column, DataTable } from "../../components/data-table.tsx";
+import { DeclaredName } from "../../components/declared-name.tsx";
+import { Absent, Page } from "../../components/page.tsx";
+import { Empty, Loaded } from "../../components/states.tsx";
+import { Tag } from "../../components/tag.tsx";
+import { Sparkline } from "./sparkline.tsx";
+
+const route = getRouteApi("/w/$workspace/segments");
+
+export function SegmentsPage() {
+  const { workspace } = route.useParams();
+  const segments = useSegments(workspace);
+  const { data } = useSegmentSizes(workspace);
+  const sizes = useMemo(
+    () => new Map(data?.segments.map(({ id, sizes }) => [id, sizes.map(({ size }) => size)])),
+    [data],
+  );
+  const columns = useMemo(() => columnsOf(workspace, sizes), [workspace, sizes]);
+  return (
+    <Page
+      title="Segments"
+      about="Groups of users, each described by a filter."
+      actions={
+        <Button
+          component={Link}
+          to={`/w/${workspace}/segments/new` as never}
+          leftSection={<Plus size={15} />}
+        >
+          New segment
+        </Button>
+      }
+    >
+      <Loaded from={segments}>
+        {({ segments: rows }) => (
+          <DataTable
+            label="Segments"
+            columns={columns}
+            rows={rows}
+            keyOf={({ id }) => id}
+            opens
+            empty={
+              <Empty icon={Users} title="No segments yet">
+                A segment is a filter with a name, such as everyone who bought twice in 30 days.
+                Make one here, or declare it in a manifest.
+              </Empty>
+            }
+          />
+        )}
+      </Loaded>
+    </Page>
+  );
+}
+
+const columnsOf = (
+  workspace: string,
+  sizes: ReadonlyMap<string, readonly number[]>,
+): readonly Column<Segment>[] => [
+  {
+    id: "name",
+    header: "Name",
+    cell: ({ row: { original: each } }) => (
+      <>
+        <DeclaredName
+          of={each}
+          leadsTo={{ to: "/w/$workspace/segments/$id", params: { workspace, id: each.id } }}
+        />
+        {each.description && <div className="dim">{each.description}</div>}
+      </>
+    ),
+  },
+  {
+    id: "tags",
+    header: "Tags",
+    meta: { width: "12rem" },
+    cell: ({ row }) =>
+      row.original.tags?.length ? (
+        row.original.tags.map((tag) => <Tag key={tag}>{tag}</Tag>)
+      ) : (
+        <Absent />
+      ),
+  },
+  {
+    id: "size",
+    header: "Users",
+    meta: { width: "8rem", end: true },
+    cell: ({ row }) => sizes.get(row.original.id)?.at(-1)?.toLocaleString("en") ?? <Absent />,
+  },
+  {
+    id: "trend",
+    header: "30 days",
+    meta: { width: "10rem" },
+    cell: ({ row: { original: each } }) => (
+      <Sparkline label={`Size of ${each.name} in 30 days`} values={sizes.get(each.id) ?? []} />
+    ),
+  },
+];

@@ -1,0 +1,60 @@
+import { Link } from "@tanstack/react-router";
+import { Users } from "lucide-react";
+import { useSegmentsOfUser } from "../../api/segments.ts";
+import { type Column, DataTable } from "../../components/data-table.tsx";
+import { Empty, Loaded } from "../../components/states.tsx";
+
+interface SegmentsOfUserProps {
+  readonly workspace: string;
+  readonly id: string;
+}
+
+/** The segments that a user is in now. */
+export function SegmentsOfUser({ workspace, id }: SegmentsOfUserProps) {
+  return (
+    <Loaded from={useSegmentsOfUser(workspace, id)}>
+      {({ segments }) => (
+        <DataTable
+          label="Segments of the user"
+          columns={columnsOf(workspace)}
+          rows={segments}
+          keyOf={(each) => each.id}
+          opens
+          empty={
+            <Empty icon={Users} title="In no segment">
+              The user meets the filter of no segment of this workspace.
+            </Empty>
+          }
+        />
+      )}
+    </Loaded>
+  );
+}
+
+interface Row {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+}
+
+const columnsOf = (workspace: string): readonly Column<Row>[] => [
+  {
+    id: "name",
+    header: "Segment",
+    cell: ({ row: { original: each } }) => (
+      <Link
+        to="/w/$workspace/segments/$id"
+        params={{ workspace, id: each.id }}
+        className="row-link"
+      >
+        <bdi>{each.name}</bdi>
+      </Link>
+    ),
+  },
+  {
+    id: "description",
+    header: "Why",
+    meta: { width: "60%" },
+    cell: ({ row }) => row.original.description,
+  },
+];

@@ -30,6 +30,14 @@ export interface Head {
   /** The position of the last row, counted from 1. */
   readonly entries: number;
   readonly hash: string;
+  /** The rows from before there was a chain, which every later row covers. */
+  readonly unchained: Unchained;
+}
+
+export interface Unchained {
+  readonly rows: number;
+  /** Of their content (store.ts). */
+  readonly hash: string;
 }
 
 export type UnchainedEntry = Omit<StoredEntry, "position" | "hash">;
@@ -44,37 +52,85 @@ export function chainTo(head: Head, entries: readonly UnchainedEntry[]): Chained
   let { entries: position, hash } = head;
   return entries.map((entry) => {
     position += 1;
-    hash = hashOf(hash, position, entry);
+    hash = hashOf(hash, position, head.unchained, entry);
     return { ...entry, position, hash };
   });
 }
 
 /** The SHA-256, in hexadecimal, of one form of a row's content; changing that form breaks every chain. */
-export function hashOf(before: string, position: number, entry: UnchainedEntry): string {
+function hashOf(
+  before: string,
+  position: number,
+  unchained: Unchained,
+  entry: UnchainedEntry,
+): string {
   const content = [
-    "rapport audit 1",
+    "rapport audit 2",
     before,
     position,
-    entry.id,
-    entry.at.toISOString(),
-    entry.workspace,
-    entry.action,
-    entry.kind,
-    entry.name,
-    inOneOrder(entry.details),
-    entry.actor,
-    entry.actorName,
-    entry.call,
-    entry.requestId,
-    entry.address,
+    unchained.rows,
+    unchained.hash,
+    ...partsOf(entry, entry.details),
   ];
-  return sha256(JSON.stringify(content));
+  return sha256(canonical(content));
 }
 
-/** The engines store the members of an object in an order of their own. */
-function inOneOrder(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(inOneOrder);
+/** The form of earlier versions: an object in it looks like the list of its members. */
+function earlierHashOf(before: string, position: number, entry: UnchainedEntry): string {
+  const parts = partsOf(entry, asLists(entry.details));
+  return sha256(JSON.stringify(["rapport audit 1", before, position, ...parts]));
+}
+
+const partsOf = (entry: UnchainedEntry, details: unknown) => [
+  entry.id,
+  entry.at.toISOString(),
+  entry.workspace,
+  entry.action,
+  entry.kind,
+  entry.name,
+  details,
+  entry.actor,
+  entry.actorName,
+  entry.call,
+  entry.requestId,
+  entry.address,
+];
+
+/**
+ * Whether a row is as it was written behind the row with a hash. A row is checked in the form that its hash has: one that
+ * has the hash of a row in the other form cannot be found.
+ */
+export function isAsWritten(
+  before: string,
+  position: number,
+  unchained: Unchained,
+  row: ChainedEntry,
+): boolean {
+  try {
+    const hasForm = row.details === null || !Array.isArray(row.details);
+    const { hash } = row;
+    return (
+      hasForm &&
+      (hash === hashOf(before, position, unchained, row) ||
+        hash === earlierHashOf(before, position, row))
+    );
+  } catch {
+    // A time that is none, or details nested deeper than any that are written.
+    return false;
+  }
+}
+
+/** JSON with the members of objects in one order: the engines store them in an order of their own. */
+function canonical(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  const members = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));
+  return `{${members.map(([key, member]) => `${JSON.stringify(key)}:${canonical(member)}`).join(",")}}`;
+}
+
+function asLists(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(asLists);
   if (typeof value !== "object" || value === null) return value;
-  const members = Object.entries(value).map(([key, member]) => [key, inOneOrder(member)] as const);
+  const members = Object.entries(value).map(([key, member]) => [key, asLists(member)] as const);
   return members.sort(([one], [other]) => (one < other ? -1 : 1));
 }

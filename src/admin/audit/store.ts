@@ -1,6 +1,6 @@
 import type { Queryable, Transaction } from "../../database/database.ts";
 import { listsOf } from "../../database/parameters/lists-of.ts";
-import type { ChainedEntry, Head, StoredEntry } from "./chain.ts";
+import type { ChainedEntry, Head, StoredEntry, Unchained } from "./chain.ts";
 
 const COLUMNS = `entry_id as id, at, workspace, action, kind, name, details, actor,
   actor_name as "actorName", call, request_id as "requestId", address, position, hash`;
@@ -10,16 +10,31 @@ const COLUMNS = `entry_id as id, at, workspace, action, kind, name, details, act
  * rows are added one transaction after the other.
  */
 export async function lockHead(tx: Transaction): Promise<Head | undefined> {
-  const [head] = await tx.query<Head>(
-    "update audit_heads set entries = entries where chain = 'audit' returning entries, hash",
+  const [row] = await tx.query<HeadRow>(
+    `update audit_heads set entries = entries where chain = 'audit' returning ${HEAD_COLUMNS}`,
   );
-  return head;
+  return row && headOf(row);
 }
+
+const HEAD_COLUMNS = 'entries, hash, unchained, unchained_hash as "unchainedHash"';
+
+interface HeadRow {
+  readonly entries: number;
+  readonly hash: string;
+  readonly unchained: number;
+  readonly unchainedHash: string;
+}
+
+const headOf = ({ entries, hash, unchained, unchainedHash }: HeadRow): Head => ({
+  entries,
+  hash,
+  unchained: { rows: unchained, hash: unchainedHash },
+});
 
 export async function insertEntries(
   tx: Transaction,
   entries: readonly ChainedEntry[],
-  head: Head,
+  head: Pick<Head, "entries" | "hash">,
 ): Promise<void> {
   await tx.query(
     `insert into audit_entries (entry_id, at, workspace, action, kind, name, details,
@@ -91,29 +106,41 @@ export async function selectChain(
   );
 }
 
-/** The recorded end of the chain, and how many rows were there before it. */
-export async function selectHead(
-  database: Queryable,
-): Promise<(Head & { readonly unchained: number }) | undefined> {
-  const [head] = await database.query<Head & { readonly unchained: number }>(
-    "select entries, hash, unchained from audit_heads where chain = 'audit'",
+/** The recorded end of the chain. */
+export async function selectHead(database: Queryable): Promise<Head | undefined> {
+  const [row] = await database.query<HeadRow>(
+    `select ${HEAD_COLUMNS} from audit_heads where chain = 'audit'`,
   );
-  return head;
+  return row && headOf(row);
 }
 
-export const countUnchained = async (database: Queryable): Promise<number> => {
-  const [row] = await database.query<{ rows: number }>(
-    "select count(*) as rows from audit_entries where position is null",
+/** The rows without a place in the chain, by the expression of migrations/0018-covers-the-whole-audit.sql. */
+export async function selectUnchained(database: Queryable): Promise<Unchained> {
+  const [row] = await database.query<Unchained>(
+    `select count(*) as rows,
+       encode(sha256(convert_to(coalesce(string_agg(jsonb_build_array(entry_id, extract(epoch from at),
+         workspace, action, kind, name, details, actor, actor_name, call, request_id, address, hash)::text,
+         E'\\n' order by entry_id), ''), 'UTF8')), 'hex') as hash
+     from audit_entries where position is null`,
   );
-  return row?.rows ?? 0;
-};
+  return row as Unchained;
+}
 
-/** The first row behind the recorded end of the chain. */
-export async function selectBeyondHead(database: Queryable): Promise<ChainedEntry | undefined> {
+/** The first row with a position that no row of the chain has: behind its recorded end, or before its beginning. */
+export async function selectOutside(database: Queryable): Promise<ChainedEntry | undefined> {
   const [row] = await database.query<ChainedEntry>(
     `select ${COLUMNS} from audit_entries
-     where position > (select entries from audit_heads where chain = 'audit')
+     where position < 1 or position > (select entries from audit_heads where chain = 'audit')
      order by position limit 1`,
+  );
+  return row;
+}
+
+/** The first row with a time finer than rows are written with: its hash does not cover the rest. */
+export async function selectFiner(database: Queryable): Promise<ChainedEntry | undefined> {
+  const [row] = await database.query<ChainedEntry>(
+    `select ${COLUMNS} from audit_entries
+     where position >= 1 and isfinite(at) and at <> date_trunc('milliseconds', at) order by position limit 1`,
   );
   return row;
 }

@@ -1,6 +1,6 @@
 import type { Database } from "../../database/database.ts";
-import { type ChainedEntry, type Head, hashOf } from "./chain.ts";
-import { countUnchained, selectBeyondHead, selectChain, selectHead } from "./store.ts";
+import { type ChainedEntry, type Head, isAsWritten, type Unchained } from "./chain.ts";
+import { selectChain, selectFiner, selectHead, selectOutside, selectUnchained } from "./store.ts";
 
 /** The first place where the audit is not as it was written. */
 export interface Break {
@@ -12,7 +12,7 @@ export interface Break {
 }
 
 export interface Verification {
-  readonly head: Head;
+  readonly head: Pick<Head, "entries" | "hash">;
   /** Undefined: every row is as it was written. */
   readonly brokenAt: Break | undefined;
 }
@@ -21,7 +21,7 @@ export interface Verification {
 const PAGE = 500;
 
 /**
- * Walks the chain of the audit in pages, up to its end when the walk begins.
+ * Walks the chain of the audit in pages, up to its end when the walk begins, and accounts for every other row of the table.
  *
  * @param expected a hash that was printed earlier: the chain must still have it. It shows that no rows
  *   were removed from the end together with the record of that end.
@@ -44,7 +44,8 @@ export async function verifyAudit(
       walk.found ||= each === expected;
     })) ??
     (await findUnchained(database, head.unchained)) ??
-    (await findBeyond(database)) ??
+    (await findOutside(database)) ??
+    (await findFiner(database)) ??
     (walk.found ? undefined : missing(entries, EXPECTED_MISSING));
   return { head: { entries, hash }, brokenAt };
 }
@@ -70,10 +71,10 @@ async function findBreak(
       if (row.position !== position) {
         return missing(position, "This row was removed.");
       }
-      if (hashOf(before, position, row) !== row.hash) {
+      if (!isAsWritten(before, position, head.unchained, row)) {
         const message =
           "This row was changed or inserted, or the row before it was replaced: its hash does not match.";
-        return { position, entry: row, message };
+        return { position, entry: shown(row), message };
       }
       before = row.hash;
       seen(before);
@@ -89,14 +90,34 @@ async function findBreak(
   );
 }
 
-async function findUnchained(database: Database, expected: number): Promise<Break | undefined> {
-  const found = await countUnchained(database);
-  if (found === expected) return undefined;
-  const message = `${found} rows are not part of the chain, where ${expected} were there before it.`;
-  return missing(0, message);
+async function findUnchained(database: Database, expected: Unchained): Promise<Break | undefined> {
+  const found = await selectUnchained(database);
+  if (found.rows !== expected.rows) {
+    const message = `${found.rows} rows are not part of the chain, where ${expected.rows} were there before it.`;
+    return missing(0, message);
+  }
+  if (found.hash === expected.hash) return undefined;
+  return missing(0, "A row from before the chain was changed.");
 }
 
-async function findBeyond(database: Database): Promise<Break | undefined> {
-  const entry = await selectBeyondHead(database);
-  return entry && { position: entry.position, entry, message: "This row was inserted at the end." };
+async function findOutside(database: Database): Promise<Break | undefined> {
+  const entry = await selectOutside(database);
+  if (!entry) return undefined;
+  const where = entry.position < 1 ? "before the beginning" : "at the end";
+  return {
+    position: entry.position,
+    entry: shown(entry),
+    message: `This row was inserted ${where}.`,
+  };
 }
+
+async function findFiner(database: Database): Promise<Break | undefined> {
+  const entry = await selectFiner(database);
+  if (!entry) return undefined;
+  const message = "The time of this row was changed: it has parts of a millisecond.";
+  return { position: entry.position, entry: shown(entry), message };
+}
+
+/** A row that was changed; null if its time is none, which cannot be shown. */
+const shown = (row: ChainedEntry): ChainedEntry | null =>
+  row.at instanceof Date && !Number.isNaN(row.at.getTime()) ? row : null;

@@ -9,6 +9,7 @@ import { ENGINE_FOLDER, openEmbedded } from "../database/embedded/pglite.ts";
 import { type Config, readConfig } from "../server/config.ts";
 import { openDatabase } from "../server/open-database.ts";
 import { RAPPORT_VERSION } from "../server/reference/version.ts";
+import { readSecretKeys } from "../server/server-secrets.ts";
 import { callAdmin } from "./admin-client.ts";
 import { counted, displayProgress, megabytes } from "./progress.ts";
 import {
@@ -18,7 +19,7 @@ import {
   targetOf,
   withTarget,
 } from "./target.ts";
-import { printJson } from "./terminal.ts";
+import { printJson, printText } from "./terminal.ts";
 
 const HELP = `
 Writes all data of a server as it is at one moment, while the server works. Run it where the server runs, with the
@@ -33,7 +34,9 @@ export function define(command: Command): void {
   withTarget(command.argument("<file>", "a new file"))
     .addHelpText("after", HELP)
     .action(async (path: string, options: TargetOptions) => {
-      const source = await openSource(readConfig(), targetOf(options));
+      const config = readConfig();
+      const source = await openSource(config, targetOf(options));
+      const { secrets } = await readSecretKeys(config, false);
       const display = displayProgress(process.stderr, "row", "written");
       let done = 0;
       const onRows = (rows: number) => {
@@ -41,15 +44,17 @@ export function define(command: Command): void {
         display.show({ done, total: null, failed: 0 });
       };
       try {
-        const { header, tables, rows, bytes } = await writeBackup(path, (writer) =>
-          dumpDatabase(source.database, RAPPORT_VERSION, writer, onRows),
+        const { header, tables, rows, bytes } = await writeBackup(
+          path,
+          (writer) => dumpDatabase(source.database, RAPPORT_VERSION, writer, onRows),
+          secrets.current,
         );
         display.end();
         if (options.json)
           printJson({ file: path, created_at: header.created_at, tables, rows, bytes });
         else {
           const size = `${counted(rows, "row")} of ${counted(tables, "table")}, ${megabytes(bytes)}`;
-          process.stdout.write(`Backed up and verified: ${size}\n`);
+          printText(`Backed up and verified: ${size}\n`);
         }
       } finally {
         display.end();

@@ -1,18 +1,25 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "commander";
-import { readBackup, verifyBackup } from "../database/backup/backup-file.ts";
+import {
+  type BackupSummary,
+  BackupUnreadable,
+  verifyBackup,
+} from "../database/backup/backup-file.ts";
 import { loadDatabase, refuseForeignSchema } from "../database/backup/load-database.ts";
+import { isSignedBy } from "../database/backup/signature.ts";
 import { ENGINE_FOLDER } from "../database/embedded/pglite.ts";
 import { type Config, readConfig } from "../server/config.ts";
 import { openDatabase } from "../server/open-database.ts";
+import { readSecretKeys } from "../server/server-secrets.ts";
 import { counted, displayProgress } from "./progress.ts";
-import { printJson } from "./terminal.ts";
+import { printJson, printText } from "./terminal.ts";
 
 const HELP = `
 Restores into an empty place, before a server starts on it: the database of DATABASE_URL, or the embedded engine in
 DATA_DIR. A backup of one engine restores into the other. The whole file is verified before anything is written,
-and everything is written or nothing.
+and everything is written or nothing. Where SECRET_KEY is set, as for the server, only a backup that was
+signed with it (or with PREVIOUS_SECRET_KEY) is restored.
 
 Examples:
   DATA_DIR=./restored rapport restore rapport.backup
@@ -21,18 +28,21 @@ Examples:
 export function define(command: Command): void {
   command
     .argument("<file>", "a file that rapport backup wrote")
+    .option("--unsigned", "restores a backup without a signature, which anybody may have edited")
     .option("--json", "prints the result as JSON")
     .addHelpText("after", HELP)
-    .action(async (path: string, { json }: { json?: true }) => {
+    .action(async (path: string, { json, unsigned }: { json?: true; unsigned?: true }) => {
       const config = readConfig();
-      const { header, rows, tables } = await verifyBackup(path);
+      const summary = await verifyBackup(path);
+      const { header, rows, tables } = summary;
       await refuseForeignSchema(path, header);
+      await refuseForged(path, summary, config, unsigned ?? false);
       refuseFolder(config);
       const database = await openDatabase(config);
       const display = displayProgress(process.stderr, "row", "restored");
       let done = 0;
       try {
-        await loadDatabase(database, header, readBackup(path), (more) => {
+        await loadDatabase(database, path, summary, (more) => {
           done += more;
           display.show({ done, total: rows, failed: 0 });
         });
@@ -41,7 +51,7 @@ export function define(command: Command): void {
         await database.close();
       }
       if (json) printJson({ file: path, created_at: header.created_at, tables, rows });
-      else process.stdout.write(`Restored ${counted(rows, "row")} as of ${header.created_at}\n`);
+      else printText(`Restored ${counted(rows, "row")} as of ${header.created_at}\n`);
     });
 }
 
@@ -57,5 +67,28 @@ function refuseFolder({ databaseUrl, dataDir }: Config): void {
   if (!existsSync(engine)) return;
   throw new Error(
     `${engine} exists already. Set DATA_DIR to a new folder, and start the server on it afterwards.`,
+  );
+}
+
+/** With the key there is no reason to restore what was not signed with it. */
+async function refuseForged(
+  path: string,
+  { end: { signature, ...signed } }: BackupSummary,
+  config: Config,
+  isUnsignedAccepted: boolean,
+): Promise<void> {
+  const { current, previous } = (await readSecretKeys(config, false)).secrets;
+  const secrets = [current, previous].filter((secret) => secret !== undefined);
+  if (secrets.length === 0) return;
+  if (signature === undefined) {
+    if (isUnsignedAccepted) return;
+    const reason = "has no signature: it was written without SECRET_KEY, or by an earlier version.";
+    throw new BackupUnreadable(path, `${reason} If nobody can have edited it, pass --unsigned.`);
+  }
+  if (typeof signature === "string" && isSignedBy(secrets, signature, signed)) return;
+  const reason = "was changed after it was written, or was signed with another SECRET_KEY.";
+  throw new BackupUnreadable(
+    path,
+    `${reason} Set SECRET_KEY to the one of the server that it is of.`,
   );
 }

@@ -198,9 +198,9 @@ describe("rapport restore", { skip }, () => {
       / is damaged: its checksum does not match its content\.$/,
     ],
     [
-      "with a line over 64 MiB",
+      "with a line over 32 MiB",
       () => edited((text) => text.replace("stepped", "stepped".repeat(10_000_000))),
-      / is damaged: its line \d+ is longer than 64 MiB\.$/,
+      / is damaged: its line \d+ is longer than 32 MiB\.$/,
     ],
     ["that is something else", async () => gzipSync("hello\n"), / is no backup\.$/],
     ["that is not packed", async () => Buffer.from("hello\n"), / is no backup\.$/],
@@ -221,6 +221,51 @@ describe("rapport restore", { skip }, () => {
   test("a whole backup is restored where damaged ones were refused before", async () => {
     const { code, stderr } = await runCommand(["restore", file], await untouched);
     assert.equal(code, 0, stderr);
+  });
+
+  /** A backup with edited lines and the checksum of them, as anybody can write it. */
+  const forged = async (edit: (text: string) => string): Promise<string> => {
+    const lines = gunzipSync(await good())
+      .toString()
+      .split("\n")
+      .slice(0, -2);
+    const text = edit(`${lines.join("\n")}\n`);
+    const rows = text.split("\n").filter((line) => line.startsWith("[")).length;
+    const sha256 = createHash("sha256").update(text).digest("hex");
+    const path = join(folder, `forged-${randomUUID()}.backup`);
+    await writeFile(path, gzipSync(`${text}${JSON.stringify({ rows, sha256 })}\n`));
+    return path;
+  };
+
+  test("rapport restore refuses an edited backup with a right checksum, unless it may be unsigned", async () => {
+    const path = await forged((text) => text.replaceAll("stepped", "skipped"));
+    const refused = await runCommand(["restore", path], await emptyPlace());
+    assert.equal(refused.code, 1);
+    assert.match(refused.stderr, /has no signature.* pass --unsigned\.$/m);
+    const { code, stderr } = await runCommand(["restore", "--unsigned", path], await emptyPlace());
+    assert.equal(code, 0, stderr);
+    const SECRET_KEY = "another-secret-key-of-these-tests";
+    const other = await runCommand(["restore", file], { ...(await emptyPlace()), SECRET_KEY });
+    assert.equal(other.code, 1);
+    assert.match(
+      other.stderr,
+      /was changed after it was written, or was signed with another SECRET_KEY/,
+    );
+  });
+
+  test("rapport restore runs nothing that a backup names as a table, a column or a type", async () => {
+    const edits: ((text: string) => string)[] = [
+      (text) => text.replace('"type":"text"', `"type":"text || pg_read_file('/etc/hostname')"`),
+      (text) => text.replace('"table":"companies"', `"table":"companies\\" default values; --"`),
+      (text) => text.replace('"name":"company_id"', `"name":"company_id\\") select 1; --"`),
+    ];
+    for (const edit of edits) {
+      const path = await forged(edit);
+      const empty = await emptyPlace();
+      const { code, stderr } = await runCommand(["restore", "--unsigned", path], empty);
+      assert.equal(code, 1, stderr);
+      assert.match(stderr, /is damaged: it has a table that its schema does not have in this form/);
+    }
   });
 
   test("rapport restore refuses a backup of a newer version and names the version to use", async () => {

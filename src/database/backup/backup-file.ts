@@ -1,16 +1,21 @@
+import { isUtf8 } from "node:buffer";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { createReadStream, existsSync } from "node:fs";
 import { type FileHandle, open, rename, rm, stat } from "node:fs/promises";
 import { pipeline } from "node:stream";
 import { createGunzip, createGzip } from "node:zlib";
-import { linesOf, TOO_LONG } from "../../base/lines.ts";
+import { linesOf } from "../../base/lines.ts";
+import { type Signed, signatureOf } from "./signature.ts";
 
 /*
  * A backup is a gzip file of lines: the header, then for each table a line that begins it and one
- * line per row, and a last line with the counts and the SHA-256 of all lines before. Values are in
- * PostgreSQL's text form, so a backup of one engine restores into another.
+ * line per row, and a last line with the counts, the SHA-256 of all lines before, and the signature of
+ * both (signature.ts). Values are in PostgreSQL's text form, so a backup of one engine restores into another.
  */
+
+/** Longer than any row: a request writes 4 MB at most, and a profile holds little more. */
+const LONGEST_LINE_BYTES = 32 * 1_048_576;
 
 /** The first line. */
 export interface BackupHeader {
@@ -27,9 +32,9 @@ export interface TableHeader {
   readonly columns: readonly { readonly name: string; readonly type: string }[];
 }
 
-interface BackupEnd {
-  readonly rows: number;
-  readonly sha256: string;
+interface BackupEnd extends Signed {
+  /** Absent if the backup was written without a SECRET_KEY. */
+  readonly signature?: string;
 }
 
 /** Accepts lines in their order; resolves when it accepts more. */
@@ -51,17 +56,19 @@ export class BackupUnreadable extends Error {
  * Writes a backup under a temporary name, reads it again to verify it, and renames it: a file with
  * the final name is a complete backup. Only its owner can read it.
  *
+ * @param secret the SECRET_KEY, if there is one, which signs the backup.
  * @returns the verified content.
  * @throws if the file exists or cannot be written; no file is left then.
  */
 export async function writeBackup(
   path: string,
   write: (writer: BackupWriter) => Promise<void>,
+  secret?: string,
 ): Promise<BackupSummary> {
   if (existsSync(path)) throw new Error(`${path} exists already. Choose another name.`);
   const unfinished = `${path}.unfinished`;
   try {
-    await writeLines(unfinished, write);
+    await writeLines(unfinished, write, secret);
     const summary = await verifyBackup(unfinished);
     await rename(unfinished, path);
     return summary;
@@ -74,6 +81,7 @@ export async function writeBackup(
 async function writeLines(
   path: string,
   write: (writer: BackupWriter) => Promise<void>,
+  secret: string | undefined,
 ): Promise<void> {
   // A file that an interrupted run left may have other modes.
   await rm(path, { force: true });
@@ -98,7 +106,11 @@ async function writeLines(
         await line(texts.map((text) => `${text}\n`).join(""));
       },
     });
-    const end: BackupEnd = { rows, sha256: hash.digest("hex") };
+    const signed = { rows, sha256: hash.digest("hex") };
+    const end: BackupEnd = {
+      ...signed,
+      ...(secret !== undefined && { signature: signatureOf(secret, signed) }),
+    };
     packed.end(`${JSON.stringify(end)}\n`);
     await written;
     await file.sync();
@@ -115,6 +127,7 @@ async function appendAll(file: FileHandle, chunks: AsyncIterable<Buffer>): Promi
 
 export interface BackupSummary {
   readonly header: BackupHeader;
+  readonly end: BackupEnd;
   readonly tables: number;
   readonly rows: number;
   readonly bytes: number;
@@ -123,25 +136,31 @@ export interface BackupSummary {
 /** Reads a whole backup. @throws BackupUnreadable if it is damaged, cut off, or something else. */
 export async function verifyBackup(path: string): Promise<BackupSummary> {
   let header: BackupHeader | undefined;
+  let end: BackupEnd | undefined;
   let tables = 0;
   let rows = 0;
   for await (const part of readBackup(path)) {
     if ("header" in part) header = part.header;
     else if ("table" in part) tables += 1;
-    else rows += part.rows.length;
+    else if ("rows" in part) rows += part.rows.length;
+    else end = part.end;
   }
   const { size } = await stat(path);
-  return { header: header as BackupHeader, tables, rows, bytes: size };
+  return { header: header as BackupHeader, end: end as BackupEnd, tables, rows, bytes: size };
 }
 
 /** A part of a backup, in the order of the file. */
 export type BackupPart =
   | { readonly header: BackupHeader }
   | { readonly table: TableHeader }
-  | { readonly rows: readonly string[] };
+  | { readonly rows: readonly string[] }
+  | { readonly end: BackupEnd };
 
 /** Rows are handed on in parts of this many characters, or one row. */
 const PART_CHARACTERS = 1_000_000;
+const ROW_CHARACTERS = 50;
+
+const TOO_LONG = `longer than ${LONGEST_LINE_BYTES / 1_048_576} MiB`;
 
 /**
  * Reads a backup in parts, none of which is large. Only the end shows whether the file was complete.
@@ -155,8 +174,10 @@ export async function* readBackup(path: string): AsyncGenerator<BackupPart> {
   let count = 0;
   let isFirst = true;
   let end: BackupEnd | undefined;
-  for await (const { number, bytes } of linesOf(unpack(path))) {
+  for await (const { number, bytes } of linesOf(unpack(path), LONGEST_LINE_BYTES)) {
     if (!bytes) throw new BackupUnreadable(path, `is damaged: its line ${number} is ${TOO_LONG}.`);
+    if (!isUtf8(bytes))
+      throw new BackupUnreadable(path, `is damaged: its line ${number} is no text.`);
     const line = bytes.toString("utf8");
     if (end) throw new BackupUnreadable(path, "is damaged: it goes on after its end.");
     if (isFirst) {
@@ -164,7 +185,8 @@ export async function* readBackup(path: string): AsyncGenerator<BackupPart> {
       isFirst = false;
     } else if (line.startsWith("[")) {
       rows.push(line);
-      characters += line.length;
+      // A row of no characters takes room, too.
+      characters += line.length + ROW_CHARACTERS;
       count += 1;
     } else {
       if (rows.length > 0) yield { rows };
@@ -185,6 +207,7 @@ export async function* readBackup(path: string): AsyncGenerator<BackupPart> {
   if (end.sha256 !== hash.digest("hex") || end.rows !== count) {
     throw new BackupUnreadable(path, "is damaged: its checksum does not match its content.");
   }
+  yield { end };
 }
 
 async function* unpack(path: string): AsyncGenerator<Buffer> {
@@ -207,7 +230,15 @@ async function* unpack(path: string): AsyncGenerator<Buffer> {
 
 function headerIn(path: string, line: string): BackupHeader {
   const header = parse(path, line) as Partial<BackupHeader>;
-  if (header.rapport_backup === 1 && header.migrations) return header as BackupHeader;
+  const { rapport_backup, version, created_at, migrations } = header;
+  const isHeader =
+    rapport_backup === 1 &&
+    typeof version === "string" &&
+    typeof created_at === "string" &&
+    typeof migrations === "object" &&
+    migrations !== null &&
+    Object.values(migrations).every((checksum) => typeof checksum === "string");
+  if (isHeader) return header as BackupHeader;
   throw new BackupUnreadable(path, "is no backup of Rapport.");
 }
 

@@ -22,6 +22,7 @@ export async function dumpDatabase(
   onRows: (rows: number) => void,
 ): Promise<void> {
   await readTogether(database.for("analysis"), async (tx) => {
+    await tx.query("set local timezone = 'UTC'");
     if (await isCitus(tx)) {
       throw new Error(
         "This is a Citus cluster, and a backup through the coordinator would be torn between its nodes. " +

@@ -1,15 +1,17 @@
+import { isDeepStrictEqual } from "node:util";
 import type { Database, Transaction } from "../database.ts";
 import { migrateWithin, migrationHashes } from "../migrations/migrate.ts";
 import {
   type BackupHeader,
-  type BackupPart,
+  type BackupSummary,
   BackupUnreadable,
+  readBackup,
   type TableHeader,
 } from "./backup-file.ts";
 import { readTables } from "./dump-database.ts";
 
 /**
- * Refuses a backup whose schema this version does not have.
+ * Refuses a backup whose schema this version does not have, or never had.
  *
  * @throws BackupUnreadable
  */
@@ -29,36 +31,88 @@ export async function refuseForeignSchema(
       throw new BackupUnreadable(path, `${reason} Restore it with that build.`);
     }
   }
+  const wanted = [...known.keys()].slice(0, Object.keys(migrations).length);
+  if (wanted.length > 0 && wanted.every((name) => Object.hasOwn(migrations, name))) return;
+  throw new BackupUnreadable(path, "is damaged: it lacks one of the migrations before its last.");
 }
 
 /**
  * Creates the schema of the backup in an empty database, loads its rows, and migrates to the schema
- * of this version, in one transaction.
+ * of this version, in one transaction. Statements are built from the catalog of that schema: nothing that
+ * the file says becomes part of one.
  *
- * @param parts of a verified backup.
- * @throws if the database is not empty; nothing is written then.
+ * @param path of a verified backup.
+ * @param sha256 its checksum when it was verified.
+ * @throws BackupUnreadable if it does not fit the schema, or was changed meanwhile; an error in words if the
+ *   database is not empty. Nothing is written then.
  */
 export async function loadDatabase(
   database: Database,
-  { migrations }: BackupHeader,
-  parts: AsyncIterable<BackupPart>,
+  path: string,
+  { header: { migrations }, end: { sha256 } }: Pick<BackupSummary, "header" | "end">,
   onRows: (rows: number) => void,
 ): Promise<void> {
   await database.for("analysis").transaction(async (tx) => {
+    await tx.query("set local timezone = 'UTC'");
     await refuseFilled(tx);
-    await migrateWithin(tx, (name) => name in migrations);
+    await migrateWithin(tx, (name) => Object.hasOwn(migrations, name));
     await clearTables(tx);
-    let insert = "";
-    for await (const part of parts) {
-      if ("table" in part) insert = insertInto(part.table);
+    const left = new Map((await readTables(tx)).map((each) => [each.table, each]));
+    let current: TableHeader | undefined;
+    for await (const part of readBackup(path)) {
+      if ("table" in part) current = takeTable(path, left, part.table);
+      if ("end" in part && part.end.sha256 !== sha256) {
+        throw new BackupUnreadable(path, "was changed while it was restored.");
+      }
       if (!("rows" in part)) continue;
-      await tx.query(insert, [part.rows]);
+      if (!current) throw new BackupUnreadable(path, "is damaged: it has a row outside a table.");
+      await insertRows(tx, path, current, part.rows);
       onRows(part.rows.length);
     }
+    const [missing] = left.keys();
+    if (missing) throw new BackupUnreadable(path, `is damaged: it lacks the table '${missing}'.`);
     await migrateWithin(tx);
   });
   await database.maintain();
 }
+
+/** The table of the schema that a part of the file is about: each of them once, as the schema has it. */
+function takeTable(
+  path: string,
+  left: Map<string, TableHeader>,
+  { table, columns }: TableHeader,
+): TableHeader {
+  const known = left.get(table);
+  if (!known || !isDeepStrictEqual(columns, known.columns)) {
+    const reason =
+      "is damaged: it has a table that its schema does not have in this form, or has it twice.";
+    throw new BackupUnreadable(path, reason);
+  }
+  left.delete(table);
+  return known;
+}
+
+async function insertRows(
+  tx: Transaction,
+  path: string,
+  table: TableHeader,
+  rows: readonly string[],
+): Promise<void> {
+  const stored = await tx.query(insertInto(table), [rows]).catch((error: Error) => {
+    if (!UNFIT.test((error as { code?: string }).code ?? "")) throw error;
+    throw unfit(path, table);
+  });
+  if (stored.length !== rows.length) throw unfit(path, table);
+}
+
+/** Values that are none of their type, constraints, and limits of the engine. */
+const UNFIT = /^(?:22|23|54)/;
+
+const unfit = (path: string, { table }: TableHeader): BackupUnreadable =>
+  new BackupUnreadable(
+    path,
+    `is damaged: '${table}' cannot hold one of its rows as it is in the file.`,
+  );
 
 /** Everything belongs to a company or a workspace: without any, migrations alone have been here. */
 async function refuseFilled(tx: Transaction): Promise<void> {
@@ -80,12 +134,23 @@ async function clearTables(tx: Transaction): Promise<void> {
   if (names.length > 0) await tx.script(`truncate ${names.join(", ")}`);
 }
 
-/** Rows are JSON arrays of texts, which each type reads as it wrote them. */
+/**
+ * Rows are JSON arrays of texts, which each type reads as it wrote them. A row whose values would be stored in another
+ * form than they have in the file is not inserted.
+ *
+ * @param table of the catalog.
+ */
 function insertInto({ table, columns }: TableHeader): string {
   const names = columns.map(({ name }) => `"${name}"`).join(", ");
-  const values = columns.map(({ type }, index) => `(value ->> ${index})::${type}`).join(", ");
+  const values = columns.map(({ type }, index) => `(value ->> ${index})::${type} as c${index}`);
+  const texts = columns.map((_, index) => `c${index}::text`).join(", ");
+  const given = columns.map((_, index) => `value ->> ${index}`).join(", ");
   return (
-    `insert into "${table}" (${names}) ` +
-    `select ${values} from (select row::jsonb as value from unnest($1::text[]) as given (row)) as read`
+    `insert into "${table}" (${names}) select ${columns.map((_, index) => `c${index}`).join(", ")} ` +
+    `from (select value, ${values.join(", ")} ` +
+    "from (select row::jsonb as value from unnest($1::text[]) as given (row)) as read offset 0) as typed " +
+    `where jsonb_array_length(value) = ${columns.length} ` +
+    `and not jsonb_path_exists(value, 'strict $[*] ? (@.type() != "string" && @.type() != "null")') ` +
+    `and array[${texts}] is not distinct from array[${given}] returning 1`
   );
 }

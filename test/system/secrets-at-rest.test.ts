@@ -7,6 +7,9 @@ import assert from "node:assert/strict";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
+import { sealingKeyOf } from "../../src/admin/secrets/seal.ts";
+import { checkOf, SECRET_KEY } from "../../src/admin/secrets/sealing.ts";
+import { linkOf } from "../../src/messaging/preference-centers/link.ts";
 import type { Config } from "../../src/server/config.ts";
 import { serve } from "../../src/server/serve.ts";
 import { closeDatabase, databaseOf } from "../database/open-engines.ts";
@@ -27,6 +30,7 @@ const S3_SECRET = "wJalrXUtnFEMI-EXAMPLE-SECRET";
 /** `dead_link_help` is a text of a page. */
 const LINK_SECRET = /(?<!dead_)link_/;
 const PASSWORD = "the-warehouse-password";
+const EMPTY_UUID = "00000000-0000-0000-0000-000000000000";
 
 const warehouse = await startWarehouse();
 await warehouse.run(
@@ -239,6 +243,11 @@ describe("secrets that are stored", () => {
        where integration_id = '${SYNCED}'`,
     );
     await change(settings(OLD), "update link_keys set secret = 'link_of-before'");
+    // Versions that leave plain values write this check value.
+    await change(
+      settings(OLD),
+      `update shared_secrets set check_value = '${checkOf(sealingKeyOf(OLD), true)}' where name = '${SECRET_KEY}'`,
+    );
     const second = await start(settings(OLD));
     assert.deepEqual(await statusOf(second), { current: 1, previous: 0, plain: 2, unreadable: 0 });
     const link = await firstLink(second);
@@ -249,7 +258,37 @@ describe("secrets that are stored", () => {
     assert.deepEqual(await statusOf(second), { current: 3, previous: 0, plain: 0, unreadable: 0 });
     assert.equal((await second.get(link)).status, 200);
     await second.stop();
+    await refusesPlainValues(settings);
   });
+
+  test("once everything is sealed, a plain value that a writer of the database puts in its place does not open", async () => {
+    const settings = await onOneDatabase();
+    const first = await start(settings(OLD));
+    await first.admin("POST", "/admin/v1/apply", manifest());
+    await firstLink(first);
+    await first.stop();
+    await refusesPlainValues(settings);
+    await change(settings(OLD), "delete from shared_secrets");
+    await refusesPlainValues(settings);
+  });
+
+  async function refusesPlainValues(settings: (key: string) => Config) {
+    const [entry] = manifest().workspaces[0]?.integrations ?? [];
+    await change(
+      settings(OLD),
+      `update integrations set warehouse = '${JSON.stringify(entry?.warehouse)}'
+       where integration_id = '${SYNCED}'`,
+    );
+    await change(settings(OLD), "update link_keys set secret = 'link_of-a-forger'");
+    const again = await start(settings(OLD));
+    assert.match(String(await syncOnce(again)), /^config_error A stored secret is not sealed/);
+    assert.deepEqual(await statusOf(again), { current: 1, previous: 0, plain: 0, unreadable: 2 });
+    const key = { version: 1, secret: "link_of-a-forger" };
+    const target = { workspaceId: 1, profileId: EMPTY_UUID, centerId: CENTER };
+    const forged = linkOf(key, target, null, new Date("2999-01-01"));
+    assert.equal((await again.get(`/preferences/${forged}`)).status, 503);
+    await again.stop();
+  }
 });
 
 describe("a server with another key", () => {

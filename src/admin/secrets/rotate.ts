@@ -10,7 +10,7 @@ import {
 } from "../../database/database.ts";
 import { recordChanges } from "../audit/audit.ts";
 import { keyIdOf, sealWith, Unopenable } from "./seal.ts";
-import { checkOf, keyFor, SECRET_KEY, type Sealing } from "./sealing.ts";
+import { checkOf, keyFor, SECRET_KEY, type Sealing, saysAllSealed } from "./sealing.ts";
 import {
   agreeOn,
   deleteSharedSecret,
@@ -130,9 +130,9 @@ export async function rotateSealing(
   const { current } = sealing.keys;
   if (!current)
     throw new Problem("CONFLICT", "SECRET_KEY is not set: there is no key to seal with.");
-  return withRetries(database, async (tx) => {
+  const counts = await withRetries(database, async (tx) => {
     const counts = { ...NOTHING };
-    const check = checkOf(current);
+    const check = checkOf(current, false);
     const before = await agreeOn(tx, SECRET_KEY, { check, keptOn: null });
     for (const each of sealedKinds) {
       await each.reseal(tx, (stored, place) => {
@@ -142,12 +142,15 @@ export async function rotateSealing(
         return sealWith(current, sealing.open(stored, place), place);
       });
     }
-    if (keyIdOf(before.check) !== current.id) await replaceSharedSecret(tx, SECRET_KEY, check);
+    const isNoted = keyIdOf(before.check) === current.id && saysAllSealed(current, before.check);
+    if (!isNoted) await replaceSharedSecret(tx, SECRET_KEY, check);
     const details = { key_id: current.id, resealed: counts.previous + counts.plain };
     const change = { action: "rotated", kind: "secret_key" };
     await recordChanges(tx, clock, context, [{ ...change, details }]);
     return counts;
   });
+  sealing.acceptsPlain = false;
+  return counts;
 }
 
 /**
@@ -181,7 +184,7 @@ export async function discardSealing(
 
 function stateOf(sealing: Sealing, stored: string, place: string): keyof SealedCounts {
   const keyId = keyIdOf(stored);
-  if (keyId === undefined) return "plain";
+  if (keyId === undefined) return sealing.acceptsPlain ? "plain" : "unreadable";
   try {
     sealing.open(stored, place);
   } catch (error) {

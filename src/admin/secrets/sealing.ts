@@ -12,8 +12,15 @@ export interface Sealing {
    * @throws Problem CONFLICT without a key, or where other servers use another one.
    */
   seal(tx: Transaction, text: string, place: string): Promise<string>;
-  /** The text; a value stored before there was sealing is its own text. @throws Unopenable */
+  /**
+   * The text of a stored value.
+   *
+   * @throws Unopenable for one that is sealed with another key, was changed or copied, and for one that is not sealed,
+   *   unless such values from before there was sealing are left: else a writer of the database could replace a secret.
+   */
   open(stored: string, place: string): string;
+  /** Whether values from before there was sealing may be left, which are their own text. */
+  acceptsPlain: boolean;
   readonly keys: SealingKeys;
 }
 
@@ -35,8 +42,17 @@ export const SECRET_KEY = "secret-key";
 /** Stored check values were sealed for this place. */
 export const CHECK_PLACE = "sealing_keys";
 
-/** A value that opens only with its key. */
-export const checkOf = (key: SealingKey): string => sealWith(key, "rapport", CHECK_PLACE);
+/** What a check value says: plain values may be left, or every stored secret is sealed. */
+const SOME_PLAIN = "rapport";
+const ALL_SEALED = "rapport, and all secrets are sealed";
+
+/** A value that opens only with its key, and says whether every stored secret is sealed. */
+export const checkOf = (key: SealingKey, acceptsPlain: boolean): string =>
+  sealWith(key, acceptsPlain ? SOME_PLAIN : ALL_SEALED, CHECK_PLACE);
+
+/** Whether a check value says that every stored secret is sealed. @throws Unopenable */
+export const saysAllSealed = (key: SealingKey, check: string): boolean =>
+  openWith(key, check, CHECK_PLACE) === ALL_SEALED;
 
 const NO_KEY =
   "No secret can be stored, because SECRET_KEY is not set and DATA_DIR is not persistent. " +
@@ -52,13 +68,14 @@ export function createSealing({ current, previous }: SecretKeys): Sealing {
     current: current === undefined ? undefined : sealingKeyOf(current),
     previous: previous === undefined ? undefined : sealingKeyOf(previous),
   };
-  return {
+  const sealing: Sealing = {
     keys,
+    acceptsPlain: true,
     async seal(tx, text, place) {
       if (!keys.current) throw new Problem("CONFLICT", NO_KEY);
       // Locks the row, so that no secret is stored while a rotation runs.
       const { check } = await agreeOn(tx, SECRET_KEY, {
-        check: checkOf(keys.current),
+        check: checkOf(keys.current, sealing.acceptsPlain),
         keptOn: null,
       });
       const inUse = keyFor(keys, check);
@@ -66,7 +83,10 @@ export function createSealing({ current, previous }: SecretKeys): Sealing {
       return sealWith(inUse, text, place);
     },
     open(stored, place) {
-      if (keyIdOf(stored) === undefined) return stored;
+      if (keyIdOf(stored) === undefined) {
+        if (sealing.acceptsPlain) return stored;
+        throw new Unopenable("A stored secret is not sealed, and all were: it was replaced.");
+      }
       const key = keyFor(keys, stored);
       if (!key)
         throw new Unopenable(
@@ -75,6 +95,7 @@ export function createSealing({ current, previous }: SecretKeys): Sealing {
       return openWith(key, stored, place);
     },
   };
+  return sealing;
 }
 
 /** The key that sealed a value, if it is given. */

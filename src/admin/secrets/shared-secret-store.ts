@@ -57,6 +57,19 @@ export async function replaceSharedSecret(
   );
 }
 
+/** Replaces a check value by another one of the same secret, unless it was replaced meanwhile. */
+export async function updateCheck(
+  database: Queryable,
+  name: string,
+  before: string,
+  check: string,
+): Promise<void> {
+  await database.query(
+    "update shared_secrets set check_value = $3 where name = $1 and check_value = $2",
+    [name, before, check],
+  );
+}
+
 /** The next server decides again. */
 export async function deleteSharedSecret(tx: Transaction, name: string): Promise<void> {
   await tx.query("delete from shared_secrets where name = $1", [name]);

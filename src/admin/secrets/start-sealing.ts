@@ -10,12 +10,14 @@ import {
   type Sealing,
   type SealingKeys,
   type SecretKeys,
+  saysAllSealed,
 } from "./sealing.ts";
 import {
   agreeOn,
   replaceSharedSecret,
   type SharedSecretRow,
   selectSharedSecret,
+  updateCheck,
 } from "./shared-secret-store.ts";
 
 /** Where the current key comes from. */
@@ -60,9 +62,17 @@ export async function startSealing(
   const sealing = createSealing(secrets);
   const { current } = sealing.keys;
   const known = await selectSharedSecret(database, SECRET_KEY);
+  const left = await countSealed(database, services.sealedKinds, sealing);
+  // Without a record of the key nothing is sealed yet, unless the record was removed.
+  const isSealed = left.current + left.previous + left.unreadable > 0;
+  sealing.acceptsPlain =
+    left.plain > 0 && (known === undefined ? !isSealed : !isAllSealed(sealing.keys, known));
   const decided =
     known === undefined && database.engine === "postgres" && current !== undefined
-      ? await agreeOn(database, SECRET_KEY, { check: checkOf(current), keptOn: source.keptOn })
+      ? await agreeOn(database, SECRET_KEY, {
+          check: checkOf(current, sealing.acceptsPlain),
+          keptOn: source.keptOn,
+        })
       : undefined;
   const inUse = known ?? decided;
   if (inUse === undefined) return { sealing, isFirst: false };
@@ -73,6 +83,8 @@ export async function startSealing(
       current !== undefined && (await replaceUnused(services, sealing, current, inUse.check));
     if (!isReplaced) throw new Error(wrongKey(sealing.keys, inUse, source));
   }
+  if (known !== undefined && !sealing.acceptsPlain)
+    await noteAllSealed(database, sealing.keys, known);
   return { sealing, isFirst: decided?.isNew ?? false };
 }
 
@@ -115,6 +127,22 @@ async function judgeKey(
   throw new Error(wrongKey(keys, inUse, source));
 }
 
+/** Notes that every secret is sealed, so that a plain one is refused from now on. */
+async function noteAllSealed(
+  database: Database,
+  keys: SealingKeys,
+  { check }: SharedSecretRow,
+): Promise<void> {
+  const key = keyFor(keys, check);
+  if (!key || !opens(keys, check) || saysAllSealed(key, check)) return;
+  await updateCheck(database, SECRET_KEY, check, checkOf(key, false));
+}
+
+function isAllSealed(keys: SealingKeys, { check }: SharedSecretRow): boolean {
+  const key = keyFor(keys, check);
+  return key !== undefined && opens(keys, check) && saysAllSealed(key, check);
+}
+
 /** @returns whether the key in use had sealed nothing and was replaced. */
 const replaceUnused = (
   { database, sealedKinds }: SealedStore,
@@ -124,11 +152,14 @@ const replaceUnused = (
 ): Promise<boolean> =>
   withRetries(database, async (tx) => {
     // Locks the row, so that no server seals with the earlier key meanwhile.
-    const locked = await agreeOn(tx, SECRET_KEY, { check: checkOf(key), keptOn: null });
+    const locked = await agreeOn(tx, SECRET_KEY, {
+      check: checkOf(key, sealing.acceptsPlain),
+      keptOn: null,
+    });
     if (locked.check !== before) return false;
     const counts = await countSealed(tx, sealedKinds, sealing);
     const isUnused = counts.current + counts.previous + counts.unreadable === 0;
-    if (isUnused) await replaceSharedSecret(tx, SECRET_KEY, checkOf(key));
+    if (isUnused) await replaceSharedSecret(tx, SECRET_KEY, checkOf(key, sealing.acceptsPlain));
     return isUnused;
   });
 

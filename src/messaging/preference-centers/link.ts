@@ -1,12 +1,12 @@
-import { createHmac, timingSafeEqual } from "node:crypto";
+import { createHmac, hkdfSync, timingSafeEqual } from "node:crypto";
 import { DAY_MS } from "../../base/clock.ts";
 import { uuidOf } from "../../base/values/uuid.ts";
 import type { LinkKey } from "./link-key-store.ts";
 
 /*
  * A link to a page is one word: a signature, the version of the key that signed, the day it expires, a
- * fingerprint of the address it was made for, the workspace, the profile and the center. It holds
- * nothing personal, and cannot be guessed or altered without the key.
+ * fingerprint of the address it was made for, the workspace, the profile, the center and that address in a form that
+ * only the key reads. It cannot be guessed or altered without the key.
  */
 
 /** Whose page a link leads to. */
@@ -18,8 +18,10 @@ export interface LinkTarget {
 
 /** A link that is signed and has not expired. */
 export interface OpenedLink extends LinkTarget {
-  /** Whether it was made for this address. */
-  isFor(address: string): boolean;
+  /** Whether it was made for this address; null: for none. */
+  isFor(address: string | null): boolean;
+  /** The address that it was made for; null where it had none, or is of an earlier version. */
+  readonly address: string | null;
 }
 
 const SIGNATURE_BYTES = 16;
@@ -47,7 +49,9 @@ export function linkOf(
   fingerprintOf(secret, address ?? "").copy(head, FINGERPRINT_AT);
   head.writeUInt32BE(workspaceId, WORKSPACE_AT);
   const profile = Buffer.from(profileId.replaceAll("-", ""), "hex");
-  const payload = Buffer.concat([head, profile, Buffer.from(centerId)]);
+  const center = Buffer.from(centerId);
+  const masked = address === null ? [] : [END, mask(secret, head, Buffer.from(address))];
+  const payload = Buffer.concat([head, profile, center, ...masked]);
   return Buffer.concat([signatureOf(secret, payload), payload]).toString("base64url");
 }
 
@@ -69,12 +73,30 @@ export function readLink(
   if (payload.readUInt16BE(EXPIRY_AT) * DAY_MS <= now.getTime()) return undefined;
   const profile = payload.subarray(PROFILE_AT, CENTER_AT).toString("hex");
   const fingerprint = payload.subarray(FINGERPRINT_AT, WORKSPACE_AT);
+  const end = payload.indexOf(END, CENTER_AT);
+  const masked = end === -1 ? undefined : payload.subarray(end + 1);
   return {
     workspaceId: payload.readUInt32BE(WORKSPACE_AT),
     profileId: uuidOf(profile),
-    centerId: payload.subarray(CENTER_AT).toString("utf8"),
-    isFor: (address) => timingSafeEqual(fingerprint, fingerprintOf(key.secret, address)),
+    centerId: payload.subarray(CENTER_AT, end === -1 ? undefined : end).toString("utf8"),
+    isFor: (address) => timingSafeEqual(fingerprint, fingerprintOf(key.secret, address ?? "")),
+    address: masked ? mask(key.secret, payload, masked).toString("utf8") : null,
   };
+}
+
+/** Between the id of the center, which never has it, and the address. */
+const END = Buffer.from([0]);
+
+/**
+ * Hides an address, or shows it again. What hides it follows from the fingerprint, so that a user's links are alike and
+ * two addresses are never hidden by the same bytes.
+ */
+function mask(secret: string, payload: Buffer, text: Buffer): Buffer {
+  const fingerprint = payload.subarray(FINGERPRINT_AT, WORKSPACE_AT);
+  const stream = Buffer.from(
+    hkdfSync("sha256", secret, fingerprint, "address of a link", text.length),
+  );
+  return Buffer.from(text.map((byte, index) => byte ^ (stream[index] ?? 0)));
 }
 
 /** What a link to a preview says, with the second at which it expires. */

@@ -50,9 +50,32 @@ export async function saveChoices(
   });
 }
 
-function addressOf({ email }: Reader) {
-  if (email === null) return undefined;
-  return { kind: "email" as const, value: emailValue(email), address: email };
+const addressOf = ({ email }: Reader) => (email === null ? undefined : namedAddress(email));
+
+const namedAddress = (email: string) => ({
+  kind: "email" as const,
+  value: emailValue(email),
+  address: email,
+});
+
+/** Whether choices say no more than that no mail is wanted, as the button of a page without choices does. */
+export const isUnsubscribe = ({ isOneClick, emailState, groupStates }: Choices): boolean =>
+  isOneClick ||
+  emailState === "unsubscribed" ||
+  (emailState === undefined && groupStates.size === 0);
+
+/** Unsubscribes an address, whoever has it. */
+export async function unsubscribeAddress(
+  services: SetServices,
+  context: Context,
+  workspaceId: number,
+  email: string,
+): Promise<void> {
+  const own = { ...context, workspace: { id: workspaceId, groupChannels: new Map() } };
+  await withRetries(services.database, async (tx) => {
+    const inTransaction = { ...services, database: within(services.database, tx) };
+    await setEmailStates(inTransaction, own, [namedAddress(email)], "unsubscribed");
+  });
 }
 
 /**

@@ -7,6 +7,7 @@ import { readChoices } from "./choices.ts";
 import { deadLink } from "./dead-link.ts";
 import type { OpenedLink } from "./link.ts";
 import type { Links } from "./links.ts";
+import { outdatedPage, unsubscribedPage } from "./outdated-link.ts";
 import { pageUrl } from "./page-address.ts";
 import type { PageLimits, PageRequest } from "./page-limits.ts";
 import { changesBetween, type Reader } from "./page-scope.ts";
@@ -18,7 +19,7 @@ import {
   type ShownPage,
 } from "./present-page.ts";
 import { readReader } from "./read-readers.ts";
-import { saveChoices } from "./save-choices.ts";
+import { isUnsubscribe, saveChoices, unsubscribeAddress } from "./save-choices.ts";
 import { linkAddressOf } from "./user-url.ts";
 
 export interface PageServices extends PresentServices {
@@ -38,9 +39,14 @@ export interface Visit extends PageRequest {
   readonly acceptLanguage: string | undefined;
 }
 
-/** Shows a user's page. @throws Problem NOT_FOUND for any link that leads nowhere, the same for all; RATE_LIMITED. */
+/**
+ * Shows a user's page, or to the mailbox of an earlier address of the user only how to unsubscribe that.
+ *
+ * @throws Problem NOT_FOUND for any link that leads nowhere, the same for all; RATE_LIMITED.
+ */
 export async function showPage(services: PageServices, visit: Visit): Promise<ShownPage> {
   const { target, center, reader } = await open(services, visit);
+  if (target.isOutdated) return outdatedPage(visit.acceptLanguage, settingOf(visit).submitUrl);
   const shown = { workspaceId: target.workspaceId, center, page: "pageHtml" } as const;
   return presentPage(services, shown, reader, settingOf(visit));
 }
@@ -59,6 +65,12 @@ export async function submitPage(
 ): Promise<ShownPage | { readonly redirectUrl: string }> {
   const { target, center, reader } = await open(services, visit);
   const choices = await readChoices(form.body, form.contentType);
+  if (target.isOutdated) {
+    // A form that was opened before the address changed may say anything.
+    if (!isUnsubscribe(choices)) throw deadLink(visit.acceptLanguage);
+    await unsubscribeAddress(services, context, target.workspaceId, target.address);
+    return unsubscribedPage(visit.acceptLanguage);
+  }
   if (!(await saveChoices(services, context, target.workspaceId, reader, choices))) {
     throw new Problem("INVALID_REQUEST", "No choice arrived, so nothing was changed.");
   }
@@ -77,24 +89,43 @@ export async function submitPage(
 async function open(
   { database, links, pageViews, centerCache, pageLimits }: PageServices,
   visit: Visit,
-): Promise<{ target: OpenedLink; center: ServedCenter; reader: Reader }> {
+): Promise<Opened> {
   pageLimits.countForAddress(visit);
   const target = await links.read(visit.link);
   if (target) pageLimits.countForWorkspace(target.workspaceId, visit);
   const { head, reader } = (target && (await pageViews(target))) ?? {};
   const center = target && head && (await centerCache.find(database, target.workspaceId, head));
-  if (target && center && reader && isOpenTo(target, reader)) return { target, center, reader };
+  const access = target && reader && accessOf(target, reader);
+  if (target && center && reader && access)
+    return { target: { ...target, ...access }, center, reader };
   throw deadLink(visit.acceptLanguage);
 }
 
+interface Opened {
+  readonly target: OpenedLink & Access;
+  readonly center: ServedCenter;
+  readonly reader: Reader;
+}
+
+type Access =
+  | { readonly isOutdated: false }
+  /** The user has another address now. */
+  | { readonly isOutdated: true; readonly address: string };
+
 /**
- * The link of a merged profile opens the kept user's page only to the address that it was made for: it
- * must not show one person's data in another one's mailbox (docs/decisions/preference-pages.md).
+ * A link opens a page only to the address that it was made for: it must not show one person's data, or a new address,
+ * in a mailbox that the user has left (docs/decisions/preference-pages.md).
  */
-function isOpenTo({ profileId, isFor }: OpenedLink, reader: Reader): boolean {
-  if (reader.profileId === profileId) return true;
+function accessOf(link: OpenedLink, reader: Reader): Access | undefined {
   const address = linkAddressOf(reader);
-  return address !== null && isFor(address);
+  const isOwn = reader.profileId === link.profileId;
+  const fits =
+    address !== null &&
+    (link.isFor(address) || (reader.phone !== null && link.isFor(reader.phone)));
+  if (fits || (isOwn && (address === null || link.isFor(null)))) return { isOutdated: false };
+  // A phone has no state of its own.
+  if (!isOwn || link.address === null || !link.address.includes("@")) return undefined;
+  return { isOutdated: true, address: link.address };
 }
 
 /** The form goes back to the same host, even if a proxy calls it something else. */

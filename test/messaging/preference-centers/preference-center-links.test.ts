@@ -151,6 +151,56 @@ describe("a preference link", () => {
   });
 });
 
+describe("a preference link in the mailbox of an earlier address", () => {
+  const movedAway = async () => {
+    const { workspace, path } = await opened(server);
+    const moved = { external_id: "ada", email: "ada@new.example", first_name: "Augusta" };
+    await workspace.track({ attributes: [moved] });
+    return { workspace, path };
+  };
+  const isUnsubscribed = async (workspace: any, external_id: string) => {
+    const { body } = await workspace.call("POST", "/users/export/ids", {
+      external_ids: [external_id],
+    });
+    return body.users[0].email_subscribe === "unsubscribed";
+  };
+
+  test("a link that was mailed to an earlier address shows nothing of the user, and unsubscribes that address alone", async () => {
+    const { workspace, path } = await movedAway();
+    const page = await openPage(server, path);
+    assert.equal(page.status, 200);
+    assert.match(page.body, /Unsubscribe from all emails/);
+    assert.doesNotMatch(page.body, /ada@|Augusta|newsletter/i);
+    assert.equal(
+      (await fetch(server.url + path, { method: "POST", body: new URLSearchParams() })).status,
+      200,
+    );
+    assert.equal(await isUnsubscribed(workspace, "ada"), false);
+    await workspace.track({ attributes: [{ external_id: "next", email: "ada@example.com" }] });
+    assert.equal(await isUnsubscribed(workspace, "next"), true);
+  });
+
+  test("a link that was mailed to an earlier address sets no choices, and still unsubscribes it with one click", async () => {
+    const { workspace, path } = await movedAway();
+    const choose = (body: Record<string, string>) =>
+      fetch(server.url + path, { method: "POST", body: new URLSearchParams(body) });
+    assert.equal((await choose({ [newsletterField]: "unsubscribed" })).status, 404);
+    assert.equal((await choose({ email_global_state: "opted_in" })).status, 404);
+    assert.equal(await stateOf(workspace), "Subscribed");
+    assert.equal((await choose({ "List-Unsubscribe": "One-Click" })).status, 200);
+    assert.equal(await isUnsubscribed(workspace, "ada"), false);
+    assert.equal(await stateOf(workspace), "Subscribed");
+  });
+
+  test("a link still opens after its user lost the address, or got another case of it", async () => {
+    const { workspace, path } = await opened(server);
+    await workspace.track({ attributes: [{ external_id: "ada", email: "ADA@Example.com" }] });
+    assert.match((await openPage(server, path)).body, /<form/);
+    await workspace.track({ attributes: [{ external_id: "ada", email: null }] });
+    assert.equal((await openPage(server, path)).status, 200);
+  });
+});
+
 describe("a preference link after a merge or a rotation", () => {
   const merge = async (workspace: any, from: string, into: string) =>
     assert.equal(

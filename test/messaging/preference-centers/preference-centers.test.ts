@@ -265,6 +265,9 @@ describe("an invalid preference center", () => {
     [/'state'/, { state: "live" }],
     [/'redirect_page_html'/, { redirect_page_html: "javascript:alert(1)" }],
     [/'redirect_page_html'/, { redirect_page_html: "<p>Thanks</p>" }],
+    // Its host goes into a header.
+    [/'redirect_page_html'/, { redirect_page_html: "https://shop.example;img-src/" }],
+    [/'redirect_page_html'/, { redirect_page_html: "https://shop.example,x/" }],
     [/'locale'/, { locale: "no tag" }],
     [/'translations.es'/, { translations: { es: "Hola" } }],
     [/'translations' has 'not a tag'/, { translations: { "not a tag": {} } }],

@@ -29,6 +29,7 @@ import("./cli/program.ts")
   .then(({ run }) => run(process.argv.slice(2)))
   .catch(async (error: unknown) => {
     const { explainError } = await import("./cli/explain-error.ts");
-    process.stderr.write(`rapport: ${explainError(error)}\n`);
+    const { printNote } = await import("./cli/terminal.ts");
+    printNote(`rapport: ${explainError(error)}`);
     process.exit(1);
   });

@@ -116,8 +116,12 @@ async function call(method, path, body) {
   return answer;
 }
 
+/** In the form with a delimiter that no value can guess: a name with a line break would begin an output of its own. */
 function output(values) {
-  const lines = Object.entries(values).map(([name, value]) => `${name}=${value}\n`);
+  const end = `end-${randomBytes(16).toString("hex")}`;
+  const lines = Object.entries(values).map(
+    ([name, value]) => `${name}<<${end}\n${value}\n${end}\n`,
+  );
   appendFileSync(process.env.GITHUB_OUTPUT ?? "/dev/stdout", lines.join(""));
 }
 

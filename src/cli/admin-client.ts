@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { Problem } from "../base/problem.ts";
 import { findLocalServer, type Send } from "./local-server.ts";
 import { AdminError, type AdminTarget, placeOf } from "./target.ts";
+import { plain } from "./terminal.ts";
 
 /** A body that is JSON already. */
 export class JsonText {
@@ -132,7 +133,7 @@ const REMEDIES: Readonly<Record<number, string>> = {
 };
 
 const refusal = (status: number, message: string): string =>
-  `The server refused (${status}): ${message}${REMEDIES[status] ? `. ${REMEDIES[status]}` : ""}`;
+  `The server refused (${status}): ${plain(message)}${REMEDIES[status] ? `. ${REMEDIES[status]}` : ""}`;
 
 const OTHER_SERVER = "pass --url, or set RAPPORT_URL.";
 

@@ -3,7 +3,7 @@ import { applyManifestFile } from "../admin/workspaces/manifest-file.ts";
 import type { Change } from "../admin/workspaces/resource.ts";
 import { callAdmin } from "./admin-client.ts";
 import { type AdminTarget, type TargetOptions, targetOf, withTarget } from "./target.ts";
-import { confirm, paint, printJson, printLines } from "./terminal.ts";
+import { confirm, paint, printJson, printLines, printText } from "./terminal.ts";
 
 const HELP = `
 Applying a manifest again changes nothing. A faulty one is rejected with the file, the line and the column of every
@@ -30,7 +30,7 @@ export function define(command: Command): void {
       if (options.prune && !options.dryRun && !options.yes) await confirmPruning(manifest, target);
       const changes = await applyThroughApi(manifest, target, options);
       if (options.json) printJson({ dry_run: options.dryRun ?? false, changes });
-      else if (changes.length === 0) process.stdout.write("Nothing to change.\n");
+      else if (changes.length === 0) printText("Nothing to change.\n");
       else printLines(changes.map((change) => describeChange(change, options)));
     });
 }

@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError } from "commander";
+import { printText } from "./terminal.ts";
 
 const SHELLS = ["bash", "zsh", "fish"] as const;
 
@@ -17,7 +18,7 @@ export function define(command: Command, loadAll: () => Promise<void>): void {
     .addHelpText("after", HELP)
     .action(async (shell: Shell) => {
       await loadAll();
-      process.stdout.write(SCRIPTS[shell](levelsOf(command.parent as Command)));
+      printText(SCRIPTS[shell](levelsOf(command.parent as Command)));
     });
 }
 

@@ -11,7 +11,7 @@ import {
   findingOf,
 } from "./doctor-machine.ts";
 import { explainError } from "./explain-error.ts";
-import { paint, printJson } from "./terminal.ts";
+import { paint, printJson, printText } from "./terminal.ts";
 
 const HELP = `
 Run it where the server runs, with the same environment. It changes nothing.
@@ -28,7 +28,7 @@ export function define(command: Command): void {
     .action(async ({ json }: { json?: true }) => {
       const findings = await examineAll(process.env);
       if (json) printJson({ findings });
-      else for (const finding of findings) process.stdout.write(describe(finding));
+      else for (const finding of findings) printText(describe(finding));
       process.exitCode = findings.some(({ status }) => status === "failed") ? 1 : 0;
     });
 }

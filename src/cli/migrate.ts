@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { readConfig } from "../server/config.ts";
+import { printText } from "./terminal.ts";
 
 export function define(command: Command): void {
   command
@@ -18,7 +19,7 @@ export function define(command: Command): void {
           applied.length === 0 && tables > before.tables
             ? [`Distributed ${tables - before.tables} tables over ${shards} shards.`]
             : applied;
-        process.stdout.write(done.length > 0 ? `${done.join("\n")}\n` : "Nothing to do.\n");
+        printText(done.length > 0 ? `${done.join("\n")}\n` : "Nothing to do.\n");
       } finally {
         await database.close();
       }

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { type FileHandle, open, rename, rm, stat } from "node:fs/promises";
 import { constants, createGzip } from "node:zlib";
+import { plainLines } from "./terminal.ts";
 
 /** How an output is written. */
 export interface OutputOptions {
@@ -90,9 +91,14 @@ async function writeToStdout(chunks: AsyncIterable<string | Uint8Array>): Promis
   });
   for await (const chunk of chunks) {
     if (isClosed) return;
-    if (!process.stdout.write(chunk)) await once(process.stdout, "drain");
+    if (!process.stdout.write(process.stdout.isTTY ? plainLines(textOf(chunk)) : chunk))
+      await once(process.stdout, "drain");
   }
 }
+
+/** On a terminal, what a program would read as it is is shown to a person. */
+const textOf = (chunk: string | Uint8Array): string =>
+  typeof chunk === "string" ? chunk : Buffer.from(chunk).toString("utf8");
 
 async function* compressed(chunks: AsyncIterable<string | Uint8Array>): AsyncGenerator<Uint8Array> {
   const gzip = createGzip({ level: constants.Z_BEST_SPEED });

@@ -1,5 +1,6 @@
 import type { WriteStream } from "node:tty";
 import { Presets, SingleBar } from "cli-progress";
+import { plain } from "./terminal.ts";
 
 /** How far a long task is. */
 export interface Progress {
@@ -73,7 +74,7 @@ function bar(output: WriteStream, thing: string, rateOf: RateOf): ProgressDispla
     },
     say(sentence) {
       single.stop();
-      output.write(`${sentence}\n`);
+      output.write(`${plain(sentence)}\n`);
       start();
     },
     end: () => single.stop(),
@@ -126,7 +127,7 @@ function lines(
       unwritten = progress;
       if (performance.now() - writtenAt >= LINE_EVERY_MS) write(progress);
     },
-    say: (sentence) => void output.write(`${sentence}\n`),
+    say: (sentence) => void output.write(`${plain(sentence)}\n`),
     // The final counts, however soon they followed the last line.
     end: () => void (unwritten && write(unwritten)),
   };

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { callAdmin } from "./admin-client.ts";
 import { placeOf, type TargetOptions, targetOf, withTarget } from "./target.ts";
-import { type ConfirmOptions, confirm, printJson } from "./terminal.ts";
+import { type ConfirmOptions, confirm, printJson, printText } from "./terminal.ts";
 import { workspacePath } from "./workspace-option.ts";
 
 const HELP = `
@@ -23,6 +23,6 @@ export function define(command: Command): void {
       const path = `${workspacePath(workspace)}/reset`;
       await callAdmin(target, "POST", path);
       if (options.json) printJson({ workspace, message: "success" });
-      else process.stdout.write(`The workspace '${workspace}' is empty.\n`);
+      else printText(`The workspace '${workspace}' is empty.\n`);
     });
 }

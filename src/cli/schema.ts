@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { printText } from "./terminal.ts";
 
 export function define(command: Command): void {
   command
@@ -10,6 +11,6 @@ export function define(command: Command): void {
       const { COMPANY_RESOURCES, RESOURCES } = await import("../server/app.ts");
       const { publishedSchema } = await import("../admin/workspaces/apply-manifest.ts");
       const resources = { resources: RESOURCES, companyResources: COMPANY_RESOURCES };
-      process.stdout.write(`${JSON.stringify(publishedSchema(resources), null, 2)}\n`);
+      printText(`${JSON.stringify(publishedSchema(resources), null, 2)}\n`);
     });
 }

@@ -1,7 +1,14 @@
 import { InvalidArgumentError } from "commander";
 import { callAdmin } from "./admin-client.ts";
 import { type TargetOptions, targetOf } from "./target.ts";
-import { type ConfirmOptions, confirm, printJson, printResult } from "./terminal.ts";
+import {
+  type ConfirmOptions,
+  confirm,
+  printJson,
+  printNote,
+  printResult,
+  printText,
+} from "./terminal.ts";
 
 /* What the commands for API keys and for SCIM tokens have in common. */
 
@@ -39,7 +46,7 @@ export async function revoke(
   await confirm(`The ${noun} '${name}' stops working and cannot be restored.`, options);
   const answer = await callAdmin(target, "DELETE", below(path, name));
   if (options.json) printJson(answer);
-  else process.stderr.write(`The ${noun} ${name} is revoked.\n`);
+  else printNote(`The ${noun} ${name} is revoked.`);
 }
 
 interface Shown {
@@ -57,9 +64,9 @@ export async function printSecret(
 ): Promise<void> {
   const shown = await callAdmin<Shown>(targetOf(options), "POST", path, body);
   if (options.json) return printJson(shown);
-  process.stdout.write(`${shown.key ?? shown.token}\n`);
+  printText(`${shown.key ?? shown.token}\n`);
   const until = shown.previous_key_until ?? shown.previous_token_until;
-  if (until) process.stderr.write(`The older secret works until ${until}.\n`);
+  if (until) printNote(`The older secret works until ${until}.`);
 }
 
 /** Prints a list as lines, or as the server sent it. */

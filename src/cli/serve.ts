@@ -7,6 +7,7 @@ import { welcomeText } from "../server/welcome.ts";
 import { announce, startWorkers, type Workers } from "../server/workers.ts";
 import { explainError } from "./explain-error.ts";
 import { usualSettings } from "./settings.ts";
+import { printNote, printText } from "./terminal.ts";
 
 const EXAMPLES = `
 Examples:
@@ -46,22 +47,22 @@ async function serveUntilSignal(config: Config): Promise<void> {
   const running =
     isFirst && config.workers > 1 ? await startWorkers(config) : await startHere(config);
   const welcome = { ...running.welcome, ...(await newSignInLink(running, config)) };
-  if (isFirst) process.stdout.write(welcomeText(welcome, config));
+  if (isFirst) printText(welcomeText(welcome, config));
   else announce(welcome);
   stopOnSignal(running.stop, config.shutdownTimeoutSeconds);
   if (config.isChildOfNpm) stopWithParent(parent);
 }
 
 /**
- * A link is printed where a person reads it: on a terminal, and by a demo. Logs that a team keeps hold none. Of
- * several processes the first one creates it.
+ * A link is printed where a person who tries Rapport reads it: by a demo, on a terminal. Whoever reads a log could
+ * sign in with it. Of several processes the first one creates it.
  */
 async function newSignInLink(
   running: Workers | RunningServer,
-  { demo }: Config,
+  { demo, manifest }: Config,
 ): Promise<{ readonly signInLink?: string }> {
   if (!("createSignInLink" in running) || (cluster.worker?.id ?? 1) !== 1) return {};
-  if (!demo && !process.stdout.isTTY) return {};
+  if (!demo || manifest || !process.stdout.isTTY) return {};
   return { signInLink: await running.createSignInLink() };
 }
 
@@ -106,6 +107,6 @@ function stopWithParent(parent: number): void {
 }
 
 function fail(error: unknown): void {
-  process.stderr.write(`rapport: ${explainError(error)}\n`);
+  printNote(`rapport: ${explainError(error)}`);
   process.exit(1);
 }

@@ -1,18 +1,50 @@
+import { randomUUID } from "node:crypto";
 import { createInterface } from "node:readline/promises";
 import { styleText } from "node:util";
 
 type Style = Parameters<typeof styleText>[0];
 
+/*
+ * The only place of the command line that writes to a terminal. What users and administrators are called comes from
+ * outside, and a terminal carries out what it is sent: control characters clear the screen, fake lines and write the
+ * clipboard; bidirectional controls turn a line around. All of them are shown as escapes.
+ */
+
+/** C0, DEL and C1; bidirectional controls; line and paragraph separators; halves of surrogate pairs. */
+const CONTROLS = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\p{Cs}]/gu;
+
+const escaped = (character: string): string =>
+  `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+
+/** Text from outside as a part of one line. */
+export const plain = (text: string): string => text.replace(CONTROLS, escaped);
+
+/** Stands for the escape character of our own colours: no text from outside can hold it. */
+const OWN_ESCAPE = `<${randomUUID()}>`;
+
+const shown = (text: string, escapeAll: (part: string) => string): string =>
+  escapeAll(text).replaceAll(OWN_ESCAPE, "\u001b");
+
+/** Text of several lines: everything but their ends is escaped. */
+export const plainLines = (text: string): string => text.split("\n").map(plain).join("\n");
+
+/** Prints text of several lines as the result of a command, each with its end. */
+export const printText = (text: string): void => void process.stdout.write(shown(text, plainLines));
+
+/** Prints a note beside the result, on standard error. It may have several lines. */
+export const printNote = (text: string): void =>
+  void process.stderr.write(shown(`${text}\n`, plainLines));
+
 /** Colours a text where the stream is a terminal and `NO_COLOR` is not set (https://no-color.org). */
 export function paint(style: Style, text: string, stream: NodeJS.WriteStream = process.stdout) {
   const { NO_COLOR, TERM } = process.env;
   const isColoured = stream.isTTY && !NO_COLOR && TERM !== "dumb";
-  return isColoured ? styleText(style, text) : text;
+  return isColoured ? styleText(style, text).replaceAll("\u001b", OWN_ESCAPE) : text;
 }
 
-/** Prints the result of a command with `--json`: the only thing on standard output. */
+/** Prints the result of a command with `--json`: the only thing on standard output. In JSON an escape means its character. */
 export const printJson = (value: unknown): void =>
-  void process.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
+  void process.stdout.write(`${plainLines(JSON.stringify(value, null, 2))}\n`);
 
 /** Prints the result of a command: as JSON with `--json`, else as lines. */
 export function printResult<Result>(
@@ -26,7 +58,7 @@ export function printResult<Result>(
 
 /** Prints text lines on standard output. */
 export const printLines = (lines: readonly string[]): void =>
-  void process.stdout.write(lines.map((line) => `${line}\n`).join(""));
+  void process.stdout.write(lines.map((line) => `${shown(line, plain)}\n`).join(""));
 
 export interface ConfirmOptions {
   /** Given by `--yes`: proceeds without asking. */
@@ -46,7 +78,7 @@ export async function confirm(consequence: string, { yes }: ConfirmOptions): Pro
   }
   const prompt = createInterface({ input: process.stdin, output: process.stderr });
   try {
-    const answer = await prompt.question(`${consequence} Continue? [y/N] `);
+    const answer = await prompt.question(`${plain(consequence)} Continue? [y/N] `);
     if (!/^y(es)?$/i.test(answer.trim())) throw new Error("Nothing was changed.");
   } finally {
     prompt.close();

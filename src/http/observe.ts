@@ -98,8 +98,10 @@ export interface AnsweredRequest {
   readonly workspace: { readonly id: number };
   readonly key: { readonly id: string; readonly name: string };
   readonly method: string;
-  /** Without the query. */
+  /** Without the query. It may hold identifiers of users. */
   readonly path: string;
+  /** The path as it is declared, with the names of its parameters. */
+  readonly route: string;
   readonly status: number;
   readonly durationMs: number;
   /** As it was sent, unpacked. */
@@ -122,6 +124,7 @@ export function reportAnswered(
         key: { id: keyId, name: context?.actorName ?? "" },
         method,
         path: url.split("?", 1)[0] ?? "",
+        route: request.routeOptions.url ?? "",
         status: reply.statusCode,
         durationMs: reply.elapsedTime,
         body: bytes,

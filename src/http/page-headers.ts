@@ -13,3 +13,10 @@ export const PAGE_HEADERS: Readonly<Record<string, string>> = {
   "x-content-type-options": "nosniff",
   "x-frame-options": "DENY",
 };
+
+/**
+ * For pages whose HTML an author of a workspace writes: in a sandbox no `<meta http-equiv="refresh">` leads a reader, and
+ * what the page knows of them, to another host. It begins a Content-Security-Policy.
+ */
+export const SANDBOX =
+  "sandbox allow-forms allow-same-origin allow-popups allow-popups-to-escape-sandbox; ";

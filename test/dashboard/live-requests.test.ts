@@ -157,4 +157,30 @@ describe("personal data in live requests", () => {
     const shown = await support.call("GET", `${PATH}?user=private-ada`);
     assert.equal(shown.body.requests[0].items[0].user, "private-ada");
   });
+
+  test("a person without view_pii sees the route of a request, not the path with a user in it, and cannot search by it", async () => {
+    const path = "/preference_center/v1/none/url/private-ada%40acme.example";
+    await server.send("GET", path, undefined, { key: "dev-key" });
+    const developer = await person(["dev_console"]);
+    const { body } = await developer.call("GET", PATH);
+    assert.match(body.requests[0].path, /^\/preference_center\/v1\/:\w+\/url\/:\w+$/);
+    assert.doesNotMatch(JSON.stringify(body), /private-ada/);
+    const search = async (browser: SignedIn, endpoint: string) =>
+      (await browser.call("GET", `${PATH}?endpoint=${encodeURIComponent(endpoint)}`)).body.requests
+        .length;
+    assert.deepEqual(
+      [await search(developer, path), await search(developer, body.requests[0].path)],
+      [0, 1],
+    );
+    const support = await person(["dev_console", "view_pii"]);
+    assert.equal(await search(support, path), 1);
+  });
+
+  test("a person without view_pii sees the code of a refusal, not its message, which quotes what was sent", async () => {
+    await track({ events: [{ external_id: "ada", name: "opened", time: "private-time" }] });
+    const developer = await person(["dev_console"]);
+    const [newest] = (await developer.call("GET", PATH)).body.requests;
+    assert.equal(newest.items[0].code, "INVALID_TIME");
+    assert.equal(newest.items[0].message, null);
+  });
 });

@@ -5,7 +5,7 @@ import { freePort } from "../free-port.ts";
 import { startOwnServer, type TestServer } from "../harness.ts";
 import { startProvider, visit } from "./identity-provider.ts";
 import { declare, scimClient, WORKSPACE } from "./scim/scim-client.ts";
-import { continueSession, type SignedIn, signIn } from "./signed-in.ts";
+import { continueSession, type SignedIn } from "./signed-in.ts";
 
 const port = await freePort();
 const provider = await startProvider(port);
@@ -164,16 +164,18 @@ describe("the stream of live requests", () => {
     assert.match(refusal ?? "", /LIVE_REQUESTS/);
   });
 
-  test("a session has four streams at a time and a workspace sixteen, and a closed one makes room", async () => {
-    const { name } = await server.workspace();
-    const sessions = await Promise.all(Array.from({ length: 5 }, () => signIn(server)));
+  test("a person has four streams at a time in all sessions and a workspace sixteen, and a closed one makes room", async () => {
+    const people: SignedIn[] = [];
+    for (let count = 0; count < 5; count++) people.push(await person(["dev_console"]));
+    const { userName } = (await scim.users("GET", `/${(people[0] as any).id}`)).body;
+    provider.signsIn({ email: userName, email_verified: true });
+    const second = await visit(server, "/dashboard/sign-in/oidc");
     const streams: Stream[] = [];
-    const openFor = (index: number) =>
-      open({ cookie: sessions[index]?.cookie ?? "" }, { workspace: name });
+    const openFor = (index: number) => open({ cookie: people[index]?.cookie ?? "" });
     for (const index of [0, 1, 2, 3]) {
       for (let count = 0; count < 4; count++) streams.push(await openFor(index));
       if (index > 0) continue;
-      const fifth = await openFor(0);
+      const fifth = await open({ cookie: second.cookie });
       assert.deepEqual([fifth.status, /You have 4 streams/.test(fifth.refusal ?? "")], [429, true]);
     }
     assert.deepEqual([...new Set(streams.map(({ status }) => status))], [200]);

@@ -35,6 +35,22 @@ interface Action {
   readonly runs: { readonly using: string; readonly steps: readonly Step[] };
 }
 
+/** The outputs of a step as the runner reads them: `NAME=value`, or `NAME<<END`, lines, `END`. */
+function outputsIn(text: string): Record<string, string> {
+  const found: Record<string, string> = {};
+  const lines = text.split("\n");
+  for (let line = lines.shift(); line !== undefined; line = lines.shift()) {
+    const [, name = "", end] = /^([\w-]+)<<(.+)$/.exec(line) ?? [];
+    if (end !== undefined)
+      found[name] = lines
+        .splice(0, lines.indexOf(end) + 1)
+        .slice(0, -1)
+        .join("\n");
+    else if (line !== "") found[line.split("=", 1)[0] ?? ""] = line.slice(line.indexOf("=") + 1);
+  }
+  return found;
+}
+
 /** Carries out the steps as the runner does. @returns the outputs of the action, and what was printed. */
 async function runAction(inputs: Readonly<Record<string, string>>, workspace: string) {
   const action = parse(textOf("action.yml")) as Action;
@@ -70,10 +86,7 @@ async function runAction(inputs: Readonly<Record<string, string>>, workspace: st
     }
     const [code] = await once(child, "close");
     if (code !== 0) return { code, printed, outputs: {} as Record<string, string> };
-    const lines = (await readFile(file, "utf8")).split("\n").filter(Boolean);
-    outputs[step.id ?? ""] = Object.fromEntries(
-      lines.map((line) => [line.split("=", 1)[0], line.slice(line.indexOf("=") + 1)]),
-    );
+    outputs[step.id ?? ""] = outputsIn(await readFile(file, "utf8"));
   }
   const named = Object.entries(action.outputs).map(([name, { value }]) => [name, values(value)]);
   return { code: 0, printed, outputs: Object.fromEntries(named) as Record<string, string> };

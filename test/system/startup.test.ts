@@ -73,6 +73,10 @@ describe("the first start", () => {
     ]);
   });
 
+  test("the log of a server has no link that signs in, which only a terminal shows", () => {
+    assert.doesNotMatch(server.greeting, /sign-in\?token/);
+  });
+
   test("the first start creates an admin token in the data folder, readable only by its owner", async () => {
     const path = join(home.DATA_DIR, "admin-token");
     assert.ok(server.greeting.includes(path));

@@ -54,6 +54,31 @@ describe("rapport users", () => {
     assert.deepEqual([nobody.code, nobody.stdout], [0, ""]);
   });
 
+  test("rapport users shows control characters in names of users as escapes, in lines and in JSON", async () => {
+    const workspace = await server.workspace();
+    const evil = "eve\u001b[2J\u0007\u009b31m\u202e\u007f";
+    await workspace.track({
+      attributes: [
+        { external_id: evil, email: "eve@acme.example", first_name: "x\u001b]52;c;AAAA\u0007" },
+      ],
+      events: [{ external_id: evil, name: "seen\r\u001b[1A", time: TIME }],
+    });
+    for (const [command, args] of [
+      ["search", ["eve"]],
+      ["search", ["eve", "--json"]],
+      ["get", ["eve@acme.example"]],
+      ["timeline", ["eve@acme.example"]],
+      ["timeline", ["eve@acme.example", "--json"]],
+    ] as const) {
+      const { code, stdout, stderr } = await run(workspace, command, ...args);
+      assert.equal(code, 0, stderr);
+      assert.match(stdout, /eve|seen/);
+      assert.doesNotMatch((stdout + stderr).replaceAll("\n", ""), /[\p{Cc}\u202a-\u202e]/u);
+    }
+    const [user] = JSON.parse((await run(workspace, "search", "eve", "--json")).stdout).users;
+    assert.equal(user.external_id, evil);
+  });
+
   test("rapport users get refuses an identifier of several users or of none, and says how to choose one", async () => {
     const workspace = await workspaceWithAda();
     const several = await run(workspace, "get", "ada");

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import Type, { type TProperties } from "typebox";
 import type { Context } from "../../base/context/context.ts";
 import { Problem } from "../../base/problem.ts";
+import { PLAIN_NAME } from "../../base/values/schemas.ts";
 import type { Queryable, Transaction } from "../../database/database.ts";
 import type { Entry } from "../workspaces/resource.ts";
 import {
@@ -52,7 +53,7 @@ export interface CredentialKind<Grant, Where extends Context = never> {
   membersOf(grant: Grant): Entry;
 }
 
-export const CredentialName = Type.String({ minLength: 1, maxLength: 255 });
+export const CredentialName = Type.String(PLAIN_NAME);
 
 /** The members of a grant; those with a default may be omitted. */
 export const grantMembers = <Grant>({ members, defaults }: CredentialKind<Grant>): TProperties =>

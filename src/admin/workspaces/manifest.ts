@@ -2,6 +2,7 @@ import Type, { type TSchema } from "typebox";
 import { Compile } from "typebox/compile";
 import { type DeclaredSettings, Settings } from "../../base/context/workspace-settings.ts";
 import { Problem } from "../../base/problem.ts";
+import { PLAIN_NAME } from "../../base/values/schemas.ts";
 import { sentencesOf } from "../../http/validation-sentence.ts";
 import type { Resource } from "./resource.ts";
 
@@ -10,7 +11,7 @@ import type { Resource } from "./resource.ts";
  * (`resource.ts`). Each feature brings its own; `server/app.ts` lists them.
  */
 
-export const Name = Type.String({ minLength: 1, maxLength: 255 });
+export const Name = Type.String(PLAIN_NAME);
 
 /** The id of an entry, as requests name it. */
 export const DeclaredId = Type.String({

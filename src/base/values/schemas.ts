@@ -7,6 +7,19 @@ export const nullable = <Schema extends TSchema>(schema: Schema, options?: TSche
 
 export const NullableText = nullable(Type.String());
 
+/** One character of a name: no control character, and nothing that ends a line. */
+const OF_NAME = "\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029";
+
+/**
+ * The name of something that is declared. It stands in paths, files and outputs of programs: it holds no control
+ * characters, and is not `.` or `..`.
+ */
+export const PLAIN_NAME = {
+  minLength: 1,
+  maxLength: 255,
+  pattern: `^(?:[^.${OF_NAME}][^${OF_NAME}]*|\\.[^.${OF_NAME}][^${OF_NAME}]*|\\.\\.[^${OF_NAME}]+)$`,
+} as const;
+
 /** In the query of a list that is read page by page. */
 export const Cursor = Type.Optional(Type.String({ maxLength: 4_096 }));
 

@@ -3,7 +3,7 @@ import { type Command, Option } from "commander";
 import { writeOutput } from "../output-file.ts";
 import { counted, displayProgress } from "../progress.ts";
 import { type TargetOptions, targetOf, withTarget } from "../target.ts";
-import { printJson } from "../terminal.ts";
+import { printJson, printText } from "../terminal.ts";
 import { findWorkspaceName } from "../workspace-option.ts";
 import { type ExportSelection, readExport } from "./read-export.ts";
 import { configText } from "./write-config.ts";
@@ -66,7 +66,7 @@ async function exportConfig(file = "-", options: Options): Promise<void> {
   await writeOutput(file, Readable.from([text]));
   if (file === "-") return;
   if (options.json) printJson({ workspace, variables, file });
-  else process.stdout.write(`Exported the configuration of ${workspace} to ${file}.\n`);
+  else printText(`Exported the configuration of ${workspace} to ${file}.\n`);
 }
 
 async function exportRows(
@@ -97,7 +97,7 @@ async function exportRows(
   }
   if (file === "-") return;
   if (options.json) printJson({ workspace, kind, rows, file });
-  else process.stdout.write(`Exported ${counted(rows, kind.slice(0, -1))} to ${file}.\n`);
+  else printText(`Exported ${counted(rows, kind.slice(0, -1))} to ${file}.\n`);
 }
 
 function formatOf(file: string): Format {

@@ -4,7 +4,7 @@ import { IMPORT_KINDS, type ImportKind } from "../../intake/import/import-kind.t
 import { callAdmin } from "../admin-client.ts";
 import { count, counted, displayProgress } from "../progress.ts";
 import { type AdminTarget, type TargetOptions, targetOf, withTarget } from "../target.ts";
-import { printJson } from "../terminal.ts";
+import { printJson, printNote, printText } from "../terminal.ts";
 import { findWorkspaceName, workspacePath } from "../workspace-option.ts";
 import { COLUMN_TYPES, type ColumnType, describeColumns, isColumnType } from "./columns.ts";
 import { openRejects, showRejects } from "./rejects.ts";
@@ -110,7 +110,7 @@ async function importFile(kind: ImportKind, path: string, options: ImportOptions
   const workspace = await findWorkspaceName(target, options.workspace);
   const reading = await readingOf(kind, options, target, workspace);
   const file = await readRows(source, reading);
-  if (file.columns) process.stderr.write(`${describeColumns(file.columns).join("\n")}\n`);
+  if (file.columns) printNote(`${describeColumns(file.columns).join("\n")}`);
   const importId = idOf(source, reading);
   const run = { target, workspace, importId, kind, isDryRun: options.dryRun ?? false };
   const resumed = await settleProgress(run, source, options);
@@ -180,7 +180,7 @@ async function settleProgress(
   const known = await readProgress(run);
   if (!known) return undefined;
   if (resume) {
-    process.stderr.write(`Continuing after row ${count(known.rows_done)}.\n`);
+    printNote(`Continuing after row ${count(known.rows_done)}.`);
     return known;
   }
   if (!again && !IDEMPOTENT.includes(run.kind)) {
@@ -208,7 +208,7 @@ function stopOnSignal(say: (sentence: string) => void) {
 function report(result: RunResult, file: Rows, kind: ImportKind, options: ImportOptions): number {
   const { rows, imported, partial, ended } = result;
   const rejected = rows - imported;
-  for (const what of file.leftOut) process.stderr.write(`Left out: ${what}.\n`);
+  for (const what of file.leftOut) printNote(`Left out: ${what}.`);
   const others = file.passedOver();
   if (options.json) {
     printJson({ rows, imported, rejected, partial, passed_over: others, ...(ended && { ended }) });
@@ -219,7 +219,7 @@ function report(result: RunResult, file: Rows, kind: ImportKind, options: Import
       ...(partial > 0 ? [`${count(partial)} imported in part`] : []),
       ...(others > 0 ? [`${count(others)} records of another kind passed over`] : []),
     ];
-    process.stdout.write(`${parts.join(", ")}\n`);
+    printText(`${parts.join(", ")}\n`);
   }
   if (ended === "stopped") return 130;
   if (ended) {

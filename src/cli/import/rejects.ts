@@ -1,5 +1,6 @@
 import { chmod, type FileHandle, open, stat } from "node:fs/promises";
 import type { Fault } from "../../base/problem.ts";
+import { printNote } from "../terminal.ts";
 import { LONGEST_RECORD_BYTES } from "./record.ts";
 
 /** A row that was not imported, or not wholly. */
@@ -27,13 +28,13 @@ export function showRejects(name: string): Rejects {
   return {
     async write(rejects) {
       for (const { line, message, code } of rejects) {
-        if (++shown <= MOST_SHOWN) process.stderr.write(`${name}:${line}: ${message} (${code})\n`);
+        if (++shown <= MOST_SHOWN) printNote(`${name}:${line}: ${message} (${code})`);
         else more += 1;
       }
     },
     async close() {
       if (more === 0) return;
-      process.stderr.write(`… and ${more} more. Pass --rejects FILE to keep all of them.\n`);
+      printNote(`… and ${more} more. Pass --rejects FILE to keep all of them.`);
     },
   };
 }

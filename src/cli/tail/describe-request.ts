@@ -24,7 +24,6 @@ function verdictOf({ status, items, response }: LiveRequest): string {
 const reasonsOf = ({ items }: LiveRequest): string[] =>
   items
     .filter(({ accepted, code }) => !accepted && code !== null)
-    .map(
-      ({ kind, index, user, code, message }) =>
-        `${kind}[${index}]${user === null ? "" : ` ${user}`}: ${code} ${message}`,
+    .map(({ kind, index, user, code, message }) =>
+      `${kind}[${index}]${user === null ? "" : ` ${user}`}: ${code} ${message ?? ""}`.trimEnd(),
     );

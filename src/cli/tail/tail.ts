@@ -4,7 +4,7 @@ import type { LiveRequest } from "../../dashboard/live-requests/request-view.ts"
 import { openAdmin } from "../admin-client.ts";
 import { readCount } from "../read-count.ts";
 import { AdminError, type TargetOptions, targetOf, withTarget } from "../target.ts";
-import { printLines } from "../terminal.ts";
+import { printLines, printNote } from "../terminal.ts";
 import { findWorkspaceName, workspacePath } from "../workspace-option.ts";
 import { describeRequest } from "./describe-request.ts";
 import { eventsIn } from "./events.ts";
@@ -72,7 +72,7 @@ async function tail(options: Options): Promise<void> {
       if (type === "request" && --left === 0) return;
     }
     if (performance.now() >= endsAt - ROUNDED_MS) return;
-    process.stderr.write("The connection was lost. Connecting again …\n");
+    printNote("The connection was lost. Connecting again …");
   }
 }
 
@@ -101,7 +101,7 @@ async function openAgain(open: () => Promise<Response>): Promise<Response> {
 function print(type: string, data: string, { json, details }: Options): void {
   if (type === "skipped") {
     const { skipped } = JSON.parse(data) as { readonly skipped: number };
-    process.stderr.write(`${skipped} more came in at once and are not shown.\n`);
+    printNote(`${skipped} more came in at once and are not shown.`);
   } else if (json) printLines([data]);
   else printLines(describeRequest(JSON.parse(data) as LiveRequest, details ?? false));
 }

@@ -1,6 +1,7 @@
 import type { FoundUser } from "../../dashboard/user-records/search-users.ts";
 import { callAdmin } from "../admin-client.ts";
 import type { AdminTarget } from "../target.ts";
+import { plain } from "../terminal.ts";
 import { findWorkspaceName, workspacePath } from "../workspace-option.ts";
 
 export interface UsersPage {
@@ -44,7 +45,7 @@ export async function findUser(
     );
   }
   if (!second) return user;
-  const list = users.map((each) => `  ${describeUser(each)}`).join("\n");
+  const list = users.map((each) => `  ${plain(describeUser(each))}`).join("\n");
   throw new Error(
     `${users.length} users are called '${text}':\n${list}\nName one by its platform_id.`,
   );

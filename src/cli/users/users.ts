@@ -3,7 +3,15 @@ import { callAdmin } from "../admin-client.ts";
 import { writeOutput } from "../output-file.ts";
 import { readCount } from "../read-count.ts";
 import { type TargetOptions, targetOf, withTarget } from "../target.ts";
-import { type ConfirmOptions, confirm, printJson, printLines } from "../terminal.ts";
+import {
+  type ConfirmOptions,
+  confirm,
+  plain,
+  printJson,
+  printLines,
+  printNote,
+  printText,
+} from "../terminal.ts";
 import { type AccessFormat, accessRequest, readRecord } from "./access-request.ts";
 import {
   describeUser,
@@ -97,15 +105,15 @@ async function search(text: string, options: Options & { limit: number }): Promi
   const users = found.slice(0, options.limit);
   if (options.json) printJson({ users, has_more: hasMore });
   else printLines(users.map(describeUser));
-  if (users.length === 0) process.stderr.write(`No user begins with '${text}'.\n`);
-  else if (hasMore) process.stderr.write("There are more: narrow the search, or pass --limit.\n");
+  if (users.length === 0) printNote(`No user begins with '${text}'.`);
+  else if (hasMore) printNote("There are more: narrow the search, or pass --limit.");
 }
 
 async function get(text: string, options: Options): Promise<void> {
   const { target, userPath } = await locate(text, options);
   const record = await readRecord(target, userPath);
   if (options.json) printJson(record);
-  else process.stdout.write((await import("yaml")).stringify(record));
+  else printText((await import("yaml")).stringify(record));
 }
 
 type TimelineOptions = Options & { kind?: string[]; since?: string; limit: number };
@@ -131,7 +139,7 @@ async function exportOne(
   await writeOutput(path, accessRequest(target, userPath, options.format));
   if (path === "-") return;
   if (options.json) printJson({ platform_id: user.platform_id, file: path });
-  else process.stdout.write(`Wrote everything about ${describeUser(user)} to ${path}.\n`);
+  else printText(`Wrote everything about ${plain(describeUser(user))} to ${path}.\n`);
 }
 
 interface Erased {

@@ -28,7 +28,11 @@ const filter = {
     }),
   ),
   endpoint: Type.Optional(
-    Type.String({ maxLength: 2_048, description: "The path.", examples: ["/users/track"] }),
+    Type.String({
+      maxLength: 2_048,
+      description: "The path, or as it is declared: /users/:id.",
+      examples: ["/users/track"],
+    }),
   ),
   code: Type.Optional(
     Type.String({ maxLength: 64, description: "The code of an item.", examples: ["INVALID_TIME"] }),
@@ -42,7 +46,7 @@ const list = endpoint({
   summary: "Lists the latest requests of API keys with their verdicts, newest first.",
   description:
     "Each server process keeps its latest ones in memory (`LIVE_REQUESTS`), and all processes of the machine are asked. " +
-    "Bodies, responses and users are shown to those with view_pii.",
+    "Bodies, responses, messages, users and paths with them are shown to those with view_pii.",
   access,
   params: OfWorkspace,
   query: Type.Object({
@@ -94,7 +98,7 @@ const stream = endpoint({
   description:
     "Each event `request` holds one request as JSON; `skipped` tells how many were left out because too many came in at " +
     "once. The stream ends after its time, when the session ends or the permission is revoked, and when the server " +
-    "stops; browsers connect again by themselves. Four streams for each session and sixteen for each workspace are " +
+    "stops; browsers connect again by themselves. Four streams for each person and sixteen for each workspace are " +
     "open at a time, on each server process.",
   access,
   params: OfWorkspace,

@@ -21,14 +21,18 @@ export interface Question extends RequestFilter {
 }
 
 /** What can be told without reading the body: most requests are left out by it. */
-export function mayMatch(kept: KeptRequest, filter: RequestFilter): boolean {
+export function mayMatch(kept: KeptRequest, filter: Question): boolean {
   const { status, key, user, endpoint, code } = filter;
   if (status !== undefined && !fits(kept.status, status)) return false;
   if (key !== undefined && kept.key.id !== key && kept.key.name !== key) return false;
-  if (endpoint !== undefined && kept.path !== endpoint) return false;
+  if (endpoint !== undefined && !isAt(kept, endpoint, filter.showsPeople)) return false;
   if (user !== undefined && !mayName(kept.body, user)) return false;
   return code === undefined || (kept.response?.includes(code) ?? false);
 }
+
+/** A search by a whole path would tell who is in it. */
+const isAt = ({ path, route }: KeptRequest, endpoint: string, showsPeople: boolean): boolean =>
+  route === endpoint || (showsPeople && path === endpoint);
 
 const BACKSLASH = 0x5c;
 

@@ -13,7 +13,10 @@ const LiveItem = Type.Object({
   kind: Type.String({ description: "The list that holds it.", examples: ["events"] }),
   accepted: Type.Boolean({ description: "Whether it took effect." }),
   code: Nullable("Why not.", "INVALID_TIME"),
-  message: Nullable("The same as a sentence.", "'time' must be a date in ISO 8601"),
+  message: Nullable(
+    "The same as a sentence; null without view_pii.",
+    "'time' must be a date in ISO 8601",
+  ),
   user: Nullable("The user that it names; null without view_pii.", "ada"),
 });
 
@@ -25,7 +28,11 @@ export const LiveRequest = Type.Object(
       examples: ["2026-01-01T12:00:00.000Z"],
     }),
     method: Type.String({ description: "The HTTP method.", examples: ["POST"] }),
-    path: Type.String({ description: "Without the query.", examples: ["/users/track"] }),
+    path: Type.String({
+      description:
+        "Without the query. Without view_pii as it is declared: a parameter may name a user.",
+      examples: ["/users/track"],
+    }),
     status: Type.Integer({ description: "The HTTP status.", examples: [201] }),
     duration_ms: Type.Number({ description: "How long it took.", examples: [4.2] }),
     key: Type.Object(
@@ -69,12 +76,13 @@ export function viewOf(kept: KeptRequest, showsPeople: boolean): LiveRequest {
     id: kept.id,
     at: kept.at.toISOString(),
     method: kept.method,
-    path: kept.path,
+    path: showsPeople ? kept.path : kept.route,
     status: kept.status,
     duration_ms: Math.round(kept.durationMs * 10) / 10,
     key: kept.key,
     items: itemsOf(body, notes, isRefusal(kept.status)).map((item) =>
-      showsPeople ? item : { ...item, user: null },
+      // A message quotes what it refuses.
+      showsPeople ? item : { ...item, user: null, message: null },
     ),
     rejected: notes.length,
     body: showsPeople ? body : null,

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { recordRead } from "../../admin/audit/audit.ts";
 import type { Clock } from "../../base/clock.ts";
-import type { Context, SessionContext, WorkspaceContext } from "../../base/context/context.ts";
+import type { Context, WorkspaceContext } from "../../base/context/context.ts";
 import { Problem } from "../../base/problem.ts";
 import type { TextStream } from "../../http/endpoint.ts";
 import type { LiveServices } from "./read-requests.ts";
@@ -99,13 +99,13 @@ function lookHere(log: RequestLog, question: LookQuestion): Look {
  */
 export async function* streamRequests(
   services: StreamServices,
-  context: WorkspaceContext & Partial<Pick<SessionContext, "session">>,
+  context: WorkspaceContext,
   { filter, since = services.clock.newId(), forSeconds, confirmCaller }: StreamInput,
 ): TextStream {
-  const { workspace, session, actor } = context;
+  const { workspace, person, actor } = context;
   const question = questionOf(context, filter);
   if (services.requestLog.size === 0) throw areOff();
-  const leave = services.streamSlots.take(workspace.id, session?.id ?? actor);
+  const leave = services.streamSlots.take(workspace.id, person?.userId ?? actor);
   try {
     await recordRead(services, context, "live_requests", "all");
     yield ": connected\n\n";

@@ -80,6 +80,20 @@ export async function deleteSessionsOf(tx: Transaction, userId: string | null): 
   return rows.length;
 }
 
+/** Leaves the sessions of a person, null for the administrator, that were used last. */
+export async function deleteOldestSessions(
+  tx: Transaction,
+  userId: string | null,
+  left: number,
+): Promise<void> {
+  await tx.query(
+    `delete from dashboard_sessions where session_hash in (
+       select session_hash from dashboard_sessions where user_id is not distinct from $1::uuid
+       order by last_used_at desc, session_hash offset $2)`,
+    [userId, left],
+  );
+}
+
 export async function deleteExpiredSessions(database: Queryable, now: Date): Promise<void> {
   await database.query("delete from dashboard_sessions where expires_at <= $1", [now]);
 }

@@ -10,6 +10,7 @@ import { Problem } from "../../base/problem.ts";
 import { type Database, type Transaction, withRetries } from "../../database/database.ts";
 import { ADMINISTRATOR, personOf } from "./effective-permissions.ts";
 import {
+  deleteOldestSessions,
   deleteSession,
   deleteSessionsOf,
   insertSession,
@@ -65,6 +66,9 @@ export type SignInWay =
   /** `link` names it as the audit entry of its creation does. */
   | { readonly way: "link"; readonly link: string };
 
+/** Of a person at a time: another sign-in ends the one that was used least recently. */
+const MOST_SESSIONS = 100;
+
 /** The time of the last use is written this often at most. */
 const TOUCH_EVERY_MS = 60_000;
 
@@ -106,6 +110,7 @@ export function createSessions(
       const ofAdministrator = userId === null ? adminPrint : null;
       await withRetries(database, async (tx) => {
         if (userId !== null && !(await updateLastSignIn(tx, userId, now))) throw noSuchUser();
+        await deleteOldestSessions(tx, userId, MOST_SESSIONS - 1);
         await insertSession(tx, { hash, userId, adminPrint: ofAdministrator, now, expiresAt });
         await audit(tx, clock, context, { action: "started", userId, details: { ...how } });
       });

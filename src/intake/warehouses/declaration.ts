@@ -1,5 +1,6 @@
 import Type, { type Static } from "typebox";
 import { isCron } from "../../admin/jobs/schedule.ts";
+import { PLAIN_NAME } from "../../base/values/schemas.ts";
 import { isUuid } from "../../base/values/uuid.ts";
 import { checkEmail } from "../../people/profiles/addresses.ts";
 import {
@@ -27,7 +28,7 @@ const isLowerCaseUuid = (text: string): boolean => isUuid(text) && text === text
 
 /** The members of an integration besides its id. */
 const members = {
-  name: Type.String({ minLength: 1, maxLength: 255 }),
+  name: Type.String(PLAIN_NAME),
   type: Type.Enum([...INTEGRATION_TYPES], { description: "What each row is." }),
   status: Type.Optional(
     Type.Enum([...INTEGRATION_STATUSES], {

@@ -131,6 +131,14 @@ function findMemberFault(center: CenterContent, names: MemberNames): CenterFault
 
 function isWebAddress(text: string): boolean {
   if (text.length > LONGEST_ADDRESS || !URL.canParse(text)) return false;
-  const { protocol, username, password } = new URL(text);
-  return ["https:", "http:"].includes(protocol) && username === "" && password === "";
+  const { protocol, username, password, hostname } = new URL(text);
+  return (
+    ["https:", "http:"].includes(protocol) &&
+    username === "" &&
+    password === "" &&
+    HOST.test(hostname)
+  );
 }
+
+/** Its origin goes into a header, in which `;` and `,` would end it. */
+const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])$/i;

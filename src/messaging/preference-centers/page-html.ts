@@ -186,6 +186,9 @@ function ineffectiveIn(element: Element): string[] {
   if (tagName === "form" && /^\s*(https?:|\/\/)/i.test(attributeOf(element, "action") ?? "")) {
     found.push("a page sends forms only to Rapport");
   }
+  if (tagName === "meta" && attributeOf(element, "http-equiv") !== undefined) {
+    found.push("a page ignores '<meta http-equiv>'");
+  }
   if (tagName === "base") found.push("a page ignores '<base>'");
   if (tagName === "link" && /stylesheet/i.test(attributeOf(element, "rel") ?? "")) {
     found.push("a page loads no external style sheets; put styles into '<style>'");

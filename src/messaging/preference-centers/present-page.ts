@@ -5,7 +5,7 @@ import {
   type ThreadPool,
   WorkExceeded,
 } from "../../base/threads/thread-pool.ts";
-import { PAGE_HEADERS } from "../../http/page-headers.ts";
+import { PAGE_HEADERS, SANDBOX } from "../../http/page-headers.ts";
 import { type PreferenceCenter, TITLE_ID } from "./center.ts";
 import type { PageName } from "./check-pages.ts";
 import { DEFAULT_CONFIRMATION, DEFAULT_PAGE } from "./default-page.ts";
@@ -165,6 +165,7 @@ function headersOf({ redirectUrl }: PreferenceCenter): Record<string, string> {
   return {
     ...PAGE_HEADERS,
     "content-security-policy":
+      SANDBOX +
       "default-src 'none'; style-src 'unsafe-inline'; img-src https: data:; font-src https: data:; " +
       `form-action 'self'${onward}; base-uri 'none'; frame-ancestors 'none'`,
     "cache-control": "no-store",

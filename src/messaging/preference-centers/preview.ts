@@ -3,7 +3,7 @@ import { readGroups } from "../../admin/workspaces/subscription-groups.ts";
 import { Problem } from "../../base/problem.ts";
 import type { ThreadPool } from "../../base/threads/thread-pool.ts";
 import { type Database, settleAll } from "../../database/database.ts";
-import { PAGE_HEADERS } from "../../http/page-headers.ts";
+import { PAGE_HEADERS, SANDBOX } from "../../http/page-headers.ts";
 import type { DeclaredCenter, PreferenceCenter } from "./center.ts";
 import { findUser } from "./find-user.ts";
 import { readCenter, type Where } from "./manage-centers.ts";
@@ -87,6 +87,7 @@ export async function readSample(database: Database, workspaceId: number): Promi
 const HEADERS = {
   ...PAGE_HEADERS,
   "content-security-policy":
+    SANDBOX +
     "default-src 'none'; style-src 'unsafe-inline'; img-src https: data:; font-src https: data:; " +
     "form-action 'none'; base-uri 'none'; frame-ancestors 'self'",
   "x-frame-options": "SAMEORIGIN",

@@ -37,6 +37,35 @@ const apply = async (workspace: TestWorkspace, keys: readonly object[]) =>
   server.admin("POST", "/admin/v1/apply", manifest(workspace, keys));
 
 describe("API keys of the admin API", () => {
+  test("a name with control characters, . and .. are refused for keys, workspaces, groups and syncs", async () => {
+    const workspace = await server.workspace();
+    const names = ["a\nkey=x", "a\r", "\u001b[2J", "a\u0085b", "a\u2028b", ".", ".."];
+    for (const name of names) {
+      const group = { id: "7a1f8c52-0000-4000-8000-00000000000a", name, channel: "email" };
+      const sync = {
+        id: "7a1f8c52-0000-4000-8000-00000000000b",
+        name,
+        type: "attributes",
+        warehouse: { type: "files", path: "/nowhere" },
+      };
+      for (const manifest of [
+        { company: { name: "Test" }, workspaces: [{ name }] },
+        {
+          company: { name: "Test" },
+          workspaces: [{ name: workspace.name, subscription_groups: [group] }],
+        },
+        { company: { name: "Test" }, workspaces: [{ name: workspace.name, integrations: [sync] }] },
+      ]) {
+        const { status, body } = await server.admin("POST", "/admin/v1/apply", manifest);
+        assert.equal(status, 400, JSON.stringify([manifest, body]));
+        assert.match(body.message, /name/);
+      }
+      const key = { name, permissions: ["users.track"] };
+      assert.equal((await server.admin("POST", keysOf(workspace), key)).status, 400);
+    }
+    for (const name of ["...", ".env", "..x", "Zoë’s key"]) await created(workspace, name);
+  });
+
   test("a created key opens only what it is permitted, and its secret is never shown again", async () => {
     const workspace = await server.workspace();
     const answer = await server.admin("POST", keysOf(workspace), {

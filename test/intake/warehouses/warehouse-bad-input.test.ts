@@ -37,6 +37,23 @@ async function closedPort(): Promise<number> {
   return port;
 }
 
+describe("what a run says about a failure of the source", () => {
+  test("the error of a database is shown without the values that it quotes", async () => {
+    const table = `t${++tables}`;
+    await warehouse.run(`create table ${table} (at text, external_id text, payload text);
+      insert into ${table} values ('xada@secret.example', 'ada', '{"n":1}');
+      create view v_${table} as select at::timestamptz as updated_at, external_id, payload from ${table};`);
+    const { sync } = await startIntegration(server, {
+      warehouse: { type: "postgres", url: warehouse.url, table: `v_${table}` },
+      retry: { attempts: 1 },
+    });
+    const run = await sync();
+    assert.equal(run.job_status, "error");
+    assert.match(run.message ?? "", /invalid input syntax for type timestamp with time zone: …/);
+    assert.doesNotMatch(JSON.stringify(run), /ada@secret/);
+  });
+});
+
 describe("a source that can never satisfy its integration ends the run as config_error", () => {
   const cases: [name: string, columns: string, rule: RegExp][] = [
     ["no UPDATED_AT", "external_id text, payload text", /no column UPDATED_AT/],

@@ -12,6 +12,7 @@ import {
   type Strays,
   type TableShape,
   type TimeRange,
+  withoutValues,
 } from "./source.ts";
 import { readRow, readStrays } from "./values.ts";
 
@@ -93,7 +94,9 @@ const UNFIT = /^(?:Invalid Input|Binder|Catalog|Parser|Conversion|Serialization)
 
 /** Only the first line of a message: those below may quote a row. */
 function fail(error: unknown): never {
-  const message = (error as Error).message.split("\n")[0] ?? "";
+  const first = (error as Error).message.split("\n")[0] ?? "";
+  // Names of files and columns stand in errors of these kinds alone, and values in the others.
+  const message = withoutValues(first, /^(?:Binder|Catalog|Parser|IO|HTTP) Error/.test(first));
   if (UNFIT.test(message)) throw new SourceUnfit(`The files cannot be read: ${message}`, error);
   throw new SourceFailed(error, message);
 }

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, realpath, rm, stat } from "node:fs/promises";
+import { lstat, mkdtemp, readdir, realpath, rm, stat } from "node:fs/promises";
 import { hostname, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import Type from "typebox";
@@ -152,11 +152,16 @@ export async function withFolder(open: (folder: string) => Promise<Source>): Pro
 async function removeLeftBehind(): Promise<void> {
   for (const name of await readdir(tmpdir())) {
     const [pid] = name.startsWith(FOLDERS) ? name.slice(FOLDERS.length).split("-") : [];
-    if (pid && !isRunning(Number(pid))) {
-      // Another user's is left alone.
+    if (pid && !isRunning(Number(pid)) && (await isOwn(join(tmpdir(), name)))) {
       await rm(join(tmpdir(), name), { recursive: true, force: true }).catch(() => {});
     }
   }
+}
+
+/** A folder of this user: any other user may give one of theirs, or a link to one of ours, such a name. */
+async function isOwn(path: string): Promise<boolean> {
+  const found = await lstat(path).catch(() => undefined);
+  return found?.isDirectory() === true && found.uid === process.getuid?.();
 }
 
 function isRunning(pid: number): boolean {

@@ -15,6 +15,7 @@ import {
   sourceKind,
   type TableShape,
   type TimeRange,
+  withoutValues,
 } from "./source.ts";
 import { readRow, readStrays } from "./values.ts";
 
@@ -141,7 +142,9 @@ function fail(error: unknown): never {
     throw new ConnectionUnfit(`The warehouse refuses: ${message}.`, error);
   }
   if (error instanceof OutboundRefused) throw new ConnectionUnfit(message, error);
-  throw new SourceFailed(error);
+  // A sentence of the driver or the network has no SQLSTATE, and quotes no rows.
+  const hasValues = /^[0-9A-Z]{5}$/.test(code ?? "");
+  throw new SourceFailed(error, hasValues ? withoutValues(message) : undefined);
 }
 
 /** By the number of the type: timestamp, timestamptz, date. */

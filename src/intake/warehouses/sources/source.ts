@@ -204,6 +204,14 @@ export class ConnectionUnfit extends SourceUnfit {}
 /** A place outside the connection's `root`. The message is that of a place that does not exist. */
 export class OutsideRoot extends SourceUnfit {}
 
+/**
+ * The sentence of a database without the values that it quotes: those are of rows, and runs are shown to people
+ * without view_pii, mailed, and kept after a user was erased. Names of tables and columns, in errors of another class,
+ * are quoted like them: `quotesNames` leaves them.
+ */
+export const withoutValues = (message: string, quotesNames = false): string =>
+  quotesNames ? message : message.replace(/"(?:[^"]|"")*"?|'(?:[^']|'')*'?/gs, "…");
+
 /** The source failed; it may work another time. */
 export class SourceFailed extends Error {
   /** Whether the message is a client's own, which may name hosts and users of the connection. */

@@ -114,7 +114,7 @@ export async function selectHead(database: Queryable): Promise<Head | undefined>
   return row && headOf(row);
 }
 
-/** The rows without a place in the chain, by the expression of migrations/0018-covers-the-whole-audit.sql. */
+/** The rows without a place in the chain, by the expression of migrations/0019-covers-the-whole-audit.sql. */
 export async function selectUnchained(database: Queryable): Promise<Unchained> {
   const [row] = await database.query<Unchained>(
     `select count(*) as rows,

@@ -124,7 +124,7 @@ async function timeline(text: string, options: TimelineOptions): Promise<void> {
 
   async function* entries(): AsyncGenerator<string> {
     for await (const entry of readTimeline(target, userPath, options)) {
-      yield `${options.json ? JSON.stringify(entry) : describeEntry(entry)}\n`;
+      yield `${plain(options.json ? JSON.stringify(entry) : describeEntry(entry))}\n`;
     }
   }
 }

@@ -70,8 +70,10 @@ export function openWarehouse(
   workspaceId: number,
   { id, warehouse }: Pick<StoredIntegration, "id" | "warehouse">,
 ): Warehouse {
-  if (!isSealed(warehouse)) return warehouse;
-  return JSON.parse(sealing.open(warehouse.sealed, rowOf(workspaceId, id)));
+  // What a connection holds is not stored here.
+  if (!isSealed(warehouse) && isConnected(warehouse)) return warehouse;
+  const stored = isSealed(warehouse) ? warehouse.sealed : JSON.stringify(warehouse);
+  return JSON.parse(sealing.open(stored, rowOf(workspaceId, id)));
 }
 
 /**

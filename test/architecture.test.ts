@@ -35,6 +35,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   database: ["parameters", ".", "citus", "migrations", "postgres", "embedded", "backup"],
   admin: ["audit", "secrets", "backup", "jobs", "workspaces", "retention", "access"],
   people: [
+    "changes",
     "profiles",
     "activity",
     "subscriptions",

@@ -1,6 +1,7 @@
-/* Requests that work for segments: see sample-requests.ts. */
+/* Requests that work for segments and the change feed: see sample-requests.ts. */
 import { randomUUID } from "node:crypto";
 import { hashSecret } from "../src/admin/secrets/secrets.ts";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { TestServer, TestWorkspace } from "./harness.ts";
 import type { Samples } from "./sample-administration.ts";
 
@@ -35,7 +36,22 @@ export const ofSegments = (server: TestServer, workspace: TestWorkspace): Sample
     );
     return { params: { token } };
   };
+  /** Servers and keys know of the new setting within a second. */
+  const withFeed = async () => {
+    const [row] = await server.database.query<{ isOn: boolean }>(
+      "select coalesce((settings -> 'change_feed')::boolean, false) as \"isOn\" from workspaces where name = $1",
+      [workspace.name],
+    );
+    if (row?.isOn) return {};
+    const path = `/admin/v1/workspaces/${workspace.name}/settings`;
+    const { settings } = (await server.admin("GET", path)).body;
+    await server.admin("PUT", path, { ...settings, change_feed: true });
+    await sleep(1_100);
+    return {};
+  };
   return {
+    "GET /changes": withFeed,
+    "GET /admin/v1/workspaces/:name/changes": withFeed,
     [`POST ${PATH}/count`]: () => ({ body: { filter } }),
     [`GET ${PATH}/counts/:count_id`]: newCount,
     [`DELETE ${PATH}/counts/:count_id`]: newCount,

@@ -8,6 +8,7 @@ export const testWorkspace = (given: Partial<Workspace> = {}): Workspace => ({
   name: "test",
   allowReset: false,
   settings: DEFAULT_SETTINGS,
+  feed: null,
   appIds: new Set(),
   groupChannels: new Map(),
   ...given,

@@ -18,6 +18,7 @@ export type ProblemCode =
   | "METHOD_NOT_ALLOWED"
   | "REQUEST_TIMEOUT"
   | "CONFLICT"
+  | "GONE"
   | "BODY_TOO_LARGE"
   | "URL_TOO_LONG"
   | "UNSUPPORTED_MEDIA_TYPE"

@@ -130,6 +130,8 @@ export interface Contract {
   readonly isEssential?: true;
   /** Whether it may take longer than the deadline of requests, as an import may. */
   readonly takesLong?: true;
+  /** Its handler mostly waits, and bounds by itself how many wait: it is not counted among those that run. */
+  readonly waits?: true;
   /** What one request may cost, where the defaults do not fit. */
   readonly budgets?: Partial<Budgets>;
   /** Its responses may take megabytes: they are written piece by piece. */

@@ -101,7 +101,7 @@ async function withRoom(
   run: () => Promise<void>,
 ): Promise<void> {
   const { room } = request;
-  if (!room) return run();
+  if (!room || contract.waits) return run();
   if (!load.startWork(room)) throw tooMuchLoad();
   // A caller who has gone does not make the work smaller: the room is held until the handler ends.
   try {

@@ -75,6 +75,9 @@ import { RETAINED_EVENTS, RETAINED_PURCHASES } from "../people/activity/retentio
 import { sweepCatalogue } from "../people/catalogue/catalogue.ts";
 import { catalogueEndpoints } from "../people/catalogue/endpoints.ts";
 import { deleteCatalogue } from "../people/catalogue/store.ts";
+import { changeEndpoints } from "../people/changes/endpoints.ts";
+import { deleteAllRecorded } from "../people/changes/store.ts";
+import { sweepChanges } from "../people/changes/sweep-changes.ts";
 import { exportEndpoints } from "../people/export/endpoints.ts";
 import { identityAdminEndpoints } from "../people/identity/admin-endpoints.ts";
 import { identityEndpoints } from "../people/identity/endpoints.ts";
@@ -138,6 +141,7 @@ export const ENDPOINTS = [
   ...emailListEndpoints,
   ...subscriptionAdminEndpoints,
   ...catalogueEndpoints,
+  ...changeEndpoints,
   ...segmentEndpoints,
   ...segmentDashboardEndpoints,
   ...publicSegmentEndpoints,
@@ -205,6 +209,7 @@ export const ERASERS: readonly Eraser[] = [
   eraseCapturedCalls,
   deleteAllSizes,
   deleteAllExports,
+  deleteAllRecorded,
 ];
 
 /** What erasing a person removes outside the person's own rows: one for every feature that may name people. */
@@ -234,4 +239,5 @@ export const SWEEPERS: readonly ((database: Database, now: Date) => Promise<void
   sweepCatalogue,
   sweepSegments,
   sweepSegmentExports,
+  sweepChanges,
 ];

@@ -163,6 +163,7 @@ async function start(
       for (const chore of chores) clearInterval(chore);
       unfollow();
       await localListener?.close();
+      services.changeWatch.stop();
       await server.close();
       // Connections are closed; what their callers asked for may still be under way.
       await load.whenIdle();

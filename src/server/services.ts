@@ -25,6 +25,8 @@ import { createLinks } from "../messaging/preference-centers/links.ts";
 import { createPageLimits } from "../messaging/preference-centers/page-limits.ts";
 import { createPageViews } from "../messaging/preference-centers/page-views.ts";
 import { createCatalogue } from "../people/catalogue/catalogue.ts";
+import { createChangeReaders } from "../people/changes/endpoints.ts";
+import { createChangeWatch } from "../people/changes/watch-changes.ts";
 import { createLargeExports } from "../people/export/export-by-ids.ts";
 import { createExportSlots } from "../people/export/export-stream.ts";
 import { createSmallExports } from "../people/export/small-exports.ts";
@@ -84,6 +86,8 @@ export async function createServices(config: Config, watching: Watching) {
     streamSlots: createStreamSlots(),
     processes: createProcesses(),
     recordAuditedRead: createReadRecorder(stored),
+    changeWatch: createChangeWatch(database),
+    changeReaders: createChangeReaders(),
     idempotency,
     rateLimits: createRateLimits(stored),
     resources: RESOURCES,

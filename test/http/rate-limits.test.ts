@@ -111,6 +111,7 @@ const SHARED: readonly (readonly Permission[])[] = [
     "events.get",
     "custom_attributes.get",
     "purchases.product_list",
+    "changes.get",
   ],
 ];
 

@@ -32,7 +32,8 @@ export const loadWorkspace = async (
 ): Promise<Workspace | undefined> => (await loadWorkspaces(database, [id])).get(id);
 
 /** How a workspace presents itself; empty for one that does not exist. */
-export { selectBrand as readBrand } from "./store.ts";
+/** Whether the change feed is on: see `Workspace.feed`. */
+export { selectBrand as readBrand, selectFeed as readFeed } from "./store.ts";
 
 /** The names of all workspaces, by id. */
 export async function readWorkspaceNames(

@@ -126,11 +126,16 @@ export async function selectWorkspaces(database: Queryable): Promise<WorkspaceRo
 }
 
 interface WholeRow extends WorkspaceRow {
+  readonly feed: number | null;
   readonly apps: string[] | null;
   readonly groups: { readonly id: string; readonly channel: Channel }[] | null;
 }
 
+const FEED =
+  "case when w.followed or (w.settings -> 'change_feed')::boolean then w.feed_epoch end as feed";
+
 const WHOLE_COLUMNS = `${WORKSPACE_COLUMNS},
+  ${FEED},
   (select jsonb_agg(a.app_id) from apps a where a.workspace_id = w.workspace_id) as apps,
   (select jsonb_agg(jsonb_build_object('id', g.group_id, 'channel', g.channel))
      from subscription_groups g where g.workspace_id = w.workspace_id) as groups`;
@@ -164,6 +169,15 @@ export async function selectWorkspacesById(
   return rows.map(wholeOf);
 }
 
+/** How often the change feed of a workspace was turned on; null while it is off. */
+export async function selectFeed(database: Queryable, workspaceId: number): Promise<number | null> {
+  const [row] = await database.query<Pick<WholeRow, "feed">>(
+    `select ${FEED} from workspaces w where w.workspace_id = $1`,
+    [workspaceId],
+  );
+  return row?.feed ?? null;
+}
+
 export async function insertWorkspace(
   tx: Transaction,
   companyId: string,
@@ -186,8 +200,27 @@ export async function insertWorkspace(
 
 export async function updateWorkspace(tx: Transaction, workspace: WorkspaceRow): Promise<void> {
   await tx.query(
-    "update workspaces set allow_reset = $2, settings = $3::text::jsonb where workspace_id = $1",
+    `update workspaces set allow_reset = $2, settings = $3::text::jsonb,
+       feed_epoch = feed_epoch + case when not followed
+         and not coalesce((settings -> 'change_feed')::boolean, false)
+         and coalesce(($3::text::jsonb -> 'change_feed')::boolean, false) then 1 else 0 end
+     where workspace_id = $1`,
     [workspace.id, workspace.allowReset, JSON.stringify(workspace.settings)],
+  );
+}
+
+/** Turns the change feed on for something other than the settings, or no longer. */
+export async function updateFollowed(
+  tx: Transaction,
+  workspaceId: number,
+  isFollowed: boolean,
+): Promise<void> {
+  await tx.query(
+    `update workspaces set followed = $2,
+       feed_epoch = feed_epoch + case when $2 and not followed
+         and not coalesce((settings -> 'change_feed')::boolean, false) then 1 else 0 end
+     where workspace_id = $1 and followed <> $2`,
+    [workspaceId, isFollowed],
   );
 }
 

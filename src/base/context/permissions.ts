@@ -42,6 +42,7 @@ export const PERMISSIONS = [
   "events.get",
   "custom_attributes.get",
   "purchases.product_list",
+  "changes.get",
 ] as const;
 
 /**

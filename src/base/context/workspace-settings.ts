@@ -120,6 +120,27 @@ export const Settings = Type.Object(
         description: "Days for which captured calls are kept. 7 by default.",
       }),
     ),
+    change_feed: Type.Optional(
+      Type.Boolean({
+        description:
+          "Whether every change of its users is recorded in the change feed. false by default; a webhook turns it on as well.",
+      }),
+    ),
+    change_retention_days: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 90,
+        description: "Days for which changes are kept in the change feed. 7 by default.",
+      }),
+    ),
+    change_max_mb: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 1_048_576,
+        description:
+          "Megabytes of changes that are kept; beyond it the oldest are deleted. 1024 by default.",
+      }),
+    ),
     multi_language: Type.Optional(
       Type.Boolean({ description: "Whether messages can be translated. false by default." }),
     ),
@@ -182,6 +203,9 @@ export const DEFAULT_SETTINGS: WorkspaceSettings = {
   keep_purchases_days: 0,
   keep_row_log_days: 30,
   keep_captured_days: 7,
+  change_feed: false,
+  change_retention_days: 7,
+  change_max_mb: 1_024,
   multi_language: false,
   blocked_external_ids: [],
   rate_limits: {},

@@ -9,6 +9,8 @@ export interface Workspace {
   /** Whether it may be emptied by a reset. */
   readonly allowReset: boolean;
   readonly settings: WorkspaceSettings;
+  /** How often its change feed was turned on; null while it is off. */
+  readonly feed: number | null;
   readonly appIds: ReadonlySet<string>;
   /** The channel of each subscription group, by group id. */
   readonly groupChannels: ReadonlyMap<string, Channel>;

@@ -101,7 +101,7 @@ async function writeUsers(
     spreads: false,
   }));
   const { newId } = clock;
-  const { parts } = await writePeople({ database }, id, {
+  const { parts } = await writePeople({ database, clock }, context.workspace, {
     names: users.map(({ identifier }) => identifier),
     read: (reading) => readPeople(reading, id, targets, { newId }),
     async workOut(people) {

@@ -12,7 +12,7 @@ import type { Catalogue } from "../../people/catalogue/catalogue.ts";
 import type { AddressCache } from "../../people/profiles/address-cache.ts";
 import { startRequestWork } from "../../people/profiles/attribute-rules/work-budgets.ts";
 import type { IdCache } from "../../people/profiles/id-cache.ts";
-import { readPeople } from "../../people/profiles/load-people.ts";
+import { readPeople, type Target } from "../../people/profiles/load-people.ts";
 import type { People, PeopleChanges } from "../../people/profiles/people.ts";
 import { savePeople } from "../../people/profiles/save-people.ts";
 import { type Written, writePeople } from "../../people/profiles/write-people.ts";
@@ -71,20 +71,41 @@ export async function writeBatch(
   const [first] = requests;
   if (!first) return [];
   const { workspace } = first.context;
-  const targets = requests.flatMap((request) => request.items);
+  const items = requests.flatMap((request) => request.items);
+  const targets = namedFor(workspace, items);
   const { newId } = services.clock;
-  const quotas = await services.quotas.of(workspace, targets);
-  const { verdicts, changes, batch } = await writePeople(services, workspace.id, {
+  const quotas = await services.quotas.of(workspace, items);
+  const { verdicts, changes, batch } = await writePeople(services, workspace, {
     names: targets.map(({ identifier }) => identifier),
     read: (reading) => readPeople(reading, workspace.id, targets, { newId }),
     workOut: (people) => workOut(services, requests, people, quotas),
     save: (tx, worked) => save(tx, services, workspace, worked),
-    sentAtOnce: (worked) => (asksAllAtOnce(worked) ? worked.changes : undefined),
+    sentAtOnce: (worked) => (asksAllAtOnce(worked) ? writtenAtOnce(worked) : undefined),
   });
   const { events, purchases } = batch;
   services.catalogue.note(workspace.id, { people: changes, events, purchases });
   return verdicts;
 }
+
+/**
+ * The items as they are read. The change feed names users by their external_id and aliases, so those who are named by
+ * something else are read.
+ */
+const namedFor = ({ feed }: Workspace, items: readonly Item[]): readonly Target[] =>
+  feed === null
+    ? items
+    : items.map(({ identifier, reads, addresses, spreads }) => ({
+        identifier,
+        reads: reads || identifier.kind !== "external_id",
+        addresses,
+        spreads,
+      }));
+
+const writtenAtOnce = ({ changes, batch: { events, purchases } }: Worked): Written => ({
+  people: changes,
+  events,
+  purchases,
+});
 
 /** A batch as it is to be written. */
 interface Worked {

@@ -1,3 +1,4 @@
+import { readFeed } from "../../admin/workspaces/find-workspace.ts";
 import type { Context } from "../../base/context/context.ts";
 import { within, withRetries } from "../../database/database.ts";
 import { emailValue } from "../../people/profiles/identifiers.ts";
@@ -28,11 +29,7 @@ export async function saveChoices(
 ): Promise<boolean> {
   const { emailState, groupStates } = effectOf(reader, choices);
   if (emailState === undefined && groupStates.length === 0) return false;
-  const workspace = {
-    id: workspaceId,
-    groupChannels: new Map(reader.groups.map(({ id, channel }) => [id, channel])),
-  };
-  const own = { ...context, workspace };
+  const groupChannels = new Map(reader.groups.map(({ id, channel }) => [id, channel]));
   const named = [
     {
       identifier: { kind: "platform_id" as const, value: reader.profileId },
@@ -41,6 +38,8 @@ export async function saveChoices(
   ];
   const sets = groupStates.map(([groupId, state]) => ({ groupId, state, named }));
   return withRetries(services.database, async (tx) => {
+    const feed = await readFeed(tx, workspaceId);
+    const own = { ...context, workspace: { id: workspaceId, feed, groupChannels } };
     const inTransaction = { ...services, database: within(services.database, tx) };
     const gone = await setGroupStates(inTransaction, own, sets);
     if (gone.length > 0) return false;

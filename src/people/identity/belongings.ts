@@ -12,7 +12,7 @@ import {
 import { type ActivityPart, measureActivity } from "../activity/size-store.ts";
 import { moveActivity } from "../activity/write-activity.ts";
 import { carrySubscriptionsOver, forgetSubscriptions } from "../subscriptions/people-gone.ts";
-import { readGroupStates } from "../subscriptions/states.ts";
+import { readGroupStates, type StateChanges } from "../subscriptions/states.ts";
 import { combine, combineBelongings } from "./combine/combine.ts";
 import type { Effect } from "./combine/effects.ts";
 import { type Belongings, EMPTY, NO_BELONGINGS } from "./combine/whole.ts";
@@ -143,14 +143,14 @@ export async function joinBelongings(
 
 const removed = (effect: Effect): Effect => ({ ...effect, effect: "removed", result: null });
 
-/** Writes the changed belongings. The transaction must have locked all profiles. */
+/** Writes the changed belongings. The transaction must have locked all profiles. @returns group states of kept users. */
 export async function saveBelongings(
   tx: Transaction,
   workspaceId: number,
   { changes, before, after, abandonedEmails }: SavedBelongings,
   contextOf: (change: Change) => WorkspaceContext,
   clock: Clock,
-): Promise<void> {
+): Promise<StateChanges["groupStates"]> {
   const merges = changes.flatMap((change) => (change.kind === "merge" ? [change] : []));
   const moves = movesOf(merges);
   const left = new Set(
@@ -164,7 +164,7 @@ export async function saveBelongings(
   );
   const changed = <Row extends object>(of: (belongings: Belongings) => readonly Row[]) =>
     changedRows(before, after, of);
-  await settleAll([
+  const [, carried] = await settleAll([
     moveActivity(
       tx,
       workspaceId,
@@ -188,6 +188,7 @@ export async function saveBelongings(
       emails: abandonedEmails,
     }),
   ]);
+  return carried;
 }
 
 export interface SavedBelongings {

@@ -137,7 +137,7 @@ export async function changeTogether(
   if (isDryRun) {
     return readTogether(database, async (tx) => (await compute(await read(tx), tx)).results);
   }
-  const { results } = await writePeople({ database }, workspace.id, {
+  const { results } = await writePeople(services, workspace, {
     names,
     read: ({ from, lock }) => read(from, lock),
     workOut: compute,
@@ -238,11 +238,12 @@ async function save(
   const takesExternalIds = await saveGraph(tx, workspaceId, profiles, { isLocked, now });
   const abandonedEmails = await findAbandoned(tx, workspaceId, profiles);
   const belongings = { changes, before, after: outcome.after, abandonedEmails };
-  const [, subscriptions] = await settleAll([
+  const [carried, linked] = await settleAll([
     saveBelongings(tx, workspaceId, belongings, callers.of, clock),
     writeSubscriptions(tx, workspaceId, emailStates(profiles, callers), clock),
     recordAudit(tx, workspaceId, outcome.audited, callers.of, clock),
   ]);
+  const subscriptions = { ...linked, groupStates: carried };
   return { identities: { profiles, changes }, subscriptions, takesExternalIds };
 }
 

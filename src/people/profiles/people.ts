@@ -129,10 +129,10 @@ export function createPeople(
     else holders.set(key, new Set([profileId]));
   }
 
-  function personWith(id: string): Person {
+  function personWith(id: string, externalId?: string): Person {
     const known = people.get(id);
     if (known) return known;
-    const unread = unreadPerson(id);
+    const unread = unreadPerson(id, externalId);
     people.set(id, unread);
     return unread;
   }
@@ -155,11 +155,11 @@ export function createPeople(
         return people.get(merged.get(identifier.value) ?? identifier.value);
       if (identifier.kind === "external_id") {
         const owner = owners.get(identifier.value);
-        return owner === undefined ? undefined : personWith(owner);
+        return owner === undefined ? undefined : personWith(owner, identifier.value);
       }
       const ids = holders.get(identifierKey(identifier));
       if (!ids?.size) return undefined;
-      return [...ids].map(personWith).reduce(preferred);
+      return [...ids].map((id) => personWith(id)).reduce(preferred);
     },
 
     create(identifier) {
@@ -179,7 +179,7 @@ export function createPeople(
     },
 
     holdersOf: (kind, value) =>
-      [...(holders.get(identifierKey({ kind, value })) ?? [])].map(personWith),
+      [...(holders.get(identifierKey({ kind, value })) ?? [])].map((id) => personWith(id)),
 
     setEmail(person, address) {
       if (isUnread(person)) {
@@ -259,11 +259,11 @@ const personOf = (row: ProfileRow): Person => ({
   updatedAt: undefined,
 });
 
-const unreadPerson = (id: string): Person => ({
+const unreadPerson = (id: string, externalId: string | undefined): Person => ({
   id,
   isNew: false,
   stored: undefined,
-  externalId: undefined,
+  externalId,
   aliases: [],
   email: undefined,
   phone: undefined,
@@ -310,6 +310,7 @@ const updateOf = (person: Person, updatedAtMicros: number): ProfileUpdate =>
   person.stored
     ? {
         id: person.id,
+        externalId: person.stored.externalId,
         before: person.stored,
         version: person.stored.version,
         standardPatch: person.standardPatch ?? null,
@@ -322,6 +323,7 @@ const updateOf = (person: Person, updatedAtMicros: number): ProfileUpdate =>
       }
     : {
         id: person.id,
+        externalId: person.externalId ?? null,
         before: undefined,
         version: null,
         standardPatch: person.standardPatch ?? null,

@@ -6,6 +6,8 @@ import type { Attributes, ProfileRow } from "./store.ts";
 /** What changes about a stored profile. A member of an attributes patch that is null is removed. */
 export interface ProfileUpdate {
   readonly id: string;
+  /** As far as it is known. */
+  readonly externalId: string | null;
   /** The profile as it was read; undefined if it was not. */
   readonly before: ProfileRow | undefined;
   /** The version that the change was computed from; null if it holds for any. */

@@ -1,3 +1,7 @@
+import type { Clock } from "../../base/clock.ts";
+import type { CallRecord } from "../../base/context/context.ts";
+import type { Workspace } from "../../base/context/workspace.ts";
+import type { Json } from "../../base/values/plain-json.ts";
 import { bucketOfId, bucketOfValue } from "../../database/buckets.ts";
 import {
   type Database,
@@ -8,7 +12,9 @@ import {
   withRetries,
 } from "../../database/database.ts";
 import { laneLocksOf, writePeopleOf } from "../../database/people-lock.ts";
+import { bucketOfChanges, recordChanges } from "../changes/record-changes.ts";
 import type { AddressCache } from "./address-cache.ts";
+import { describeChanges } from "./describe-changes.ts";
 import type { IdCache } from "./id-cache.ts";
 import {
   checkIdRemovals,
@@ -16,7 +22,7 @@ import {
   selectIdRemovals,
   writePeopleAt,
 } from "./id-removals-store.ts";
-import type { PersonIdentifier } from "./identifiers.ts";
+import type { Alias, PersonIdentifier } from "./identifiers.ts";
 import { type Cached, type Reading, storeWritten } from "./load-people.ts";
 import type { PeopleChanges } from "./people.ts";
 import type { NewProfile, ProfileRow } from "./store.ts";
@@ -35,10 +41,10 @@ export interface PeopleWrite<Found, Worked> {
   /** The identifiers that name the people it is about. */
   readonly names: readonly PersonIdentifier[];
   /**
-   * The rows of users that `save` writes, if none of its statements depends on the result of another and none
+   * What `save` writes, if none of its statements depends on the result of another and none
    * writes a small table: then they are sent together, to the node of a cluster that has all of these rows.
    */
-  sentAtOnce?(worked: Worked): PeopleChanges | undefined;
+  sentAtOnce?(worked: Worked): Written | undefined;
 }
 
 /**
@@ -48,13 +54,18 @@ export interface PeopleWrite<Found, Worked> {
 export interface Written {
   /** Users who were created and updated; an update has the row that was read, if one was. */
   readonly people?: PeopleChanges;
-  readonly events?: readonly Happened[];
-  readonly purchases?: readonly Happened[];
+  readonly events?: readonly Happened<HappenedEvent>[];
+  readonly purchases?: readonly Happened<HappenedPurchase>[];
   /** States that have changed. */
   readonly subscriptions?: {
-    readonly groupStates: readonly { readonly profileId: string; readonly groupId: string }[];
-    readonly emailStates: readonly { readonly email: string }[];
+    readonly groupStates: readonly (StateChange & {
+      readonly profileId: string;
+      readonly groupId: string;
+    })[];
+    readonly emailStates: readonly (StateChange & { readonly email: string })[];
   };
+  /** Users who are in none of the others, so that a change can name them. */
+  readonly names?: readonly NamedUser[];
   /** Users who were merged, identified, renamed and deleted, with the rows before and after. */
   readonly identities?: {
     readonly profiles: {
@@ -62,27 +73,76 @@ export interface Written {
       readonly replaced: readonly NewProfile[];
       readonly touched: readonly ProfileRow[];
       readonly removedIds: readonly string[];
+      /** Merged profiles whose ids lead nowhere any more. */
+      readonly forgottenIds: readonly string[];
     };
-    readonly changes: readonly { readonly kind: "merge" | "identify" | "delete" }[];
+    readonly changes: readonly IdentityChange[];
   };
   /** Whether an external_id has left a user who still exists. */
   readonly takesExternalIds?: boolean;
 }
 
-interface Happened {
+interface Happened<Work> {
   readonly id: string;
   readonly profileId: string;
-  readonly work: object;
+  readonly work: Work;
 }
+
+export interface HappenedEvent {
+  readonly name: string;
+  readonly time: Date;
+  readonly appId: string | null;
+  readonly properties: Json | null;
+}
+
+export interface HappenedPurchase extends Omit<HappenedEvent, "name"> {
+  readonly productId: string;
+  readonly currency: string;
+  readonly price: number;
+  readonly quantity: number;
+}
+
+interface StateChange {
+  readonly state: string;
+  /** Null if there was none. */
+  readonly before: string | null;
+  readonly context: CallRecord;
+}
+
+/** What names a user. */
+export type NamedUser = {
+  readonly id: string;
+  readonly externalId?: string | null | undefined;
+  readonly aliases?: readonly Alias[];
+};
+
+interface Name {
+  readonly platformId: string;
+  readonly externalId: string | null;
+}
+
+export type IdentityChange =
+  | {
+      readonly kind: "merge";
+      readonly kept: Name;
+      readonly merged: Name;
+      /** What moves to the kept user. */
+      readonly extent: string;
+    }
+  | { readonly kind: "identify" | "delete"; readonly user: Name };
 
 interface CachingServices {
   readonly database: Database;
+  readonly clock: Clock;
   readonly idCache: IdCache;
   readonly addressCache: AddressCache;
 }
 
 /** With caches, people are read before the transaction begins. */
-export type PeopleServices = Pick<CachingServices, "database"> & Partial<CachingServices>;
+export type PeopleServices = Pick<CachingServices, "database" | "clock"> & Partial<CachingServices>;
+
+/** A workspace, and whether its changes are recorded. */
+export type FollowedWorkspace = Pick<Workspace, "id" | "feed">;
 
 /** How often a write is tried. */
 const TRIES = 20;
@@ -111,21 +171,22 @@ const LARGE_BATCH = 256;
  * lanes, so that nobody changes what they read. Within a running transaction there is one try, with the profiles locked,
  * for its owner alone can run it again.
  *
- * A reset of the workspace waits until the transaction ends.
+ * A reset of the workspace waits until the transaction ends. What was written is recorded in the change feed, if that is on.
  *
  * @returns what was worked out in the try that was committed.
  * @throws a serialization failure when every try had a stale read.
  */
 export async function writePeople<Found, Worked>(
   services: PeopleServices,
-  workspaceId: number,
+  workspace: FollowedWorkspace,
   write: PeopleWrite<Found, Worked>,
 ): Promise<Worked> {
-  const { database } = services;
+  const { database, clock } = services;
+  const workspaceId = workspace.id;
   // The owner of a running transaction may hold locks that these would have to come before.
   const isOrdered = database.ordersWriters && !database.isWithin;
   const locks = isOrdered ? laneLocksOf(workspaceId, write.names) : [];
-  const writing = { database, workspaceId, write, locks };
+  const writing = { database, workspace, clock, write, locks };
   const caches = !database.isWithin && hasCaches(services) ? services : undefined;
   let cached =
     caches && (cachedIds(caches, workspaceId) ?? (await refreshIds(caches, workspaceId)));
@@ -152,7 +213,7 @@ const hasCaches = (services: PeopleServices): services is CachingServices =>
 
 /** The id cache as it is; undefined where its count of removals was never read. */
 function cachedIds(
-  { idCache, addressCache }: CachingServices,
+  { idCache, addressCache }: Pick<CachingServices, "idCache" | "addressCache">,
   workspaceId: number,
 ): Cached | undefined {
   const removals = idCache.removals(workspaceId);
@@ -169,45 +230,76 @@ async function refreshIds(
   return { idCache, addressCache, removals };
 }
 
-interface Writing<Found, Worked> {
-  readonly database: Database;
-  readonly workspaceId: number;
-  readonly write: PeopleWrite<Found, Worked>;
-  /** Those that order it among other writers; none where it reads before its transaction begins. */
-  readonly locks: readonly number[];
-}
-
 interface Done<Worked> {
   readonly worked: Worked;
   readonly written: Written;
 }
 
-/** The one place at which people have been saved, in their transaction. */
+/** One call of `writePeople`. */
+interface Writing<Found, Worked> {
+  readonly database: Database;
+  /** Those that order it among other writers; none where it reads before its transaction begins. */
+  readonly locks: readonly number[];
+  readonly write: PeopleWrite<Found, Worked>;
+  readonly workspace: FollowedWorkspace;
+  readonly clock: Clock;
+}
+
+/**
+ * The one place at which people are saved, in their transaction. Their changes are numbered last, because whoever
+ * numbers changes of the same users waits from then on until the transaction ends.
+ *
+ * @param sent what will be written, if its statements are sent together.
+ */
 async function saved<Found, Worked>(
   tx: Transaction,
-  write: PeopleWrite<Found, Worked>,
+  { write, workspace, clock }: Writing<Found, Worked>,
   worked: Worked,
   isLocked: boolean,
+  sent?: Written,
 ): Promise<Done<Worked>> {
-  return { worked, written: await write.save(tx, worked, isLocked) };
+  const record = async (written: Written) => {
+    if (workspace.feed !== null) {
+      const drafts = describeChanges(written);
+      const erased = erasedIn(written);
+      await recordChanges(tx, workspace.id, workspace.feed, { drafts, erased }, clock);
+    }
+  };
+  const saving = write.save(tx, worked, isLocked);
+  if (sent) {
+    const [written] = await settleAll([saving, record(sent)]);
+    return { worked, written };
+  }
+  const written = await saving;
+  await record(written);
+  return { worked, written };
+}
+
+/** Users who were deleted, and those who had been merged into them. */
+function erasedIn({ identities }: Written): string[] {
+  if (!identities) return [];
+  const { changes, profiles } = identities;
+  const deleted = changes.flatMap((each) => (each.kind === "delete" ? [each.user.platformId] : []));
+  return deleted.length > 0 ? [...deleted, ...profiles.forgottenIds] : [];
 }
 
 /** Reads in the transaction. @param cached where a try before has read with caches. */
 const writeWithin = <Found, Worked>(
-  { database, workspaceId, write, locks }: Writing<Found, Worked>,
+  writing: Writing<Found, Worked>,
   cached: Cached | undefined,
 ): Promise<Done<Worked>> =>
   withRetries(
-    database,
+    writing.database,
     async (tx, attempt) => {
+      const { workspace, write, locks } = writing;
       const tries = attempt + (cached ? 1 : 0);
       const isLocked = tries >= LOCKING_TRY;
       const [, found] = await settleAll([
         // In one round trip with what is read first: that is read once these are held.
-        writePeopleOf(tx, workspaceId, tries > 1 ? locks : []),
+        writePeopleOf(tx, workspace.id, tries > 1 ? locks : []),
         write.read({ from: tx, lock: isLocked ? tx : undefined, cached, usesCaches: false }),
       ]);
-      return saved(tx, write, await write.workOut(found, tx), isLocked);
+      return saved(tx, writing, await write.workOut(found, tx), isLocked);
     },
     TRIES,
   );
@@ -224,46 +316,51 @@ async function unlessAborted<Result>(writing: Promise<Result>): Promise<Result |
 
 /** Waits for earlier writers to the same lanes, and reads once it holds their locks. */
 const writeInTurn = <Found, Worked>(
-  { database, workspaceId, write, locks }: Writing<Found, Worked>,
+  writing: Writing<Found, Worked>,
   cached: Cached,
 ): Promise<Done<Worked>> =>
-  database.transaction(async (tx) => {
+  writing.database.transaction(async (tx) => {
+    const { workspace, write, locks } = writing;
     const [, found] = await settleAll([
-      writePeopleAt(tx, workspaceId, cached.removals, locks),
+      writePeopleAt(tx, workspace.id, cached.removals, locks),
       write.read({ from: tx, lock: undefined, cached, usesCaches: true }),
     ]);
-    return saved(tx, write, await write.workOut(found, tx), false);
+    return saved(tx, writing, await write.workOut(found, tx), false);
   });
 
 /** Reads and computes before the transaction begins. */
 async function writeAhead<Found, Worked>(
-  { database, workspaceId, write }: Writing<Found, Worked>,
+  writing: Writing<Found, Worked>,
   cached: Cached,
 ): Promise<Done<Worked>> {
+  const { database, workspace, write } = writing;
+  const { id } = workspace;
   const [first] = write.names;
-  const from = database.reader([bucketOfValue(workspaceId, first?.value ?? "")]);
+  const from = database.reader([bucketOfValue(id, first?.value ?? "")]);
   const found = await write.read({ from, lock: undefined, cached, usesCaches: true });
   const worked = await write.workOut(found, from);
-  const changes = write.sentAtOnce?.(worked);
-  const begin = changes ? database.transactionAtOnce : database.transaction;
+  const sent = write.sentAtOnce?.(worked);
+  const begin = sent ? database.transactionAtOnce : database.transaction;
   const [, done] = await begin(
     (tx, isChecked) =>
       settleAll([
-        isChecked
-          ? writePeopleOf(tx, workspaceId)
-          : writePeopleAt(tx, workspaceId, cached.removals),
-        saved(tx, write, worked, false),
+        isChecked ? writePeopleOf(tx, id) : writePeopleAt(tx, id, cached.removals),
+        saved(tx, writing, worked, false, sent),
       ]),
-    changes && {
-      buckets: bucketsOf(changes, workspaceId),
-      check: (small) => checkIdRemovals(small, workspaceId, cached.removals),
+    sent && {
+      buckets: bucketsOf(sent, workspace),
+      check: (small) => checkIdRemovals(small, id, cached.removals),
     },
   );
   return done;
 }
 
 /** Where the rows of these changes lie, and what belongs to these people. */
-function* bucketsOf(changes: PeopleChanges, workspaceId: number): Iterable<number> {
+function* bucketsOf({ people }: Written, { id: workspaceId, feed }: FollowedWorkspace) {
+  const changes = people as PeopleChanges;
+  for (const { id } of feed === null ? [] : [...changes.updated, ...changes.created]) {
+    yield bucketOfChanges(id);
+  }
   for (const { id } of changes.updated) yield bucketOfId(id);
   for (const { id } of changes.created) yield bucketOfId(id);
   for (const { value } of changes.addedIdentifiers) yield bucketOfValue(workspaceId, value);

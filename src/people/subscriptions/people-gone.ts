@@ -6,7 +6,7 @@ import {
   deleteGroupStateChanges,
   insertGroupStateChanges,
 } from "./history-store.ts";
-import { dated } from "./states.ts";
+import { dated, type StateChanges } from "./states.ts";
 import {
   deleteGroupStates,
   type GroupStateRow,
@@ -53,13 +53,15 @@ export interface Merged {
  * newest entry of a group is always its state.
  *
  * The profiles must be locked by the transaction. docs/decisions/merging.md
+ *
+ * @returns the states that kept profiles have received.
  */
 export async function carrySubscriptionsOver(
   tx: Transaction,
   workspaceId: number,
   merges: readonly Merged[],
   clock: Clock,
-): Promise<void> {
+): Promise<StateChanges["groupStates"]> {
   const toIds = new Map(merges.map(({ fromId, toId }) => [fromId, toId]));
   const contextOf = new Map(merges.map(({ toId, context }) => [toId, context]));
   const fromIds = [...toIds.keys()];
@@ -79,13 +81,20 @@ export async function carrySubscriptionsOver(
   for (const row of inOrder.map(carried)) {
     if (!coming.has(keyOf(row))) coming.set(keyOf(row), row);
   }
-  await insertMissingGroupStates(tx, workspaceId, [...coming.values()], clock.now());
+  const missing = await insertMissingGroupStates(
+    tx,
+    workspaceId,
+    [...coming.values()],
+    clock.now(),
+  );
   const kept = await selectGroupStates(tx, workspaceId, [...new Set(toIds.values())]);
   const resulting = kept
     .filter((row) => coming.has(keyOf(row)))
     .map((row) => ({ ...row, context: contextOf.get(row.profileId) as CallRecord }));
-  const added = [...history.map(carried), ...dated(resulting, clock)];
-  await insertGroupStateChanges(tx, workspaceId, added);
+  const entries = dated(resulting, clock);
+  await insertGroupStateChanges(tx, workspaceId, [...history.map(carried), ...entries]);
+  const isNew = new Set(missing.map(keyOf));
+  return entries.filter((row) => isNew.has(keyOf(row))).map((row) => ({ ...row, before: null }));
 }
 
 const keyOf = ({ profileId, groupId }: GroupStateRow): string => `${profileId} ${groupId}`;

@@ -4,7 +4,7 @@ import type { Transaction } from "../../database/database.ts";
 import type { PersonIdentifier } from "../profiles/identifiers.ts";
 import { readPeople } from "../profiles/load-people.ts";
 import { savePeople } from "../profiles/save-people.ts";
-import { type Written, writePeople } from "../profiles/write-people.ts";
+import { type FollowedWorkspace, type Written, writePeople } from "../profiles/write-people.ts";
 import { forgetAddress } from "./person-states.ts";
 import type { SetServices, SettingContext } from "./set-group-states.ts";
 import { type EmailState, writeSubscriptions } from "./states.ts";
@@ -24,7 +24,7 @@ export async function setEmailStates(
   alsoWrite?: (tx: Transaction) => Promise<void>,
 ): Promise<void> {
   const { workspace } = context;
-  await touchHolders(services, workspace.id, addresses, async (tx) => {
+  await touchHolders(services, workspace, addresses, async (tx) => {
     const emailStates = addresses.map(({ value }) => ({ email: value, state, context }));
     const changes = { groupStates: [], emailStates, linkedEmailStates: [] };
     const subscriptions = await writeSubscriptions(tx, workspace.id, changes, services.clock);
@@ -46,7 +46,7 @@ export async function eraseEmailState(
 ): Promise<boolean> {
   const { workspace } = context;
   let wasStored = false;
-  await touchHolders(services, workspace.id, [address], async (tx) => {
+  await touchHolders(services, workspace, [address], async (tx) => {
     wasStored = await forgetAddress(tx, workspace.id, address.value);
     if (!wasStored) return {};
     const change = { action: "erased", kind: "email_state", name: workspace.name };
@@ -59,20 +59,21 @@ export async function eraseEmailState(
 /** Locks all users of the addresses, marks them as updated now, and writes something about the addresses. */
 async function touchHolders(
   { database, clock }: SetServices,
-  workspaceId: number,
+  workspace: FollowedWorkspace,
   addresses: readonly PersonIdentifier[],
   write: (tx: Transaction) => Promise<Written>,
 ): Promise<void> {
   const { newId } = clock;
   const targets = addresses.map((identifier) => ({
     identifier,
-    reads: false,
+    // The feed names a user who has the address.
+    reads: workspace.feed !== null,
     addresses: [],
     spreads: false,
   }));
-  await writePeople({ database }, workspaceId, {
+  await writePeople({ database, clock }, workspace, {
     names: addresses,
-    read: (reading) => readPeople(reading, workspaceId, targets, { newId }),
+    read: (reading) => readPeople(reading, workspace.id, targets, { newId }),
     async workOut(people) {
       for (const { value } of addresses) {
         for (const person of people.holdersOf("email", value)) people.touch(person);
@@ -80,7 +81,7 @@ async function touchHolders(
       return people.changes(clock.now());
     },
     async save(tx, changes) {
-      await savePeople(tx, workspaceId, changes);
+      await savePeople(tx, workspace.id, changes);
       return { people: changes, ...(await write(tx)) };
     },
   });

@@ -22,7 +22,7 @@ export interface SetServices {
 
 /** A context with the part of the workspace that setting states needs. */
 export interface SettingContext extends Context {
-  readonly workspace: Pick<Workspace, "id" | "groupChannels">;
+  readonly workspace: Pick<Workspace, "id" | "feed" | "groupChannels">;
 }
 
 /** A place in a request: the list and the index. */
@@ -124,10 +124,11 @@ export async function setTogether(
   requests: readonly SetRequest[],
 ): Promise<ItemNote[][]> {
   const [first] = requests as [SetRequest];
-  const { id } = first.context.workspace;
+  const { workspace } = first.context;
+  const { id } = workspace;
   const targets = requests.flatMap(({ sets }) => sets.flatMap((set) => set.named.map(targetOf)));
-  const options = { newId: services.clock.newId, bare: true };
-  const { skipped } = await writePeople(services, id, {
+  const options = { newId: services.clock.newId, bare: workspace.feed === null };
+  const { skipped } = await writePeople(services, workspace, {
     names: targets.map(({ identifier }) => identifier),
     read: (reading) => readPeople(reading, id, targets, options),
     workOut: (people) => workOut(people, requests),
@@ -201,7 +202,7 @@ async function save(
     touchProfiles(tx, workspaceId, touches),
     writeGroupSets(tx, workspaceId, groupStates, clock),
   ]);
-  return { subscriptions };
+  return { subscriptions, names: touched.map(({ person }) => person) };
 }
 
 const touchOf = (

@@ -11,12 +11,13 @@ import {
 import {
   type DatedEmailStateRow,
   deleteAllStates,
+  type EmailState,
   type EmailStateRow,
+  type GroupState,
   type GroupStateRow,
   repeatRefusals,
   selectStatesIn,
   upsertEmailStates,
-  upsertGroupStates,
   upsertLinkedEmailStates,
   writeEmailStates,
   writeGroupStates,
@@ -60,8 +61,8 @@ export interface SubscriptionChanges {
 
 /** What changed, as entries of the history. */
 export interface StateChanges {
-  readonly groupStates: readonly GroupStateChange[];
-  readonly emailStates: readonly EmailStateChange[];
+  readonly groupStates: readonly (GroupStateChange & { readonly before: GroupState | null })[];
+  readonly emailStates: readonly (EmailStateChange & { readonly before: EmailState | null })[];
 }
 
 /**
@@ -82,32 +83,20 @@ export async function writeSubscriptions(
   const { groupStates, linkedEmailStates } = changes;
   const now = clock.now();
   const emailStates = changes.emailStates.map((row) => ({ setAt: now.getTime() * 1_000, ...row }));
-  const groups = writeSteps(groupStates, groupKey, {
-    upsert: (rows) => upsertGroupStates(tx, workspaceId, rows, now),
-    write: (rows) => writeGroupStates(tx, workspaceId, rows, now),
-  });
   const linked = upsertLinkedEmailStates(tx, workspaceId, linkedEmailStates);
-  const emails = writeSteps(emailStates, emailKey, {
-    upsert: (rows) => upsertEmailStates(tx, workspaceId, rows),
-    write: (rows) => writeEmailStates(tx, workspaceId, rows),
-  });
-  const [ofGroups, ofEmails] = await settleAll([
-    groups.then(async (changed) => {
-      const entries = dated(changed, clock);
-      await insertGroupStateChanges(tx, workspaceId, entries);
-      return entries;
-    }),
+  const emails = writeEmailSteps(tx, workspaceId, emailStates);
+  const [{ groupStates: ofGroups }, ofEmails] = await settleAll([
+    writeGroupSets(tx, workspaceId, groupStates, clock),
     settleAll([linked, emails]).then(async ([taken, changed]) => {
-      const addresses = new Set(taken.map(emailKey));
-      const all = [...linkedEmailStates.filter((row) => addresses.has(row.email)), ...changed];
-      const entries = dated(all, clock);
+      const all = [...stepsBy(linkedEmailStates, taken), ...changed];
+      const entries = dated(all.map(withBefore), clock);
+      const repeated = repeatedRefusals(
+        [...linkedEmailStates, ...emailStates],
+        all.map(({ row }) => row),
+      );
       await settleAll([
         insertEmailStateChanges(tx, workspaceId, entries),
-        repeatRefusals(
-          tx,
-          workspaceId,
-          repeatedRefusals([...linkedEmailStates, ...emailStates], all),
-        ),
+        repeatRefusals(tx, workspaceId, repeated),
       ]);
       return entries;
     }),
@@ -134,12 +123,13 @@ export async function writeGroupSets(
   const stored = await selectStatesIn(tx, workspaceId, profileIds, groupIds);
   const present = new Map(stored.map((row) => [groupKey(row), row.state]));
   const last = new Map<string, GroupStateSet>();
-  const changes = sets.filter((row) => {
+  const changes = sets.flatMap((row) => {
     const key = groupKey(row);
-    if (present.get(key) === row.state) return false;
+    const before = present.get(key) ?? null;
+    if (before === row.state) return [];
     present.set(key, row.state);
     last.set(key, row);
-    return true;
+    return [{ ...row, before }];
   });
   const entries = dated(changes, clock);
   await settleAll([
@@ -154,11 +144,9 @@ async function writeRelinked(
   workspaceId: number,
   { relinkedEmailStates = [] }: SubscriptionChanges,
   clock: Clock,
-): Promise<EmailStateChange[]> {
+): Promise<StateChanges["emailStates"][number][]> {
   const taken = await upsertLinkedEmailStates(tx, workspaceId, relinkedEmailStates);
-  const addresses = new Set(taken.map(emailKey));
-  const changed = relinkedEmailStates.filter((row) => addresses.has(row.email));
-  const entries = dated(changed, clock);
+  const entries = dated(stepsBy(relinkedEmailStates, taken).map(withBefore), clock);
   await insertEmailStateChanges(tx, workspaceId, entries);
   return entries;
 }
@@ -184,40 +172,58 @@ export function dated<Row>(rows: readonly Row[], clock: Clock) {
 
 const groupKey = ({ profileId, groupId }: GroupStateRow): string => `${profileId} ${groupId}`;
 
-const emailKey = ({ email }: EmailStateRow): string => email;
+/** A set that has changed the state, and the state before it; null if there was none. */
+interface Step<Row> {
+  readonly row: Row;
+  readonly before: EmailState | null;
+}
+
+const withBefore = <Row>({ row, before }: Step<Row>) => ({ ...row, before });
+
+/** The rows of addresses whose states have changed. */
+const stepsBy = <Row extends EmailStateRow>(
+  rows: readonly Row[],
+  changed: readonly { readonly email: string; readonly before: EmailState | null }[],
+): Step<Row>[] => {
+  const before = new Map(changed.map((each) => [each.email, each.before]));
+  return rows.flatMap((row) => {
+    const state = before.get(row.email);
+    return state === undefined ? [] : [{ row, before: state }];
+  });
+};
 
 /**
- * Writes states that may be set several times. For each key the first is written, so that the engine reports
- * whether it is a change, then the last; one in between is a change if it differs from the one before. The last one
- * is written even if it was stored before, for what came in between makes its time count.
+ * Writes states of addresses, each of which may be set several times. For each address the first is written, so that
+ * the engine reports whether it is a change, then the last; one in between is a change if it differs from the one
+ * before. The last one is written even if it was stored before, for what came in between makes its time count.
  *
  * @returns those that changed something, in order.
  */
-async function writeSteps<Key, Row extends Key & { readonly state: string }>(
-  rows: readonly Row[],
-  keyOf: (row: Key) => string,
-  {
-    upsert,
-    write,
-  }: {
-    /** @returns those that were new or different before. */
-    upsert(rows: readonly Row[]): Promise<readonly Key[]>;
-    write(rows: readonly Row[]): Promise<void>;
-  },
-): Promise<Row[]> {
-  const first = new Map<string, Row>();
-  const last = new Map<string, Row>();
-  const steps = rows.filter((row) => {
-    const key = keyOf(row);
-    if (last.get(key)?.state === row.state) return false;
-    if (!first.has(key)) first.set(key, row);
-    last.set(key, row);
-    return true;
+async function writeEmailSteps(
+  tx: Transaction,
+  workspaceId: number,
+  rows: readonly (EmailStateSet & DatedEmailStateRow)[],
+): Promise<Step<EmailStateSet & DatedEmailStateRow>[]> {
+  const first = new Map<string, EmailStateRow>();
+  const last = new Map<string, (typeof rows)[number]>();
+  const steps = rows.flatMap((row) => {
+    const known = last.get(row.email);
+    if (known?.state === row.state) return [];
+    if (!first.has(row.email)) first.set(row.email, row);
+    last.set(row.email, row);
+    return [{ row, before: known?.state ?? null }];
   });
-  const further = [...last].filter(([key, row]) => row !== first.get(key)).map(([, row]) => row);
-  const [written] = await settleAll([upsert([...first.values()]), write(further)]);
-  const changed = new Set(written.map(keyOf));
-  return steps.filter((row) => row !== first.get(keyOf(row)) || changed.has(keyOf(row)));
+  const further = [...last.values()].filter((row) => row !== first.get(row.email));
+  const [written] = await settleAll([
+    upsertEmailStates(tx, workspaceId, [...first.values()] as typeof further),
+    writeEmailStates(tx, workspaceId, further),
+  ]);
+  const changed = new Map(written.map((each) => [each.email, each.before]));
+  return steps.flatMap((step) => {
+    if (step.row !== first.get(step.row.email)) return [step];
+    const before = changed.get(step.row.email);
+    return before === undefined ? [] : [{ row: step.row, before }];
+  });
 }
 
 /** Of profiles, and of addresses in lower case; an address without a state is subscribed. */

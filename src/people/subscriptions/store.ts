@@ -56,12 +56,8 @@ export async function writeGroupStates(
   );
 }
 
-/**
- * Sets states. At most one row for each profile and group.
- *
- * @returns those that were new or different before; the others are unchanged.
- */
-export async function upsertGroupStates(
+/** Sets states of profiles that have none in the group. At most one row for each. @returns those that had none. */
+export async function insertMissingGroupStates(
   tx: Transaction,
   workspaceId: number,
   states: readonly GroupStateRow[],
@@ -70,25 +66,8 @@ export async function upsertGroupStates(
   if (states.length === 0) return [];
   return tx.query<GroupStateRow>(
     `${INSERT_GROUP_STATES}
-     on conflict (workspace_id, profile_id, bucket, group_id) do update
-       set state = excluded.state, changed_at = excluded.changed_at
-       where group_states.state <> excluded.state
+     on conflict (workspace_id, profile_id, bucket, group_id) do nothing
      returning profile_id as "profileId", group_id as "groupId", state`,
-    groupParameters(workspaceId, states, now),
-  );
-}
-
-/** Sets states of profiles that have none in the group. At most one row for each. */
-export async function insertMissingGroupStates(
-  tx: Transaction,
-  workspaceId: number,
-  states: readonly GroupStateRow[],
-  now: Date,
-): Promise<void> {
-  if (states.length === 0) return;
-  await tx.query(
-    `${INSERT_GROUP_STATES}
-     on conflict (workspace_id, profile_id, bucket, group_id) do nothing`,
     groupParameters(workspaceId, states, now),
   );
 }
@@ -149,6 +128,12 @@ export async function selectEmailStates(
   );
 }
 
+/** A state that is another one now. */
+interface ChangedEmailState extends EmailStateRow {
+  /** Null where there was none. */
+  readonly before: EmailState | null;
+}
+
 /** A state with its time. */
 export interface DatedEmailStateRow extends EmailStateRow {
   /** In microseconds since the epoch. */
@@ -165,14 +150,15 @@ export async function upsertEmailStates(
   tx: Transaction,
   workspaceId: number,
   states: readonly DatedEmailStateRow[],
-): Promise<EmailStateRow[]> {
+): Promise<ChangedEmailState[]> {
   if (states.length === 0) return [];
-  return tx.query<EmailStateRow>(
+  return tx.query<ChangedEmailState>(
     `${INSERT_DATED_STATES}
      on conflict (workspace_id, email, bucket) do update
-       set state = excluded.state, set_at = greatest(email_states.set_at, excluded.set_at)
+       set state = excluded.state, set_at = greatest(email_states.set_at, excluded.set_at),
+         previous = email_states.state
        where email_states.state <> excluded.state
-     returning email, state`,
+     returning email, state, previous as before`,
     datedParameters(workspaceId, states),
   );
 }
@@ -187,7 +173,8 @@ export async function writeEmailStates(
   await tx.query(
     `${INSERT_DATED_STATES}
      on conflict (workspace_id, email, bucket) do update
-       set state = excluded.state, set_at = greatest(email_states.set_at, excluded.set_at)`,
+       set state = excluded.state, set_at = greatest(email_states.set_at, excluded.set_at),
+         previous = email_states.state`,
     datedParameters(workspaceId, states),
   );
 }
@@ -202,16 +189,16 @@ export async function upsertLinkedEmailStates(
   tx: Transaction,
   workspaceId: number,
   states: readonly DatedEmailStateRow[],
-): Promise<EmailStateRow[]> {
+): Promise<ChangedEmailState[]> {
   if (states.length === 0) return [];
-  return tx.query<EmailStateRow>(
+  return tx.query<ChangedEmailState>(
     `${INSERT_DATED_STATES}
      on conflict (workspace_id, email, bucket) do update
-       set state = excluded.state, set_at = excluded.set_at
+       set state = excluded.state, set_at = excluded.set_at, previous = email_states.state
        where email_states.state <> excluded.state
          and (excluded.set_at, excluded.state = 'unsubscribed')
            > (email_states.set_at, email_states.state = 'unsubscribed')
-     returning email, state`,
+     returning email, state, previous as before`,
     datedParameters(workspaceId, states),
   );
 }

@@ -19,6 +19,7 @@ const MEANING: Readonly<Record<ProblemCode, string>> = {
   METHOD_NOT_ALLOWED: "The path takes other methods: see `Allow`.",
   REQUEST_TIMEOUT: "The body took too long to arrive.",
   CONFLICT: "The request conflicts with one that is running, or with something that exists.",
+  GONE: "What the cursor points to is not kept any more.",
   BODY_TOO_LARGE: "The body is too large.",
   URL_TOO_LONG: "The path and query are too long.",
   UNSUPPORTED_MEDIA_TYPE: "The Content-Type or Content-Encoding is not accepted.",

@@ -1,0 +1,43 @@
+import type { Json } from "../../base/values/plain-json.ts";
+
+/** What can change: docs/changes.md. */
+export const CHANGE_TYPES = [
+  "user.created",
+  "user.updated",
+  "user.identified",
+  "user.merged",
+  "user.deleted",
+  "event.logged",
+  "purchase.logged",
+  "subscription.changed",
+  "email_state.changed",
+  "sync.finished",
+  "export.finished",
+] as const;
+
+export type ChangeType = (typeof CHANGE_TYPES)[number];
+
+/** How a change names a user. */
+export interface ChangedUser {
+  readonly platform_id: string;
+  readonly external_id?: string;
+  readonly user_aliases?: readonly { readonly alias_name: string; readonly alias_label: string }[];
+}
+
+/** A change as it is recorded: without its id and time, which follow from its place. */
+export interface ChangeDraft {
+  readonly type: ChangeType;
+  /** Undefined for what concerns no user. */
+  readonly user?: ChangedUser | undefined;
+  readonly [field: string]: unknown;
+}
+
+/** A change as readers get it. */
+export interface Change {
+  readonly id: string;
+  readonly type: ChangeType;
+  /** ISO 8601. */
+  readonly at: string;
+  readonly user?: ChangedUser;
+  readonly [field: string]: Json | ChangedUser | undefined;
+}

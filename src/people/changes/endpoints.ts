@@ -1,0 +1,166 @@
+import Type from "typebox";
+import { type AuditingServices, recordRead } from "../../admin/audit/audit.ts";
+import type { WorkspaceContext } from "../../base/context/context.ts";
+import { createSlots, type Slots } from "../../base/pool.ts";
+import { Problem } from "../../base/problem.ts";
+import { OfWorkspace } from "../../base/values/schemas.ts";
+import type { Database } from "../../database/database.ts";
+import { byAdministratorOfWorkspace, endpoint, withPermission } from "../../http/endpoint.ts";
+import { CHANGE_TYPES, type ChangeType } from "./change.ts";
+import { writeCursor } from "./cursor.ts";
+import { inFeed, readFeed, startOf } from "./read-changes.ts";
+import type { ChangeWatch } from "./watch-changes.ts";
+
+export interface FeedServices {
+  readonly database: Database;
+  readonly changeWatch: ChangeWatch;
+  readonly changeReaders: Slots;
+}
+
+/** How many readers of a workspace, and of all, wait in one process. */
+export const createChangeReaders = (): Slots => createSlots(2_000, 4_000);
+
+const query = Type.Object({
+  cursor: Type.Optional(
+    Type.String({
+      maxLength: 512,
+      description: "That of the page before, or `beginning`. Without it: from now on.",
+      examples: ["beginning"],
+    }),
+  ),
+  limit: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 1_000, default: 1_000, description: "Changes at most." }),
+  ),
+  types: Type.Optional(
+    Type.String({
+      maxLength: 512,
+      description: "Only these types, separated by commas.",
+      examples: ["user.created,user.updated"],
+    }),
+  ),
+  wait_s: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 60,
+      default: 0,
+      description: "For how many seconds to wait if there is nothing new.",
+      examples: [30],
+    }),
+  ),
+});
+
+const ChangeView = Type.Unsafe<Record<string, unknown>>(
+  Type.Object(
+    {
+      id: Type.String({ description: "Unique, and the same at every reading." }),
+      type: Type.Enum([...CHANGE_TYPES], { description: "What has changed: docs/changes.md." }),
+      at: Type.String({
+        description: "When it was written.",
+        examples: ["2026-01-31T12:00:00.000Z"],
+      }),
+    },
+    { additionalProperties: true },
+  ),
+);
+
+const page = Type.Object({
+  changes: Type.Array(ChangeView, {
+    description: "In the order in which they were committed, for each user.",
+  }),
+  cursor: Type.String({
+    description: "From where to read on. It is opaque, and works for as long as changes are kept.",
+    examples: ["c1.1.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0"],
+  }),
+  caught_up: Type.Boolean({ description: "Whether there is nothing more at present." }),
+});
+
+interface Query {
+  readonly cursor?: string;
+  readonly limit?: number;
+  readonly types?: string;
+  readonly wait_s?: number;
+}
+
+/** @throws Problem GONE with `oldest`; NOT_FOUND where the feed is off. */
+export async function readPage(
+  { database, changeWatch, changeReaders }: FeedServices,
+  { workspace }: Pick<WorkspaceContext, "workspace">,
+  { cursor, limit = 1_000, types, wait_s: seconds = 0 }: Query,
+) {
+  const wanted = typesIn(types);
+  const endsAt = performance.now() + seconds * 1_000;
+  const leave = changeReaders.take(`${workspace.id}`);
+  if (!leave) {
+    const message = "Too many readers wait for changes of this workspace.";
+    throw new Problem("RATE_LIMITED", message, { retryAfterSeconds: 5 });
+  }
+  try {
+    return await inFeed(database, workspace, async () => {
+      let after = await startOf(database, workspace, cursor);
+      for (;;) {
+        const page = await readFeed(database, workspace, { after, limit, types: wanted });
+        after = page.positions;
+        const left = endsAt - performance.now();
+        if (page.changes.length > 0 || !page.isCaughtUp || left <= 0) {
+          return {
+            changes: page.changes.map((change) => ({ ...change })),
+            cursor: writeCursor(workspace, after),
+            caught_up: page.isCaughtUp,
+          };
+        }
+        await changeWatch.wait(workspace.id, after, left);
+      }
+    });
+  } finally {
+    leave();
+  }
+}
+
+function typesIn(types: string | undefined): ReadonlySet<ChangeType> | undefined {
+  if (types === undefined) return undefined;
+  const names = types.split(",").map((each) => each.trim());
+  const unknown = names.find((name) => !(CHANGE_TYPES as readonly string[]).includes(name));
+  if (unknown !== undefined) {
+    const message = `'types' must be some of ${CHANGE_TYPES.join(", ")}, separated by commas.`;
+    throw new Problem("INVALID_REQUEST", message);
+  }
+  return new Set(names as ChangeType[]);
+}
+
+const common = {
+  summary: "Reads the changes of users in the order of their commits.",
+  description:
+    "Read on with the `cursor` of the response. With `wait_s` a request that finds nothing new waits for the next change. " +
+    "A cursor whose changes are not kept any more gets 410 with `oldest`. docs/changes.md describes the changes.",
+  query,
+  replies: { 200: page },
+  refusals: ["NOT_FOUND", "GONE", "RATE_LIMITED"],
+  takesLong: true,
+  waits: true,
+} as const;
+
+const ofWorkspace = endpoint({
+  name: "listChanges",
+  method: "GET",
+  path: "/admin/v1/workspaces/:name/changes",
+  access: byAdministratorOfWorkspace("export_user_data", "view_pii"),
+  params: OfWorkspace,
+  ...common,
+}).handledBy(async (services: FeedServices & AuditingServices, context, { query }) => {
+  const body = await readPage(services, context, query);
+  if (body.changes.length > 0) await recordRead(services, context, "changes", body.changes.length);
+  return { status: 200, body };
+});
+
+const ofKey = endpoint({
+  name: "getChanges",
+  method: "GET",
+  path: "/changes",
+  access: withPermission("changes.get"),
+  ...common,
+}).handledBy(async (services: FeedServices, context, { query }) => ({
+  status: 200,
+  body: await readPage(services, context, query),
+}));
+
+export const changeEndpoints = [ofWorkspace, ofKey];

@@ -1,0 +1,261 @@
+import type { Workspace } from "../../base/context/workspace.ts";
+import { Problem } from "../../base/problem.ts";
+import { type Database, settleAll } from "../../database/database.ts";
+import type { Change, ChangeDraft, ChangedUser, ChangeType } from "./change.ts";
+import { type Positions, readCursor, writeCursor } from "./cursor.ts";
+import { PARTITION_BUCKETS } from "./partitions.ts";
+import {
+  type BatchPlace,
+  selectBatches,
+  selectBodies,
+  selectErased,
+  selectHeads,
+  selectOldest,
+} from "./store.ts";
+
+export type FeedWorkspace = Pick<Workspace, "id" | "feed">;
+
+/** A part of the feed, and how far it goes. */
+export interface FeedPage {
+  readonly changes: readonly Change[];
+  readonly positions: Positions;
+  /** Whether there was nothing more. */
+  readonly isCaughtUp: boolean;
+}
+
+/** What a page takes at most; one that is larger is a single change. */
+const MOST_CHARACTERS = 4 * 1_048_576;
+
+/** How many batches of a partition are looked at for one page. */
+const MOST_BATCHES = 256;
+
+/** How often a page looks further because the types that are asked for were not in what it has read. */
+const MOST_LOOKS = 20;
+
+interface Wanted {
+  readonly after: Positions;
+  readonly limit: number;
+  /** Undefined for all. */
+  readonly types?: ReadonlySet<ChangeType> | undefined;
+}
+
+/**
+ * The changes after a place in the feed. Those of each partition are in the order in which they were committed, and
+ * partitions are merged by time.
+ *
+ * @throws Problem GONE where some of them are not kept any more.
+ */
+export async function readFeed(
+  database: Database,
+  workspace: FeedWorkspace,
+  { after, limit, types }: Wanted,
+): Promise<FeedPage> {
+  const changes: Change[] = [];
+  let positions = after;
+  for (let look = 1; ; look++) {
+    const page = await readOnce(database, workspace, positions, limit - changes.length);
+    positions = page.positions;
+    changes.push(...page.changes.filter(({ type }) => !types || types.has(type)));
+    if (page.isCaughtUp || changes.length >= limit || look === MOST_LOOKS || !types) {
+      return { changes, positions, isCaughtUp: page.isCaughtUp };
+    }
+  }
+}
+
+async function readOnce(
+  database: Database,
+  workspace: FeedWorkspace,
+  after: Positions,
+  limit: number,
+): Promise<FeedPage> {
+  const heads = await readHeads(database, workspace);
+  const lagging = PARTITION_BUCKETS.filter((bucket) => {
+    const [head, position] = [heads.get(bucket) ?? 0, after.get(bucket) ?? 0];
+    // A backup that was restored may know less than the reader.
+    if (position > head) throw missing();
+    return position < head;
+  });
+  const queues = await settleAll(
+    lagging.map((bucket) =>
+      selectBatches(database, workspace.id, {
+        bucket,
+        after: after.get(bucket) ?? 0,
+        limit: Math.min(limit, MOST_BATCHES),
+      }),
+    ),
+  );
+  for (const [index, bucket] of lagging.entries()) {
+    const [first] = queues[index] as readonly BatchPlace[];
+    const position = after.get(bucket) ?? 0;
+    if (!first || first.epoch !== workspace.feed || first.position - first.count > position) {
+      throw missing();
+    }
+  }
+  const picked = pick(queues, after, limit);
+  const changes = await changesIn(database, workspace, picked);
+  const positions = new Map(after);
+  for (const { batch, until } of picked) positions.set(batch.bucket, until);
+  const isCaughtUp = lagging.every((each) => (positions.get(each) ?? 0) >= (heads.get(each) ?? 0));
+  return { changes, positions, isCaughtUp };
+}
+
+/** The latest positions. */
+export async function readHeads(database: Database, { id }: FeedWorkspace): Promise<Positions> {
+  const heads = await selectHeads(database, [id]);
+  return new Map(heads.map(({ bucket, position }) => [bucket, position]));
+}
+
+/** Some changes of a batch: those after `from` up to `until`. */
+interface Picked {
+  readonly batch: BatchPlace;
+  readonly from: number;
+  readonly until: number;
+}
+
+/** Takes the oldest batch of all partitions, again and again, each partition in its own order. */
+function pick(
+  queues: readonly (readonly BatchPlace[])[],
+  after: Positions,
+  limit: number,
+): Picked[] {
+  const next = queues.map(() => 0);
+  const picked: Picked[] = [];
+  let count = 0;
+  let characters = 0;
+  while (count < limit) {
+    let oldest: BatchPlace | undefined;
+    let place = 0;
+    for (const [index, queue] of queues.entries()) {
+      const batch = queue[next[index] as number];
+      if (!batch || (oldest && oldest.writtenAt <= batch.writtenAt)) continue;
+      oldest = batch;
+      place = index;
+    }
+    // A partition that has been read to the end of its part may have more that is older than what others have.
+    if (!oldest || (characters > 0 && characters + oldest.length > MOST_CHARACTERS)) break;
+    const from = Math.max(oldest.position - oldest.count, after.get(oldest.bucket) ?? 0);
+    const until = Math.min(oldest.position, from + limit - count);
+    picked.push({ batch: oldest, from, until });
+    count += until - from;
+    characters += oldest.length;
+    (next[place] as number)++;
+  }
+  return picked;
+}
+
+async function changesIn(
+  database: Database,
+  workspace: FeedWorkspace,
+  picked: readonly Picked[],
+): Promise<Change[]> {
+  const bodies = await selectBodies(
+    database,
+    workspace.id,
+    picked.map(({ batch }) => batch),
+  );
+  const texts = new Map(
+    bodies.map(({ bucket, position, body }) => [`${bucket} ${position}`, body]),
+  );
+  const changes = picked.flatMap(({ batch, from, until }) => {
+    const text = texts.get(`${batch.bucket} ${batch.position}`);
+    // Deleted since its place was read.
+    if (text === undefined) throw missing();
+    return changesOf(batch, text, from, until);
+  });
+  return withoutErased(database, workspace.id, changes);
+}
+
+/** The changes of a batch that were not erased. */
+export function changesOf(batch: BatchPlace, body: string, from: number, until: number): Change[] {
+  const first = batch.position - batch.count;
+  const at = batch.writtenAt.toISOString();
+  const drafts = JSON.parse(body) as (ChangeDraft | null)[];
+  return drafts.flatMap((draft, index) => {
+    const position = first + index + 1;
+    if (draft === null || position <= from || position > until) return [];
+    const { type, ...data } = draft;
+    // The place in the transaction's partition, which no other batch has.
+    const id = `${batch.batchId}-${batch.bucket.toString(RADIX)}-${position.toString(RADIX)}`;
+    return [{ id, type, at, ...data } as Change];
+  });
+}
+
+const RADIX = 36;
+
+/** Leaves out what users did who were deleted since; that they were deleted stays. */
+export async function withoutErased(
+  database: Database,
+  workspaceId: number,
+  changes: readonly Change[],
+): Promise<Change[]> {
+  const ids = new Set(changes.flatMap(namedIn));
+  const erased = new Set(await selectErased(database, workspaceId, [...ids]));
+  if (erased.size === 0) return [...changes];
+  return changes.filter(
+    (change) => change.type === "user.deleted" || !namedIn(change).some((id) => erased.has(id)),
+  );
+}
+
+/** The users that a change is about. */
+export function namedIn(change: Pick<ChangeDraft, string>): string[] {
+  const { user, merged } = change as { user?: ChangedUser; merged?: ChangedUser };
+  const other = merged?.platform_id;
+  return [...(user ? [user.platform_id] : []), ...(other === undefined ? [] : [other])];
+}
+
+/** Rejects a reader; `inFeed` adds where it may continue. */
+class Missing extends Error {}
+
+const missing = (): Missing => new Missing("Changes are missing.");
+
+/**
+ * Runs a read of the feed.
+ *
+ * @throws Problem GONE with the oldest cursor if changes are missing; NOT_FOUND where the feed is off.
+ */
+export async function inFeed<Result>(
+  database: Database,
+  workspace: FeedWorkspace,
+  read: () => Promise<Result>,
+): Promise<Result> {
+  if (workspace.feed === null) {
+    const message = "The change feed of this workspace is off: set 'change_feed' in its settings.";
+    throw new Problem("NOT_FOUND", message);
+  }
+  try {
+    return await read();
+  } catch (error) {
+    if (!(error instanceof Missing)) throw error;
+    const oldest = writeCursor(workspace, await oldestPositions(database, workspace));
+    const message = "Changes after 'cursor' are not kept any more. 'oldest' leads to the oldest.";
+    throw new Problem("GONE", message, { body: { oldest } });
+  }
+}
+
+/** Before the oldest change that is kept. */
+export async function oldestPositions(
+  database: Database,
+  workspace: FeedWorkspace,
+): Promise<Positions> {
+  const heads = await readHeads(database, workspace);
+  const oldest = await settleAll(
+    PARTITION_BUCKETS.map(async (bucket) => {
+      const first = await selectOldest(database, workspace.id, bucket, workspace.feed ?? 0);
+      return first ? first.position - first.count : (heads.get(bucket) ?? 0);
+    }),
+  );
+  return new Map(PARTITION_BUCKETS.map((bucket, index) => [bucket, oldest[index] as number]));
+}
+
+/** The place that a reader asks for. @throws as `inFeed`. */
+export async function startOf(
+  database: Database,
+  workspace: FeedWorkspace,
+  cursor: string | undefined,
+): Promise<Positions> {
+  if (cursor === undefined) return readHeads(database, workspace);
+  if (cursor === "beginning") return oldestPositions(database, workspace);
+  const positions = readCursor(workspace, cursor);
+  if (!positions) throw missing();
+  return positions;
+}

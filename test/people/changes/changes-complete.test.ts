@@ -1,0 +1,55 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { startServer } from "../../harness.ts";
+import { sized } from "../../sizes.ts";
+import { createFeedModel, type FeedChange, shownIn } from "./feed-model.ts";
+import { randomCall, seededRandom } from "./random-changes.ts";
+
+const server = await startServer();
+
+const CALLS = sized(400, 3_000);
+
+test("the feed, applied to an empty model, gives the users that an export shows, after concurrent writes of all kinds", async () => {
+  const workspace = await server.workspace({ settings: { change_feed: true } });
+  let left = CALLS;
+  const seen = new Map<string, FeedChange>();
+  const model = createFeedModel();
+  let cursor = "beginning";
+  const read = async () => {
+    for (;;) {
+      const { status, body } = await workspace.call<any>(
+        "GET",
+        `/changes?limit=${1 + (Math.abs(left) % 90)}&cursor=${cursor}`,
+      );
+      assert.equal(status, 200, JSON.stringify(body));
+      for (const change of body.changes) {
+        assert.ok(!seen.has(change.id), `twice: ${change.id}`);
+        seen.set(change.id, change);
+        model.apply(change);
+      }
+      cursor = body.cursor;
+      if (body.caught_up) return;
+    }
+  };
+  const client = async (seed: number) => {
+    const random = seededRandom(seed);
+    while (left-- > 0) {
+      const { method, path, body } = randomCall(random, 12);
+      const { status } = await workspace.call(method, path, body);
+      assert.ok(status < 500, `${path}: ${status}`);
+    }
+  };
+  const clients = Promise.all(Array.from({ length: 8 }, (_, seed) => client(seed + 1)));
+  const reading = (async () => {
+    while (left > 0) await read();
+  })();
+  await Promise.all([clients, reading]);
+  await read();
+  const response = await fetch(`${server.url}/admin/v1/workspaces/${workspace.name}/export/users`, {
+    headers: { authorization: `Bearer ${server.adminToken}` },
+  });
+  const lines = (await response.text()).split("\n").filter((line) => line !== "");
+  const exported = shownIn(lines.map((line) => JSON.parse(line)));
+  assert.ok(Object.keys(exported).length > 0);
+  assert.deepEqual(model.view(), exported);
+});

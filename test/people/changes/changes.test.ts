@@ -1,0 +1,216 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { sweepChanges } from "../../../src/people/changes/sweep-changes.ts";
+import { NEWSLETTER, startServer, type TestWorkspace } from "../../harness.ts";
+
+const server = await startServer();
+
+const withFeed = (settings = {}) =>
+  server.workspace({ settings: { change_feed: true, ...settings } });
+
+const changesOf = async (workspace: TestWorkspace, query = "cursor=beginning"): Promise<any[]> => {
+  const { status, body } = await workspace.call<any>("GET", `/changes?${query}`);
+  assert.equal(status, 200, JSON.stringify(body));
+  return body.changes;
+};
+
+/** Without what differs from run to run. */
+const facts = ({ id: _id, at: _at, user, ...rest }: any) => {
+  const { platform_id: _platform, ...names } = user ?? {};
+  return { ...rest, user: names };
+};
+
+test("a change says what was written, by whom it is named, and what was there before", async () => {
+  const workspace = await withFeed();
+  const time = "2026-01-02T03:04:05.000Z";
+  const subscription_groups = [
+    { subscription_group_id: NEWSLETTER, subscription_state: "subscribed" },
+  ];
+  await workspace.track({
+    attributes: [{ external_id: "a", email: "A@example.com", plan: "pro", subscription_groups }],
+    events: [{ external_id: "a", name: "opened", time, properties: { n: 1 } }],
+  });
+  await workspace.track({
+    attributes: [{ external_id: "a", plan: null, first_name: "Ada" }],
+    purchases: [{ external_id: "a", product_id: "p", currency: "EUR", price: 2.5, time }],
+  });
+  await workspace.call("POST", "/email/status", {
+    email: "a@example.com",
+    subscription_state: "unsubscribed",
+  });
+  const user = { external_id: "a" };
+  const changes = await changesOf(workspace);
+  const [created] = changes;
+  assert.match(created.values.created_at, /^\d{4}-/);
+  const activity = { properties: {}, app_id: null };
+  assert.deepEqual(changes.slice(1).map(facts), [
+    { type: "event.logged", user, name: "opened", time, ...activity, properties: { n: 1 } },
+    {
+      type: "subscription.changed",
+      user,
+      subscription_group_id: NEWSLETTER,
+      before: null,
+      after: "subscribed",
+      source: "POST /users/track",
+    },
+    {
+      type: "user.updated",
+      user,
+      changed: ["first_name", "custom_attributes.plan"],
+      values: { first_name: "Ada", "custom_attributes.plan": null },
+    },
+    {
+      type: "purchase.logged",
+      user,
+      product_id: "p",
+      currency: "EUR",
+      price: 2.5,
+      quantity: 1,
+      time,
+      ...activity,
+    },
+    {
+      type: "email_state.changed",
+      user,
+      email: "a@example.com",
+      before: null,
+      after: "unsubscribed",
+      source: "POST /email/status",
+    },
+  ]);
+  const types = await changesOf(workspace, "cursor=beginning&types=purchase.logged,user.created");
+  assert.deepEqual(
+    types.map(({ type }) => type),
+    ["user.created", "purchase.logged"],
+  );
+});
+
+test("identifying and merging users is told with the identifiers before and the user who is kept", async () => {
+  const workspace = await withFeed();
+  const alias = { alias_name: "n", alias_label: "l" };
+  await workspace.track({ attributes: [{ external_id: "kept", plan: "pro" }] });
+  await workspace.call("POST", "/users/alias/new", { user_aliases: [alias] });
+  await workspace.call("POST", "/users/identify", {
+    aliases_to_identify: [{ external_id: "new", user_alias: alias }],
+  });
+  await workspace.call("POST", "/users/merge", {
+    merge_updates: [
+      { identifier_to_merge: { external_id: "new" }, identifier_to_keep: { external_id: "kept" } },
+    ],
+  });
+  const changes = await changesOf(workspace);
+  const identified = changes.find(({ type }) => type === "user.identified");
+  assert.equal(identified.user.external_id, "new");
+  assert.deepEqual(identified.previous, { external_id: null, user_aliases: [alias] });
+  const merged = changes.find(({ type }) => type === "user.merged");
+  assert.equal(merged.user.external_id, "kept");
+  assert.deepEqual(merged.merged, { ...merged.merged, external_id: "new" });
+  assert.equal(merged.merged.platform_id, identified.user.platform_id);
+  const updated = changes.findLast(({ type }) => type === "user.updated");
+  assert.deepEqual(updated.values, { user_aliases: [alias] });
+});
+
+test("a reader that waits gets a change as soon as it is committed", async () => {
+  const workspace = await withFeed();
+  const { body } = await workspace.call<any>("GET", "/changes");
+  assert.deepEqual([body.changes, body.caught_up], [[], true]);
+  const waiting = changesOf(workspace, `cursor=${body.cursor}&wait_s=30`);
+  await sleep(100);
+  await workspace.track({ attributes: [{ external_id: "a", plan: "pro" }] });
+  assert.deepEqual(
+    (await waiting).map(({ type }) => type),
+    ["user.created"],
+  );
+});
+
+test("a reader that waits for types that do not come is answered at the end of its time", async () => {
+  const workspace = await withFeed();
+  const waiting = workspace.call<any>("GET", "/changes?wait_s=1&types=user.deleted");
+  await workspace.track({ attributes: [{ external_id: "a", plan: "pro" }] });
+  const { body } = await waiting;
+  assert.deepEqual(body.changes, []);
+  assert.deepEqual(await changesOf(workspace, `cursor=${body.cursor}`), []);
+});
+
+test("deleting a user leaves user.deleted alone, and the changes are deleted from the database", async () => {
+  const workspace = await withFeed();
+  await workspace.track({ attributes: [{ external_id: "secret-1", plan: "pro" }] });
+  await workspace.track({ attributes: [{ external_id: "secret-2", plan: "pro" }] });
+  await workspace.track({ attributes: [{ external_id: "other", plan: "pro" }] });
+  await workspace.call("POST", "/users/merge", {
+    merge_updates: [
+      {
+        identifier_to_merge: { external_id: "secret-1" },
+        identifier_to_keep: { external_id: "secret-2" },
+      },
+    ],
+  });
+  const { cursor } = (await workspace.call<any>("GET", "/changes")).body;
+  await workspace.call("POST", "/users/delete", { external_ids: ["secret-2"] });
+  const check = async () => {
+    const changes = await changesOf(workspace);
+    const types = changes.map(({ type }) => type).sort();
+    assert.deepEqual(types, ["user.created", "user.deleted"]);
+    assert.ok(!JSON.stringify(changes).includes("secret"));
+    assert.equal((await changesOf(workspace, `cursor=${cursor}`)).length, 1);
+  };
+  await check();
+  await sweepChanges(server.database, new Date());
+  await check();
+  const rows = await server.database.query<{ body: string }>(
+    "select body from change_batches where workspace_id = (select workspace_id from workspaces where name = $1)",
+    [workspace.name],
+  );
+  assert.ok(rows.length > 0);
+  assert.ok(rows.every(({ body }) => !body.includes("secret")));
+});
+
+test("when changes are too old or take too much space, the oldest are deleted, and readers behind get 410 with the oldest cursor", async () => {
+  const workspace = await withFeed({ change_max_mb: 1 });
+  const { cursor } = (await workspace.call<any>("GET", "/changes")).body;
+  const text = "x".repeat(30_000);
+  for (let round = 0; round < 6; round++) {
+    const event = { external_id: "a", name: `e${round}`, properties: { text } };
+    await workspace.track({ events: [{ ...event, time: new Date().toISOString() }] });
+  }
+  await sweepChanges(server.database, new Date());
+  const gone = await workspace.call<any>("GET", `/changes?cursor=${cursor}`);
+  assert.equal(gone.status, 410);
+  const kept = await changesOf(workspace, `cursor=${gone.body.oldest}`);
+  assert.ok(kept.length > 0 && kept.length < 6, `${kept.length}`);
+  assert.equal(kept.at(-1).name, "e5");
+  assert.deepEqual(await changesOf(workspace), kept);
+  await sweepChanges(server.database, new Date(Date.now() + 8 * 86_400_000));
+  assert.deepEqual(await changesOf(workspace), []);
+  assert.equal((await workspace.call("GET", `/changes?cursor=${gone.body.oldest}`)).status, 410);
+});
+
+test("a reader from before the feed was off gets 410 with the oldest cursor", async () => {
+  const workspace = await withFeed();
+  await workspace.track({ attributes: [{ external_id: "a", plan: "pro" }] });
+  const { cursor } = (await workspace.call<any>("GET", "/changes")).body;
+  const path = `/admin/v1/workspaces/${workspace.name}/settings`;
+  const { settings } = (await server.admin("GET", path)).body;
+  await server.admin("PUT", path, { ...settings, change_feed: false });
+  const changes = `/admin/v1/workspaces/${workspace.name}/changes`;
+  assert.equal((await server.admin("GET", changes)).status, 404);
+  await server.admin("PUT", path, { ...settings, change_feed: true });
+  const gone = await server.admin("GET", `${changes}?cursor=${cursor}`);
+  assert.equal(gone.status, 410);
+  assert.equal((await server.admin("GET", `${changes}?cursor=${gone.body.oldest}`)).status, 200);
+  assert.deepEqual((await server.admin("GET", `${changes}?cursor=beginning`)).body.changes, []);
+});
+
+test("a cursor or a type that is none is refused, and so is the cursor of another workspace", async () => {
+  const workspace = await withFeed();
+  const other = await withFeed();
+  const { cursor } = (await other.call<any>("GET", "/changes")).body;
+  for (const query of ["cursor=x", `cursor=${cursor}`, "types=user", "limit=0", "wait_s=61"]) {
+    assert.equal((await workspace.call("GET", `/changes?${query}`)).status, 400, query);
+  }
+  const ahead = cursor
+    .replace(/^c\w+/, (await workspace.call<any>("GET", "/changes")).body.cursor.split(".")[0])
+    .replace(/\.0$/, ".9");
+  assert.equal((await workspace.call("GET", `/changes?cursor=${ahead}`)).status, 410);
+});

@@ -50,7 +50,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   messaging: ["liquid", "campaigns", "translations", "preference-centers"],
   dashboard: ["users", "scim", "sign-in", "live-requests", "user-records", "overview", "pages"],
   server: ["reference", ".", "testing"],
-  cli: [".", "cdi", "import", "export", "tail", "users"],
+  cli: [".", "cdi", "import", "export", "tail", "changes", "users"],
 };
 
 /** Loads the commands, whose rooms use the files beside it. */

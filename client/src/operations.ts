@@ -43,6 +43,8 @@ export const OPERATIONS = {
   getCustomAttributes: ["get", "/custom_attributes", "apiKey", false],
   listProducts: ["get", "/purchases/product_list", "apiKey", false],
   getCatalogue: ["get", "/admin/v1/workspaces/{name}/catalogue", "adminToken", false],
+  listChanges: ["get", "/admin/v1/workspaces/{name}/changes", "adminToken", false],
+  getChanges: ["get", "/changes", "apiKey", false],
   countSegment: ["post", "/admin/v1/workspaces/{name}/segments/count", "adminToken", false],
   getSegmentCount: ["get", "/admin/v1/workspaces/{name}/segments/counts/{count_id}", "adminToken", false],
   cancelSegmentCount: ["delete", "/admin/v1/workspaces/{name}/segments/counts/{count_id}", "adminToken", false],

@@ -23,7 +23,7 @@ const COMMANDS: Readonly<Record<string, [about: string, load: () => Promise<Comm
   apply: ["Applies a manifest to a running server.", () => import("./apply.ts")],
   schema: ["Prints the JSON Schema of a manifest, for editors.", () => import("./schema.ts")],
   users: [
-    "Searches, shows, exports, erases and merges users of a running server.",
+    "Searches, shows, watches, exports, erases and merges users of a running server.",
     () => import("./users/users.ts"),
   ],
   segments: [
@@ -41,6 +41,10 @@ const COMMANDS: Readonly<Record<string, [about: string, load: () => Promise<Comm
   tail: [
     "Prints requests to a running server as they come in, with the verdict on each item.",
     () => import("./tail/tail.ts"),
+  ],
+  changes: [
+    "Prints the changes of users, in the order of their commits.",
+    () => import("./changes/changes.ts"),
   ],
   backup: ["Writes all data of a running server to a file.", () => import("./backup.ts")],
   restore: [

@@ -19,6 +19,7 @@ import { type Resources, resourceEndpoints } from "../admin/workspaces/resource-
 import { subscriptionGroups } from "../admin/workspaces/subscription-groups.ts";
 import { company, settings, workspaces } from "../admin/workspaces/workspace-resources.ts";
 import type { CompanyContext } from "../base/context/context.ts";
+import type { Metrics } from "../base/observe/metrics.ts";
 import { liveRequestEndpoints } from "../dashboard/live-requests/endpoints.ts";
 import { overviewEndpoints } from "../dashboard/overview/endpoints.ts";
 import { dashboardPages } from "../dashboard/pages/pages.ts";
@@ -77,7 +78,7 @@ import { catalogueEndpoints } from "../people/catalogue/endpoints.ts";
 import { deleteCatalogue } from "../people/catalogue/store.ts";
 import { changeEndpoints } from "../people/changes/endpoints.ts";
 import { deleteAllRecorded } from "../people/changes/store.ts";
-import { sweepChanges } from "../people/changes/sweep-changes.ts";
+import { eraseChangesNaming, sweepChanges } from "../people/changes/sweep-changes.ts";
 import { exportEndpoints } from "../people/export/endpoints.ts";
 import { identityAdminEndpoints } from "../people/identity/admin-endpoints.ts";
 import { identityEndpoints } from "../people/identity/endpoints.ts";
@@ -220,6 +221,7 @@ export const TRACE_ERASERS: readonly TraceEraser[] = [
   eraseRunMessages,
   eraseNotes,
   deleteCountsNaming,
+  eraseChangesNaming,
 ];
 
 /** What is stored sealed: one for every feature that keeps secrets it needs again. */
@@ -230,7 +232,11 @@ export const SEALED_KINDS: readonly SealedKind[] = [
 ];
 
 /** What is deleted after its retention period. */
-export const SWEEPERS: readonly ((database: Database, now: Date) => Promise<void>)[] = [
+export const SWEEPERS: readonly ((
+  database: Database,
+  now: Date,
+  metrics: Metrics,
+) => Promise<void>)[] = [
   sweepSyncs,
   sweepImports,
   deleteExpiredSessions,

@@ -145,7 +145,7 @@ async function start(
   const chores = [
     every(TIDY_EVERY_MS, log, "tidying up", async () => {
       await idempotency.sweep();
-      for (const sweep of SWEEPERS) await sweep(database.for("analysis"), clock.now());
+      for (const sweep of SWEEPERS) await sweep(database.for("analysis"), clock.now(), metrics);
       await database.maintain();
     }),
     every(LAST_USED_EVERY_MS, log, "writing when keys were last used", () => lastUsed.write()),

@@ -74,6 +74,7 @@ describe("rapport --help", () => {
       "import",
       "export",
       "tail",
+      "changes",
       "backup",
       "restore",
       "cdi",

@@ -32,6 +32,8 @@ export interface Metrics {
   failedAuthentication(kind: string): void;
   /** One run of a job: its kind, and whether it was done or failed. */
   job(kind: string, outcome: string): void;
+  /** Changes that were deleted from a change feed because of their age, or because it takes too much space. */
+  expiredChanges(why: "age" | "size", count: number): void;
   /** One run of a warehouse sync that ended, with its status, its rows, and the time of its end. */
   sync(run: {
     integration: string;
@@ -141,6 +143,11 @@ export function createMetrics(clock: Clock = systemClock): Metrics {
     "kind",
     "outcome",
   );
+  const expiredChanges = counter(
+    "changes_expired_total",
+    "Changes deleted from change feeds by reason: age or size.",
+    "why",
+  );
   const syncRuns = counter(
     "sync_runs_total",
     "Finished runs of warehouse syncs by status.",
@@ -181,6 +188,7 @@ export function createMetrics(clock: Clock = systemClock): Metrics {
     work: (route, units) => work.inc({ route }, units),
     failedAuthentication: (kind) => failedAuthentications.inc({ kind }),
     job: (kind, outcome) => jobs.inc({ kind, outcome }),
+    expiredChanges: (why, count) => expiredChanges.inc({ why }, count),
     sync({ integration, status, synced, failed, at }) {
       syncRuns.inc({ status });
       syncRows.inc({ outcome: "synced" }, synced);

@@ -1,5 +1,7 @@
 import { type Command, Option } from "commander";
 import { callAdmin } from "../admin-client.ts";
+import { printChanges } from "../changes/changes.ts";
+import { readChanges } from "../changes/follow.ts";
 import { writeOutput } from "../output-file.ts";
 import { readCount } from "../read-count.ts";
 import { type TargetOptions, targetOf, withTarget } from "../target.ts";
@@ -31,6 +33,7 @@ Examples:
   rapport users search ada
   rapport users get ada@example.com
   rapport users timeline ada --kind event --limit 20
+  rapport users watch ada
   rapport users export ada ada.json
   rapport users merge ada-old ada --dry-run
   rapport users erase ada`;
@@ -63,6 +66,9 @@ export function define(users: Command): void {
       "\nExample:\n  rapport users timeline ada --kind event --since 2026-01-01",
     )
     .action(timeline);
+  command("watch <user>", "Prints the changes of a user as they are made.")
+    .addHelpText("after", "\nExample:\n  rapport users watch ada --json")
+    .action(watch);
   command(
     "export <user> [file]",
     "Writes everything that is stored about a user, for an access request.",
@@ -126,6 +132,16 @@ async function timeline(text: string, options: TimelineOptions): Promise<void> {
     for await (const entry of readTimeline(target, userPath, options)) {
       yield `${plain(options.json ? JSON.stringify(entry) : describeEntry(entry))}\n`;
     }
+  }
+}
+
+/** Needs the change feed of the workspace. */
+async function watch(text: string, options: Options): Promise<void> {
+  const { target, userPath, user } = await locate(text, options);
+  const path = userPath.replace(/\/users\/[^/]+$/, "");
+  const following = { path, cursor: undefined, user: user.platform_id, follows: true };
+  for await (const page of readChanges(target, following)) {
+    await printChanges(page.changes, options.json === true);
   }
 }
 

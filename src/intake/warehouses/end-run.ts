@@ -1,5 +1,7 @@
 import { enqueue } from "../../admin/jobs/queue.ts";
-import { withRetries } from "../../database/database.ts";
+import { commitTogether } from "../../database/commit-together.ts";
+import { type Transaction, withRetries } from "../../database/database.ts";
+import { recordChanges } from "../../people/changes/record-changes.ts";
 import type { JobStatus } from "./integration.ts";
 import { MAIL_JOB, mailSubject } from "./mail.ts";
 import { insertLogEntries, type LogEntry } from "./progress-store.ts";
@@ -51,6 +53,11 @@ export async function endRun(services: SyncServices, run: Run, ending: Ending): 
       const subject = mailSubject(integration.id, job.id);
       await enqueue(tx, clock, { workspaceId: workspace.id, kind: MAIL_JOB, subject });
     }
+    await recordEnd(tx, services, run, {
+      status,
+      rows_synced: counted.rowsSynced,
+      rows_failed: counted.rowsFailed + failed,
+    });
     return { status, rows_synced: counted.rowsSynced, rows_failed: counted.rowsFailed + failed };
   });
   metrics.sync({
@@ -61,6 +68,20 @@ export async function endRun(services: SyncServices, run: Run, ending: Ending): 
     at: clock.now(),
   });
   log.info({ workspace: workspace.name, integration_id: integration.id, ...ended }, "sync ended");
+}
+
+/** Tells the change feed of the end of a run, if that is on. */
+async function recordEnd(
+  tx: Transaction,
+  { clock }: Pick<SyncServices, "clock">,
+  { workspace, integration, job }: Run,
+  figures: Readonly<Record<string, unknown>>,
+): Promise<void> {
+  if (workspace.feed === null) return;
+  const ids = { integration_id: integration.id, run_id: job.id };
+  const drafts = [{ type: "sync.finished" as const, ...ids, ...figures }];
+  await commitTogether(tx);
+  await recordChanges(tx, workspace.id, workspace.feed, { drafts }, clock);
 }
 
 /** Rows of which none synced: error; no rows: success. docs/decisions/warehouse-runs.md */

@@ -38,6 +38,13 @@ const query = Type.Object({
       examples: ["user.created,user.updated"],
     }),
   ),
+  user: Type.Optional(
+    Type.String({
+      format: "uuid",
+      description: "Only what concerns this user, by platform_id.",
+      examples: ["3b1f4c1e-7d0a-4a53-9a53-0d5f0a3f7c11"],
+    }),
+  ),
   wait_s: Type.Optional(
     Type.Integer({
       minimum: 0,
@@ -78,6 +85,7 @@ interface Query {
   readonly cursor?: string;
   readonly limit?: number;
   readonly types?: string;
+  readonly user?: string;
   readonly wait_s?: number;
 }
 
@@ -85,9 +93,9 @@ interface Query {
 export async function readPage(
   { database, changeWatch, changeReaders }: FeedServices,
   { workspace }: Pick<WorkspaceContext, "workspace">,
-  { cursor, limit = 1_000, types, wait_s: seconds = 0 }: Query,
+  { cursor, limit = 1_000, types, user, wait_s: seconds = 0 }: Query,
 ) {
-  const wanted = typesIn(types);
+  const wanted = { types: typesIn(types), user };
   const endsAt = performance.now() + seconds * 1_000;
   const leave = changeReaders.take(`${workspace.id}`);
   if (!leave) {
@@ -98,7 +106,7 @@ export async function readPage(
     return await inFeed(database, workspace, async () => {
       let after = await startOf(database, workspace, cursor);
       for (;;) {
-        const page = await readFeed(database, workspace, { after, limit, types: wanted });
+        const page = await readFeed(database, workspace, { after, limit, ...wanted });
         after = page.positions;
         const left = endsAt - performance.now();
         if (page.changes.length > 0 || !page.isCaughtUp || left <= 0) {

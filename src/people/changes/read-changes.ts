@@ -37,6 +37,8 @@ interface Wanted {
   readonly limit: number;
   /** Undefined for all. */
   readonly types?: ReadonlySet<ChangeType> | undefined;
+  /** The platform_id of the one user whose changes are wanted; undefined for all. */
+  readonly user?: string | undefined;
 }
 
 /**
@@ -48,15 +50,22 @@ interface Wanted {
 export async function readFeed(
   database: Database,
   workspace: FeedWorkspace,
-  { after, limit, types }: Wanted,
+  { after, limit, types, user }: Wanted,
 ): Promise<FeedPage> {
   const changes: Change[] = [];
   let positions = after;
   for (let look = 1; ; look++) {
     const page = await readOnce(database, workspace, positions, limit - changes.length);
     positions = page.positions;
-    changes.push(...page.changes.filter(({ type }) => !types || types.has(type)));
-    if (page.isCaughtUp || changes.length >= limit || look === MOST_LOOKS || !types) {
+    changes.push(
+      ...page.changes.filter(
+        (change) =>
+          (!types || types.has(change.type)) &&
+          (user === undefined || namedIn(change).includes(user.toLowerCase())),
+      ),
+    );
+    const isWhole = !types && user === undefined;
+    if (page.isCaughtUp || changes.length >= limit || look === MOST_LOOKS || isWhole) {
       return { changes, positions, isCaughtUp: page.isCaughtUp };
     }
   }

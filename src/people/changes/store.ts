@@ -242,6 +242,16 @@ export async function deleteAllRecorded(tx: Transaction, workspaceId: number): P
   await tx.query("delete from erased_people where workspace_id = $1", [workspaceId]);
 }
 
+/** Batches that are to be deleted. */
+interface OldPart {
+  readonly until: number;
+  /** How many batches, and how many changes they have. */
+  readonly count: number;
+  readonly changes: number;
+  /** Whether any of them only takes too much space. */
+  readonly isOversize: boolean;
+}
+
 interface OldBatches {
   readonly bucket: number;
   readonly before: Date;
@@ -255,14 +265,19 @@ export async function selectOldBatches(
   database: Queryable,
   workspaceId: number,
   { bucket, before, mostBytes, limit }: OldBatches,
-): Promise<{ readonly until: number; readonly count: number } | null> {
+): Promise<OldPart | null> {
   const [head] = await database.query<{ bytes: number }>(
     "select bytes from change_heads where workspace_id = $1 and bucket = $2::smallint",
     [workspaceId, bucket],
   );
   if (!head) return null;
-  const rows = await database.query<{ position: number; writtenAt: Date; bytes: number }>(
-    `select position, written_at as "writtenAt", bytes from change_batches
+  const rows = await database.query<{
+    position: number;
+    changes: number;
+    writtenAt: Date;
+    bytes: number;
+  }>(
+    `select position, count as changes, written_at as "writtenAt", bytes from change_batches
      where workspace_id = $1 and bucket = $2::smallint order by position limit $3`,
     [workspaceId, bucket, limit],
   );
@@ -270,9 +285,29 @@ export async function selectOldBatches(
     writtenAt < before || bytes < head.bytes - mostBytes;
   const end = rows.findIndex((row) => !isOld(row));
   const count = end < 0 ? rows.length : end;
-  const last = rows[count - 1];
-  return last ? { until: last.position, count } : null;
+  const part = rows.slice(0, count);
+  const last = part.at(-1);
+  if (!last) return null;
+  return {
+    until: last.position,
+    count,
+    changes: part.reduce((sum, { changes }) => sum + changes, 0),
+    isOversize: part.some(({ writtenAt }) => writtenAt >= before),
+  };
 }
+
+/** Changes of a partition that were written since a time, in order. */
+export const selectBodiesAfter = (
+  database: Queryable,
+  workspaceId: number,
+  { bucket, after, since, limit }: { bucket: number; after: number; since: Date; limit: number },
+): Promise<{ position: number; body: string }[]> =>
+  database.query(
+    `select position, body from change_batches
+     where workspace_id = $1 and bucket = $2::smallint and position > $3 and written_at >= $4
+     order by position limit $5`,
+    [workspaceId, bucket, after, since, limit],
+  );
 
 /** Deletes the batches of a partition up to a position. */
 export async function deleteBatches(

@@ -1,5 +1,7 @@
+import type { TraceEraser } from "../../admin/retention/retention.ts";
 import { listWorkspaces } from "../../admin/workspaces/manage-workspaces.ts";
 import { earlier } from "../../base/clock.ts";
+import type { Metrics } from "../../base/observe/metrics.ts";
 import { type Database, withRetries } from "../../database/database.ts";
 import type { ChangeDraft } from "./change.ts";
 import { PARTITION_BUCKETS, tagOf } from "./partitions.ts";
@@ -9,6 +11,7 @@ import {
   deleteErased,
   selectAllErased,
   selectBatchesAbout,
+  selectBodiesAfter,
   selectOldBatches,
   updateBody,
 } from "./store.ts";
@@ -17,7 +20,11 @@ import {
 const STEP = 500;
 
 /** Removes what deleted users did, then changes that are too old or take too much space: the oldest first. */
-export async function sweepChanges(database: Database, now: Date): Promise<void> {
+export async function sweepChanges(
+  database: Database,
+  now: Date,
+  metrics: Pick<Metrics, "expiredChanges">,
+): Promise<void> {
   for (const { id, settings } of await listWorkspaces(database)) {
     await scrubErased(database, id);
     const before = earlier(now, { days: settings.change_retention_days ?? 7 });
@@ -32,6 +39,7 @@ export async function sweepChanges(database: Database, now: Date): Promise<void>
         });
         if (old === null) break;
         await database.transaction((tx) => deleteBatches(tx, id, bucket, old.until));
+        metrics.expiredChanges(old.isOversize ? "size" : "age", old.changes);
         if (old.count < STEP) break;
       }
     }
@@ -83,3 +91,27 @@ async function scrubPartition(
     before = last.position;
   }
 }
+
+/** Erases changes that mention a person by any name, such as those of an address that no user has. */
+export const eraseChangesNaming: TraceEraser = async (
+  tx,
+  workspaceId,
+  { mentions, since },
+  after = "0 0",
+) => {
+  const [partition = 0, position = 0] = after.split(" ").map(Number);
+  const bucket = PARTITION_BUCKETS[partition];
+  if (bucket === undefined) return undefined;
+  const from = { bucket, after: position, since, limit: STEP };
+  const batches = await selectBodiesAfter(tx, workspaceId, from);
+  for (const batch of batches) {
+    if (!mentions.in(batch.body)) continue;
+    const drafts = JSON.parse(batch.body) as (ChangeDraft | null)[];
+    const kept = drafts.map((draft) =>
+      draft && draft.type !== "user.deleted" && mentions.in(JSON.stringify(draft)) ? null : draft,
+    );
+    await updateBody(tx, workspaceId, { ...batch, bucket, body: JSON.stringify(kept) });
+  }
+  const last = batches.at(-1);
+  return last && batches.length === STEP ? `${partition} ${last.position}` : `${partition + 1} 0`;
+};

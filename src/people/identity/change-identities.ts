@@ -12,7 +12,8 @@ import {
 } from "../../database/database.ts";
 import type { PersonIdentifier } from "../profiles/identifiers.ts";
 import { lockProfiles, selectProfiles } from "../profiles/store.ts";
-import { type Written, writePeople } from "../profiles/write-people.ts";
+import { writePeople } from "../profiles/write-people.ts";
+import type { Written } from "../profiles/written.ts";
 import { writeSubscriptions } from "../subscriptions/states.ts";
 import type { WaitingState } from "../subscriptions/waiting-state.ts";
 import { recordAudit } from "./audit.ts";

@@ -4,7 +4,7 @@ import type { ChangeDraft, ChangedUser } from "../changes/change.ts";
 import { emailValue } from "./identifiers.ts";
 import type { Attributes, NewProfile, ProfileRow } from "./store.ts";
 import type { ProfileUpdate } from "./update-profiles-store.ts";
-import type { IdentityChange, NamedUser, Written } from "./write-people.ts";
+import type { IdentityChange, NamedUser, Written } from "./written.ts";
 
 /** What a transaction has written about people, as entries of the change feed: docs/changes.md. */
 export function describeChanges(written: Written): ChangeDraft[] {

@@ -11,7 +11,8 @@ import type { PersonIdentifier } from "../profiles/identifiers.ts";
 import { readPeople, type Target } from "../profiles/load-people.ts";
 import type { People, Person } from "../profiles/people.ts";
 import { type ProfileTouch, touchProfiles } from "../profiles/update-profiles-store.ts";
-import { type PeopleServices, type Written, writePeople } from "../profiles/write-people.ts";
+import { type PeopleServices, writePeople } from "../profiles/write-people.ts";
+import type { Written } from "../profiles/written.ts";
 import { sharersOf } from "./sharers.ts";
 import { type GroupState, type GroupStateSet, writeGroupSets } from "./states.ts";
 

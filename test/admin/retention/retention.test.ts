@@ -8,6 +8,7 @@ import { readNextTimes } from "../../../src/admin/jobs/schedule.ts";
 import { RETENTION_JOB } from "../../../src/admin/retention/retention.ts";
 import { findWorkspace } from "../../../src/admin/workspaces/find-workspace.ts";
 import { systemClock } from "../../../src/base/clock.ts";
+import { createMetrics } from "../../../src/base/observe/metrics.ts";
 import {
   insertLogEntries,
   selectLogBeyond,
@@ -183,7 +184,7 @@ test("every workspace has the daily job, and a repeated check adds none", async 
     return [...(await readNextTimes(database, RETENTION_JOB, id)).values()];
   };
   const sweep = async () => {
-    for (const each of SWEEPERS) await each(database, new Date());
+    for (const each of SWEEPERS) await each(database, new Date(), createMetrics());
   };
   await sweep();
   const times = [await scheduled("short"), await scheduled("long")];

@@ -179,24 +179,24 @@ export const shownIn = (exported: readonly Record<string, any>[]): Record<string
     exported.map((user) => [
       user.platform_id,
       {
-        external_id: user.external_id,
+        external_id: user.external_id ?? null,
         user_aliases: sorted(
-          user.user_aliases.map(({ alias_name, alias_label }: any) => ({
+          (user.user_aliases ?? []).map(({ alias_name, alias_label }: any) => ({
             alias_name,
             alias_label,
           })),
         ),
         created_at: user.created_at,
-        first_name: user.first_name,
-        email: user.email,
-        phone: user.phone,
+        first_name: user.first_name ?? null,
+        email: user.email ?? null,
+        phone: user.phone ?? null,
         email_subscribe: user.email_subscribe,
-        custom_attributes: user.custom_attributes,
-        custom_events: byName(user.custom_events),
-        purchases: byName(user.purchases),
-        total_revenue: Math.round(user.total_revenue * 100) / 100,
+        custom_attributes: user.custom_attributes ?? {},
+        custom_events: byName(user.custom_events ?? []),
+        purchases: byName(user.purchases ?? []),
+        total_revenue: Math.round((user.total_revenue ?? 0) * 100) / 100,
         subscription_groups: Object.fromEntries(
-          user.subscription_groups.map(({ id, status }: any) => [id, status]),
+          (user.subscription_groups ?? []).map(({ id, status }: any) => [id, status]),
         ),
       },
     ]),

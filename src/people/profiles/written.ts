@@ -1,0 +1,89 @@
+import type { CallRecord } from "../../base/context/context.ts";
+import type { Json } from "../../base/values/plain-json.ts";
+import type { Alias } from "./identifiers.ts";
+import type { PeopleChanges } from "./people.ts";
+import type { NewProfile, ProfileRow } from "./store.ts";
+
+/**
+ * What a transaction has written about people, for whatever follows each change
+ * (docs/decisions/read-compute-write.md).
+ */
+export interface Written {
+  /** Users who were created and updated; an update has the row that was read, if one was. */
+  readonly people?: PeopleChanges;
+  readonly events?: readonly Happened<HappenedEvent>[];
+  readonly purchases?: readonly Happened<HappenedPurchase>[];
+  /** States that have changed. */
+  readonly subscriptions?: {
+    readonly groupStates: readonly (StateChange & {
+      readonly profileId: string;
+      readonly groupId: string;
+    })[];
+    readonly emailStates: readonly (StateChange & { readonly email: string })[];
+  };
+  /** Users who are in none of the others, so that a change can name them. */
+  readonly names?: readonly NamedUser[];
+  /** Users who were merged, identified, renamed and deleted, with the rows before and after. */
+  readonly identities?: {
+    readonly profiles: {
+      readonly created: readonly NewProfile[];
+      readonly replaced: readonly NewProfile[];
+      readonly touched: readonly ProfileRow[];
+      readonly removedIds: readonly string[];
+      /** Merged profiles whose ids lead nowhere any more. */
+      readonly forgottenIds: readonly string[];
+    };
+    readonly changes: readonly IdentityChange[];
+  };
+  /** Whether an external_id has left a user who still exists. */
+  readonly takesExternalIds?: boolean;
+}
+
+interface Happened<Work> {
+  readonly id: string;
+  readonly profileId: string;
+  readonly work: Work;
+}
+
+export interface HappenedEvent {
+  readonly name: string;
+  readonly time: Date;
+  readonly appId: string | null;
+  readonly properties: Json | null;
+}
+
+export interface HappenedPurchase extends Omit<HappenedEvent, "name"> {
+  readonly productId: string;
+  readonly currency: string;
+  readonly price: number;
+  readonly quantity: number;
+}
+
+interface StateChange {
+  readonly state: string;
+  /** Null if there was none. */
+  readonly before: string | null;
+  readonly context: CallRecord;
+}
+
+/** What names a user. */
+export type NamedUser = {
+  readonly id: string;
+  readonly externalId?: string | null | undefined;
+  readonly aliases?: readonly Alias[];
+};
+
+interface Name {
+  readonly platformId: string;
+  readonly externalId: string | null;
+}
+
+export type IdentityChange =
+  | {
+      readonly kind: "merge";
+      readonly kept: Name;
+      readonly merged: Name;
+      /** What moves to the kept user. */
+      readonly extent: string;
+    }
+  | { readonly kind: "identify" | "delete"; readonly user: Name };

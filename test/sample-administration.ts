@@ -72,6 +72,7 @@ export const ofDeclared = (server: TestServer): Samples => {
     ...ofList("/admin/v1/permission-sets", { permissions: ["basic_access"] }),
     ...ofList("/admin/v1/connections", { type: "files", root: "/srv", workspaces: [] }),
     [`GET ${PATH}/sources`]: () => ({}),
+    "GET /admin/v1/source-kinds": () => ({}),
     "GET /admin/v1/scim-defaults": () => ({}),
     "PUT /admin/v1/scim-defaults": async () => {
       await put("/scim-defaults", {});

@@ -312,6 +312,7 @@ const ofSyncs = (admin: Admin): Samples => {
     "POST /cdi/integrations/:integration_id/sync": whenIdle,
     "GET /admin/v1/integrations": () => ({ query: { name: NOWHERE.name } }),
     [`POST ${ONE}/sync`]: whenIdle,
+    [`POST ${ONE}/test`]: () => ({ params }),
     [`GET ${ONE}/runs`]: () => ({ params }),
     [`GET ${ONE}/runs/:run_id`]: ofRun,
     [`GET ${ONE}/runs/:run_id/rows`]: ofRun,

@@ -71,6 +71,8 @@ export const OPERATIONS = {
   putIntegration: ["put", "/admin/v1/workspaces/{name}/integrations/{integration_id}", "adminToken", false],
   deleteIntegration: ["delete", "/admin/v1/workspaces/{name}/integrations/{integration_id}", "adminToken", false],
   listSources: ["get", "/admin/v1/workspaces/{name}/sources", "adminToken", false],
+  listSourceKinds: ["get", "/admin/v1/source-kinds", "adminToken", false],
+  testIntegration: ["post", "/admin/v1/workspaces/{name}/integrations/{integration_id}/test", "adminToken", false],
   createDashboardUser: ["post", "/scim/v2/Users", "scimToken", true],
   listDashboardUsers: ["get", "/scim/v2/Users", "scimToken", false],
   getDashboardUser: ["get", "/scim/v2/Users/{id}", "scimToken", false],

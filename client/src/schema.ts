@@ -1238,6 +1238,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/source-kinds": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the kinds of warehouses that a connection may have, with their settings.
+         * @description Needs the administrator's token, or a session of the dashboard with `manage_company_settings` of the company.
+         */
+        get: operations["listSourceKinds"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/workspaces/{name}/integrations/{integration_id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Opens the source of an integration and reads three rows, without syncing anything.
+         * @description Needs the administrator's token, or a session of the dashboard with `manage_external_integrations` and `view_pii`.
+         */
+        post: operations["testIntegration"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/scim/v2/Users": {
         parameters: {
             query?: never;
@@ -9385,7 +9425,8 @@ export interface operations {
                      *           "rows_read": 120,
                      *           "rows_synced": 120,
                      *           "rows_skipped": 0,
-                     *           "rows_failed_with_errors": 0
+                     *           "rows_failed_with_errors": 0,
+                     *           "bytes_scanned": 10485760
                      *         }
                      *       ],
                      *       "message": "success"
@@ -9425,6 +9466,7 @@ export interface operations {
                             rows_skipped: number;
                             /** @description Rows that were rejected. */
                             rows_failed_with_errors: number;
+                            bytes_scanned: number | null;
                         }[];
                         /**
                          * @description `success`, or what is wrong.
@@ -9480,7 +9522,8 @@ export interface operations {
                      *         "rows_read": 120,
                      *         "rows_synced": 120,
                      *         "rows_skipped": 0,
-                     *         "rows_failed_with_errors": 0
+                     *         "rows_failed_with_errors": 0,
+                     *         "bytes_scanned": 10485760
                      *       },
                      *       "message": "success"
                      *     }
@@ -9519,6 +9562,7 @@ export interface operations {
                             rows_skipped: number;
                             /** @description Rows that were rejected. */
                             rows_failed_with_errors: number;
+                            bytes_scanned: number | null;
                         };
                         /**
                          * @description `success`, or what is wrong.
@@ -10261,6 +10305,200 @@ export interface operations {
                         }[];
                         /** @description Whether the caller may declare a warehouse inline, without a connection. */
                         inline: boolean;
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    listSourceKinds: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "kinds": [
+                     *         {
+                     *           "type": "attributes",
+                     *           "label": "PostgreSQL",
+                     *           "connection": [
+                     *             {
+                     *               "name": "Newsletter",
+                     *               "description": "A table or view, such as public.crm_users.",
+                     *               "required": true,
+                     *               "secret": true,
+                     *               "options": [
+                     *                 "parquet"
+                     *               ]
+                     *             }
+                     *           ],
+                     *           "place": [
+                     *             {
+                     *               "name": "Newsletter",
+                     *               "description": "A table or view, such as public.crm_users.",
+                     *               "required": true,
+                     *               "secret": true,
+                     *               "options": [
+                     *                 "parquet"
+                     *               ]
+                     *             }
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The kinds of warehouses with their settings. */
+                        kinds: {
+                            /** @description The value of `type`. */
+                            type: string;
+                            /**
+                             * @description What people call it.
+                             * @example PostgreSQL
+                             */
+                            label: string;
+                            /** @description How the warehouse is reached. */
+                            connection: {
+                                /** @description The name of the setting. */
+                                name: string;
+                                /**
+                                 * @description What it holds.
+                                 * @example A table or view, such as public.crm_users.
+                                 */
+                                description: string;
+                                /** @description Whether it must be given. */
+                                required: boolean;
+                                /** @description Whether it is sealed, and never shown. */
+                                secret: boolean;
+                                /** @description Its values, if there are only some. */
+                                options: string[];
+                            }[];
+                            /** @description What is read there. */
+                            place: {
+                                /** @description The name of the setting. */
+                                name: string;
+                                /**
+                                 * @description What it holds.
+                                 * @example A table or view, such as public.crm_users.
+                                 */
+                                description: string;
+                                /** @description Whether it must be given. */
+                                required: boolean;
+                                /** @description Whether it is sealed, and never shown. */
+                                secret: boolean;
+                                /** @description Its values, if there are only some. */
+                                options: string[];
+                            }[];
+                        }[];
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    testIntegration: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+                /**
+                 * @description The integration.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                integration_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "problem": "The table has no column UPDATED_AT.",
+                     *       "columns": [
+                     *         {
+                     *           "name": "Newsletter",
+                     *           "read_as": "EXTERNAL_ID"
+                     *         }
+                     *       ],
+                     *       "from": "2026-01-31T12:00:00.123456Z",
+                     *       "rows_to_read": 120,
+                     *       "rows": [
+                     *         {
+                     *           "identity": {
+                     *             "EXTERNAL_ID": "ada"
+                     *           },
+                     *           "updated_at": "2026-01-01T12:00:00.000Z",
+                     *           "payload_bytes": 130,
+                     *           "code": "USER_NOT_FOUND",
+                     *           "message": "success"
+                     *         }
+                     *       ],
+                     *       "rows_without_time": 120,
+                     *       "rows_in_future": 120,
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        problem: string | null;
+                        /** @description The columns of the table, 200 at most. */
+                        columns: {
+                            /** @description As it is spelled there. */
+                            name: string;
+                            read_as: string | null;
+                        }[];
+                        from: string | null;
+                        rows_to_read: number | null;
+                        /** @description The first three rows, with why each would be rejected. */
+                        rows: {
+                            /** @description How the row names its user. */
+                            identity: {
+                                [key: string]: string;
+                            };
+                            /** @description When it last changed. */
+                            updated_at: string;
+                            /**
+                             * @description The size of its payload.
+                             * @example 130
+                             */
+                            payload_bytes: number;
+                            /** @description A stable name of the rule. */
+                            code: string | null;
+                            /** @description `success`, or what is wrong. */
+                            message: string | null;
+                        }[];
+                        rows_without_time: number | null;
+                        rows_in_future: number | null;
                         /**
                          * @description `success`, or what is wrong.
                          * @constant

@@ -2,8 +2,13 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { UNGUARDED } from "../../src/base/outbound/outbound.ts";
 import { openSource } from "../../src/intake/warehouses/sources/kinds.ts";
-import { BEGINNING, sourceTime } from "../../src/intake/warehouses/sources/source.ts";
+import {
+  BEGINNING,
+  sourceTime,
+  type Warehouse,
+} from "../../src/intake/warehouses/sources/source.ts";
 import { readTableShape } from "../../src/intake/warehouses/table-shape.ts";
+import { FAKES } from "../../test/intake/warehouses/fakes/kinds.ts";
 import { inFolder, openEngines } from "./benchmark.ts";
 import type { Dataset } from "./engines/engine.ts";
 import { memoryOf } from "./processes/process-table.ts";
@@ -11,11 +16,13 @@ import { ADMIN_TOKEN, type ServerProcess, startServer } from "./processes/server
 
 /*
  * A sync from a table of PostgreSQL into PostgreSQL, people who are new to the server, beside the time
- * that it takes to read the rows alone. Both databases and the server share the machine.
+ * that it takes to read the rows alone. Both databases and the server share the machine. Warehouses that are read over HTTP
+ * are the fakes of the tests, in this process: their figures say what reading and parsing cost, not what the services do.
  */
 
 export interface SyncOptions {
   readonly rows: number;
+  readonly from: string;
   readonly databaseUrl: string | undefined;
 }
 
@@ -29,39 +36,80 @@ const rowsOf = (count: number): string =>
        'signed_up', '2025-01-01T00:00:00Z', 'tags', json_build_array('a', 'b'))::text as payload
    from generate_series(1, ${count}) i`;
 
-/** Prints rows per second, the ratio to reading alone, and what the server's memory grew by. */
-export async function runSyncBenchmark({ rows, databaseUrl }: SyncOptions): Promise<void> {
+/** The same for a fake. */
+const rowsOfFake = (table: string, count: number): string =>
+  `create table ${table} as select timestamptz '2025-01-01 00:00:00Z' + to_seconds(i) as UPDATED_AT,
+     'user-' || i as EXTERNAL_ID, json_object('first_name', 'N' || i,
+       'plan', case when i % 3 = 0 then 'gold' else 'free' end, 'score', i % 100, 'country', 'DE',
+       'signed_up', '2025-01-01T00:00:00Z', 'tags', json_array('a', 'b'))::varchar as PAYLOAD
+   from range(1, ${count + 1}) t(i)`;
+
+/** Rows of a page: what makes several megabytes, as the services send them. */
+const PAGE_ROWS = 10_000;
+
+/** Prints rows per second, the ratio to reading alone, and what the server's memory grew by, for each kind. */
+export async function runSyncBenchmark({ rows, from, databaseUrl }: SyncOptions): Promise<void> {
   await inFolder(async (folder, cleanUp) => {
     const wanted = { engine: "postgres", databaseUrl, profile: undefined } as const;
     const [engine] = await openEngines(wanted, folder, cleanUp);
     if (!engine) return;
-    const [warehouse, target] = [await engine.create(), await engine.create()];
-    for (const dataset of [warehouse, target]) cleanUp.add(() => dataset.remove());
-    await warehouse.run([rowsOf(rows), `create index on ${TABLE} (updated_at)`, "vacuum analyze"]);
-    const readingSeconds = await readAlone(placeOf(warehouse));
+    process.stdout.write(`${engine.version}: ${rows.toLocaleString("en-US")} rows of attributes\n`);
+    const fakes = FAKES.filter(({ type }) => from === "all" || from === type);
+    const places: Warehouse[] = [];
+    if (from === "postgres" || from === "all") {
+      const warehouse = await engine.create();
+      cleanUp.add(() => warehouse.remove());
+      const statements = [rowsOf(rows), `create index on ${TABLE} (updated_at)`, "vacuum analyze"];
+      await warehouse.run(statements);
+      places.push(placeOf(warehouse));
+    }
+    for (const { schema, start } of fakes) {
+      const fake = await start();
+      cleanUp.add(async () => fake.close());
+      fake.pageRows = PAGE_ROWS;
+      const table = `${schema}${TABLE}`;
+      await fake.engine.run(rowsOfFake(table, rows));
+      places.push({ ...fake.settings, type: `${fake.settings.type}`, table });
+    }
+    for (const place of places) {
+      const target = await engine.create();
+      cleanUp.add(() => target.remove());
+      await measure(place, target, rows, folder);
+    }
+  });
+}
 
-    const server = await startServer(target.environment, { folder, workers: 1 });
-    cleanUp.add(() => server.stop());
+async function measure(
+  place: Warehouse,
+  target: Dataset,
+  rows: number,
+  folder: string,
+): Promise<void> {
+  const readingSeconds = await readAlone(place);
+  const server = await startServer(target.environment, { folder, workers: 1 });
+  try {
     const before = memoryOf(server.processId).residentBytes;
-    const seconds = await sync(server, placeOf(warehouse), rows);
+    const seconds = await sync(server, place, rows);
     const { peakBytes } = memoryOf(server.processId);
     process.stdout.write(
-      `${engine.version}: ${rows.toLocaleString("en-US")} rows of attributes\n` +
+      `${place.type}\n` +
         `  synced         ${Math.round(rows / seconds).toLocaleString("en-US")} rows/s\n` +
         `  read alone     ${Math.round(rows / readingSeconds).toLocaleString("en-US")} rows/s\n` +
         `  ratio          ${(readingSeconds / seconds).toFixed(3)}\n` +
         `  server memory  ${megabytes(before)} MB at the start, ${megabytes(peakBytes)} MB at most\n`,
     );
-  });
+  } finally {
+    await server.stop();
+  }
 }
 
-const placeOf = ({ environment }: Dataset) => ({
+const placeOf = ({ environment }: Dataset): Warehouse => ({
   type: "postgres",
   url: environment.DATABASE_URL,
   table: TABLE,
 });
 
-async function readAlone(place: ReturnType<typeof placeOf>): Promise<number> {
+async function readAlone(place: Warehouse): Promise<number> {
   const startedAt = performance.now();
   const source = await openSource(place, {
     signal: new AbortController().signal,
@@ -83,11 +131,7 @@ interface Run {
 }
 
 /** @returns how long it took, in seconds. */
-async function sync(
-  { url }: ServerProcess,
-  place: ReturnType<typeof placeOf>,
-  rows: number,
-): Promise<number> {
+async function sync({ url }: ServerProcess, place: Warehouse, rows: number): Promise<number> {
   const ask = async <Body>(path: string, body?: unknown): Promise<Body> => {
     const response = await fetch(`${url}/admin/v1${path}`, {
       method: body === undefined ? "GET" : "POST",

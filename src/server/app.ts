@@ -56,8 +56,9 @@ import { warehouseManageEndpoints } from "../intake/warehouses/manage-endpoints.
 import { warehouseCredentials } from "../intake/warehouses/reseal.ts";
 import { integrations } from "../intake/warehouses/resource.ts";
 import type { SyncServices } from "../intake/warehouses/run.ts";
-import { sourcesEndpoint } from "../intake/warehouses/sources-endpoint.ts";
+import { sourceEndpoints } from "../intake/warehouses/sources-endpoint.ts";
 import { syncJob } from "../intake/warehouses/sync.ts";
+import { testEndpoint } from "../intake/warehouses/test-endpoint.ts";
 import { eraseLogEntries, eraseRunMessages } from "../intake/warehouses/traces-store.ts";
 import { campaignEndpoints } from "../messaging/campaigns/endpoints.ts";
 import { campaignResources } from "../messaging/campaigns/resources.ts";
@@ -150,7 +151,8 @@ export const ENDPOINTS = [
   ...warehouseEndpoints,
   ...warehouseAdminEndpoints,
   ...warehouseManageEndpoints,
-  sourcesEndpoint,
+  ...sourceEndpoints,
+  testEndpoint,
   ...scimEndpoints,
   ...dashboardUserAdminEndpoints,
   ...translationEndpoints,

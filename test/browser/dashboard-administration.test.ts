@@ -95,11 +95,47 @@ describe("administration in the dashboard", { skip }, async () => {
     await page.getByRole("menuitem", { name: "Edit…" }).click();
     const dialog = page.getByRole("dialog");
     await dialog.getByLabel("Schedule").fill("0 3 * * *");
-    await dialog.getByLabel("Address").fill("/elsewhere.csv");
     await dialog.getByRole("button", { name: "Save" }).click();
     await dialog.waitFor({ state: "detached" });
     const stored = await read(`/integrations/${id}`);
     assert.deepEqual([stored.schedule, stored.retry], ["0 3 * * *", retry]);
+  });
+
+  test("a connection that is added in the dashboard is offered for an integration, and each form asks for what its kind needs", async () => {
+    const { page, complaints } = await dashboard.open("/company/connections");
+    const dialog = page.getByRole("dialog");
+    const choose = async (label: string, option: string) => {
+      await dialog.getByLabel(label).first().click();
+      await page.getByRole("option", { name: option, exact: true }).click();
+    };
+    const connection = `drops-${crypto.randomUUID().slice(0, 8)}`;
+    await page.getByRole("button", { name: "Add a connection" }).click();
+    await dialog.getByLabel("Name").fill(connection);
+    await choose("Kind", "Google BigQuery");
+    await dialog.getByRole("button", { name: "Save" }).click();
+    // The project and the credentials, which this kind cannot do without.
+    assert.equal(await dialog.getByText("Required.").count(), 2);
+    await choose("Kind", "Files in a folder");
+    await dialog.getByLabel("Root").fill("/nowhere");
+    await choose("Workspaces", name);
+    await page.keyboard.press("Escape");
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await dialog.waitFor({ state: "detached" });
+    await page.getByText(connection).waitFor();
+
+    await goTo(page, `/w/${name}/syncs`);
+    await page.getByRole("button", { name: "Add an integration" }).click();
+    await dialog.getByLabel("Name").fill("From drops");
+    await choose("From", `${connection} (Files in a folder)`);
+    await dialog.getByLabel("Url").fill("users.csv");
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await dialog.waitFor({ state: "detached" });
+    const { integrations } = await read("/integrations");
+    const added = integrations.find((each: { name: string }) => each.name === "From drops");
+    assert.deepEqual(added.warehouse, { type: "files", place: "users.csv" });
+    assert.deepEqual(complaints, []);
+    const gone = await server.admin("DELETE", `/admin/v1/connections/${connection}`);
+    assert.equal(gone.status, 200);
   });
 
   test("the brand that is set in the dashboard is the one that preference pages show, and other settings stay", async () => {

@@ -37,6 +37,7 @@ describe("the command line", { concurrency: 4 }, () => {
       "scim-tokens create",
       "secrets discard",
       "cdi rows",
+      "cdi test",
       "users erase",
       "backup",
       "restore",

@@ -1,5 +1,5 @@
 /*
- * `rapport cdi list|run|rows`: clients of the admin API; `run` shows a sync until it ends.
+ * `rapport cdi list|test|run|rows`: clients of the admin API; `run` shows a sync until it ends.
  */
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
@@ -125,6 +125,47 @@ describe("rapport cdi run", () => {
     assert.equal(code, 2);
     assert.match(text(), /█+ 2 of 2 rows \| [\d,]+ rows\/s \| 1 error\b/);
     assert.match(text(), /partial: 2 rows read, 1 synced, 1 failed/);
+  });
+});
+
+describe("rapport cdi test", () => {
+  test("rapport cdi test reads three rows, says what a sync would do with each, and syncs nothing", async () => {
+    const { name, workspace } = await startFile(
+      randomUUID(),
+      GOOD,
+      BAD,
+      "2026-01-03,eve,{}",
+      "2026-01-04,dan,{}",
+      ",never,{}",
+    );
+    const { code, stdout, stderr } = await cdi("test", name);
+    assert.deepEqual([code, stderr], [2, ""]);
+    assert.match(
+      stdout,
+      /^Columns: UPDATED_AT as UPDATED_AT, EXTERNAL_ID as EXTERNAL_ID, PAYLOAD as PAYLOAD\n/,
+    );
+    assert.match(stdout, /\nThe next sync reads 4 rows, from the beginning\n/);
+    assert.match(stdout, /external_id ada {2}7 bytes {2}would be synced\n/);
+    assert.match(stdout, /external_id bob {2}7 bytes {2}would be rejected: PAYLOAD_NOT_JSON, /);
+    assert.ok(!stdout.includes("dan"), stdout);
+    assert.match(stdout, /never synced: 1\nNothing is wrong with the source\.\n$/);
+    assert.deepEqual(await workspace.profiles({ external_ids: ["ada"] }), []);
+    assert.match((await cdi("rows", name)).stderr, /has not run yet/);
+  });
+
+  test("rapport cdi test exits with 1 and says why a sync would fail", async () => {
+    const name = randomUUID();
+    const path = join(folder, `${name}.csv`);
+    await writeFile(path, "EXTERNAL_ID,NOTE\nada,x");
+    await startIntegration(server, { name, warehouse: { type: "files", url: path } });
+    const { code, stdout } = await cdi("test", name);
+    assert.equal(code, 1);
+    assert.match(
+      stdout,
+      /Ignored: EXTERNAL_ID, NOTE\nA sync would fail: The table has no column UPDATED_AT\.\n$/,
+    );
+    const answer = JSON.parse((await cdi("test", name, "--json")).stdout);
+    assert.equal(answer.problem, "The table has no column UPDATED_AT.");
   });
 });
 

@@ -6,14 +6,17 @@ import { printJson, printLines } from "../terminal.ts";
 import { findWorkspaceName } from "../workspace-option.ts";
 import { printRows } from "./print-rows.ts";
 import { runSyncThroughApi } from "./run-sync.ts";
+import { testSourceThroughApi } from "./test-source.ts";
 
 const EXAMPLES = `
 Examples:
   rapport cdi list
+  rapport cdi test "CRM attributes"
   rapport cdi run "CRM attributes" --workspace demo
   rapport cdi rows "CRM attributes" --limit 20`;
 
-const EXIT_CODES = "\nExit codes of run: 0 on success, 2 when some rows failed, 1 otherwise.";
+const EXIT_CODES =
+  "\nExit codes of run and test: 0 on success, 2 when some rows failed, 1 otherwise.";
 
 const SEVERAL = "needed if several workspaces have an integration of that name";
 
@@ -21,7 +24,7 @@ interface Options extends TargetOptions {
   readonly workspace?: string;
 }
 
-/** `rapport cdi list|run|rows`: warehouse syncs of a running server. */
+/** `rapport cdi list|test|run|rows`: warehouse syncs of a running server. */
 export function define(cdi: Command): void {
   cdi.addHelpText("after", `${EXAMPLES}\n${EXIT_CODES}`);
 
@@ -43,6 +46,20 @@ export function define(cdi: Command): void {
       // JSON alone goes to standard output.
       const output = options.json ? process.stderr : process.stdout;
       process.exitCode = await runSyncThroughApi(sync, targetOf(options), output, options.json);
+    });
+
+  withTarget(cdi.command("test <integration>"))
+    .description(
+      "Opens the source, reads three rows, and says what a sync would do; syncs nothing.",
+    )
+    .option("--workspace <name>", SEVERAL)
+    .addHelpText(
+      "after",
+      `\nExample:\n  rapport cdi test "CRM attributes" --workspace demo\n${EXIT_CODES}`,
+    )
+    .action(async (name: string, { workspace, json, ...options }: Options) => {
+      const wanted = { name, workspace };
+      process.exitCode = await testSourceThroughApi(wanted, targetOf(options), json);
     });
 
   withTarget(cdi.command("rows <integration>"))

@@ -25,6 +25,12 @@ const Run = Type.Object({
   rows_synced: Type.Integer(),
   rows_skipped: Type.Integer({ description: "Rows that had no effect.", examples: [0] }),
   rows_failed_with_errors: Type.Integer(),
+  bytes_scanned: nullable(
+    Type.Integer({
+      description: "What the warehouse says that it has scanned; null where it does not say.",
+      examples: [10_485_760],
+    }),
+  ),
 });
 
 export type Run = Static<typeof Run>;
@@ -47,6 +53,7 @@ const wholeRunView = (run: RunRow) => ({
   rows_expected: run.rowsExpected,
   rows_read: run.rowsRead,
   rows_skipped: run.rowsSkipped,
+  bytes_scanned: run.bytesScanned,
 });
 
 const rowView = ({ id: _id, updatedAt, ...entry }: LogEntry) => ({

@@ -1,7 +1,7 @@
 import Type, { type TProperties } from "typebox";
 import { OfWorkspace, Success } from "../../base/values/schemas.ts";
 import type { Database } from "../../database/database.ts";
-import { byAdministratorOfWorkspace, endpoint } from "../../http/endpoint.ts";
+import { byAdministrator, byAdministratorOfWorkspace, endpoint } from "../../http/endpoint.ts";
 import { selectConnectionsOf } from "./connection-store.ts";
 import { mayDeclareInline } from "./resolve-warehouse.ts";
 import { connectionSettingsOf, KINDS } from "./sources/kinds.ts";
@@ -38,7 +38,34 @@ const settingsOf = (properties: TProperties, secrets: readonly string[]) =>
     };
   });
 
-export const sourcesEndpoint = endpoint({
+const Kinds = Type.Array(
+  Type.Object({
+    type: Type.String({ description: "The value of `type`." }),
+    label: Type.String({ description: "What people call it.", examples: ["PostgreSQL"] }),
+    connection: Settings("How the warehouse is reached."),
+    place: Settings("What is read there."),
+  }),
+  { description: "The kinds of warehouses with their settings." },
+);
+
+const allKinds = () =>
+  KINDS.map((kind) => ({
+    type: kind.type,
+    label: kind.label,
+    connection: settingsOf(connectionSettingsOf(kind), kind.secrets),
+    place: settingsOf(kind.place, []),
+  }));
+
+const kindsEndpoint = endpoint({
+  method: "GET",
+  path: "/admin/v1/source-kinds",
+  summary: "Lists the kinds of warehouses that a connection may have, with their settings.",
+  name: "listSourceKinds",
+  access: byAdministrator("manage_company_settings"),
+  replies: { 200: Type.Object({ kinds: Kinds, message: Success }) },
+}).handledBy(async () => ({ status: 200, body: { kinds: allKinds(), message: "success" } }));
+
+const sourcesEndpoint = endpoint({
   method: "GET",
   path: "/admin/v1/workspaces/:name/sources",
   summary:
@@ -55,15 +82,7 @@ export const sourcesEndpoint = endpoint({
         }),
         { description: "The connections that list the workspace." },
       ),
-      kinds: Type.Array(
-        Type.Object({
-          type: Type.String({ description: "The value of `type`." }),
-          label: Type.String({ description: "What people call it.", examples: ["PostgreSQL"] }),
-          connection: Settings("How the warehouse is reached."),
-          place: Settings("What is read there."),
-        }),
-        { description: "The kinds of warehouses with their settings." },
-      ),
+      kinds: Kinds,
       inline: Type.Boolean({
         description: "Whether the caller may declare a warehouse inline, without a connection.",
       }),
@@ -72,13 +91,9 @@ export const sourcesEndpoint = endpoint({
   },
 }).handledBy(async ({ database }: { readonly database: Database }, context) => {
   const usable = await selectConnectionsOf(database, context.workspace.id);
-  const kinds = KINDS.map((kind) => ({
-    type: kind.type,
-    label: kind.label,
-    connection: settingsOf(connectionSettingsOf(kind), kind.secrets),
-    place: settingsOf(kind.place, []),
-  }));
   const connections = usable.map(({ name, type }) => ({ name, type }));
   const inline = mayDeclareInline(context);
-  return { status: 200, body: { connections, kinds, inline, message: "success" } };
+  return { status: 200, body: { connections, kinds: allKinds(), inline, message: "success" } };
 });
+
+export const sourceEndpoints = [sourcesEndpoint, kindsEndpoint];

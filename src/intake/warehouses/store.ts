@@ -200,12 +200,14 @@ export interface RunRow {
   readonly rowsSynced: number;
   readonly rowsSkipped: number;
   readonly rowsFailed: number;
+  /** What the warehouse says that it has scanned for it; null where it does not say. */
+  readonly bytesScanned: number | null;
 }
 
 const RUN_COLUMNS = `run_id as id, status, message, started_at as "startedAt",
   finished_at as "finishedAt", processed_through as "processedThrough",
   rows_expected as "rowsExpected", rows_read as "rowsRead", rows_synced as "rowsSynced",
-  rows_skipped as "rowsSkipped", rows_failed as "rowsFailed"`;
+  rows_skipped as "rowsSkipped", rows_failed as "rowsFailed", bytes_scanned as "bytesScanned"`;
 
 /** Begins a run, or resumes one that was begun before. */
 export async function insertRun(
@@ -270,6 +272,21 @@ export async function updateRun(
        rows_expected = case when $5::bigint is null then rows_expected else rows_read + $5 end
      where workspace_id = $1 and integration_id = $2 and run_id = $3`,
     [workspaceId, integrationId, runId, change.message, change.rowsToCome],
+  );
+}
+
+/** Adds what a warehouse has scanned for a run. */
+export async function addScanned(
+  database: Queryable,
+  workspaceId: number,
+  integrationId: string,
+  runId: string,
+  bytes: number,
+): Promise<void> {
+  await database.query(
+    `update sync_runs set bytes_scanned = coalesce(bytes_scanned, 0) + $4
+     where workspace_id = $1 and integration_id = $2 and run_id = $3`,
+    [workspaceId, integrationId, runId, bytes],
   );
 }
 

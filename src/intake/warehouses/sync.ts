@@ -23,7 +23,7 @@ import {
   SourceUnfit,
   sourceTime,
 } from "./sources/source.ts";
-import { insertRun, selectIntegration, selectRun, updateRun } from "./store.ts";
+import { addScanned, insertRun, selectIntegration, selectRun, updateRun } from "./store.ts";
 import { isConnected } from "./stored-warehouse.ts";
 import { readTableShape } from "./table-shape.ts";
 import { writeRows } from "./write-rows.ts";
@@ -101,6 +101,10 @@ async function readAll(
     return endingOf(await selection.strays(sourceTime(soon), MOST_STRAYS));
   } finally {
     await source.close();
+    const bytes = source.bytesScanned?.();
+    if (bytes !== undefined) {
+      await addScanned(services.database, workspace.id, integration.id, run.run.id, bytes);
+    }
   }
 }
 
@@ -170,7 +174,7 @@ const isRefusal = (error: unknown): boolean =>
  * What a run says about an error. Hosts, users and folders of a connection belong to the company, and the run to the
  * workspace: the log has the rest.
  */
-function messageFor({ warehouse }: Run["integration"], error: Error): string {
+export function messageFor({ warehouse }: Run["integration"], error: Error): string {
   if (!isConnected(warehouse)) return error.message;
   const { connection } = warehouse;
   if (error instanceof ConnectionUnfit) {

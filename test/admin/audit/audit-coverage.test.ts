@@ -126,6 +126,7 @@ const SHOWS_NO_USERS = [
   "/workspaces/:name/preference-centers",
   "/connections",
   "/workspaces/:name/sources",
+  "/source-kinds",
   "/permission-sets",
   "/scim-defaults",
   "/scim-tokens",

@@ -279,6 +279,17 @@ describe("files below the root of a connection", () => {
     }
   });
 
+  test("a file that cannot be read is named without the folder of the connection", async () => {
+    const { name: workspace } = await server.workspace();
+    const name = await connection(workspace, FILES);
+    for (const file of ["broken.parquet", "broken.csv.gz", "broken [1].parquet"]) {
+      writeFileSync(join(drops, file), "no such format");
+      const run = await syncOf(workspace, { connection: name, url: file });
+      assert.notEqual(run.job_status, "success");
+      assert.ok(!run.message.includes(root), run.message);
+    }
+  });
+
   test("a path outside the root is refused, and no answer shows whether it exists", async () => {
     const workspace = await server.workspace();
     const member = await memberOf(workspace.name);

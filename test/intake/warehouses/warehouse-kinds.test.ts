@@ -5,12 +5,49 @@
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
 import { startServer, type TestWorkspace } from "../../harness.ts";
+import { startDatabricks } from "./fakes/databricks.ts";
 import { FAKES } from "./fakes/kinds.ts";
+import { startSnowflake } from "./fakes/snowflake.ts";
 import { startIntegration } from "./sync-runs.ts";
 
 const server = await startServer();
 
 const COLUMNS = "UPDATED_AT timestamptz, EXTERNAL_ID varchar, PAYLOAD varchar";
+
+test("a private key of snowflake may have lost its line breaks, or have them as \\n", async () => {
+  const fake = await startSnowflake();
+  await fake.engine.run(`create table t (${COLUMNS})`);
+  for (const lost of [" ", "\\n"]) {
+    const private_key = `${fake.settings.private_key}`.trim().replaceAll("\n", lost);
+    const { sync } = await startIntegration(server, {
+      warehouse: { ...fake.settings, private_key, table: "t" },
+    });
+    assert.equal((await sync()).job_status, "success");
+  }
+  fake.close();
+});
+
+test("a service principal of databricks gets its own token, and another one when that expires", async () => {
+  const fake = await startDatabricks();
+  await fake.engine.run(`create table crm.t (${COLUMNS})`);
+  const { sync } = await startIntegration(server, {
+    warehouse: { ...fake.principal, table: "crm.t" },
+  });
+  fake.faults.push({ on: /GET/, before: () => fake.expireTokens() });
+  assert.equal((await sync()).job_status, "success");
+  assert.equal(fake.requests.filter((each) => each.includes("/oidc/v1/token")).length, 2);
+  fake.close();
+});
+
+test("a connection of databricks without a login is refused when it is declared", async () => {
+  const connection = { type: "databricks", host: "dbc-1.example", path: "/sql/1.0/warehouses/a" };
+  const { status, body } = await server.admin("PUT", "/admin/v1/connections/none", {
+    ...connection,
+    workspaces: [],
+  });
+  assert.equal(status, 400);
+  assert.match(body.message, /needs a 'token', or a 'client_id' with its 'client_secret'/);
+});
 
 for (const { type, schema, page, statement, start } of FAKES) {
   const fake = await start();
@@ -80,6 +117,13 @@ for (const { type, schema, page, statement, start } of FAKES) {
         assert.ok(text.includes(table.slice(schema.length)) && !/note|\*/.test(text), text);
       }
       assert.ok(!/payload/i.test(strays), strays);
+    });
+
+    test(`a run on ${type} shows the bytes that the warehouse says it has scanned, or null`, async () => {
+      const { path, sync } = await startTable(COLUMNS, events(0, 150), { type: "events" });
+      const { run_id } = await sync();
+      const { run } = (await server.admin("GET", `${path}/runs/${run_id}`)).body;
+      assert.equal(run.bytes_scanned, type === "bigquery" ? 15_000 : null);
     });
 
     test(`a payload of 20 MB stays in ${type}, and its row is rejected by name`, async () => {

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
+import { gzipSync } from "node:zlib";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { AWKWARD_TEXT, LONG_ATTRIBUTES } from "../../awkward-text.ts";
 import { startServer } from "../../harness.ts";
@@ -36,6 +37,8 @@ test("separators, control characters, byte order marks and long lines are part o
   await writeFile(inFolder("lines-crlf.csv"), `${csv.join("\r\n")}\r\n`);
   await writeFile(inFolder("lines.ndjson"), ndjson.join("\n"));
   await writeFile(inFolder("lines-crlf.ndjson"), `${ndjson.join("\r\n")}\r\n`);
+  await writeFile(inFolder("marked.ndjson"), `\uFEFF${ndjson.join("\n")}`);
+  await writeFile(inFolder("marked.ndjson.gz"), gzipSync(`\uFEFF${ndjson.join("\n")}`));
   await duckdb.run(
     `copy (from read_csv('${inFolder("lines.csv")}', all_varchar = true))
      to '${inFolder("lines.parquet")}' (format parquet)`,
@@ -45,6 +48,8 @@ test("separators, control characters, byte order marks and long lines are part o
     "lines-crlf.csv",
     "lines.ndjson",
     "lines-crlf.ndjson",
+    "marked.ndjson",
+    "marked.ndjson.gz",
     "lines.parquet",
   ];
   for (const name of names) await checkSynced(name);

@@ -10,13 +10,15 @@ export const GROUPS = `${WORKSPACE}/subscription-groups` as const;
 export const LOCALES = `${WORKSPACE}/locales` as const;
 export const TEAMS = `${WORKSPACE}/teams` as const;
 export const PERMISSION_SETS = "/admin/v1/permission-sets";
+export const CONNECTIONS = "/admin/v1/connections";
 
 type ListPath =
   | typeof APPS
   | typeof GROUPS
   | typeof LOCALES
   | typeof TEAMS
-  | typeof PERMISSION_SETS;
+  | typeof PERMISSION_SETS
+  | typeof CONNECTIONS;
 
 type BodyOf<Path extends ListPath> =
   paths[`${Path}/{id}`]["put"]["requestBody"]["content"]["application/json"];

@@ -1,6 +1,7 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import type { operations } from "../../../client/src/schema.ts";
 import { hooks, http, refresh } from "./client.ts";
+import { CONNECTIONS } from "./entries.ts";
 
 /* Warehouse integrations, their runs, and the rows that did not arrive. */
 
@@ -17,6 +18,8 @@ type Body<Name extends keyof operations> = operations[Name]["responses"] extends
   : never;
 
 export type Integration = Body<"listDeclaredIntegrations">["integrations"][number];
+export type Sources = Body<"listSources">;
+export type SourceKind = Body<"listSourceKinds">["kinds"][number];
 export type Run = Body<"listIntegrationRuns">["results"][number];
 export type RunRow = Body<"listIntegrationRunRows">["results"][number];
 export type IntegrationBody =
@@ -24,6 +27,14 @@ export type IntegrationBody =
 
 export const useIntegrations = (name: string) =>
   hooks.useQuery("get", INTEGRATIONS, { params: { path: { name } } });
+
+/** What integrations of a workspace may read, and what each kind of warehouse has to be told. */
+export const useSources = (name: string) =>
+  hooks.useQuery("get", "/admin/v1/workspaces/{name}/sources", { params: { path: { name } } });
+
+export const useSourceKinds = () => hooks.useQuery("get", "/admin/v1/source-kinds");
+
+export const useConnections = () => hooks.useQuery("get", CONNECTIONS);
 
 export const useIntegration = (name: string, integration_id: string) =>
   hooks.useQuery("get", INTEGRATION, { params: { path: { name, integration_id } } });

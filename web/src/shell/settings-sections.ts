@@ -27,6 +27,7 @@ export const COMPANY_SECTIONS = [
   { name: "dashboard-users", label: "Dashboard users", needs: "manage_company_settings" },
   { name: "scim-tokens", label: "SCIM tokens", needs: "manage_company_settings" },
   { name: "permission-sets", label: "Permission sets", needs: "manage_company_settings" },
+  { name: "connections", label: "Connections", needs: "manage_company_settings" },
   { name: "audit", label: "Audit log", needs: "manage_company_settings" },
   { name: "workspaces", label: "Workspaces", needs: "add_remove_app_groups" },
 ] as const satisfies readonly Section<CompanyPermission>[];

@@ -1,3 +1,8 @@
+import { createReadStream, createWriteStream } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import type { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { createGunzip } from "node:zlib";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { type Ask, type FileFormat, findBrokenLines, findTable } from "./file-table.ts";
 import {
@@ -60,16 +65,18 @@ export async function openFiles(
   };
   try {
     signal.throwIfAborted();
-    const ask = createAsk(connection);
+    const isRead = format === "ndjson" ? await withoutMarks(paths, folder, signal) : paths;
+    const fail = failureAbout([...paths, ...isRead]);
+    const ask = createAsk(connection, fail);
     await ask("set TimeZone = 'UTC'");
-    const table = await findTable(ask, paths, format);
+    const table = await findTable(ask, isRead, format);
     return {
       columns: table === undefined ? undefined : await readColumns(ask, table),
       async select(shape, range) {
         await stageRows(ask, `${table}`, shape, range);
         return {
           count: await countRows(ask, range),
-          rows: () => readRows(connection, shape, range),
+          rows: () => readRows(connection, fail, shape, range),
           strays: (after, atMost) => findStrays(ask, shape, after, atMost),
         };
       },
@@ -82,7 +89,7 @@ export async function openFiles(
 }
 
 /** Every value is asked for as text. */
-function createAsk(connection: DuckDBConnection): Ask {
+function createAsk(connection: DuckDBConnection, fail: (error: unknown) => never): Ask {
   return async (statement) => {
     const reader = await connection.runAndReadAll(statement).catch(fail);
     return reader.getRowsJson() as (string | null)[][];
@@ -92,13 +99,69 @@ function createAsk(connection: DuckDBConnection): Ask {
 /** What is not as the format wants it. Anything else, such as a disk that is full, may pass. */
 const UNFIT = /^(?:Invalid Input|Binder|Catalog|Parser|Conversion|Serialization) Error/;
 
-/** Only the first line of a message: those below may quote a row. */
-function fail(error: unknown): never {
-  const first = (error as Error).message.split("\n")[0] ?? "";
-  // Names of files and columns stand in errors of these kinds alone, and values in the others.
-  const message = withoutValues(first, /^(?:Binder|Catalog|Parser|IO|HTTP) Error/.test(first));
-  if (UNFIT.test(message)) throw new SourceUnfit(`The files cannot be read: ${message}`, error);
-  throw new SourceFailed(error, message);
+/** Only the first line of a message: those below may quote a row. Where the files are concerns the company alone. */
+function failureAbout(paths: readonly string[]): (error: unknown) => never {
+  return (error) => {
+    const [line = ""] = (error as Error).message.split("\n");
+    // Names of files and columns stand in errors of these kinds alone, and values in the others.
+    const isNamed = /^(?:Binder|Catalog|Parser|IO|HTTP) Error/.test(line);
+    const message = withoutValues(withoutFolders(line, paths), isNamed);
+    if (UNFIT.test(message)) throw new SourceUnfit(`The files cannot be read: ${message}`, error);
+    throw new SourceFailed(error, message);
+  };
+}
+
+/** A message with the names of files in the place of their paths. */
+function withoutFolders(message: string, paths: readonly string[]): string {
+  const folders = [...new Set(paths.map(dirname))].sort((one, other) => other.length - one.length);
+  return folders.reduce(
+    (text, folder) => text.replaceAll(join(folder, "/"), "").replaceAll(folder, "the folder"),
+    paths.reduce((text, path) => text.replaceAll(path, basename(path)), message),
+  );
+}
+
+const MARK = Buffer.from([0xef, 0xbb, 0xbf]);
+
+/** DuckDB takes a byte order mark for a broken first line, and leaves the line out: such files are copied without it. */
+async function withoutMarks(
+  paths: readonly string[],
+  folder: string,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const found: string[] = [];
+  for (const [index, path] of paths.entries()) {
+    if (await hasMark(path)) {
+      const copy = join(folder, `without-mark-${index}.ndjson`);
+      await pipeline(bytesOf(path), withoutMark, createWriteStream(copy), { signal });
+      found.push(copy);
+    } else found.push(path);
+  }
+  return found;
+}
+
+const bytesOf = (path: string): Readable =>
+  /\.gz$/i.test(path) ? createReadStream(path).pipe(createGunzip()) : createReadStream(path);
+
+async function hasMark(path: string): Promise<boolean> {
+  let start = Buffer.alloc(0);
+  try {
+    for await (const chunk of bytesOf(path)) {
+      start = Buffer.concat([start, chunk]);
+      if (start.length >= MARK.length) break;
+    }
+  } catch {
+    // What cannot be read, or unpacked, is reported by the reader itself.
+    return false;
+  }
+  return start.subarray(0, MARK.length).equals(MARK);
+}
+
+async function* withoutMark(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let left = MARK.length;
+  for await (const chunk of chunks) {
+    yield chunk.subarray(Math.min(left, chunk.length));
+    left = Math.max(0, left - chunk.length);
+  }
 }
 
 const TIME = /^(?:TIMESTAMP|DATE|VARCHAR)/;
@@ -155,6 +218,7 @@ async function countRows(ask: Ask, range: TimeRange): Promise<number> {
 
 async function* readRows(
   connection: DuckDBConnection,
+  fail: (error: unknown) => never,
   shape: TableShape,
   range: TimeRange,
 ): AsyncGenerator<SourceRow[]> {

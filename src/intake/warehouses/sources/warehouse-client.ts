@@ -239,10 +239,20 @@ async function* inTime({ body, discard }: OutboundResponse): AsyncGenerator<Uint
   }
 }
 
-/** The private key of a login. A line break may be written as `\n`, as in variables. @throws ConnectionUnfit */
+/** A PEM block whose line breaks were lost in a form or a variable, or are written as `\n`. */
+const withLines = (pem: string): string =>
+  pem
+    .replaceAll("\\n", "\n")
+    .replace(
+      /-----BEGIN ([A-Z ]+)-----([^\n-]+)-----END \1-----/,
+      (_all, label: string, body: string) =>
+        `-----BEGIN ${label}-----\n${body.replaceAll(/\s+/g, "")}\n-----END ${label}-----`,
+    );
+
+/** The private key of a login. @throws ConnectionUnfit */
 export function privateKeyOf(pem: string, passphrase?: string): KeyObject {
   try {
-    const key = pem.replaceAll("\\n", "\n");
+    const key = withLines(pem);
     return createPrivateKey({ key, ...(passphrase !== undefined && { passphrase }) });
   } catch (error) {
     throw new ConnectionUnfit(

@@ -13,6 +13,7 @@ import { NotFound } from "../not-found.tsx";
 import { Apps } from "./apps.tsx";
 import { Audit } from "./audit.tsx";
 import { Brand } from "./brand.tsx";
+import { Connections } from "./connections.tsx";
 import { DashboardUsers } from "./dashboard-users.tsx";
 import { Keys } from "./keys.tsx";
 import { Limits } from "./limits.tsx";
@@ -33,6 +34,7 @@ const OF_COMPANY: Readonly<Record<NameIn<typeof COMPANY_SECTIONS>, () => ReactNo
   "dashboard-users": DashboardUsers,
   "scim-tokens": ScimTokens,
   "permission-sets": PermissionSets,
+  connections: Connections,
   audit: Audit,
   workspaces: Workspaces,
 };

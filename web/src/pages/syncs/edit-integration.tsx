@@ -1,10 +1,23 @@
-import { PasswordInput, Select, TextInput } from "@mantine/core";
+import { Select, TextInput } from "@mantine/core";
 import type { UseFormReturnType } from "@mantine/form";
-import { type Integration, type IntegrationBody, useChangeIntegrations } from "../../api/syncs.ts";
+import {
+  type Integration,
+  type IntegrationBody,
+  type Sources,
+  useChangeIntegrations,
+  useSources,
+} from "../../api/syncs.ts";
 import { tellDone } from "../../components/feedback.tsx";
 import { FormDialog, required } from "../../components/form.tsx";
 import { newId } from "../../components/new-id.ts";
-import { Notice } from "../../components/states.tsx";
+import {
+  emptySettings,
+  filledIn,
+  missingIn,
+  type Setting,
+  SettingFields,
+} from "../../components/setting-fields.tsx";
+import { Loaded, Notice } from "../../components/states.tsx";
 import { sentence } from "../../components/tag.tsx";
 
 interface EditIntegrationProps {
@@ -13,65 +26,97 @@ interface EditIntegrationProps {
   close(): void;
 }
 
-type Values = Record<
-  | "name"
-  | "type"
-  | "status"
-  | "schedule"
-  | "contact_emails"
-  | "warehouse"
-  | "url"
-  | "table"
-  | "format"
-  | "access_key_id"
-  | "secret_access_key",
-  string
->;
-
-const WAREHOUSES = [
-  { value: "postgres", label: "PostgreSQL" },
-  { value: "redshift", label: "Redshift" },
-  { value: "files", label: "Files in a folder" },
-  { value: "s3", label: "Files in S3" },
-];
+interface Values extends Record<string, unknown> {
+  readonly name: string;
+  readonly type: string;
+  readonly status: string;
+  readonly schedule: string;
+  readonly contact_emails: string;
+  /** One of `choicesOf`. */
+  readonly from: string;
+  readonly settings: Record<string, string>;
+}
 
 const optionsOf = (values: readonly string[]) =>
   values.map((value) => ({ value, label: sentence(value) }));
 
-/** The form of an integration. Its credentials are stored sealed and never shown: they are entered again. */
-export function EditIntegration({ workspace, integration, close }: EditIntegrationProps) {
+/** The form of an integration, drawn from what its workspace may read. */
+export function EditIntegration(props: EditIntegrationProps) {
+  const sources = useSources(props.workspace);
+  return (
+    <Loaded from={sources} lines={1}>
+      {(body) => <IntegrationForm {...props} sources={body} />}
+    </Loaded>
+  );
+}
+
+/** A place that rows can come from, and what is to be filled in for it. */
+interface Choice {
+  readonly value: string;
+  readonly label: string;
+  readonly settings: readonly Setting[];
+  /** What the declaration says besides the settings. */
+  readonly fixed: Readonly<Record<string, string>>;
+}
+
+/** Without a declaration, the present one stays. */
+const AS_BEFORE = "as before";
+
+function choicesOf({ connections, kinds, inline }: Sources): Choice[] {
+  const kindOf = (type: string) => kinds.find((kind) => kind.type === type);
+  const declared = connections.map(({ name, type }) => ({
+    value: `connection ${name}`,
+    label: `${name} (${kindOf(type)?.label ?? type})`,
+    settings: kindOf(type)?.place ?? [],
+    fixed: { connection: name },
+  }));
+  const own = kinds.map(({ type, label, connection, place }) => ({
+    value: `kind ${type}`,
+    label: `${label}, with its own login`,
+    // A root belongs to connections.
+    settings: [...connection.filter(({ name }) => name !== "root"), ...place],
+    fixed: { type },
+  }));
+  return inline ? [...declared, ...own] : declared;
+}
+
+interface IntegrationFormProps extends EditIntegrationProps {
+  readonly sources: Sources;
+}
+
+function IntegrationForm({ workspace, integration, sources, close }: IntegrationFormProps) {
   const { put } = useChangeIntegrations(workspace);
   const id = integration?.integration_id ?? newId();
+  const choices = choicesOf(sources);
+  const chosen = ({ from }: Pick<Values, "from">) => choices.find(({ value }) => value === from);
   const initial: Values = {
     name: integration?.name ?? "",
     type: integration?.type ?? "attributes",
     status: integration?.status ?? "active",
     schedule: integration?.schedule ?? "",
     contact_emails: integration?.contact_emails ?? "",
-    warehouse: integration?.warehouse.type ?? "postgres",
-    url: "",
-    table: "",
-    format: "",
-    access_key_id: "",
-    secret_access_key: "",
+    from: integration ? AS_BEFORE : (choices[0]?.value ?? ""),
+    settings: emptySettings(choices.flatMap(({ settings }) => settings)),
   };
   return (
     <FormDialog
       title={integration ? `Edit ${integration.name}` : "Add an integration"}
       initial={initial}
-      validate={{ name: required, url: required }}
+      validate={(values) => ({
+        name: required(values.name),
+        from: required(values.from),
+        ...missingIn(chosen(values)?.settings ?? [], values),
+      })}
       size="lg"
       close={close}
       save={async (values) => {
-        await put(id, { ...bodyOf(values), ...(integration && { retry: integration.retry }) });
+        const body = bodyOf(values, chosen(values));
+        await put(id, { ...body, ...(integration && { retry: integration.retry }) });
         tellDone(`Saved ${values.name}.`);
       }}
     >
       {(form) => (
         <>
-          {integration && (
-            <Notice>Addresses and credentials are never shown: enter them again to save.</Notice>
-          )}
           <TextInput label="Name" data-autofocus {...form.getInputProps("name")} />
           <div className="fields">
             <Select
@@ -87,7 +132,7 @@ export function EditIntegration({ workspace, integration, close }: EditIntegrati
               {...form.getInputProps("status")}
             />
           </div>
-          <WarehouseFields form={form} />
+          <SourceFields form={form} integration={integration} choices={choices} />
           <div className="fields">
             <TextInput
               label="Schedule"
@@ -108,79 +153,52 @@ export function EditIntegration({ workspace, integration, close }: EditIntegrati
   );
 }
 
-function WarehouseFields({ form }: { readonly form: UseFormReturnType<Values> }) {
-  const { warehouse } = form.getValues();
-  const isTable = warehouse === "postgres" || warehouse === "redshift";
+interface SourceFieldsProps {
+  readonly form: UseFormReturnType<Values>;
+  readonly integration: Integration | undefined;
+  readonly choices: readonly Choice[];
+}
+
+function SourceFields({ form, integration, choices }: SourceFieldsProps) {
+  const { from } = form.getValues();
+  const chosen = choices.find(({ value }) => value === from);
+  const before = integration && {
+    value: AS_BEFORE,
+    label: `As before: ${integration.warehouse.type}, ${integration.warehouse.place}`,
+  };
+  if (!before && choices.length === 0) {
+    return (
+      <Notice>
+        No connection of the company lists this workspace. A company admin adds one under Company
+        settings, Connections.
+      </Notice>
+    );
+  }
   return (
     <>
       <Select
         label="From"
         allowDeselect={false}
-        data={WAREHOUSES}
-        {...form.getInputProps("warehouse")}
+        data={[
+          ...(before ? [before] : []),
+          ...choices.map(({ value, label }) => ({ value, label })),
+        ]}
+        {...form.getInputProps("from")}
       />
-      <TextInput
-        label={isTable ? "Connection" : "Address"}
-        placeholder={
-          isTable ? "postgres://reader:password@warehouse/analytics" : "s3://bucket/folder/"
-        }
-        autoComplete="off"
-        {...form.getInputProps("url")}
-      />
-      {isTable && (
-        <TextInput
-          label="Table"
-          placeholder="public.users_to_sync"
-          {...form.getInputProps("table")}
-        />
-      )}
-      {!isTable && (
-        <Select
-          label="Format"
-          placeholder="By the name of the files"
-          clearable
-          data={["parquet", "csv", "ndjson"]}
-          {...form.getInputProps("format")}
-        />
-      )}
-      {warehouse === "s3" && (
-        <div className="fields">
-          <TextInput label="Access key id" {...form.getInputProps("access_key_id")} />
-          <PasswordInput
-            label="Secret access key"
-            autoComplete="off"
-            {...form.getInputProps("secret_access_key")}
-          />
-        </div>
-      )}
+      {chosen && <SettingFields form={form} settings={chosen.settings} />}
     </>
   );
 }
 
-/** The body of the request: without what the chosen warehouse does not have. */
-function bodyOf({
-  name,
-  type,
-  status,
-  schedule,
-  contact_emails,
-  ...from
-}: Values): IntegrationBody {
-  const { warehouse, url, table, format, access_key_id, secret_access_key } = from;
-  const isTable = warehouse === "postgres" || warehouse === "redshift";
-  const source = {
-    type: warehouse,
-    url,
-    ...(isTable && { table }),
-    ...(!isTable && format && { format }),
-    ...(warehouse === "s3" && { access_key_id, secret_access_key }),
-  };
+/** The body of the request; without a choice, the warehouse stays as it is. */
+function bodyOf(values: Values, chosen: Choice | undefined): IntegrationBody {
+  const { name, type, status, schedule, contact_emails } = values;
   return {
     name,
     type,
     status,
     ...(schedule && { schedule }),
     ...(contact_emails && { contact_emails }),
-    warehouse: source,
+    ...(chosen && { warehouse: { ...chosen.fixed, ...filledIn(chosen.settings, values) } }),
   } as IntegrationBody;
 }

@@ -59,6 +59,9 @@ function Outcome({ run }: { readonly run: Run }) {
           ["Synced", count(run.rows_synced)],
           ["Skipped", count(run.rows_skipped)],
           ["Failed", count(run.rows_failed_with_errors)],
+          ...(run.bytes_scanned === null
+            ? []
+            : ([["Scanned", `${count(run.bytes_scanned)} bytes`]] as const)),
           ["Finished", <Time key="end" at={run.sync_finish_time} absent="Not yet" as="exact" />],
           [
             "Synced through",

@@ -42,8 +42,8 @@ export function SyncsPage() {
             opens
             empty={
               <Empty icon={DatabaseZap} title="No integrations yet">
-                An integration reads a table of PostgreSQL or Redshift, or files (Parquet, CSV,
-                NDJSON) from a folder or S3, on a schedule or when you start it.
+                An integration reads a table of a warehouse, or files (Parquet, CSV, NDJSON), on a
+                schedule or when you start it.
               </Empty>
             }
           />

@@ -1,0 +1,86 @@
+import Type from "typebox";
+import { type AuditingServices, recordRead } from "../../admin/audit/audit.ts";
+import { NullableText, nullable, Success } from "../../base/values/schemas.ts";
+import { byAdministratorOfWorkspace, endpoint } from "../../http/endpoint.ts";
+import { getIntegration } from "./list.ts";
+import { type TestServices, testSource } from "./test-source.ts";
+
+const NullableCount = (description: string) =>
+  nullable(Type.Integer({ description, examples: [120] }));
+
+export const testEndpoint = endpoint({
+  name: "testIntegration",
+  method: "POST",
+  path: "/admin/v1/workspaces/:name/integrations/:integration_id/test",
+  summary: "Opens the source of an integration and reads three rows, without syncing anything.",
+  access: byAdministratorOfWorkspace("manage_external_integrations", "view_pii"),
+  params: Type.Object({ name: Type.String(), integration_id: Type.String() }),
+  refusals: ["RATE_LIMITED"],
+  replies: {
+    200: Type.Object({
+      problem: nullable(
+        Type.String({
+          description: "Why a sync would fail; null if it would not.",
+          examples: ["The table has no column UPDATED_AT."],
+        }),
+      ),
+      columns: Type.Array(
+        Type.Object({
+          name: Type.String({ description: "As it is spelled there." }),
+          read_as: nullable(
+            Type.String({
+              description: "What it is read as; null if it is ignored.",
+              examples: ["EXTERNAL_ID"],
+            }),
+          ),
+        }),
+        { description: "The columns of the table, 200 at most." },
+      ),
+      from: nullable(
+        Type.String({
+          description:
+            "The last processed UPDATED_AT, from which the next sync reads; null from the beginning.",
+          examples: ["2026-01-31T12:00:00.123456Z"],
+        }),
+      ),
+      rows_to_read: NullableCount("How many rows the next sync reads."),
+      rows: Type.Array(
+        Type.Object({
+          identity: Type.Record(Type.String(), Type.String()),
+          updated_at: Type.String(),
+          payload_bytes: Type.Integer({ description: "The size of its payload.", examples: [130] }),
+          code: NullableText,
+          message: NullableText,
+        }),
+        { description: "The first three rows, with why each would be rejected." },
+      ),
+      rows_without_time: NullableCount("Rows without a readable UPDATED_AT, which never sync."),
+      rows_in_future: NullableCount("Rows that wait, because their UPDATED_AT is in the future."),
+      message: Success,
+    }),
+  },
+}).handledBy(async (services: TestServices & AuditingServices, context, { params }) => {
+  const integration = await getIntegration(services, context.workspace, params.integration_id);
+  const found = await testSource(services, context.workspace, integration);
+  await recordRead(services, context, "source_test_rows", found.rows.length);
+  const rows = found.rows.map(({ row, fault }) => ({
+    identity: row.identifiers,
+    updated_at: row.updatedAt,
+    payload_bytes: row.payloadBytes,
+    code: fault?.code ?? null,
+    message: fault?.message ?? null,
+  }));
+  return {
+    status: 200,
+    body: {
+      problem: found.problem,
+      columns: found.columns.map(({ name, readAs }) => ({ name, read_as: readAs })),
+      from: found.from,
+      rows_to_read: found.rowsToRead,
+      rows,
+      rows_without_time: found.unreadable,
+      rows_in_future: found.future,
+      message: "success",
+    },
+  };
+});

@@ -1,0 +1,148 @@
+import type { Workspace } from "../../base/context/workspace.ts";
+import { Problem } from "../../base/problem.ts";
+import { checkDeletion, checkRow, type RowFault } from "./check-row.ts";
+import { warehouseOf } from "./resolve-warehouse.ts";
+import type { SyncServices } from "./run.ts";
+import { openSource } from "./sources/kinds.ts";
+import {
+  BEGINNING,
+  type Selection,
+  type Source,
+  SourceFailed,
+  type SourceRow,
+  SourceUnfit,
+  sourceTime,
+} from "./sources/source.ts";
+import type { IntegrationRow } from "./store.ts";
+import { messageFor } from "./sync.ts";
+import { readTableShape } from "./table-shape.ts";
+
+/* What a sync would do, tried without doing it: the source is opened, three of its rows are read, nothing is written. */
+
+export interface TestServices extends Pick<SyncServices, "database" | "sealing" | "outbound"> {
+  readonly clock: SyncServices["clock"];
+}
+
+export interface SourceTest {
+  /** Why a sync would fail; null if it would not. */
+  readonly problem: string | null;
+  /** The columns of the table, with what each is read as; null for one that is ignored. */
+  readonly columns: readonly { readonly name: string; readonly readAs: string | null }[];
+  /** The first UPDATED_AT that is asked for; null from the beginning. */
+  readonly from: string | null;
+  /** How many rows the next sync reads; null where it was not found out. */
+  readonly rowsToRead: number | null;
+  /** The first of them. */
+  readonly rows: readonly { readonly row: SourceRow; readonly fault: RowFault | null }[];
+  readonly unreadable: number | null;
+  readonly future: number | null;
+}
+
+const NOTHING: SourceTest = {
+  problem: null,
+  columns: [],
+  from: null,
+  rowsToRead: null,
+  rows: [],
+  unreadable: null,
+  future: null,
+};
+
+const ROWS = 3;
+
+/** More columns than a table needs; the answer is bounded. */
+const MOST_COLUMNS = 200;
+
+/** A caller waits for it. */
+const LONGEST_MS = 25_000;
+
+/** A test may cost as much memory as a sync. */
+const MOST_AT_ONCE = 2;
+
+const running = new Set<number>();
+
+/**
+ * Tries the source of an integration.
+ *
+ * @throws Problem RATE_LIMITED while the workspace tests another one, or two others do.
+ */
+export async function testSource(
+  services: TestServices,
+  workspace: Workspace,
+  integration: IntegrationRow,
+): Promise<SourceTest> {
+  if (running.has(workspace.id) || running.size >= MOST_AT_ONCE) {
+    throw new Problem("RATE_LIMITED", "Another source is being tested", { retryAfterSeconds: 10 });
+  }
+  running.add(workspace.id);
+  const found = { ...NOTHING };
+  const signal = AbortSignal.timeout(LONGEST_MS);
+  try {
+    const { warehouse, outbound } = await warehouseOf(services, workspace, integration);
+    const source = await openSource(warehouse, { signal, outbound });
+    try {
+      await read(services, workspace, integration, source, found);
+    } finally {
+      await source.close();
+    }
+    return found;
+  } catch (error) {
+    return { ...found, problem: problemOf(integration, error, signal) };
+  } finally {
+    running.delete(workspace.id);
+  }
+}
+
+/** Fills in what is found, so that a failure half-way leaves the first half. */
+async function read(
+  { clock }: TestServices,
+  workspace: Workspace,
+  integration: IntegrationRow,
+  source: Source,
+  found: { -readonly [Key in keyof SourceTest]: SourceTest[Key] },
+): Promise<void> {
+  if (!source.columns) {
+    found.problem = "There is no file to read.";
+    return;
+  }
+  found.columns = source.columns.slice(0, MOST_COLUMNS).map(({ name }) => ({ name, readAs: null }));
+  const shape = readTableShape(source.columns, integration.type);
+  const parts = new Map([
+    [shape.updatedAt.name, "UPDATED_AT"],
+    ...shape.identifiers.map(({ name, part }) => [name, part.toUpperCase()] as const),
+    ...(shape.payload ? [[shape.payload.name, "PAYLOAD"] as const] : []),
+  ]);
+  found.columns = found.columns.map(({ name }) => ({ name, readAs: parts.get(name) ?? null }));
+  found.from = integration.processedThrough;
+  const now = clock.now();
+  const range = { from: found.from ?? BEGINNING, until: sourceTime(now) };
+  const selection = await source.select(shape, range);
+  found.rowsToRead = selection.count;
+  found.rows = (await firstRows(selection)).map((row) => {
+    const { type } = integration;
+    const checked = type === "delete" ? checkDeletion(row) : checkRow(workspace, type, row, now);
+    return { row, fault: "fault" in checked ? checked.fault : null };
+  });
+  const { unreadable, future } = await selection.strays(sourceTime(now), 1);
+  found.unreadable = unreadable;
+  found.future = future;
+}
+
+async function firstRows(selection: Selection): Promise<SourceRow[]> {
+  const rows: SourceRow[] = [];
+  for await (const page of selection.rows()) {
+    rows.push(...page.slice(0, ROWS - rows.length));
+    if (rows.length === ROWS) break;
+  }
+  return rows;
+}
+
+function problemOf(integration: IntegrationRow, error: unknown, signal: AbortSignal): string {
+  if (signal.aborted) {
+    return `The source did not answer within ${LONGEST_MS / 1_000} seconds. A sync waits longer.`;
+  }
+  if (error instanceof SourceFailed || error instanceof SourceUnfit) {
+    return messageFor(integration, error);
+  }
+  throw error;
+}

@@ -1,0 +1,67 @@
+import { PasswordInput, Select, TextInput } from "@mantine/core";
+import type { UseFormReturnType } from "@mantine/form";
+import { sentence } from "./tag.tsx";
+
+/** A setting of a kind of warehouse, as the server describes it. */
+export interface Setting {
+  readonly name: string;
+  readonly description: string;
+  readonly required: boolean;
+  readonly secret: boolean;
+  readonly options: readonly string[];
+}
+
+/** The values of a form that has such fields: texts by the names of the settings. */
+export interface WithSettings {
+  readonly settings: Readonly<Record<string, string>>;
+}
+
+interface SettingFieldsProps<Values extends WithSettings> {
+  readonly form: UseFormReturnType<Values>;
+  readonly settings: readonly Setting[];
+}
+
+/** Fields for the settings of a kind: nothing here knows what kinds there are. */
+export function SettingFields<Values extends WithSettings>({
+  form,
+  settings,
+}: SettingFieldsProps<Values>) {
+  return settings.map(({ name, description, required, secret, options }) => {
+    const field = {
+      label: sentence(name),
+      description,
+      withAsterisk: required,
+      ...form.getInputProps(`settings.${name}`),
+    };
+    if (options.length > 0) return <Select key={name} clearable data={[...options]} {...field} />;
+    if (secret) return <PasswordInput key={name} autoComplete="new-password" {...field} />;
+    return <TextInput key={name} autoComplete="off" {...field} />;
+  });
+}
+
+/** Empty texts for all settings, so that every field has a value from the beginning. */
+export const emptySettings = (settings: readonly Setting[]): Record<string, string> =>
+  Object.fromEntries(settings.map(({ name }) => [name, ""]));
+
+/** What is filled in of the settings of one kind. */
+export const filledIn = (
+  settings: readonly Setting[],
+  { settings: values }: WithSettings,
+): Record<string, string> =>
+  Object.fromEntries(
+    settings.flatMap(({ name }) => {
+      const value = values[name]?.trim();
+      return value ? [[name, value]] : [];
+    }),
+  );
+
+/** Which required settings are missing, as errors of a form. */
+export const missingIn = (
+  settings: readonly Setting[],
+  { settings: values }: WithSettings,
+): Record<string, string> =>
+  Object.fromEntries(
+    settings.flatMap(({ name, required }) =>
+      required && !values[name]?.trim() ? [[`settings.${name}`, "Required."]] : [],
+    ),
+  );

@@ -1,0 +1,136 @@
+import { MultiSelect, Select, TextInput } from "@mantine/core";
+import type { UseFormReturnType } from "@mantine/form";
+import { Cable } from "lucide-react";
+import { CONNECTIONS, useChangeEntries } from "../../api/entries.ts";
+import { useSession } from "../../api/session.ts";
+import { type SourceKind, useConnections, useSourceKinds } from "../../api/syncs.ts";
+import type { Column } from "../../components/data-table.tsx";
+import { DeclaredName } from "../../components/declared-name.tsx";
+import { Entries } from "../../components/entries.tsx";
+import {
+  emptySettings,
+  filledIn,
+  missingIn,
+  SettingFields,
+} from "../../components/setting-fields.tsx";
+import { Loaded, Notice } from "../../components/states.tsx";
+
+interface Connection {
+  readonly name: string;
+  readonly type: string;
+  readonly workspaces: readonly string[];
+  readonly declared: boolean;
+}
+
+interface Values extends Record<string, unknown> {
+  readonly name: string;
+  readonly type: string;
+  readonly workspaces: string[];
+  readonly settings: Record<string, string>;
+}
+
+/** The warehouses of the company, and which workspaces may read through each. */
+export function Connections() {
+  const kinds = useSourceKinds();
+  return <Loaded from={kinds}>{(body) => <List kinds={body.kinds} />}</Loaded>;
+}
+
+const columnsOf = (kinds: readonly SourceKind[]): readonly Column<Connection>[] => [
+  {
+    id: "name",
+    header: "Name",
+    meta: { width: "30%" },
+    cell: ({ row }) => <DeclaredName of={row.original} />,
+  },
+  {
+    id: "type",
+    header: "Kind",
+    meta: { width: "30%" },
+    cell: ({ row: { original: each } }) =>
+      kinds.find(({ type }) => type === each.type)?.label ?? each.type,
+  },
+  {
+    id: "workspaces",
+    header: "Workspaces",
+    cell: ({ row }) => row.original.workspaces.join(", ") || <span className="dim">None</span>,
+  },
+];
+
+function List({ kinds }: { readonly kinds: readonly SourceKind[] }) {
+  const { put, remove } = useChangeEntries(CONNECTIONS);
+  const settingsOf = (type: string) => kinds.find((kind) => kind.type === type)?.connection ?? [];
+  const all = kinds.flatMap(({ connection }) => connection);
+  return (
+    <Entries
+      title="Connections"
+      about="How the company's warehouses are reached, and which workspaces may read through each."
+      noun="connection"
+      icon={Cable}
+      purpose="A connection says how a warehouse is reached. Integrations of the workspaces that it lists name it."
+      from={useConnections()}
+      needed={{ needs: "admin" }}
+      columns={columnsOf(kinds)}
+      rows={({ connections }) => connections as readonly Connection[]}
+      initial={(connection): Values => ({
+        name: connection?.name ?? "",
+        type: connection?.type ?? kinds[0]?.type ?? "",
+        workspaces: [...(connection?.workspaces ?? [])],
+        settings: { ...emptySettings(all), ...shownOf(connection) },
+      })}
+      validate={(values) => ({
+        name: values.name.trim() ? null : "Required.",
+        ...missingIn(settingsOf(values.type), values),
+      })}
+      fields={(form, isNew) => <Fields form={form} isNew={isNew} kinds={kinds} />}
+      save={(values) => {
+        const { name, type, workspaces } = values;
+        const body = { type, workspaces, ...filledIn(settingsOf(type), values) };
+        return put(name.trim(), body as never);
+      }}
+      remove={({ name }) => remove(name)}
+      removal="The next run of each integration that names it ends as a configuration error."
+    />
+  );
+}
+
+/** The settings that are not secret, for the form. */
+const shownOf = (connection: Connection | undefined): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(connection ?? {}).filter(
+      ([name, value]) => typeof value === "string" && name !== "name" && name !== "type",
+    ),
+  );
+
+interface FieldsProps {
+  readonly form: UseFormReturnType<Values>;
+  readonly isNew: boolean;
+  readonly kinds: readonly SourceKind[];
+}
+
+function Fields({ form, isNew, kinds }: FieldsProps) {
+  const { workspaces } = useSession();
+  const { type } = form.getValues();
+  return (
+    <>
+      {!isNew && <Notice>Secrets are never shown: enter them again to save.</Notice>}
+      <TextInput label="Name" disabled={!isNew} {...form.getInputProps("name")} />
+      <Select
+        label="Kind"
+        allowDeselect={false}
+        data={kinds.map((kind) => ({ value: kind.type, label: kind.label }))}
+        {...form.getInputProps("type")}
+      />
+      <SettingFields
+        form={form}
+        settings={kinds.find((kind) => kind.type === type)?.connection ?? []}
+      />
+      <MultiSelect
+        label="Workspaces"
+        data={[...workspaces]}
+        searchable
+        clearable
+        {...form.getInputProps("workspaces")}
+      />
+    </>
+  );
+}

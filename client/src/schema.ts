@@ -9466,6 +9466,10 @@ export interface operations {
                             rows_skipped: number;
                             /** @description Rows that were rejected. */
                             rows_failed_with_errors: number;
+                            /**
+                             * @description What the warehouse says that it has scanned; null where it does not say.
+                             * @example 10485760
+                             */
                             bytes_scanned: number | null;
                         }[];
                         /**
@@ -9562,6 +9566,10 @@ export interface operations {
                             rows_skipped: number;
                             /** @description Rows that were rejected. */
                             rows_failed_with_errors: number;
+                            /**
+                             * @description What the warehouse says that it has scanned; null where it does not say.
+                             * @example 10485760
+                             */
                             bytes_scanned: number | null;
                         };
                         /**
@@ -10448,7 +10456,7 @@ export interface operations {
                      *       "columns": [
                      *         {
                      *           "name": "Newsletter",
-                     *           "read_as": "EXTERNAL_ID"
+                     *           "read_as": "PAYLOAD"
                      *         }
                      *       ],
                      *       "from": "2026-01-31T12:00:00.123456Z",
@@ -10470,14 +10478,30 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
+                        /**
+                         * @description Why a sync would fail; null if it would not.
+                         * @example The table has no column UPDATED_AT.
+                         */
                         problem: string | null;
                         /** @description The columns of the table, 200 at most. */
                         columns: {
                             /** @description As it is spelled there. */
                             name: string;
+                            /**
+                             * @description What it is read as; null if it is ignored.
+                             * @example PAYLOAD
+                             */
                             read_as: string | null;
                         }[];
+                        /**
+                         * @description The last processed UPDATED_AT, from which the next sync reads; null from the beginning.
+                         * @example 2026-01-31T12:00:00.123456Z
+                         */
                         from: string | null;
+                        /**
+                         * @description How many rows the next sync reads.
+                         * @example 120
+                         */
                         rows_to_read: number | null;
                         /** @description The first three rows, with why each would be rejected. */
                         rows: {
@@ -10497,7 +10521,15 @@ export interface operations {
                             /** @description `success`, or what is wrong. */
                             message: string | null;
                         }[];
+                        /**
+                         * @description Rows without a readable UPDATED_AT, which never sync.
+                         * @example 120
+                         */
                         rows_without_time: number | null;
+                        /**
+                         * @description Rows that wait, because their UPDATED_AT is in the future.
+                         * @example 120
+                         */
                         rows_in_future: number | null;
                         /**
                          * @description `success`, or what is wrong.

@@ -114,14 +114,14 @@ describe("administration in the dashboard", { skip }, async () => {
     await choose("Kind", "Google BigQuery");
     await dialog.getByRole("button", { name: "Save" }).click();
     // The project and the credentials, which this kind cannot do without.
-    assert.equal(await dialog.getByText("Required.").count(), 2);
+    await dialog.getByText("'project', 'credentials' are required").waitFor();
     await choose("Kind", "Files in a folder");
     await dialog.getByLabel("Root").fill("/nowhere");
     await choose("Workspaces", name);
     await page.keyboard.press("Escape");
     await dialog.getByRole("button", { name: "Save" }).click();
     await dialog.waitFor({ state: "detached" });
-    await page.getByText(connection).waitFor();
+    await page.getByText(connection).first().waitFor();
 
     await goTo(page, `/w/${name}/syncs`);
     await page.getByRole("button", { name: "Add an integration" }).click();

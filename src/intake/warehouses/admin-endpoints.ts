@@ -25,12 +25,10 @@ const Run = Type.Object({
   rows_synced: Type.Integer(),
   rows_skipped: Type.Integer({ description: "Rows that had no effect.", examples: [0] }),
   rows_failed_with_errors: Type.Integer(),
-  bytes_scanned: nullable(
-    Type.Integer({
-      description: "What the warehouse says that it has scanned; null where it does not say.",
-      examples: [10_485_760],
-    }),
-  ),
+  bytes_scanned: nullable(Type.Integer(), {
+    description: "What the warehouse says that it has scanned; null where it does not say.",
+    examples: [10_485_760],
+  }),
 });
 
 export type Run = Static<typeof Run>;

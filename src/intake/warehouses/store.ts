@@ -275,21 +275,6 @@ export async function updateRun(
   );
 }
 
-/** Adds what a warehouse has scanned for a run. */
-export async function addScanned(
-  database: Queryable,
-  workspaceId: number,
-  integrationId: string,
-  runId: string,
-  bytes: number,
-): Promise<void> {
-  await database.query(
-    `update sync_runs set bytes_scanned = coalesce(bytes_scanned, 0) + $4
-     where workspace_id = $1 and integration_id = $2 and run_id = $3`,
-    [workspaceId, integrationId, runId, bytes],
-  );
-}
-
 /** What some rows came to. */
 export interface RowCounts {
   readonly read: number;

@@ -8,6 +8,7 @@ import type { IdCache } from "../../people/profiles/id-cache.ts";
 import { type Ending, endingOf, endRun } from "./end-run.ts";
 import { SYNC_JOB } from "./integration.ts";
 import { recordRefusal } from "./manage.ts";
+import { addScanned } from "./progress-store.ts";
 import { ahead, inBatches } from "./read-ahead.ts";
 import { warehouseOf } from "./resolve-warehouse.ts";
 import { delayBeforeNextTry } from "./retry.ts";
@@ -23,7 +24,7 @@ import {
   SourceUnfit,
   sourceTime,
 } from "./sources/source.ts";
-import { addScanned, insertRun, selectIntegration, selectRun, updateRun } from "./store.ts";
+import { insertRun, selectIntegration, selectRun, updateRun } from "./store.ts";
 import { isConnected } from "./stored-warehouse.ts";
 import { readTableShape } from "./table-shape.ts";
 import { writeRows } from "./write-rows.ts";

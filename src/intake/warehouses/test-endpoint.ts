@@ -6,7 +6,7 @@ import { getIntegration } from "./list.ts";
 import { type TestServices, testSource } from "./test-source.ts";
 
 const NullableCount = (description: string) =>
-  nullable(Type.Integer({ description, examples: [120] }));
+  nullable(Type.Integer(), { description, examples: [120] });
 
 export const testEndpoint = endpoint({
   name: "testIntegration",
@@ -18,31 +18,25 @@ export const testEndpoint = endpoint({
   refusals: ["RATE_LIMITED"],
   replies: {
     200: Type.Object({
-      problem: nullable(
-        Type.String({
-          description: "Why a sync would fail; null if it would not.",
-          examples: ["The table has no column UPDATED_AT."],
-        }),
-      ),
+      problem: nullable(Type.String(), {
+        description: "Why a sync would fail; null if it would not.",
+        examples: ["The table has no column UPDATED_AT."],
+      }),
       columns: Type.Array(
         Type.Object({
           name: Type.String({ description: "As it is spelled there." }),
-          read_as: nullable(
-            Type.String({
-              description: "What it is read as; null if it is ignored.",
-              examples: ["EXTERNAL_ID"],
-            }),
-          ),
+          read_as: nullable(Type.String(), {
+            description: "What it is read as; null if it is ignored.",
+            examples: ["PAYLOAD"],
+          }),
         }),
         { description: "The columns of the table, 200 at most." },
       ),
-      from: nullable(
-        Type.String({
-          description:
-            "The last processed UPDATED_AT, from which the next sync reads; null from the beginning.",
-          examples: ["2026-01-31T12:00:00.123456Z"],
-        }),
-      ),
+      from: nullable(Type.String(), {
+        description:
+          "The last processed UPDATED_AT, from which the next sync reads; null from the beginning.",
+        examples: ["2026-01-31T12:00:00.123456Z"],
+      }),
       rows_to_read: NullableCount("How many rows the next sync reads."),
       rows: Type.Array(
         Type.Object({

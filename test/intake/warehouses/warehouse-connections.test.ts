@@ -14,6 +14,7 @@ import { declare, scimClient } from "../../dashboard/scim/scim-client.ts";
 import { continueSession, type SignedIn } from "../../dashboard/signed-in.ts";
 import { freePort } from "../../free-port.ts";
 import { startOwnServer } from "../../harness.ts";
+import { FAKES } from "./fakes/kinds.ts";
 import { startEmbeddedWarehouse } from "./warehouse.ts";
 
 const port = await freePort();
@@ -267,6 +268,45 @@ describe("what a role in a workspace reaches", () => {
     assert.equal(changed.status, 200, JSON.stringify(changed.body));
     assert.equal((await runOf(member.call, path)).rows_synced, 1);
   });
+});
+
+describe("connections of warehouses that are read over HTTP", () => {
+  for (const { type, schema, start } of FAKES) {
+    test(`a role in a workspace reads through a connection of ${type}, and nobody sees its secrets`, async () => {
+      const fake = await start();
+      await fake.engine.run(`create table ${schema}users as select timestamptz '2026-01-01 00:00:00Z'
+        as UPDATED_AT, 'ada' as EXTERNAL_ID, '{"plan":"gold"}' as PAYLOAD`);
+      const workspace = await server.workspace();
+      const member = await memberOf(workspace.name);
+      const name = await connection(workspace.name, fake.settings);
+      const source = { connection: name, table: `${schema}users` };
+      const run = await syncOf(workspace.name, source, member.call);
+      assert.deepEqual([run.job_status, run.rows_synced], ["success", 1], run.message);
+      const moved = { ...source, endpoint: fake.url };
+      const refused = await declareIntegration(member.call, workspace.name, moved);
+      assert.equal(refused.answer.status, 400, "a role may not name another endpoint");
+
+      fake.faults.push({ on: /./, times: 30, reply: { status: 401, body: "no" } });
+      const failed = await syncOf(workspace.name, source, member.call);
+      assert.equal(
+        failed.message,
+        `The connection '${name}' cannot be used. The server's log says why.`,
+      );
+
+      const shown = JSON.stringify([
+        (await server.admin("GET", `/admin/v1/connections/${name}`)).body,
+        (await server.admin("GET", `/admin/v1/workspaces/${workspace.name}/manifest`)).body,
+        (await server.admin("GET", "/admin/v1/audit")).body,
+        run,
+        failed,
+      ]);
+      for (const secret of ["private_key", "credentials", "token"]) {
+        const value = fake.settings[secret];
+        if (value) assert.ok(!shown.includes(JSON.stringify(value).slice(1, -1)), secret);
+      }
+      fake.close();
+    });
+  }
 });
 
 describe("files below the root of a connection", () => {

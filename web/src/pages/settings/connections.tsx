@@ -7,12 +7,7 @@ import { type SourceKind, useConnections, useSourceKinds } from "../../api/syncs
 import type { Column } from "../../components/data-table.tsx";
 import { DeclaredName } from "../../components/declared-name.tsx";
 import { Entries } from "../../components/entries.tsx";
-import {
-  emptySettings,
-  filledIn,
-  missingIn,
-  SettingFields,
-} from "../../components/setting-fields.tsx";
+import { emptySettings, filledIn, SettingFields } from "../../components/setting-fields.tsx";
 import { Loaded, Notice } from "../../components/states.tsx";
 
 interface Connection {
@@ -76,10 +71,6 @@ function List({ kinds }: { readonly kinds: readonly SourceKind[] }) {
         type: connection?.type ?? kinds[0]?.type ?? "",
         workspaces: [...(connection?.workspaces ?? [])],
         settings: { ...emptySettings(all), ...shownOf(connection) },
-      })}
-      validate={(values) => ({
-        name: values.name.trim() ? null : "Required.",
-        ...missingIn(settingsOf(values.type), values),
       })}
       fields={(form, isNew) => <Fields form={form} isNew={isNew} kinds={kinds} />}
       save={(values) => {

@@ -1,0 +1,112 @@
+/*
+ * What warehouses refuse for a while or for good: suspended warehouses, quotas, statements that take long. A run says what it
+ * is, and leaves nothing running behind.
+ */
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { UNGUARDED } from "../../../src/base/outbound/outbound.ts";
+import { packageRoot } from "../../../src/base/package-root.ts";
+import { openSource } from "../../../src/intake/warehouses/sources/kinds.ts";
+import { startServer } from "../../harness.ts";
+import type { Reply } from "./fakes/http.ts";
+import { FAKES, type FakeWarehouse } from "./fakes/kinds.ts";
+import { startIntegration } from "./sync-runs.ts";
+
+const server = await startServer();
+
+const ofSnowflake = (code: string, message: string): Reply => ({
+  status: 422,
+  body: { code, message, sqlState: "57P03" },
+});
+
+const ofBigQuery = (reason: string): Reply => ({
+  status: 403,
+  body: { error: { code: 403, message: "No.", errors: [{ reason }] } },
+});
+
+const ofDatabricks = (error_code: string): Reply => ({
+  body: { statement_id: "01", status: { state: "FAILED", error: { error_code, message: "No." } } },
+});
+
+/** The kind, what it answers to a statement, the status of the run, and what its message says. */
+const REFUSALS: readonly [string, Reply, string, RegExp][] = [
+  [
+    "snowflake",
+    ofSnowflake("000606", "No active warehouse"),
+    "error",
+    /no active warehouse .* suspended/,
+  ],
+  ["snowflake", ofSnowflake("090073", "resource monitor"), "error", /quota is used up/],
+  ["bigquery", ofBigQuery("quotaExceeded"), "error", /quota is used up/],
+  ["bigquery", ofBigQuery("accessDenied"), "config_error", /needs bigquery\.jobs\.create/],
+  ["bigquery", ofBigQuery("rateLimitExceeded"), "success", /^null$/],
+  ["databricks", ofDatabricks("RESOURCE_EXHAUSTED"), "error", /quota is used up/],
+  [
+    "databricks",
+    { status: 404, body: { error_code: "NOT_FOUND" } },
+    "config_error",
+    /no such SQL warehouse/,
+  ],
+];
+
+for (const { type, schema, statement, start } of FAKES) {
+  const fake: FakeWarehouse = await start();
+  const table = `${schema}users`;
+  await fake.engine.run(
+    `create table ${table} (UPDATED_AT timestamptz, EXTERNAL_ID varchar, PAYLOAD varchar)`,
+  );
+  const integration = await startIntegration(server, { warehouse: { ...fake.settings, table } });
+
+  describe(`what ${type} refuses`, () => {
+    for (const [, reply, status, message] of REFUSALS.filter(([kind]) => kind === type)) {
+      test(`a run that ${type} refuses with ${JSON.stringify(reply.body)} ends as ${status} and says why`, async () => {
+        fake.faults.push({ on: statement, reply });
+        const run = await integration.sync();
+        fake.faults.length = 0;
+        assert.equal(run.job_status, status, `${run.message}`);
+        assert.match(`${run.message}`, message);
+      });
+    }
+
+    test(`a sync waits for a warehouse of ${type} that takes a while to begin`, async () => {
+      fake.looks = 6;
+      const run = await integration.sync();
+      fake.looks = 0;
+      assert.equal(run.job_status, "success", `${run.message}`);
+    });
+
+    test(`a run that ends early cancels its statement in ${type}`, async () => {
+      fake.looks = 1_000;
+      const aborting = new AbortController();
+      const opening = { signal: aborting.signal, outbound: UNGUARDED };
+      const opened = openSource({ ...fake.settings, type, table }, opening).then(async (source) =>
+        source.select(
+          {
+            updatedAt: { name: "UPDATED_AT", isTime: true, isText: false },
+            identifiers: [],
+            payload: undefined,
+          },
+          { from: "2026-01-01T00:00:00.000000Z", until: "2026-01-02T00:00:00.000000Z" },
+        ),
+      );
+      setTimeout(() => aborting.abort(), 300);
+      await assert.rejects(opened);
+      fake.looks = 0;
+      assert.match(fake.requests.at(-1) ?? "", /^POST .*\/cancel/);
+    });
+  });
+}
+
+test("nothing but its own file and the list of kinds names a kind of warehouse that is read over HTTP", () => {
+  const wrong = ["src", "web/src"].flatMap((folder) =>
+    readdirSync(join(packageRoot(), folder), { recursive: true, encoding: "utf8" })
+      .filter((path) => /\.tsx?$/.test(path) && !path.includes("warehouses/sources/"))
+      .filter((path) => {
+        const text = readFileSync(join(packageRoot(), folder, path), "utf8");
+        return FAKES.some(({ type }) => text.toLowerCase().includes(type));
+      }),
+  );
+  assert.deepEqual(wrong, [], "Let it follow from the schemas of the kind.");
+});

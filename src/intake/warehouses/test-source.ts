@@ -1,5 +1,7 @@
 import type { Workspace } from "../../base/context/workspace.ts";
+import { describeError } from "../../base/observe/log.ts";
 import { Problem } from "../../base/problem.ts";
+import { isUnavailable } from "../../database/database.ts";
 import { checkDeletion, checkRow, type RowFault } from "./check-row.ts";
 import { warehouseOf } from "./resolve-warehouse.ts";
 import type { SyncServices } from "./run.ts";
@@ -19,9 +21,10 @@ import { readTableShape } from "./table-shape.ts";
 
 /* What a sync would do, tried without doing it: the source is opened, three of its rows are read, nothing is written. */
 
-export interface TestServices extends Pick<SyncServices, "database" | "sealing" | "outbound"> {
-  readonly clock: SyncServices["clock"];
-}
+export type TestServices = Pick<
+  SyncServices,
+  "database" | "sealing" | "outbound" | "clock" | "log"
+>;
 
 export interface SourceTest {
   /** Why a sync would fail; null if it would not. */
@@ -87,7 +90,7 @@ export async function testSource(
     }
     return found;
   } catch (error) {
-    return { ...found, problem: problemOf(integration, error, signal) };
+    return { ...found, problem: problemOf(services, integration, error, signal) };
   } finally {
     running.delete(workspace.id);
   }
@@ -137,12 +140,22 @@ async function firstRows(selection: Selection): Promise<SourceRow[]> {
   return rows;
 }
 
-function problemOf(integration: IntegrationRow, error: unknown, signal: AbortSignal): string {
+/** @throws the error itself if Rapport's own database is unreachable. */
+function problemOf(
+  { log }: TestServices,
+  integration: IntegrationRow,
+  error: unknown,
+  signal: AbortSignal,
+): string {
   if (signal.aborted) {
     return `The source did not answer within ${LONGEST_MS / 1_000} seconds. A sync waits longer.`;
   }
   if (error instanceof SourceFailed || error instanceof SourceUnfit) {
-    return messageFor(integration, error);
+    const message = messageFor(integration, error);
+    if (message !== error.message) log.warn(describeError(error), "a connection failed");
+    return message;
   }
-  throw error;
+  if (isUnavailable(error)) throw error;
+  log.error(describeError(error), "the test of a source failed");
+  return "Rapport failed: see its log.";
 }

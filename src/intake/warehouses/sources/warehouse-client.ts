@@ -119,6 +119,8 @@ export function createClient(settings: ClientSettings): WarehouseClient {
     if (status === 401 && request.path !== undefined && !isLast) {
       // Tokens expire, also between two pages.
       headers = settings.authorize(client, true);
+      // It may fail before the next try waits for it.
+      headers.catch(() => {});
       throw new Passing("the login was refused", undefined, 0);
     }
     const isPassing = isBusy(status) || request.expires;

@@ -47,8 +47,7 @@ create table erased_people (
 -- Reading it decompresses nothing, and writing compresses nothing.
 alter table change_batches alter column body set storage external;
 
--- Whether something other than the settings wants the feed, and how often the feed was turned on.
-alter table workspaces add column followed boolean not null default false;
+-- How often the feed was turned on.
 alter table workspaces add column feed_epoch integer not null default 0;
 
 -- The state before the last change.

@@ -1,7 +1,7 @@
 /* Requests that work for segments and the change feed: see sample-requests.ts. */
 import { randomUUID } from "node:crypto";
-import { hashSecret } from "../src/admin/secrets/secrets.ts";
 import { setTimeout as sleep } from "node:timers/promises";
+import { hashSecret } from "../src/admin/secrets/secrets.ts";
 import type { TestServer, TestWorkspace } from "./harness.ts";
 import type { Samples } from "./sample-administration.ts";
 

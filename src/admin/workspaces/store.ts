@@ -131,8 +131,7 @@ interface WholeRow extends WorkspaceRow {
   readonly groups: { readonly id: string; readonly channel: Channel }[] | null;
 }
 
-const FEED =
-  "case when w.followed or (w.settings -> 'change_feed')::boolean then w.feed_epoch end as feed";
+const FEED = "case when (w.settings -> 'change_feed')::boolean then w.feed_epoch end as feed";
 
 const WHOLE_COLUMNS = `${WORKSPACE_COLUMNS},
   ${FEED},
@@ -201,26 +200,10 @@ export async function insertWorkspace(
 export async function updateWorkspace(tx: Transaction, workspace: WorkspaceRow): Promise<void> {
   await tx.query(
     `update workspaces set allow_reset = $2, settings = $3::text::jsonb,
-       feed_epoch = feed_epoch + case when not followed
-         and not coalesce((settings -> 'change_feed')::boolean, false)
+       feed_epoch = feed_epoch + case when not coalesce((settings -> 'change_feed')::boolean, false)
          and coalesce(($3::text::jsonb -> 'change_feed')::boolean, false) then 1 else 0 end
      where workspace_id = $1`,
     [workspace.id, workspace.allowReset, JSON.stringify(workspace.settings)],
-  );
-}
-
-/** Turns the change feed on for something other than the settings, or no longer. */
-export async function updateFollowed(
-  tx: Transaction,
-  workspaceId: number,
-  isFollowed: boolean,
-): Promise<void> {
-  await tx.query(
-    `update workspaces set followed = $2,
-       feed_epoch = feed_epoch + case when $2 and not followed
-         and not coalesce((settings -> 'change_feed')::boolean, false) then 1 else 0 end
-     where workspace_id = $1 and followed <> $2`,
-    [workspaceId, isFollowed],
   );
 }
 

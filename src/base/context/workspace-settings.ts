@@ -123,7 +123,7 @@ export const Settings = Type.Object(
     change_feed: Type.Optional(
       Type.Boolean({
         description:
-          "Whether every change of its users is recorded in the change feed. false by default; a webhook turns it on as well.",
+          "Whether every change of its users is recorded in the change feed. false by default.",
       }),
     ),
     change_retention_days: Type.Optional(

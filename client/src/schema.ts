@@ -5147,6 +5147,11 @@ export interface operations {
                      * @example false
                      */
                     dry_run?: boolean;
+                    /**
+                     * @description The `next_cursor` of a dry run whose results did not fit into one response: the next ones.
+                     * @example 12
+                     */
+                    cursor?: string;
                 };
             };
         };
@@ -5160,7 +5165,8 @@ export interface operations {
                     /**
                      * @example {
                      *       "aliases_processed": 1,
-                     *       "message": "success"
+                     *       "message": "success",
+                     *       "next_cursor": "0198c0de-0000-7000-8000-000000000001"
                      *     }
                      */
                     "application/json": {
@@ -5190,6 +5196,8 @@ export interface operations {
                              */
                             outcome: "added" | "created" | "renamed" | "identified" | "merged" | "deleted" | "removed" | "skipped";
                         }[];
+                        /** @description The `cursor` of the next page; absent on the last. */
+                        next_cursor?: string;
                     };
                 };
             };
@@ -5218,6 +5226,11 @@ export interface operations {
                      * @example false
                      */
                     dry_run?: boolean;
+                    /**
+                     * @description The `next_cursor` of a dry run whose results did not fit into one response: the next ones.
+                     * @example 12
+                     */
+                    cursor?: string;
                 };
             };
         };
@@ -5231,7 +5244,8 @@ export interface operations {
                     /**
                      * @example {
                      *       "aliases_processed": 1,
-                     *       "message": "success"
+                     *       "message": "success",
+                     *       "next_cursor": "0198c0de-0000-7000-8000-000000000001"
                      *     }
                      */
                     "application/json": {
@@ -5261,6 +5275,8 @@ export interface operations {
                              */
                             outcome: "added" | "created" | "renamed" | "identified" | "merged" | "deleted" | "removed" | "skipped";
                         }[];
+                        /** @description The `cursor` of the next page; absent on the last. */
+                        next_cursor?: string;
                     };
                 };
             };
@@ -5416,6 +5432,11 @@ export interface operations {
                      * @example false
                      */
                     dry_run?: boolean;
+                    /**
+                     * @description The `next_cursor` of a dry run whose results did not fit into one response: the next ones.
+                     * @example 12
+                     */
+                    cursor?: string;
                 };
             };
         };
@@ -5429,7 +5450,8 @@ export interface operations {
                     /**
                      * @example {
                      *       "aliases_processed": 1,
-                     *       "message": "success"
+                     *       "message": "success",
+                     *       "next_cursor": "0198c0de-0000-7000-8000-000000000001"
                      *     }
                      */
                     "application/json": {
@@ -5459,6 +5481,8 @@ export interface operations {
                              */
                             outcome: "added" | "created" | "renamed" | "identified" | "merged" | "deleted" | "removed" | "skipped";
                         }[];
+                        /** @description The `cursor` of the next page; absent on the last. */
+                        next_cursor?: string;
                     };
                 };
             };
@@ -5487,6 +5511,11 @@ export interface operations {
                      * @example false
                      */
                     dry_run?: boolean;
+                    /**
+                     * @description The `next_cursor` of a dry run whose results did not fit into one response: the next ones.
+                     * @example 12
+                     */
+                    cursor?: string;
                 };
             };
         };
@@ -5499,7 +5528,8 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "message": "success"
+                     *       "message": "success",
+                     *       "next_cursor": "0198c0de-0000-7000-8000-000000000001"
                      *     }
                      */
                     "application/json": {
@@ -5527,6 +5557,8 @@ export interface operations {
                              */
                             outcome: "added" | "created" | "renamed" | "identified" | "merged" | "deleted" | "removed" | "skipped";
                         }[];
+                        /** @description The `cursor` of the next page; absent on the last. */
+                        next_cursor?: string;
                     };
                 };
             };
@@ -5565,6 +5597,11 @@ export interface operations {
                      * @example false
                      */
                     dry_run?: boolean;
+                    /**
+                     * @description The `next_cursor` of a dry run whose results did not fit into one response: the next ones.
+                     * @example 12
+                     */
+                    cursor?: string;
                 };
             };
         };
@@ -5578,7 +5615,8 @@ export interface operations {
                     /**
                      * @example {
                      *       "deleted": 1,
-                     *       "message": "success"
+                     *       "message": "success",
+                     *       "next_cursor": "0198c0de-0000-7000-8000-000000000001"
                      *     }
                      */
                     "application/json": {
@@ -5608,6 +5646,8 @@ export interface operations {
                              */
                             outcome: "added" | "created" | "renamed" | "identified" | "merged" | "deleted" | "removed" | "skipped";
                         }[];
+                        /** @description The `cursor` of the next page; absent on the last. */
+                        next_cursor?: string;
                     };
                 };
             };
@@ -14740,7 +14780,13 @@ export interface operations {
     };
     showPreferencePage: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description Of the groups, where there are more than a page shows.
+                 * @example 1
+                 */
+                page?: number;
+            };
             header?: {
                 /**
                  * @description The languages of the reader.
@@ -17918,6 +17964,9 @@ export interface operations {
                      *           "name": "Newsletter",
                      *           "service_origin": "acme.example",
                      *           "require_origin": true,
+                     *           "company_permissions": [
+                     *             "admin"
+                     *           ],
                      *           "previous_token_until": "2026-01-01T12:00:00.000Z",
                      *           "declared": false,
                      *           "created_at": "2026-01-01T12:00:00.000Z",
@@ -17937,6 +17986,8 @@ export interface operations {
                             service_origin: string;
                             /** @description false for identity providers that cannot send custom headers. */
                             require_origin: boolean;
+                            /** @description The permissions in the company that users may be given with the token; by default manage_company_settings. With `admin` the token is worth as much as the admin token. */
+                            company_permissions?: ("admin" | "manage_company_settings" | "add_remove_app_groups")[];
                             /** @description While two secrets are valid: when the previous one expires. */
                             previous_token_until: string | null;
                             /** @description Whether a manifest declared it. */
@@ -17971,7 +18022,10 @@ export interface operations {
                  * @example {
                  *       "name": "Newsletter",
                  *       "service_origin": "acme.example",
-                 *       "require_origin": true
+                 *       "require_origin": true,
+                 *       "company_permissions": [
+                 *         "admin"
+                 *       ]
                  *     }
                  */
                 "application/json": {
@@ -17981,6 +18035,8 @@ export interface operations {
                     service_origin: string;
                     /** @description false for identity providers that cannot send custom headers. */
                     require_origin?: boolean;
+                    /** @description The permissions in the company that users may be given with the token; by default manage_company_settings. With `admin` the token is worth as much as the admin token. */
+                    company_permissions?: ("admin" | "manage_company_settings" | "add_remove_app_groups")[];
                 };
             };
         };
@@ -18092,7 +18148,10 @@ export interface operations {
                 /**
                  * @example {
                  *       "service_origin": "acme.example",
-                 *       "require_origin": true
+                 *       "require_origin": true,
+                 *       "company_permissions": [
+                 *         "admin"
+                 *       ]
                  *     }
                  */
                 "application/json": {
@@ -18100,6 +18159,8 @@ export interface operations {
                     service_origin: string;
                     /** @description false for identity providers that cannot send custom headers. */
                     require_origin: boolean;
+                    /** @description The permissions in the company that users may be given with the token; by default manage_company_settings. With `admin` the token is worth as much as the admin token. */
+                    company_permissions?: ("admin" | "manage_company_settings" | "add_remove_app_groups")[];
                 };
             };
         };

@@ -15,6 +15,7 @@ export const SCIM_TOKEN = "scim-token-of-the-attacked-company";
 export const SCIM_ORIGIN = "attack.example";
 export const ATTACKED = "attacked";
 
+export const GROUP = "44444444-0000-4000-8000-000000000001";
 export const SPANISH = "11111111-0000-4000-8000-000000000001";
 export const MESSAGE = "33333333-0000-4000-8000-000000000001";
 
@@ -28,6 +29,7 @@ const workspace = (name: string, key: string) => ({
     multi_language: true,
     rate_limits: Object.fromEntries(UNLIMITED.map((permission) => [permission, "off"])),
   },
+  subscription_groups: [{ id: GROUP, name: "Newsletter", channel: "email" }],
   locales: [
     { id: SPANISH, name: "Spanish", country: "Mexico", language: "Spanish", locale_key: "es-MX" },
   ],

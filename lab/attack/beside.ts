@@ -10,10 +10,13 @@ import { VICTIM_KEY } from "./attacked-server.ts";
 
 export interface SeenBeside {
   readonly worstHealthMs: number;
+  /** Of a hundred responses of `/health/live` one took longer. */
+  readonly healthP99Ms: number;
   readonly served: number;
   readonly refused: number;
-  /** The most memory that the server held, in MB. */
+  /** The most memory that the server held, in MB, and how much of it came during the attack. */
   readonly memory: number;
+  readonly grownMb: number;
 }
 
 interface Settings {
@@ -70,6 +73,7 @@ function residentMegabytes(processId: number): number {
 
 async function watch({ url, processId }: Settings): Promise<void> {
   const seen = { worstHealthMs: 0, served: 0, refused: 0, memory: 0 };
+  const healthMs: number[] = [];
   let isOver = false;
   parentPort?.once("message", () => {
     isOver = true;
@@ -77,7 +81,8 @@ async function watch({ url, processId }: Settings): Promise<void> {
   const askHealth = async () => {
     const startedAt = performance.now();
     await (await fetch(`${url}/health/live`)).arrayBuffer();
-    seen.worstHealthMs = Math.max(seen.worstHealthMs, performance.now() - startedAt);
+    healthMs.push(performance.now() - startedAt);
+    seen.worstHealthMs = Math.max(seen.worstHealthMs, healthMs.at(-1) ?? 0);
     seen.memory = Math.max(seen.memory, residentMegabytes(processId));
   };
   const beLegitimate = async () => {
@@ -93,10 +98,14 @@ async function watch({ url, processId }: Settings): Promise<void> {
   // Connections are open and code is compiled before the watch begins.
   await askHealth();
   await beLegitimate();
-  Object.assign(seen, { worstHealthMs: 0, served: 0, refused: 0 });
+  healthMs.length = 0;
+  const memoryBefore = residentMegabytes(processId);
+  Object.assign(seen, { worstHealthMs: 0, served: 0, refused: 0, memory: memoryBefore });
   parentPort?.postMessage("ready");
   await Promise.all([untilOver(askHealth), untilOver(beLegitimate)]);
-  parentPort?.postMessage(seen);
+  healthMs.sort((one, other) => one - other);
+  const healthP99Ms = healthMs[Math.floor(healthMs.length * 0.99)] ?? 0;
+  parentPort?.postMessage({ ...seen, healthP99Ms, grownMb: seen.memory - memoryBefore });
 }
 
 if (workerData?.processId) void watch(workerData as Settings);

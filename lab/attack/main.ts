@@ -7,7 +7,7 @@ import { startCluster } from "../bench/engines/postgres-cluster.ts";
 import { startAttackedServer } from "./attacked-server.ts";
 import { ATTACKS } from "./attacks/attacks.ts";
 import { stoppedDatabase } from "./attacks/database.ts";
-import { type Effect, measure } from "./measure.ts";
+import { brokenBound, type Effect, measure } from "./measure.ts";
 import { type Attack, targetOf } from "./target.ts";
 
 /*
@@ -41,25 +41,28 @@ async function attackAll({ databaseUrl, settings, attacks }: Run): Promise<boole
 }
 
 const HEAD = [
-  "| attack | before | now | time | server CPU | longest stall | worst health | track served / refused | memory |",
+  "| attack | before | now | time | server CPU | longest stall | worst health (p99) | track served / refused | memory |",
   "|---|---|---|---:|---:|---:|---:|---:|---:|",
 ];
 
 /** Writes a row. @returns whether the defence held. */
-function report({ name, before, stopsDatabase }: Attack, effect: Effect): boolean {
+function report(attack: Attack, effect: Effect): boolean {
+  const { name, before, stopsDatabase } = attack;
   const whole = (value: number) => Math.round(value).toLocaleString("en");
   const stalls = effect.longestStallMs > STALL_MS;
-  const held = !effect.fault && !stalls && (stopsDatabase || effect.refused === 0);
+  const broken = brokenBound(attack, effect);
+  const isFair = stopsDatabase || effect.refused === 0;
+  const held = !effect.fault && !broken && !stalls && isFair;
   const cells = [
     held ? name : `**${name}**`,
     before,
-    effect.outcome.replaceAll("|", "\\|"),
+    [effect.outcome, broken].filter(Boolean).join("; ").replaceAll("|", "\\|"),
     `${(effect.tookMs / 1_000).toFixed(1)} s`,
     `${whole(effect.processMs)} ms`,
     `${whole(effect.longestStallMs)} ms`,
-    `${whole(effect.worstHealthMs)} ms`,
+    `${whole(effect.worstHealthMs)} ms (${whole(effect.healthP99Ms)})`,
     `${effect.served} / ${effect.refused}`,
-    `${effect.memory} MB`,
+    `${effect.memory} MB (+${effect.grownMb})`,
   ];
   process.stdout.write(`| ${cells.join(" | ")} |\n`);
   return held;

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { type SeenBeside, watchBeside } from "./beside.ts";
 import type { ProbeReading } from "./server-probe.ts";
 import { type Attack, type Target, Undefended } from "./target.ts";
@@ -8,6 +9,23 @@ export interface Effect extends SeenBeside, ProbeReading {
   /** Whether the defence held: undefined if it did, else why not. */
   readonly fault: string | undefined;
   readonly tookMs: number;
+  /** The served track requests of others in a second, as a share of those in a second without the attack. */
+  readonly trackShare: number | undefined;
+}
+
+/** How long requests of others are counted before an attack that has a bound on them. */
+const QUIET_MS = 3_000;
+
+/** Which bound an attack did not keep. */
+export function brokenBound({ bounds = {} }: Attack, effect: Effect): string | undefined {
+  const { healthP99Ms, grownMb, trackShare } = bounds;
+  if (healthP99Ms !== undefined && effect.healthP99Ms > healthP99Ms)
+    return `health p99 ${Math.round(effect.healthP99Ms)} ms, allowed ${healthP99Ms}`;
+  if (grownMb !== undefined && effect.grownMb > grownMb)
+    return `${effect.grownMb} MB more memory, allowed ${grownMb}`;
+  if (trackShare !== undefined && (effect.trackShare ?? 1) < trackShare)
+    return `others got ${Math.round((effect.trackShare ?? 0) * 100)} % of their requests through`;
+  return undefined;
 }
 
 /** No attack takes longer; one that does is reported as such. */
@@ -17,6 +35,7 @@ const LONGEST_MS = 60_000;
 export async function measure(attack: Attack, target: Target): Promise<Effect> {
   await attack.prepare?.(target);
   const { url, processId } = target.server;
+  const quiet = attack.bounds?.trackShare && (await servedWithout(url, processId));
   const endWatch = await watchBeside({ url, processId });
   await target.server.read();
   const startedAt = performance.now();
@@ -30,7 +49,16 @@ export async function measure(attack: Attack, target: Target): Promise<Effect> {
   }
   const tookMs = performance.now() - startedAt;
   const reading = await target.server.read();
-  return { outcome, fault, tookMs, ...(await endWatch()), ...reading };
+  const seen = await endWatch();
+  const trackShare = quiet ? seen.served / tookMs / quiet : undefined;
+  return { outcome, fault, tookMs, trackShare, ...seen, ...reading };
+}
+
+/** How many track requests of others are served in a millisecond. */
+async function servedWithout(url: string, processId: number): Promise<number> {
+  const endWatch = await watchBeside({ url, processId });
+  await pause(QUIET_MS);
+  return (await endWatch()).served / QUIET_MS;
 }
 
 const tooLong = (): Promise<never> =>

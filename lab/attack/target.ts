@@ -34,6 +34,14 @@ export interface Attack {
   readonly only?: "embedded" | "postgres";
   /** Requests of others cannot be served meanwhile, and are refused with 503. */
   readonly stopsDatabase?: true;
+  /** What it must keep beside the stalls and refusals that every attack is measured by. */
+  readonly bounds?: {
+    readonly healthP99Ms?: number;
+    /** How much memory the server may take for it. */
+    readonly grownMb?: number;
+    /** How many of the track requests that others send are served meanwhile, as a share of those without it. */
+    readonly trackShare?: number;
+  };
   /** What has to be there for it; it is not measured. */
   prepare?(target: Target): Promise<void>;
   /**

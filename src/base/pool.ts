@@ -2,7 +2,11 @@
 export interface Pool {
   /** @returns false, and takes nothing, where the pool or the caller's share of it is used up. */
   take(caller: string, amount: number): boolean;
+  /** Takes what is there already, whether it fits or not. */
+  force(caller: string, amount: number): void;
   give(caller: string, amount: number): void;
+  /** Whether the caller could take anything. */
+  hasRoom(caller: string): boolean;
   /** Whether nothing is left. */
   isFull(): boolean;
 }
@@ -17,15 +21,22 @@ const SHARE_OF_FREE = 3;
 export function createPool(total: number): Pool {
   const held = new Map<string, number>();
   let used = 0;
+  const fits = (caller: string, amount: number): boolean => {
+    const free = total - used;
+    return amount <= free && (held.get(caller) ?? 0) + amount <= SHARE_OF_FREE * free;
+  };
+  function force(caller: string, amount: number): void {
+    used += amount;
+    held.set(caller, (held.get(caller) ?? 0) + amount);
+  }
   return {
     take(caller, amount) {
-      const mine = (held.get(caller) ?? 0) + amount;
-      const free = total - used;
-      if (amount > free || mine > SHARE_OF_FREE * free) return false;
-      used += amount;
-      held.set(caller, mine);
+      if (!fits(caller, amount)) return false;
+      force(caller, amount);
       return true;
     },
+    force,
+    hasRoom: (caller) => fits(caller, 1),
     give(caller, amount) {
       used -= amount;
       const mine = (held.get(caller) ?? 0) - amount;

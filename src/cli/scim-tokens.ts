@@ -14,6 +14,7 @@ import { withTarget } from "./target.ts";
 interface ListedToken extends Listed {
   readonly service_origin: string;
   readonly require_origin: boolean;
+  readonly company_permissions: readonly string[];
   readonly previous_token_until: string | null;
 }
 
@@ -34,13 +35,19 @@ export function define(tokens: Command): void {
     .description("Creates a token and prints its secret, which is shown only once.")
     .requiredOption("--service-origin <origin>", "the required value of X-Request-Origin")
     .option("--no-require-origin", "for identity providers that cannot send that header")
+    .option(
+      "--company-permissions <names...>",
+      "the permissions in the company that it may grant (manage_company_settings by default)",
+    )
     .addHelpText(
       "after",
       "\nExample:\n  rapport scim-tokens create idp --service-origin acme.example",
     )
     .action(async (name: string, options) => {
       const { serviceOrigin: service_origin, requireOrigin: require_origin } = options;
-      await printSecret(options, path, { name, service_origin, require_origin });
+      const { companyPermissions: company_permissions } = options;
+      const grant = { service_origin, require_origin, company_permissions };
+      await printSecret(options, path, { name, ...grant });
     });
 
   withTarget(tokens.command("rotate <name>"))
@@ -60,7 +67,11 @@ export function define(tokens: Command): void {
 
 function describeToken(token: ListedToken): string {
   const origin = `${token.service_origin}${token.require_origin ? "" : " (not required)"}`;
-  return [token.name, `origin ${origin}`, ...describeLife(token, token.previous_token_until)].join(
-    "  ",
-  );
+  const grants = `grants ${token.company_permissions.join(", ") || "nothing in the company"}`;
+  return [
+    token.name,
+    `origin ${origin}`,
+    grants,
+    ...describeLife(token, token.previous_token_until),
+  ].join("  ");
 }

@@ -52,7 +52,7 @@ export async function answerOnce<Services extends AnswerServices>(
 }
 
 /** A preview changes nothing and shows users as they are: its response is not recorded. */
-const isDryRun = ({ body }: FastifyRequest): boolean =>
+export const isDryRun = ({ body }: FastifyRequest): boolean =>
   typeof body === "object" && body !== null && "dry_run" in body && body.dry_run === true;
 
 /** Whose keys they are. Administrators and anonymous callers have none. */

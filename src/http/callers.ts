@@ -40,6 +40,8 @@ export interface Caller extends Pick<Context, "actor" | "actorName"> {
   /** The API key that the request came with. */
   readonly keyId?: string;
   readonly company?: Company;
+  /** Of a SCIM token: the permissions in the company that it may give users. */
+  readonly grantable?: readonly string[];
   readonly person?: Person;
   readonly session?: Session;
 }

@@ -77,7 +77,11 @@ export interface Room {
 export interface Load {
   /** Why requests are refused now, if they are. */
   overload(): Overload | undefined;
-  /** Admits a request, which holds nothing yet. @returns why not, where it is refused. */
+  /**
+   * Admits a request, which holds nothing yet: not of an owner who leaves too much unread.
+   *
+   * @returns why not, where it is refused.
+   */
   admit(owner: LoadOwner): Room | Overload;
   /** Counts bytes of the body that have arrived. @returns false if there is no room for them. */
   holdBody(room: Room, bytes: number): boolean;
@@ -87,6 +91,8 @@ export interface Load {
   endWork(room: Room): void;
   /** Counts bytes of the response. @returns false if there is no room for them. */
   holdResponse(room: Room, bytes: number): boolean;
+  /** Counts bytes of a response that cannot be refused any more: what it tells has happened. */
+  mustHoldResponse(room: Room, bytes: number): void;
   /** The response was sent or its connection closed. */
   leave(room: Room): void;
   /** Resolves once no handler runs. */
@@ -122,7 +128,11 @@ export function createLoad(limits: LoadLimits, metrics: Pick<Metrics, "inFlight"
     overload,
     admit({ name, isAnonymous }) {
       const pools = isAnonymous ? anonymous : known;
-      const why = pools.requests.isFull() ? "requests" : machine.trouble();
+      const why = pools.requests.isFull()
+        ? "requests"
+        : pools.responseBytes.hasRoom(name)
+          ? machine.trouble()
+          : "response_bytes";
       if (why) metrics.shed(why);
       return why ?? { owner: name, pools, bodyBytes: 0, responseBytes: 0, isWorking: false };
     },
@@ -150,6 +160,10 @@ export function createLoad(limits: LoadLimits, metrics: Pick<Metrics, "inFlight"
       if (!room.pools.responseBytes.take(room.owner, bytes)) return shed("response_bytes");
       room.responseBytes += bytes;
       return true;
+    },
+    mustHoldResponse(room, bytes) {
+      room.pools.responseBytes.force(room.owner, bytes);
+      room.responseBytes += bytes;
     },
     leave(room) {
       if (!room.isWorking) releaseBody(room);

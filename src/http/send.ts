@@ -3,6 +3,7 @@ import type { FastifyReply } from "fastify";
 import { Problem } from "../base/problem.ts";
 import { nextTurn } from "../base/turns.ts";
 import { budgetsOf } from "../base/work.ts";
+import { isDryRun } from "./answer-once.ts";
 import type { Contract, Reply } from "./endpoint.ts";
 import type { Load, Room } from "./load.ts";
 import { PAGE_HEADERS } from "./page-headers.ts";
@@ -42,7 +43,8 @@ export async function sendCounted(
   answer: Reply,
   mediaType: string,
 ): Promise<void> {
-  if (contract.isHeavy || contract.writesInPieces) {
+  const isPreview = isDryRun(reply.request);
+  if (contract.isHeavy || contract.writesInPieces || isPreview) {
     const chunks = await chunksOf(load, contract, room, answer.body);
     watchReader(load, room, reply);
     writeHead(reply, answer, mediaType);
@@ -55,7 +57,10 @@ export async function sendCounted(
     const bytes = Buffer.byteLength(text);
     const mayRefuse = contract.method === "GET" || contract.idempotency === "ignored";
     if (mayRefuse && bytes > budgetsOf(contract).bytesOut) throw responseTooLarge(contract);
-    if (!load.holdResponse(room, bytes) && mayRefuse) throw tooMuchLoad();
+    if (!load.holdResponse(room, bytes)) {
+      if (mayRefuse) throw tooMuchLoad();
+      load.mustHoldResponse(room, bytes);
+    }
     watchReader(load, room, reply);
     if (bytes > WHOLE_UP_TO_BYTES) {
       writeHead(reply, answer, mediaType);

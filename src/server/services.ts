@@ -5,6 +5,7 @@ import { createLastUsed } from "../admin/access/last-used.ts";
 import { createRateLimits } from "../admin/access/rate-limits.ts";
 import { createReadRecorder } from "../admin/audit/audit.ts";
 import type { Clock } from "../base/clock.ts";
+import { createFairLine } from "../base/fair-line.ts";
 import type { Metrics } from "../base/observe/metrics.ts";
 import { createProcesses } from "../base/observe/processes.ts";
 import type { Tracing } from "../base/observe/tracing.ts";
@@ -18,6 +19,7 @@ import type { DiskWatch } from "../database/embedded/disk-watch.ts";
 import { hostsOf } from "../database/postgres/hosts-of.ts";
 import { createIdempotency } from "../http/idempotency.ts";
 import { bytesOfThisProcess, createLoad } from "../http/load.ts";
+import { tooMuchLoad } from "../http/respond.ts";
 import { createWriteQueue } from "../intake/track/write-queue.ts";
 import { createMailer } from "../intake/warehouses/mailer.ts";
 import { createCenterCache } from "../messaging/preference-centers/center-cache.ts";
@@ -114,6 +116,7 @@ export async function createServices(config: Config, watching: Watching) {
     mergeQueue: createMergeQueue({ ...stored, tracing }),
     smallExports: createSmallExports({ database, tracing }),
     largeExports: createLargeExports(),
+    largePreviews: createFairLine({ places: 2, mostWaiting: 50, refusal: tooMuchLoad }),
     setQueue: createSetQueue(writing),
     mailer: config.smtpUrl ? createMailer(config.smtpUrl, config.smtpFrom) : undefined,
     /** Until the worker has started there is none to wake. */

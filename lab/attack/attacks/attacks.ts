@@ -1,6 +1,7 @@
 import type { Attack } from "../target.ts";
 import { CONNECTION_ATTACKS } from "./connections.ts";
 import { PAGE_ATTACKS } from "./pages.ts";
+import { PEOPLE_ATTACKS } from "./people.ts";
 import { REQUEST_ATTACKS } from "./requests.ts";
 import { SCIM_ATTACKS } from "./scim.ts";
 import { TRACK_ATTACKS } from "./track.ts";
@@ -9,6 +10,7 @@ import { TRANSLATION_ATTACKS } from "./translations.ts";
 /** The attacks of a penetration test and what they led to look for, each bounded in count and time. */
 export const ATTACKS: readonly Attack[] = [
   ...TRACK_ATTACKS,
+  ...PEOPLE_ATTACKS,
   ...PAGE_ATTACKS,
   ...SCIM_ATTACKS,
   ...TRANSLATION_ATTACKS,

@@ -68,8 +68,8 @@ export function createAuthenticator(
           return { actor: "key", actorName: keyName, keyId, workspace };
         }
         case "scim": {
-          const { tokenName, company } = await tokens.check(presented);
-          return { actor: "scim", actorName: tokenName, company };
+          const { tokenName, company, grantable } = await tokens.check(presented);
+          return { actor: "scim", actorName: tokenName, company, grantable };
         }
         case "administrator": {
           const caller = await administrator(access, presented);

@@ -1,13 +1,25 @@
 import Type from "typebox";
 import type { CompanyContext } from "../../base/context/context.ts";
+import {
+  COMPANY_PERMISSIONS,
+  type CompanyPermission,
+} from "../../base/context/dashboard-permissions.ts";
 import type { CredentialKind } from "./credentials.ts";
 
-/** Where requests with a SCIM token come from. */
+/** Where requests with a SCIM token come from, and what they may grant. */
 export interface TokenGrant {
   readonly serviceOrigin: string;
   /** Whether `X-Request-Origin` must hold it. */
   readonly requireOrigin: boolean;
+  /** Which permissions in the company its users may be given. */
+  readonly companyPermissions: readonly CompanyPermission[];
 }
+
+/**
+ * What a token may grant if it does not say: what requests in the specification grant. `admin` would make whoever has the
+ * token an administrator (docs/decisions/scim.md).
+ */
+const USUAL_COMPANY_PERMISSIONS: readonly CompanyPermission[] = ["manage_company_settings"];
 
 /** SCIM tokens: each belongs to the company. */
 export const SCIM_TOKENS: CredentialKind<TokenGrant, CompanyContext> = {
@@ -26,6 +38,11 @@ export const SCIM_TOKENS: CredentialKind<TokenGrant, CompanyContext> = {
         read: "require_origin",
         write: "(new.granted::jsonb->>'requireOrigin')::boolean",
       },
+      companyPermissions: {
+        column: "company_permissions",
+        read: "to_jsonb(company_permissions)",
+        write: "array(select jsonb_array_elements_text(new.granted::jsonb->'companyPermissions'))",
+      },
     },
   },
   noun: "SCIM token",
@@ -43,12 +60,24 @@ export const SCIM_TOKENS: CredentialKind<TokenGrant, CompanyContext> = {
     require_origin: Type.Boolean({
       description: "false for identity providers that cannot send custom headers.",
     }),
+    company_permissions: Type.Optional(
+      Type.Array(Type.Enum([...COMPANY_PERMISSIONS]), {
+        uniqueItems: true,
+        description:
+          "The permissions in the company that users may be given with the token; by default manage_company_settings. With `admin` the token is worth as much as the admin token.",
+      }),
+    ),
   },
   defaults: { require_origin: true },
-  grantOf: ({ service_origin, require_origin }) =>
-    ({ serviceOrigin: service_origin, requireOrigin: require_origin }) as TokenGrant,
-  membersOf: ({ serviceOrigin, requireOrigin }) => ({
+  grantOf: ({ service_origin, require_origin, company_permissions = USUAL_COMPANY_PERMISSIONS }) =>
+    ({
+      serviceOrigin: service_origin,
+      requireOrigin: require_origin,
+      companyPermissions: company_permissions,
+    }) as TokenGrant,
+  membersOf: ({ serviceOrigin, requireOrigin, companyPermissions }) => ({
     service_origin: serviceOrigin,
     require_origin: requireOrigin,
+    company_permissions: companyPermissions,
   }),
 };

@@ -35,6 +35,8 @@ export interface TokenHolder {
   readonly company: Company;
   /** What `X-Request-Origin` must hold; undefined if the token does not require it. */
   readonly requiredOrigin: string | undefined;
+  /** The permissions in the company that it may give users. */
+  readonly grantable: readonly string[];
 }
 
 interface TokenRow {
@@ -45,6 +47,7 @@ interface TokenRow {
   require_origin: boolean;
   company_id: string;
   company_name: string;
+  company_permissions: string[];
 }
 
 /** The holders of the SCIM tokens that these secrets open now, by hash. */
@@ -54,7 +57,8 @@ export async function selectTokenHolders(
   now: Date,
 ): Promise<Map<string, TokenHolder>> {
   const rows = await database.query<TokenRow>(
-    `select s.secret_hash, t.token_id, t.name, t.service_origin, t.require_origin, c.company_id,
+    `select s.secret_hash, t.token_id, t.name, t.service_origin, t.require_origin,
+       to_jsonb(t.company_permissions) as company_permissions, c.company_id,
        c.name as company_name
      from secrets s join scim_tokens t on t.token_id = s.owner_id
        join companies c on c.company_id = t.company_id
@@ -69,6 +73,7 @@ export async function selectTokenHolders(
         tokenName: row.name,
         company: { id: row.company_id, name: row.company_name },
         requiredOrigin: row.require_origin ? row.service_origin : undefined,
+        grantable: row.company_permissions,
       },
     ]),
   );

@@ -40,6 +40,8 @@ export interface Company {
 /** Acts for the company. */
 export interface CompanyContext extends Context {
   readonly company: Company;
+  /** Of a SCIM token: the permissions in the company that it may give users. */
+  readonly grantable?: readonly string[];
 }
 
 /** Acts within a session of the dashboard. */

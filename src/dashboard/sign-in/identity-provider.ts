@@ -45,6 +45,25 @@ const SCOPE = "openid email profile";
 
 const TIMEOUT_SECONDS = 10;
 
+/** Configurations, keys and tokens take some kilobytes. */
+const LARGEST_BODY = 1_048_576;
+
+/** Reads the provider's responses with a bound; the library would read them whole. */
+const boundedFetch: oidc.CustomFetch = async (url, options) => {
+  const response = await fetch(url, options as RequestInit);
+  const parts: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const part of response.body ?? []) {
+    bytes += part.length;
+    // Leaving the loop cancels the body.
+    if (bytes > LARGEST_BODY) throw new Error("The identity provider's response is too large.");
+    parts.push(part);
+  }
+  const { status, statusText, headers } = response;
+  const hasBody = status !== 204 && status !== 304;
+  return new Response(hasBody ? Buffer.concat(parts) : null, { status, statusText, headers });
+};
+
 /** The secret that the provider knows, if any. @throws an Error in words for a file that cannot be read. */
 export async function readClientSecret({
   clientSecret,
@@ -126,6 +145,7 @@ async function discover(
   const found = await oidc.discovery(url, clientId, undefined, oidc.None(), {
     execute,
     timeout: TIMEOUT_SECONDS,
+    [oidc.customFetch]: boundedFetch,
   });
   if (secret === undefined) return found;
   const metadata = found.serverMetadata();
@@ -135,6 +155,7 @@ async function discover(
     : oidc.ClientSecretPost(secret);
   const configuration = new oidc.Configuration(metadata, clientId, secret, authentication);
   configuration.timeout = TIMEOUT_SECONDS;
+  configuration[oidc.customFetch] = boundedFetch;
   for (const extend of execute) extend(configuration);
   return configuration;
 }

@@ -60,6 +60,7 @@ const STYLE = `
     text-align: center; text-decoration: none; cursor: pointer;
   }
   button:hover, .button:hover { filter: brightness(1.08); }
+  nav a { padding: 8px 16px; font-size: 1.25rem; color: var(--accent); text-decoration: none; }
   .quiet { background: transparent; color: var(--quiet); font-size: 0.9375rem; font-weight: 500; text-decoration: underline; text-underline-offset: 3px; }
   .quiet:hover { color: var(--ink); }
   form > button { margin-top: 28px; }
@@ -120,9 +121,9 @@ export const DEFAULT_PAGE =
 </form>
 {% endif %}
 <form method="post" action="{{ preference_center_submit_url }}">
-{% if reachable_groups.size > 0 %}
+{% if group_page.groups.size > 0 %}
 <ul>
-{% for group in reachable_groups %}
+{% for group in group_page.groups %}
 <li><label>
 <span class="name">{{ group.name }}<small>{% if group.description %}<bdi>{{ group.description }}</bdi> · {% endif %}${CHANNEL}</small></span>
 <input type="checkbox" role="switch" name="{{ group.field_name }}" value="subscribed"{% if group.state == "subscribed" %} checked{% endif %}>
@@ -134,6 +135,13 @@ export const DEFAULT_PAGE =
 <p>{% translation nothing %}We have no address to send you anything.{% endtranslation %}</p>
 {% endif %}
 </form>
+{% if group_page.count > 1 %}
+<nav class="row">
+{% if group_page.previous %}<a rel="prev" href="{{ preference_center_submit_url }}?page={{ group_page.previous }}" aria-label="{{ group_page.previous }} / {{ group_page.count }}">←</a>{% else %}<span></span>{% endif %}
+<span>{{ group_page.number }} / {{ group_page.count }}</span>
+{% if group_page.next %}<a rel="next" href="{{ preference_center_submit_url }}?page={{ group_page.next }}" aria-label="{{ group_page.next }} / {{ group_page.count }}">→</a>{% else %}<span></span>{% endif %}
+</nav>
+{% endif %}
 {% if subscribed_state.\${email_global} != "unsubscribed" and \${email_address} %}
 <form class="all" method="post" action="{{ preference_center_submit_url }}">
 <button class="quiet" name="{% form_field_name :email_global_state %}" value="unsubscribed">{% translation unsubscribe %}Unsubscribe from all emails{% endtranslation %}</button>
@@ -162,12 +170,14 @@ export const DEFAULT_CONFIRMATION =
 </li>
 {% endfor %}
 </ul>
+{% unless has_more_changes %}
 <form method="post" action="{{ preference_center_submit_url }}">
 {% for change in changes %}
 <input type="hidden" name="{{ change.field_name }}" value="{{ change.before }}">
 {% endfor %}
 <button>{% translation undo %}Undo{% endtranslation %}</button>
 </form>
+{% endunless %}
 {% else %}
 <p>{% translation unchanged %}Nothing is different from before.{% endtranslation %}</p>
 {% endif %}

@@ -39,8 +39,19 @@ const showEndpoint = endpoint({
   method: "GET",
   path: PAGE_ROUTE,
   summary: "Shows a user the page on which to choose what to receive.",
+  query: Type.Object({
+    page: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 1_000_000,
+        description: "Of the groups, where there are more than a page shows.",
+        examples: [1],
+      }),
+    ),
+  }),
 }).handledBy(async (services: PageServices, context, input) => {
-  const page = await showPage(services, { ...visitOf(context, input), isOneClick: false });
+  const visit = { ...visitOf(context, input), isOneClick: false, groupPage: input.query.page };
+  const page = await showPage(services, visit);
   return { status: 200, body: page.html, headers: page.headers };
 });
 

@@ -37,7 +37,18 @@ export interface PageFrame {
   /** The one that the page is shown in. */
   readonly locale: string;
   readonly changes?: readonly Change[] | undefined;
+  /** Which page of the groups is shown, from 1. */
+  readonly groupPage?: number | undefined;
 }
+
+/** How many groups the built-in page shows at once. */
+const GROUPS_A_PAGE = 100;
+
+/** How many groups a page can go through; each takes several of its steps. */
+const MOST_LISTED_GROUPS = 1_000;
+
+/** How many changes a confirmation shows. */
+const MOST_SHOWN_CHANGES = 100;
 
 /** The names of standard attributes in Liquid, each with the attribute. */
 const STANDARD_NAMES = Object.entries(STANDARD_ATTRIBUTES).flatMap(([attribute, { liquid }]) =>
@@ -48,13 +59,15 @@ const USER_ID = maskName(`\${user_id}`);
 
 /**
  * What a page can name (docs/preference-centers.md): the publicly known names, and also
- * `subscription_groups` (id, name, description, channel, state, field_name, is_reachable), `reachable_groups`, `changes`,
- * `brand`, and the title, the locale and the direction of the page.
+ * `subscription_groups` (id, name, description, channel, state, field_name, is_reachable), `reachable_groups`, `group_page`,
+ * `changes`, `brand`, and the title, the locale and the direction of the page.
  */
 export function scopeOf(reader: Reader, frame: PageFrame): Record<string, unknown> {
   const { standardAttributes, customAttributes } = reader;
   const attributes = { ...standardAttributes, email: reader.email, phone: reader.phone };
-  const groups = reader.groups.map((group) => groupView(reader, group));
+  const listed = reader.groups.slice(0, MOST_LISTED_GROUPS);
+  const groups = listed.map((group) => groupView(reader, group));
+  const changes = frame.changes ?? [];
   return {
     [USER_ID]: reader.externalId,
     ...Object.fromEntries(
@@ -67,7 +80,9 @@ export function scopeOf(reader: Reader, frame: PageFrame): Record<string, unknow
     ]),
     subscription_groups: groups,
     reachable_groups: groups.filter(({ is_reachable }) => is_reachable),
-    changes: (frame.changes ?? []).map((change) => changeOf(reader, change)),
+    group_page: groupPageOf(reader, frame.groupPage),
+    changes: changes.slice(0, MOST_SHOWN_CHANGES).map((change) => changeOf(reader, change)),
+    has_more_changes: changes.length > MOST_SHOWN_CHANGES,
     brand: brandView(reader.brand),
     preference_center_direction: directionOf(frame.locale),
     preference_center_submit_url: frame.submitUrl,
@@ -76,7 +91,26 @@ export function scopeOf(reader: Reader, frame: PageFrame): Record<string, unknow
   };
 }
 
-function groupView(reader: Reader, { id, name, channel, description }: SubscriptionGroup) {
+/** A page of the groups that reach the reader. One beyond the last is the last. */
+function groupPageOf(reader: Reader, wanted = 1) {
+  const reachable = reader.groups.filter((group) => isReachable(reader, group));
+  const count = Math.max(1, Math.ceil(reachable.length / GROUPS_A_PAGE));
+  const number = Math.min(Math.max(1, wanted), count);
+  const from = (number - 1) * GROUPS_A_PAGE;
+  return {
+    groups: reachable.slice(from, from + GROUPS_A_PAGE).map((group) => groupView(reader, group)),
+    number,
+    count,
+    previous: number > 1 ? number - 1 : null,
+    next: number < count ? number + 1 : null,
+  };
+}
+
+const isReachable = (reader: Reader, { channel }: SubscriptionGroup): boolean =>
+  (channel === "email" ? reader.email : reader.phone) !== null;
+
+function groupView(reader: Reader, group: SubscriptionGroup) {
+  const { id, name, channel, description } = group;
   return {
     id,
     name,
@@ -84,7 +118,7 @@ function groupView(reader: Reader, { id, name, channel, description }: Subscript
     channel,
     state: stateOf(reader, id),
     field_name: groupField(id),
-    is_reachable: (channel === "email" ? reader.email : reader.phone) !== null,
+    is_reachable: isReachable(reader, group),
   };
 }
 

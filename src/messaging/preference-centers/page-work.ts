@@ -49,6 +49,7 @@ export interface PageToRender {
   readonly reader: Reader;
   readonly submitUrl: string;
   readonly changes?: readonly Change[] | undefined;
+  readonly groupPage?: number | undefined;
 }
 
 /** The whole document of each page, or why there is none: it exceeds a budget. */
@@ -59,9 +60,13 @@ function renderForReader({
   reader,
   submitUrl,
   changes,
+  groupPage,
 }: PageToRender): { readonly html: string } | { readonly reason: string } {
   const { title, locale } = source;
-  return renderPage(templateOf(source), scopeOf(reader, { submitUrl, title, locale, changes }));
+  return renderPage(
+    templateOf(source),
+    scopeOf(reader, { submitUrl, title, locale, changes, groupPage }),
+  );
 }
 
 /** Of all pages that a thread caches, in characters; a tag counts as what it takes in memory. */

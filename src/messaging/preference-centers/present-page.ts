@@ -38,6 +38,8 @@ export interface PageSetting {
   readonly submitUrl: string;
   /** What was just saved, for the confirmation. */
   readonly changes?: readonly Change[] | undefined;
+  /** Which page of the groups is shown, from 1. */
+  readonly groupPage?: number | undefined;
 }
 
 export interface PresentServices {
@@ -91,13 +93,19 @@ export async function renderFor(
   threads: ThreadPool,
   { workspaceId, center, page }: PageOf,
   reader: Reader,
-  { submitUrl, changes, ...setting }: PageSetting,
+  { submitUrl, changes, groupPage, ...setting }: PageSetting,
 ): Promise<Rendered> {
   const locale = chooseLocale(center, languagesOf(reader, setting));
   const source = sourceOf(workspaceId, center, page, locale);
   if (source.key !== undefined && endless.has(source.key)) return EXCEEDED;
   try {
-    return await threads.run(RENDER, workspaceId, { source, reader, submitUrl, changes });
+    return await threads.run(RENDER, workspaceId, {
+      source,
+      reader,
+      submitUrl,
+      changes,
+      groupPage,
+    });
   } catch (error) {
     if (!(error instanceof WorkExceeded)) throw error;
     if (source.key !== undefined) endless.set(source.key, true);
@@ -144,7 +152,7 @@ function makeSource(
 
 function languagesOf(
   { standardAttributes: { language, country } }: Reader,
-  { locale, acceptLanguage }: Omit<PageSetting, "submitUrl" | "changes">,
+  { locale, acceptLanguage }: Omit<PageSetting, "submitUrl" | "changes" | "groupPage">,
 ): ReaderLanguages {
   if (locale !== undefined) {
     return { language: undefined, country: undefined, acceptLanguage: locale.replace("_", "-") };

@@ -37,6 +37,8 @@ export interface Visit extends PageRequest {
   readonly baseUrl: string;
   /** The header `Accept-Language`. */
   readonly acceptLanguage: string | undefined;
+  /** Which page of the groups is shown, from 1. */
+  readonly groupPage?: number | undefined;
 }
 
 /**
@@ -129,7 +131,8 @@ function accessOf(link: OpenedLink, reader: Reader): Access | undefined {
 }
 
 /** The form goes back to the same host, even if a proxy calls it something else. */
-const settingOf = ({ baseUrl, link, acceptLanguage }: Visit): PageSetting => ({
+const settingOf = ({ baseUrl, link, acceptLanguage, groupPage }: Visit): PageSetting => ({
   acceptLanguage,
+  groupPage,
   submitUrl: pageUrl(baseUrl, link).replace(/^\w+:\/\/[^/]*/, ""),
 });

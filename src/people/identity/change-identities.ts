@@ -1,5 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import type { WorkspaceContext } from "../../base/context/context.ts";
+import type { Workspace } from "../../base/context/workspace.ts";
+import type { FairLine } from "../../base/fair-line.ts";
 import type { Fault } from "../../base/problem.ts";
 import { nextTurn, startTurns } from "../../base/turns.ts";
 import { idInBucketOf } from "../../database/buckets.ts";
@@ -25,12 +27,15 @@ import {
   withinBudget,
 } from "./belongings.ts";
 import type { Change, GraphChanges, IdentityGraph } from "./identity-graph.ts";
+import { columnsWithinBudget, previewInLine } from "./load-budget.ts";
 import { loadGraph } from "./load-graph.ts";
 import { findAbandoned, saveGraph } from "./save-graph.ts";
 
 export interface IdentityServices {
   readonly database: Database;
   readonly clock: Clock;
+  /** Where previews of large profiles wait; without it they do not. */
+  readonly largePreviews?: FairLine;
 }
 
 /** The position of an item in its request. */
@@ -74,6 +79,8 @@ interface Options {
   readonly mostUsers?: number;
   /** Whether to report the changes without making them. */
   readonly isDryRun: boolean;
+  /** Whether the changes can do without attributes that are too many to load. */
+  readonly canOmitAttributes?: boolean;
 }
 
 export interface Request extends Options {
@@ -117,21 +124,45 @@ export async function changeIdentities(
 export async function changeTogether(
   services: IdentityServices,
   calls: readonly Call[],
-  { mostUsers, isDryRun }: Options,
+  options: Options,
   alsoWrite?: (tx: Transaction, results: readonly Result[][]) => Promise<void>,
 ): Promise<Result[][]> {
   const [first] = calls;
   if (!first) return [];
   const { workspace } = first.context;
-  const { database } = services;
+  const { database, largePreviews } = services;
+  const { mostUsers, isDryRun, canOmitAttributes = false } = options;
   const names = calls.flatMap(({ steps }) => steps.flatMap((step) => step.names));
+  const change = () => changeNamed(services, { calls, workspace, names }, options, alsoWrite);
+  if (!isDryRun) return change();
+  const previewed = { names, mostUsers, canOmitAttributes, line: largePreviews };
+  return previewInLine(database, workspace.id, previewed, change);
+}
+
+interface Named {
+  readonly calls: readonly Call[];
+  readonly workspace: Workspace;
+  readonly names: readonly PersonIdentifier[];
+}
+
+async function changeNamed(
+  services: IdentityServices,
+  { calls, workspace, names }: Named,
+  { mostUsers, isDryRun, canOmitAttributes = false }: Options,
+  alsoWrite?: (tx: Transaction, results: readonly Result[][]) => Promise<void>,
+): Promise<Result[][]> {
+  const { database } = services;
   const read = (from: Queryable, lock?: Transaction) =>
     loadGraph(from, workspace.id, names, {
       newId: (value) => idInBucketOf(services.clock.newId(), workspace.id, value),
       redirects: workspace.settings.redirect_merged_ids,
       mostUsers,
-      read: (ids) =>
-        lock ? lockProfiles(lock, workspace.id, ids) : selectProfiles(from, workspace.id, ids),
+      async read(ids) {
+        const columns = await columnsWithinBudget(from, workspace.id, ids, canOmitAttributes);
+        return lock
+          ? lockProfiles(lock, workspace.id, ids, columns)
+          : selectProfiles(from, workspace.id, ids, columns);
+      },
     });
   const compute = (graph: IdentityGraph, from: Queryable) =>
     workOut(from, workspace.id, calls, graph);

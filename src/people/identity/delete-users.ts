@@ -5,7 +5,16 @@ import type { Transaction } from "../../database/database.ts";
 import { checkPlatformId, type PersonIdentifier } from "../profiles/identifiers.ts";
 import { type Applied, changeIdentities, type IdentityServices } from "./change-identities.ts";
 import type { Change, IdentityGraph } from "./identity-graph.ts";
-import { carryOut, checkEach, MOST_ITEMS, type Notes, type Work } from "./items.ts";
+import {
+  carryOut,
+  type changeAlone,
+  checkEach,
+  MOST_ITEMS,
+  MOST_MATCHES,
+  type Notes,
+  type Work,
+} from "./items.ts";
+import type { Preview } from "./preview.ts";
 import {
   choose,
   isFault,
@@ -57,7 +66,7 @@ export async function deleteUsers(
   services: IdentityServices,
   context: WorkspaceContext,
   request: DeleteRequest,
-  isDryRun = false,
+  preview?: Preview,
 ): Promise<{ readonly count: number; readonly notes: Notes }> {
   const kinds = (Object.keys(KINDS) as Kind[]).filter((kind) => request[kind]?.length);
   const [kind, second] = kinds;
@@ -73,8 +82,17 @@ export async function deleteUsers(
     throw new Problem("INVALID_REQUEST", "The max number of ids per request was exceeded");
   }
   const items = checkEach(kind, elements, (element) => checkElement(element, KINDS[kind]));
-  return carryOut(services, context, items, isDryRun);
+  return carryOut(services, context, items, preview, deleteEach);
 }
+
+/** A deletion is always possible: it does without attributes that are too many to load. */
+const deleteEach: typeof changeAlone = (services, context, steps, isDryRun) =>
+  changeIdentities(services, context, {
+    steps,
+    isDryRun,
+    mostUsers: MOST_MATCHES,
+    canOmitAttributes: true,
+  });
 
 /** Users to delete, and what to write in the same transaction. */
 export interface Deletion {
@@ -109,6 +127,7 @@ export async function deleteNamed(
   await changeIdentities(services, context, {
     steps,
     isDryRun: false,
+    canOmitAttributes: true,
     alsoWrite: (tx, results) =>
       alsoWrite(
         tx,

@@ -21,6 +21,7 @@ import { removeExternalIds, renameExternalIds } from "./external-ids.ts";
 import { identifyUsers } from "./identify-users.ts";
 import { type MergingServices, mergeUsers } from "./merge-users.ts";
 import { addAliases } from "./new-aliases.ts";
+import { previewOf } from "./preview.ts";
 import { renameAliases } from "./rename-aliases.ts";
 
 const Count = Type.Integer({ minimum: 0 });
@@ -28,12 +29,21 @@ const Count = Type.Integer({ minimum: 0 });
 /** Checked one by one (items.ts), so that a refusal lists every faulty one. */
 const Elements = describedList;
 
-const DryRun = Type.Optional(
-  Type.Boolean({
-    description: "Changes nothing and responds with what would happen.",
-    examples: [false],
-  }),
-);
+const DRY_RUN = {
+  dry_run: Type.Optional(
+    Type.Boolean({
+      description: "Changes nothing and responds with what would happen.",
+      examples: [false],
+    }),
+  ),
+  cursor: Type.Optional(
+    Type.String({
+      description:
+        "The `next_cursor` of a dry run whose results did not fit into one response: the next ones.",
+      examples: ["12"],
+    }),
+  ),
+};
 
 const Result = Type.Object({
   input_array: Type.String(),
@@ -55,6 +65,7 @@ const NOTES = {
   skipped: Type.Optional(Type.Array(ItemNote)),
   dry_run: Type.Optional(Type.Literal(true)),
   results: Type.Optional(Type.Array(Result)),
+  next_cursor: Type.Optional(Type.String()),
 };
 
 const AliasesProcessed = Type.Object({
@@ -77,11 +88,11 @@ const newAliases = endpoint({
   access: withPermission("users.alias.new"),
   body: Type.Object({
     user_aliases: Elements(NewUserAlias, "At most 50 aliases."),
-    dry_run: DryRun,
+    ...DRY_RUN,
   }),
   replies: { 201: AliasesProcessed },
 }).handledBy(async (services: IdentityServices, context, { body }) => {
-  const { count, notes } = await addAliases(services, context, body.user_aliases, body.dry_run);
+  const { count, notes } = await addAliases(services, context, body.user_aliases, previewOf(body));
   return { status: 201, body: { aliases_processed: count, message: "success", ...notes } };
 });
 
@@ -94,11 +105,16 @@ const updateAliases = endpoint({
   access: withPermission("users.alias.update"),
   body: Type.Object({
     alias_updates: Elements(AliasUpdate, "At most 50 renames."),
-    dry_run: DryRun,
+    ...DRY_RUN,
   }),
   replies: { 201: AliasesProcessed },
 }).handledBy(async (services: IdentityServices, context, { body }) => {
-  const { count, notes } = await renameAliases(services, context, body.alias_updates, body.dry_run);
+  const { count, notes } = await renameAliases(
+    services,
+    context,
+    body.alias_updates,
+    previewOf(body),
+  );
   return { status: 201, body: { aliases_processed: count, message: "success", ...notes } };
 });
 
@@ -125,11 +141,11 @@ const identify = endpoint({
       Elements(PhoneToIdentify, "At most 50 users, by phone number."),
     ),
     merge_behavior: Type.Optional(Type.Enum(["none", "merge"])),
-    dry_run: DryRun,
+    ...DRY_RUN,
   }),
   replies: { 201: AliasesProcessed },
 }).handledBy(async (services: IdentityServices, context, { body }) => {
-  const { count, notes } = await identifyUsers(services, context, body, body.dry_run);
+  const { count, notes } = await identifyUsers(services, context, body, previewOf(body));
   return { status: 201, body: { aliases_processed: count, message: "success", ...notes } };
 });
 
@@ -163,11 +179,11 @@ const merge = endpoint({
         Type.Array(MergeUpdate, { maxItems: 50, description: "At most 50 merges, done in order." }),
       ),
     ),
-    dry_run: DryRun,
+    ...DRY_RUN,
   }),
   replies: { 202: Type.Object({ message: Success, ...NOTES }) },
 }).handledBy(async (services: MergingServices, context, { body }) => {
-  const notes = await mergeUsers(services, context, body.merge_updates, body.dry_run);
+  const notes = await mergeUsers(services, context, body.merge_updates, previewOf(body));
   return { status: 202, body: { message: "success", ...notes } };
 });
 
@@ -193,11 +209,11 @@ const remove = endpoint({
     braze_ids: Kind(PlatformId, "platform ids, in another spelling"),
     email_addresses: Kind(EmailSelector, "email addresses"),
     phone_numbers: Kind(PhoneSelector, "phone numbers"),
-    dry_run: DryRun,
+    ...DRY_RUN,
   }),
   replies: { 201: Type.Object({ deleted: Count, message: Success, ...NOTES }) },
 }).handledBy(async (services: IdentityServices, context, { body }) => {
-  const { count, notes } = await deleteUsers(services, context, body, body.dry_run);
+  const { count, notes } = await deleteUsers(services, context, body, previewOf(body));
   return { status: 201, body: { deleted: count, message: "success", ...notes } };
 });
 

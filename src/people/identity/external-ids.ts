@@ -68,7 +68,7 @@ async function carryOutAll(
   context: WorkspaceContext,
   items: CheckedItems,
 ): Promise<{ readonly effective: string[]; readonly errors: ItemNote[] }> {
-  const { notes } = await carryOut(services, context, items, false);
+  const { notes } = await carryOut(services, context, items, undefined);
   const errors = notes.skipped ?? [];
   const failed = new Set(errors.map(({ index }) => index));
   const steps = items.steps.filter(({ place }) => !failed.has(place.index));

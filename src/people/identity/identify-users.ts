@@ -15,6 +15,7 @@ import {
   together,
   type Work,
 } from "./items.ts";
+import type { Preview } from "./preview.ts";
 import {
   choose,
   isFault,
@@ -58,7 +59,7 @@ export async function identifyUsers(
   services: IdentityServices,
   context: WorkspaceContext,
   request: IdentifyRequest,
-  isDryRun = false,
+  preview?: Preview,
 ): Promise<{ readonly count: number; readonly notes: Notes }> {
   const names = Object.keys(LISTS) as ListName[];
   const given = names.filter((name) => request[name]?.length);
@@ -72,7 +73,7 @@ export async function identifyUsers(
     const check = (raw: JsonObject) => checkObject(context.workspace, raw, LISTS[name], extent);
     return checkEach(name, request[name] ?? [], ofObject(check));
   });
-  return carryOut(services, context, together(items), isDryRun);
+  return carryOut(services, context, together(items), preview);
 }
 
 function checkObject(

@@ -4,14 +4,12 @@ import { findUnstorable, isJsonObject, type JsonObject } from "../../base/values
 import { errorOf, type ItemNote, noteOf } from "../../base/verdicts.ts";
 import {
   changeIdentities,
-  type Done,
   type IdentityServices,
   type ItemPosition,
   type Result,
   type Step,
 } from "./change-identities.ts";
-import type { Effect } from "./combine/effects.ts";
-import type { Name } from "./identity-graph.ts";
+import { type ItemResult, type Preview, pageOfResults } from "./preview.ts";
 
 /* What requests about identities have in common: lists of items with a verdict on each. */
 
@@ -76,19 +74,15 @@ export function refuseTooMany(list: readonly unknown[] | undefined): void {
 export interface Notes {
   readonly skipped?: ItemNote[];
   readonly dry_run?: true;
+  /** A page of the outcomes. */
   readonly results?: ItemResult[];
-}
-
-interface ItemResult {
-  readonly input_array: string;
-  readonly index: number;
-  readonly outcome: Done | "skipped";
-  readonly [detail: string]: unknown;
+  readonly next_cursor?: string;
 }
 
 /**
  * Applies all items of a request, or none: one faulty item refuses the whole request.
  *
+ * @param preview reports what would happen, instead.
  * @param change carries the changes out: in a transaction of their own, unless told otherwise.
  * @returns how many items were accepted, with or without effect, and what to report about them.
  * @throws Problem INVALID_REQUEST listing every faulty item with its array and index.
@@ -97,22 +91,22 @@ export async function carryOut(
   services: IdentityServices,
   context: WorkspaceContext,
   { steps, faults }: CheckedItems,
-  isDryRun: boolean,
+  preview: Preview | undefined,
   change = changeAlone,
 ): Promise<{ readonly count: number; readonly notes: Notes }> {
   refuseFaults(faults, ({ place, fault }) => `${place.array}[${place.index}]: ${fault.message}`);
-  const results = await change(services, context, steps, isDryRun);
+  const results = await change(services, context, steps, preview !== undefined);
   const skipped = results.flatMap(({ place, applied }) =>
     "fault" in applied ? [noteOf(place, applied.fault)] : [],
   );
   const notes: Notes = {
     ...(skipped.length > 0 && { skipped }),
-    ...(isDryRun && { dry_run: true, results: results.map(resultOf) }),
+    ...(preview && { dry_run: true, ...(await pageOfResults(results, preview)) }),
   };
   return { count: steps.length, notes };
 }
 
-const changeAlone = (
+export const changeAlone = (
   services: IdentityServices,
   context: WorkspaceContext,
   steps: readonly Step[],
@@ -133,29 +127,3 @@ export function refuseFaults(
   const errors = faults.map(({ place, fault }) => errorOf(place, fault));
   throw new Problem("INVALID_REQUEST", messageOf(first), { body: { errors } });
 }
-
-/** The outcome of an item in a dry run. */
-function resultOf({ place, applied, audited }: Result): ItemResult {
-  const where = { input_array: place.array, index: place.index };
-  if ("fault" in applied) return { ...where, outcome: "skipped", ...applied.fault };
-  const outcome = { ...where, outcome: applied.done };
-  if (!audited) return outcome;
-  const { change, effects } = audited;
-  if (change.kind === "merge") {
-    const names = { kept: wireName(change.kept), merged: wireName(change.merged) };
-    return { ...outcome, ...names, effects };
-  }
-  return { ...outcome, user: wireName(change.user), effects: effects.map(removedOf) };
-}
-
-const wireName = ({ platformId, externalId }: Name) => ({
-  platform_id: platformId,
-  external_id: externalId,
-});
-
-const removedOf = ({ field, name, effect, merged }: Effect) => ({
-  field,
-  ...(name !== undefined && { name }),
-  effect,
-  value: merged,
-});

@@ -24,6 +24,7 @@ import {
   refuseFaults,
   type Work,
 } from "./items.ts";
+import type { Preview } from "./preview.ts";
 import {
   choose,
   isFault,
@@ -58,7 +59,7 @@ export async function mergeUsers(
   services: MergingServices,
   context: WorkspaceContext,
   updates: unknown,
-  isDryRun = false,
+  preview?: Preview,
 ): Promise<Notes> {
   if (!Array.isArray(updates)) throw new Problem("INVALID_REQUEST", NO_ARRAY);
   if (updates.length > MOST_ITEMS) throw new Problem("INVALID_REQUEST", TOO_MANY);
@@ -66,8 +67,8 @@ export async function mergeUsers(
   refuseFaults(items.faults, ({ fault }) => fault.message);
   const { mergeQueue, database } = services;
   const change =
-    isDryRun || !mergeQueue ? undefined : () => mergeQueue.merge(database, context, items.steps);
-  return (await carryOut(services, context, items, isDryRun, change)).notes;
+    preview || !mergeQueue ? undefined : () => mergeQueue.merge(database, context, items.steps);
+  return (await carryOut(services, context, items, preview, change)).notes;
 }
 
 export interface MergingServices extends IdentityServices {

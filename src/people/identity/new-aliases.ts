@@ -11,6 +11,7 @@ import {
 import { type Applied, changeIdentities, type IdentityServices } from "./change-identities.ts";
 import type { IdentityGraph } from "./identity-graph.ts";
 import { carryOut, checkEach, type Notes, ofObject, refuseTooMany, type Work } from "./items.ts";
+import type { Preview } from "./preview.ts";
 import { choose, isFault, type Selector, selectExternalId } from "./selectors.ts";
 
 /**
@@ -26,11 +27,11 @@ export async function addAliases(
   services: IdentityServices,
   context: WorkspaceContext,
   aliases: readonly unknown[],
-  isDryRun = false,
+  preview?: Preview,
 ): Promise<{ readonly count: number; readonly notes: Notes }> {
   refuseTooMany(aliases);
   const items = checkEach("user_aliases", aliases, ofObject(checkNewAlias));
-  return carryOut(services, context, items, isDryRun);
+  return carryOut(services, context, items, preview);
 }
 
 /** spec: New user alias object. Existing clients also send the pair under `user_alias`. */

@@ -5,6 +5,7 @@ import type { Applied, IdentityServices } from "./change-identities.ts";
 import type { IdentityGraph } from "./identity-graph.ts";
 import { carryOut, checkEach, type Notes, ofObject, refuseTooMany, type Work } from "./items.ts";
 import { taken } from "./new-aliases.ts";
+import type { Preview } from "./preview.ts";
 import { choose, isFault, selectorOf } from "./selectors.ts";
 
 /**
@@ -19,11 +20,11 @@ export async function renameAliases(
   services: IdentityServices,
   context: WorkspaceContext,
   updates: readonly unknown[],
-  isDryRun = false,
+  preview?: Preview,
 ): Promise<{ readonly count: number; readonly notes: Notes }> {
   refuseTooMany(updates);
   const items = checkEach("alias_updates", updates, ofObject(checkRenaming));
-  return carryOut(services, context, items, isDryRun);
+  return carryOut(services, context, items, preview);
 }
 
 function checkRenaming(raw: Readonly<Record<string, unknown>>): Checked<Work> {

@@ -12,7 +12,7 @@ export function describeChanges(written: Written): ChangeDraft[] {
   const drafts: ChangeDraft[] = [];
   const users = new Map<string, ChangedUser>();
   const holders = new Map<string, ChangedUser>();
-  for (const named of names) users.set(named.id, userOf(named));
+  for (const named of names) enter(users, holders, named, named.email);
   for (const created of people?.created ?? []) {
     const user = enter(users, holders, created, created.email);
     drafts.push(draftOf("user.created", user, valuesOfNew(created)));

@@ -1,3 +1,4 @@
+import { afterAll, isSliced } from "../../base/turns.ts";
 import { idInBucketOf } from "../../database/buckets.ts";
 import type { Queryable, Transaction } from "../../database/database.ts";
 import type { AddressCache } from "./address-cache.ts";
@@ -18,6 +19,7 @@ import {
   type ProfileRow,
   selectBareProfiles,
   selectIdentifiers,
+  selectPreferred,
   selectProfiles,
 } from "./store.ts";
 import type { ProfileUpdate } from "./update-profiles-store.ts";
@@ -31,6 +33,8 @@ export interface Target {
   readonly addresses: readonly GivenAddress[];
   /** Whether it affects all who share an address with the user. */
   readonly spreads: boolean;
+  /** Whether it affects everyone with the address that it names; else the one whom the address leads to. */
+  readonly meansAll?: boolean;
 }
 
 /** An address as it is looked up (`value`), and as it is stored. */
@@ -75,31 +79,39 @@ export async function readPeople(
 ): Promise<People> {
   const { idCache, addressCache } = (usesCaches && cached) || {};
   const { hits, wanted } = lookUpCached(targets, workspaceId, idCache);
-  const found = await findIdentifiers(from, workspaceId, wanted);
+  const all = await findIdentifiers(from, workspaceId, wanted);
+  const platformIds = platformIdsOf(targets);
+  const merged = await followMerged(from, workspaceId, platformIds);
+  const named = new Set([...platformIds, ...merged.values(), ...hits.values()]);
+  const found = await withoutUnlikely(from, workspaceId, { targets, named, found: all });
   if (cached) storeIds(cached, workspaceId, found);
   for (const { kind, value, profileId } of found) {
     if (kind === "external_id") hits.set(value, profileId);
   }
-  const platformIds = platformIdsOf(targets);
-  const merged = await followMerged(from, workspaceId, platformIds);
   const whereabouts = { hits, found, merged };
+  await afterAll(found);
   const ids = lock
     ? profilesNamed(targets, whereabouts)
     : profilesToRead(targets, whereabouts, addressCache?.matches);
   const spreads = targets.some((target) => target.spreads);
   const rows =
     lock && !spreads
-      ? await lockProfiles(lock, workspaceId, ids)
+      ? await lockProfiles(lock, workspaceId, ids, bare ? "bare" : "all")
       : await (bare ? selectBareProfiles : selectProfiles)(from, workspaceId, ids);
+  await afterAll(rows);
   const addresses = spreads ? addressesOf(rows, wanted) : new Map<string, Identifier>();
   const sharers = await findIdentifiers(from, workspaceId, addresses);
-  const all = [...found, ...sharers];
-  const people = lock && spreads ? await lockAsRead(lock, workspaceId, rows, all) : rows;
+  await afterAll(rows);
+  const holders = sharers.length > 0 ? [...found, ...sharers] : found;
+  const people = lock && spreads ? await lockAsRead(lock, workspaceId, rows, holders, bare) : rows;
   await refuseMergedMeanwhile(from, workspaceId, platformIds, merged, people);
-  if (cached) storeAddresses(cached, rows);
+  // So many would leave nothing else in the cache.
+  if (cached && !isSliced(rows)) storeAddresses(cached, rows);
   const kept = lock ? people : withoutConfirmed(people, targets, whereabouts);
+  await afterAll(rows);
+  await afterAll(rows);
   const newProfileId = (value: string) => idInBucketOf(newId(), workspaceId, value);
-  return createPeople(all, kept, newProfileId, merged, hits);
+  return createPeople(holders, kept, newProfileId, merged, hits);
 }
 
 /**
@@ -117,6 +129,52 @@ function withoutConfirmed(
     profilesToRead(targets, whereabouts, (id, kind, given) => byId.get(id)?.[kind] === given),
   );
   return rows.filter((row) => needed.has(row.id));
+}
+
+/** Fewer users of one address are all read: the statement that chooses among them costs as much. */
+const MANY_HOLDERS = 100;
+
+/**
+ * Leaves out those users of an address that thousands share whom no item of the batch can mean. An address leads to one
+ * of its users, and while the batch runs at most those lose it who are given another one: so as many as that, and one
+ * more, are enough.
+ */
+async function withoutUnlikely(
+  from: Queryable,
+  workspaceId: number,
+  {
+    targets,
+    named,
+    found,
+  }: {
+    readonly targets: readonly Target[];
+    /** Profiles that items name by themselves. */
+    readonly named: ReadonlySet<string>;
+    readonly found: readonly FoundIdentifier[];
+  },
+): Promise<readonly FoundIdentifier[]> {
+  const enough = 1 + targets.filter(({ addresses }) => addresses.length > 0).length;
+  if (found.length < targets.length + MANY_HOLDERS + enough) return found;
+  if (targets.some(({ spreads, meansAll }) => spreads || meansAll)) return found;
+  const holders = new Map<string, FoundIdentifier[]>();
+  const likely = new Set<string>();
+  for (const row of found) {
+    if (row.kind !== "email" && row.kind !== "phone") {
+      likely.add(row.profileId);
+      continue;
+    }
+    const key = identifierKey(row);
+    const those = holders.get(key);
+    if (those) those.push(row);
+    else holders.set(key, [row]);
+  }
+  for (const those of holders.values()) {
+    const ids = those.map(({ profileId }) => profileId);
+    const isShared = ids.length > MANY_HOLDERS + enough;
+    const kept = isShared ? await selectPreferred(from, workspaceId, ids, enough) : ids;
+    for (const id of kept) likely.add(id);
+  }
+  return found.filter(({ profileId }) => likely.has(profileId) || named.has(profileId));
 }
 
 /** Where the platform_ids of merged profiles lead. docs/decisions/merging.md */
@@ -165,9 +223,10 @@ async function lockAsRead(
   workspaceId: number,
   rows: readonly ProfileRow[],
   found: readonly FoundIdentifier[],
+  bare: boolean | undefined,
 ): Promise<ProfileRow[]> {
   const ids = new Set([...rows.map((row) => row.id), ...found.map((each) => each.profileId)]);
-  const locked = await lockProfiles(tx, workspaceId, [...ids]);
+  const locked = await lockProfiles(tx, workspaceId, [...ids], bare ? "bare" : "all");
   const now = new Map(locked.map((row) => [row.id, row]));
   const isOutdated = rows.some(
     ({ id, email, phone }) => now.get(id)?.email !== email || now.get(id)?.phone !== phone,
@@ -248,6 +307,7 @@ async function findIdentifiers(
   if (wanted.size === 0) return [];
   const values = [...new Set([...wanted.values()].map((identifier) => identifier.value))];
   const rows = await selectIdentifiers(database, workspaceId, values);
+  await afterAll(rows);
   return rows.filter((row) => wanted.has(identifierKey(row)));
 }
 

@@ -1,6 +1,7 @@
+import { inSlices, isSliced, nextTurn } from "../../base/turns.ts";
 import { fnv1a } from "../../base/values/hashes.ts";
 import type { Json } from "../../base/values/plain-json.ts";
-import { bucketsOfIds, bucketsOfValues } from "../../database/buckets.ts";
+import { bucketOfValue, bucketsOfIds, bucketsOfValues } from "../../database/buckets.ts";
 import type { Queryable, Transaction } from "../../database/database.ts";
 import { texts, timestamps, uuids } from "../../database/parameters/typed-list.ts";
 import type { Alias, Identifier } from "./identifiers.ts";
@@ -11,7 +12,13 @@ export interface FoundIdentifier extends Identifier {
   readonly profileId: string;
 }
 
-/** The holders of these identifiers. Matches values of every kind; the caller filters by kind. */
+/** More identifiers than values, by far: some address is shared by many. */
+const MANY_HOLDERS = 5_000;
+
+/**
+ * The holders of these identifiers. Matches values of every kind; the caller filters by kind. Those of an address that
+ * thousands share are read in pages.
+ */
 export async function selectIdentifiers(
   database: Queryable,
   workspaceId: number,
@@ -20,11 +27,45 @@ export async function selectIdentifiers(
 ): Promise<FoundIdentifier[]> {
   if (values.length === 0) return [];
   const statement = `select kind, value, profile_id as "profileId" from identifiers
-     where workspace_id = $1 and value = any($2::text[]) and bucket = any($3::smallint[])`;
-  const parameters = [workspaceId, values, bucketsOfValues(workspaceId, values).all];
-  return limit === undefined
-    ? database.query<FoundIdentifier>(statement, parameters)
-    : database.query<FoundIdentifier>(`${statement} limit $4`, [...parameters, limit]);
+     where workspace_id = $1 and value = any($2::text[]) and bucket = any($3::smallint[]) limit $4`;
+  const most = limit ?? 2 * values.length + MANY_HOLDERS;
+  const { all } = bucketsOfValues(workspaceId, values);
+  const found = await database.query<FoundIdentifier>(statement, [workspaceId, values, all, most]);
+  if (limit !== undefined || found.length < most) return found;
+  const pages: FoundIdentifier[] = [];
+  for (const value of new Set(values)) {
+    for await (const page of holdersInPages(database, workspaceId, value)) {
+      for (const row of page) pages.push(row);
+    }
+  }
+  return pages;
+}
+
+async function* holdersInPages(
+  database: Queryable,
+  workspaceId: number,
+  value: string,
+): AsyncGenerator<readonly FoundIdentifier[]> {
+  let last: FoundIdentifier | undefined;
+  do {
+    const page: FoundIdentifier[] = await database.query<FoundIdentifier>(
+      `select kind, value, profile_id as "profileId" from identifiers
+       where workspace_id = $1 and value = $2 and bucket = $3
+         and ($4::text is null or (kind, profile_id) > ($4::text::identifier_kind, $5::uuid))
+       order by kind, profile_id limit $6`,
+      [
+        workspaceId,
+        value,
+        bucketOfValue(workspaceId, value),
+        last?.kind ?? null,
+        last?.profileId ?? null,
+        MANY_HOLDERS,
+      ],
+    );
+    yield page;
+    await nextTurn();
+    last = page.length === MANY_HOLDERS ? page.at(-1) : undefined;
+  } while (last);
 }
 
 /**
@@ -107,22 +148,47 @@ export interface ProfileRow {
 const BARE_COLUMNS = `profile_id as id, version, external_id as "externalId", email, phone,
   (extract(epoch from updated_at at time zone 'UTC') * 1000000)::bigint as "updatedAtMicros"`;
 
+/** What is read of profiles: everything, all but the attributes, or no aliases either. */
+type Columns = "all" | "names" | "bare";
+
 const PROFILE_COLUMNS = `${BARE_COLUMNS}, aliases, standard_attributes as "standardAttributes",
   custom_attributes as "customAttributes", created_at as "createdAt"`;
+
+const COLUMNS: Readonly<Record<Columns, string>> = {
+  all: PROFILE_COLUMNS,
+  names: `${BARE_COLUMNS}, aliases, '{}'::jsonb as "standardAttributes",
+    '{}'::jsonb as "customAttributes", created_at as "createdAt"`,
+  bare: BARE_COLUMNS,
+};
 
 /** Profiles by id, in the order of `latestFirst`. */
 export async function selectProfiles(
   database: Queryable,
   workspaceId: number,
   ids: readonly string[],
+  columns: Exclude<Columns, "bare"> = "all",
 ): Promise<ProfileRow[]> {
   if (ids.length === 0) return [];
-  return database.query<ProfileRow>(
-    `select ${PROFILE_COLUMNS} from profiles
-     where workspace_id = $1 and profile_id = any($2::uuid[]) and bucket = any($3::smallint[])
-     order by updated_at desc, profile_id desc`,
-    [workspaceId, ids, bucketsOfIds(ids).all],
+  const rows = await inSlices(ids, (slice) =>
+    database.query<ProfileRow>(
+      `select ${COLUMNS[columns]} from profiles
+       where workspace_id = $1 and profile_id = any($2::uuid[]) and bucket = any($3::smallint[])
+       order by updated_at desc, profile_id desc`,
+      [workspaceId, slice, bucketsOfIds(slice).all],
+    ),
   );
+  return sortedSlices(rows, ids);
+}
+
+/** Slices are each in their order; all together are in no order yet. */
+async function sortedSlices<Row extends Pick<ProfileRow, "id" | "updatedAtMicros">>(
+  rows: Row[],
+  ids: readonly string[],
+): Promise<Row[]> {
+  if (!isSliced(ids)) return rows;
+  rows.sort(latestFirst);
+  await nextTurn();
+  return rows;
 }
 
 /**
@@ -135,13 +201,45 @@ export async function selectBareProfiles(
   ids: readonly string[],
 ): Promise<ProfileRow[]> {
   if (ids.length === 0) return [];
-  const rows = await database.query<Omit<ProfileRow, keyof typeof BARE>>(
-    `select ${BARE_COLUMNS} from profiles
-     where workspace_id = $1 and profile_id = any($2::uuid[]) and bucket = any($3::smallint[])
-     order by updated_at desc, profile_id desc`,
-    [workspaceId, uuids(ids), bucketsOfIds(ids).all],
+  const rows = await inSlices(ids, async (slice) => {
+    const bare = await database.query<Omit<ProfileRow, keyof typeof BARE>>(
+      `select ${BARE_COLUMNS} from profiles
+       where workspace_id = $1 and profile_id = any($2::uuid[]) and bucket = any($3::smallint[])
+       order by updated_at desc, profile_id desc`,
+      [workspaceId, uuids(slice), bucketsOfIds(slice).all],
+    );
+    return bare.map((row) => Object.assign(row, BARE));
+  });
+  return sortedSlices(rows, ids);
+}
+
+/**
+ * Of these profiles the ones that an address which all of them have leads to first (people.ts, `preferred`).
+ *
+ * @param count how many.
+ */
+export async function selectPreferred(
+  database: Queryable,
+  workspaceId: number,
+  ids: readonly string[],
+  count: number,
+): Promise<string[]> {
+  type Ranked = Pick<ProfileRow, "id" | "updatedAtMicros"> & { readonly isIdentified: boolean };
+  const best = await inSlices(ids, (slice) =>
+    database.query<Ranked>(
+      `select profile_id as id, external_id is not null as "isIdentified",
+         (extract(epoch from updated_at at time zone 'UTC') * 1000000)::bigint as "updatedAtMicros"
+       from profiles
+       where workspace_id = $1 and profile_id = any($2::uuid[]) and bucket = any($3::smallint[])
+       order by external_id is not null desc, updated_at desc, profile_id desc limit $4`,
+      [workspaceId, slice, bucketsOfIds(slice).all, count],
+    ),
   );
-  return rows.map((row) => Object.assign(row, BARE));
+  best.sort(
+    (one, other) =>
+      Number(other.isIdentified) - Number(one.isIdentified) || latestFirst(one, other),
+  );
+  return best.slice(0, count).map(({ id }) => id);
 }
 
 const BARE = {
@@ -161,12 +259,15 @@ export async function selectProfileAddresses(
   ids: readonly string[],
 ): Promise<ProfileAddresses[]> {
   if (ids.length === 0) return [];
-  return database.query<ProfileAddresses>(
-    `select profile_id as id, external_id as "externalId", email, phone from profiles
-     where workspace_id = $1 and profile_id = any($2::uuid[]) and bucket = any($3::smallint[])
-     order by updated_at desc, profile_id desc`,
-    [workspaceId, ids, bucketsOfIds(ids).all],
+  const rows = await inSlices(ids, (slice) =>
+    database.query<ProfileAddresses & Pick<ProfileRow, "updatedAtMicros">>(
+      `select ${BARE_COLUMNS} from profiles
+       where workspace_id = $1 and profile_id = any($2::uuid[]) and bucket = any($3::smallint[])
+       order by updated_at desc, profile_id desc`,
+      [workspaceId, slice, bucketsOfIds(slice).all],
+    ),
   );
+  return sortedSlices(rows, ids);
 }
 
 /**
@@ -177,20 +278,25 @@ export async function lockProfiles(
   tx: Transaction,
   workspaceId: number,
   ids: readonly string[],
+  columns: Columns = "all",
 ): Promise<ProfileRow[]> {
   if (ids.length === 0) return [];
-  const rows = await tx.query<ProfileRow>(
-    `update profiles set version = version + 1
-     where workspace_id = $1 and profile_id = any($2::uuid[]) and bucket = any($3::smallint[])
-     returning ${PROFILE_COLUMNS}`,
-    [workspaceId, [...ids].sort(), bucketsOfIds(ids).all],
+  const rows = await inSlices([...ids].sort(), (slice) =>
+    tx.query<ProfileRow>(
+      `update profiles set version = version + 1
+       where workspace_id = $1 and profile_id = any($2::uuid[]) and bucket = any($3::smallint[])
+       returning ${COLUMNS[columns]}`,
+      [workspaceId, slice, bucketsOfIds(slice).all],
+    ),
   );
-  return rows.sort(latestFirst);
+  return rows.map((row) => (columns === "bare" ? Object.assign(row, BARE) : row)).sort(latestFirst);
 }
 
 /** The most recently updated first; of two that were updated at the same moment the later one. */
-export const latestFirst = (one: ProfileRow, other: ProfileRow): number =>
-  other.updatedAtMicros - one.updatedAtMicros || (other.id > one.id ? 1 : -1);
+export const latestFirst = (
+  one: Pick<ProfileRow, "id" | "updatedAtMicros">,
+  other: Pick<ProfileRow, "id" | "updatedAtMicros">,
+): number => other.updatedAtMicros - one.updatedAtMicros || (other.id > one.id ? 1 : -1);
 
 /** A profile to create. */
 export interface NewProfile {

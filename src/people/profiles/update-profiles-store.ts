@@ -1,3 +1,4 @@
+import { afterAll, inSlices } from "../../base/turns.ts";
 import { bucketsOfIds } from "../../database/buckets.ts";
 import type { Transaction } from "../../database/database.ts";
 import { texts, timestamps, uuids } from "../../database/parameters/typed-list.ts";
@@ -210,8 +211,21 @@ export async function touchProfiles(
   workspaceId: number,
   touches: readonly ProfileTouch[],
 ): Promise<void> {
-  if (touches.length === 0) return;
-  const sorted = [...touches].sort((a, b) => (a.id < b.id ? -1 : 1));
+  const all = [...touches].sort((a, b) => (a.id < b.id ? -1 : 1));
+  await afterAll(all);
+  await inSlices(all, async (slice) => {
+    await touchSlice(tx, workspaceId, slice);
+    return [];
+  });
+}
+
+/** @param sorted by id, so that transactions lock in one order. */
+async function touchSlice(
+  tx: Transaction,
+  workspaceId: number,
+  sorted: readonly ProfileTouch[],
+): Promise<void> {
+  if (sorted.length === 0) return;
   const ids = sorted.map(({ id }) => id);
   await tx.execute(
     `update profiles set

@@ -71,6 +71,7 @@ export type NamedUser = {
   readonly id: string;
   readonly externalId?: string | null | undefined;
   readonly aliases?: readonly Alias[];
+  readonly email?: string | null | undefined;
 };
 
 interface Name {

@@ -1,13 +1,15 @@
 import { recordChangeIn } from "../../admin/audit/audit.ts";
 import type { WorkspaceContext } from "../../base/context/context.ts";
+import { afterAll } from "../../base/turns.ts";
 import type { Transaction } from "../../database/database.ts";
 import type { PersonIdentifier } from "../profiles/identifiers.ts";
 import { readPeople } from "../profiles/load-people.ts";
-import { savePeople } from "../profiles/save-people.ts";
+import type { Person } from "../profiles/people.ts";
+import { type ProfileTouch, touchProfiles } from "../profiles/update-profiles-store.ts";
 import { type FollowedWorkspace, writePeople } from "../profiles/write-people.ts";
 import type { Written } from "../profiles/written.ts";
 import { forgetAddress } from "./person-states.ts";
-import type { SetServices, SettingContext } from "./set-group-states.ts";
+import { leastRecentFirst, type SetServices, type SettingContext } from "./set-group-states.ts";
 import { type EmailState, writeSubscriptions } from "./states.ts";
 
 /**
@@ -57,6 +59,13 @@ export async function eraseEmailState(
   return wasStored;
 }
 
+const touchOf = ({ id, stored }: Person, updatedAtMicros: number): ProfileTouch => ({
+  id,
+  updatedAtMicros,
+  version: null,
+  addresses: stored,
+});
+
 /** Locks all users of the addresses, marks them as updated now, and writes something about the addresses. */
 async function touchHolders(
   { database, clock }: SetServices,
@@ -71,19 +80,29 @@ async function touchHolders(
     reads: workspace.feed !== null,
     addresses: [],
     spreads: false,
+    meansAll: true,
   }));
   await writePeople({ database, clock }, workspace, {
     names: addresses,
-    read: (reading) => readPeople(reading, workspace.id, targets, { newId }),
+    read: (reading) =>
+      readPeople(reading, workspace.id, targets, { newId, bare: workspace.feed === null }),
     async workOut(people) {
+      const now = clock.now().getTime() * 1_000;
+      const holders = new Set<Person>();
       for (const { value } of addresses) {
-        for (const person of people.holdersOf("email", value)) people.touch(person);
+        const those = people.holdersOf("email", value);
+        await afterAll(those);
+        for (const person of leastRecentFirst(those)) holders.add(person);
+        await afterAll(those);
       }
-      return people.changes(clock.now());
+      const touches = [...holders].map((person, order) => touchOf(person, now + order));
+      await afterAll(touches);
+      const names = workspace.feed ? [...holders].flatMap(({ stored }) => stored ?? []) : [];
+      return { touches, names };
     },
-    async save(tx, changes) {
-      await savePeople(tx, workspace.id, changes);
-      return { people: changes, ...(await write(tx)) };
+    async save(tx, { touches, names }) {
+      await touchProfiles(tx, workspace.id, touches);
+      return { names, ...(await write(tx)) };
     },
   });
 }

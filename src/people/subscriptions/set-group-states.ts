@@ -3,7 +3,7 @@ import type { Context } from "../../base/context/context.ts";
 import type { Workspace } from "../../base/context/workspace.ts";
 import type { ActiveSpan, Tracing } from "../../base/observe/tracing.ts";
 import type { Fault } from "../../base/problem.ts";
-import { startTurns } from "../../base/turns.ts";
+import { afterAll, isSliced, startTurns } from "../../base/turns.ts";
 import type { ItemNote } from "../../base/verdicts.ts";
 import { type Database, settleAll, type Transaction } from "../../database/database.ts";
 import { createSharedTransactions } from "../../database/shared-transactions.ts";
@@ -172,14 +172,18 @@ async function workOut(people: People, requests: readonly SetRequest[]): Promise
       for (const { identifier, place } of named) {
         const found = usersNamed(people, identifier);
         if (found.length === 0) notes.push({ ...userNotFound(identifier), ...place });
-        (isAddress(identifier) ? byAddress : byId).push(...found);
+        const list = isAddress(identifier) ? byAddress : byId;
+        for (const person of found) list.push(person);
+        await afterAll(found);
       }
       const ordered = new Set(byAddress);
       const channel = context.workspace.groupChannels.get(groupId);
       const reached = sharersOf(people, [...byId, ...byAddress], channel);
+      await afterAll([...reached]);
       for (const person of leastRecentFirst(reached)) {
         groupStates.push({ profileId: person.id, groupId, state, context });
         touch(person, ordered.has(person));
+        if (turns.isOver()) await turns.next();
       }
       // Last, so that the users named by id become the most recently updated of those who share an address.
       for (const person of byId) touch(person, false);
@@ -198,9 +202,14 @@ async function save(
   clock: Clock,
 ): Promise<Written> {
   const now = clock.now().getTime() * 1_000;
+  await afterAll(touched);
   const touches = touched.map((each, order) => touchOf(each, now + order));
+  await afterAll(touches);
+  const locked = touchProfiles(tx, workspaceId, touches);
+  // Together with the first slice of them, where all fit into one.
+  if (isSliced(touches)) await locked;
   const [, subscriptions] = await settleAll([
-    touchProfiles(tx, workspaceId, touches),
+    locked,
     writeGroupSets(tx, workspaceId, groupStates, clock),
   ]);
   return { subscriptions, names: touched.map(({ person }) => person) };
@@ -233,7 +242,7 @@ function usersNamed(people: People, identifier: PersonIdentifier): readonly Pers
 }
 
 /** Keeps the order of users named by one address. */
-const leastRecentFirst = (people: Iterable<Person>): Person[] =>
+export const leastRecentFirst = (people: Iterable<Person>): Person[] =>
   [...people].sort((one, other) => one.rank - other.rank);
 
 const userNotFound = ({ kind }: PersonIdentifier): Fault => ({

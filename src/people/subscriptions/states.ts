@@ -1,5 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
 import type { CallRecord } from "../../base/context/context.ts";
+import { inSlices } from "../../base/turns.ts";
 import { settleAll, type Transaction } from "../../database/database.ts";
 import {
   deleteAllChanges,
@@ -118,6 +119,17 @@ export async function writeGroupSets(
   sets: readonly GroupStateSet[],
   clock: Clock,
 ): Promise<StateChanges> {
+  // In their order: where a state is set several times, the last one counts.
+  const groupStates = await inSlices(sets, (slice) => writeSets(tx, workspaceId, slice, clock));
+  return { groupStates, emailStates: [] };
+}
+
+async function writeSets(
+  tx: Transaction,
+  workspaceId: number,
+  sets: readonly GroupStateSet[],
+  clock: Clock,
+): Promise<GroupStateChange[]> {
   const profileIds = [...new Set(sets.map(({ profileId }) => profileId))];
   const groupIds = [...new Set(sets.map(({ groupId }) => groupId))];
   const stored = await selectStatesIn(tx, workspaceId, profileIds, groupIds);
@@ -136,7 +148,7 @@ export async function writeGroupSets(
     writeGroupStates(tx, workspaceId, [...last.values()], clock.now()),
     insertGroupStateChanges(tx, workspaceId, entries),
   ]);
-  return { groupStates: entries, emailStates: [] };
+  return entries;
 }
 
 async function writeRelinked(

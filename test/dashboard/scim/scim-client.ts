@@ -9,7 +9,12 @@ export const USER_SCHEMA = "urn:ietf:params:scim:schemas:core:2.0:User";
 export const ERROR_SCHEMA = "urn:ietf:params:scim:api:messages:2.0:Error";
 export const PATCH_SCHEMA = "urn:ietf:params:scim:api:messages:2.0:PatchOp";
 
-export const TOKEN = { name: "idp", token: "scim-secret", service_origin: "acme.example" };
+export const TOKEN = {
+  name: "idp",
+  token: "scim-secret",
+  service_origin: "acme.example",
+  company_permissions: ["admin", "manage_company_settings", "add_remove_app_groups"],
+};
 
 export const WORKSPACE = {
   name: "demo",

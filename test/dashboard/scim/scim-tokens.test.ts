@@ -42,6 +42,79 @@ const auditOf = async (name: string) => {
   return body.entries as { action: string; details: Record<string, unknown> | null }[];
 };
 
+/** Sends a request of SCIM with a token. */
+const scim = (token: string, method: string, path: string, body: unknown) =>
+  server.send(method, `/scim/v2/Users${path}`, body, {
+    key: token,
+    headers: { "x-request-origin": ORIGIN },
+  });
+
+const personWith = (companyPermissions: readonly string[], more: object = {}) => ({
+  schemas: ["urn:ietf:params:scim:schemas:core:2.0:User"],
+  userName: `person-${++made}@example.com`,
+  name: { givenName: "Ada", familyName: "Lovelace" },
+  department: "engineering",
+  permissions: { companyPermissions, appGroup: [] },
+  ...more,
+});
+
+describe("what a SCIM token may grant", () => {
+  test("a SCIM token that does not say so creates no company admin, and grants what the specification shows", async () => {
+    const { name, token } = await created();
+    assert.deepEqual((await listed(name)).company_permissions, ["manage_company_settings"]);
+    const shown = await scim(token, "POST", "", personWith(["manage_company_settings"]));
+    assert.equal(shown.status, 201, JSON.stringify(shown.body));
+    for (const refused of ["admin", "add_remove_app_groups"]) {
+      const { status, body } = await scim(token, "POST", "", personWith([refused]));
+      assert.equal(status, 403);
+      assert.match(body.detail, new RegExp(`may not grant the company permission '${refused}'`));
+    }
+  });
+
+  test("a SCIM token makes no existing or inactive user a company admin, and may take the permission away", async () => {
+    const [usual, full] = [await created(), await created({ company_permissions: ["admin"] })];
+    const admin = await scim(full.token, "POST", "", personWith(["admin"]));
+    assert.equal(admin.status, 201, JSON.stringify(admin.body));
+    const plain = await scim(usual.token, "POST", "", personWith([]));
+    const patch = (token: string, id: string, value: object) =>
+      scim(token, "PATCH", `/${id}`, {
+        schemas: ["urn:ietf:params:scim:api:messages:2.0:PatchOp"],
+        Operations: [{ op: "replace", value }],
+      });
+    const permissions = { companyPermissions: ["admin"], appGroup: [] };
+    assert.equal((await patch(usual.token, plain.body.id, { permissions })).status, 403);
+    const put = personWith(["admin"], { userName: plain.body.userName });
+    assert.equal((await scim(usual.token, "PUT", `/${plain.body.id}`, put)).status, 403);
+    const { id } = admin.body;
+    assert.equal((await patch(usual.token, id, { department: "marketing" })).status, 200);
+    assert.equal((await patch(usual.token, id, { active: false })).status, 200);
+    assert.equal((await patch(usual.token, id, { active: true })).status, 403);
+    assert.equal((await patch(full.token, id, { active: true })).status, 200);
+    const none = { companyPermissions: [], appGroup: [] };
+    assert.equal((await patch(usual.token, id, { permissions: none })).status, 200);
+    assert.equal((await patch(usual.token, id, { permissions })).status, 403);
+  });
+
+  test("a changed list counts at once, and what the company declares for every new user is granted", async () => {
+    const { name, token } = await created({ company_permissions: [] });
+    const person = () => scim(token, "POST", "", personWith(["manage_company_settings"]));
+    assert.equal((await person()).status, 403);
+    const grant = { service_origin: ORIGIN, require_origin: true };
+    const company_permissions = ["manage_company_settings"];
+    const changed = { ...grant, company_permissions };
+    assert.equal((await server.admin("PUT", `${PATH}/${name}`, changed)).status, 200);
+    assert.equal((await person()).status, 201);
+    const permissions = { companyPermissions: ["add_remove_app_groups"], appGroup: [] };
+    const defaults = { department: "engineering", permissions };
+    const put = await server.admin("PUT", "/admin/v1/scim-defaults", defaults);
+    assert.equal(put.status, 200, JSON.stringify(put.body));
+    const { permissions: _, ...byDefault } = personWith([]);
+    const { status, body } = await scim(token, "POST", "", byDefault);
+    assert.equal(status, 201, JSON.stringify(body));
+    assert.deepEqual(body.permissions, permissions);
+  });
+});
+
 describe("SCIM tokens in the admin API", () => {
   test("a created SCIM token gives access to SCIM from its origin, and its secret is never shown again", async () => {
     const answer = await server.admin("POST", PATH, { name: "okta", service_origin: ORIGIN });
@@ -155,7 +228,8 @@ describe("SCIM tokens in the admin API", () => {
       entries.map((entry) => entry.action),
       ["revoked", "rotated", "updated", "created"],
     );
-    assert.deepEqual(entries[2]?.details, grant);
+    const company_permissions = ["manage_company_settings"];
+    assert.deepEqual(entries[2]?.details, { ...grant, company_permissions });
   });
 });
 

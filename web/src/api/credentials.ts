@@ -30,6 +30,12 @@ export interface NewKey {
   readonly ip_allowlist: readonly string[];
 }
 
+export interface NewScimToken {
+  readonly name: string;
+  readonly service_origin: string;
+  readonly company_permissions: ("admin" | "manage_company_settings" | "add_remove_app_groups")[];
+}
+
 export const useScimTokens = () => hooks.useQuery("get", TOKENS);
 
 export function useChangeScimTokens() {
@@ -39,8 +45,7 @@ export function useChangeScimTokens() {
   const rotate = hooks.useMutation("post", `${TOKENS}/{token}/rotate`, { onSuccess });
   const revoke = hooks.useMutation("delete", `${TOKENS}/{token}`, { onSuccess });
   return {
-    create: async (body: { name: string; service_origin: string }) =>
-      (await create.mutateAsync({ body })).token,
+    create: async (body: NewScimToken) => (await create.mutateAsync({ body })).token,
     rotate: async (token: string) => (await rotate.mutateAsync({ ...path(token), body: {} })).token,
     revoke: (token: string) => revoke.mutateAsync(path(token)),
   };

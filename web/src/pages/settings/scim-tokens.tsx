@@ -1,8 +1,16 @@
-import { TextInput } from "@mantine/core";
-import { useChangeScimTokens, useScimTokens } from "../../api/credentials.ts";
+import { MultiSelect, TextInput } from "@mantine/core";
+import { type NewScimToken, useChangeScimTokens, useScimTokens } from "../../api/credentials.ts";
 import { FormDialog, required } from "../../components/form.tsx";
 import { Loaded } from "../../components/states.tsx";
 import { Credentials } from "./credentials.tsx";
+
+type CompanyPermission = NewScimToken["company_permissions"][number];
+
+const COMPANY_PERMISSIONS: CompanyPermission[] = [
+  "admin",
+  "manage_company_settings",
+  "add_remove_app_groups",
+];
 
 export function ScimTokens() {
   const tokens = useScimTokens();
@@ -28,7 +36,11 @@ export function ScimTokens() {
             <FormDialog
               title="Create a SCIM token"
               action="Create"
-              initial={{ name: "", service_origin: "" }}
+              initial={{
+                name: "",
+                service_origin: "",
+                company_permissions: ["manage_company_settings"] as CompanyPermission[],
+              }}
               validate={{ name: required, service_origin: required }}
               close={close}
               save={async (token) => created(await change.create(token))}
@@ -40,6 +52,12 @@ export function ScimTokens() {
                     label="Service origin"
                     description="What the provider sends as X-Request-Origin, such as okta."
                     {...form.getInputProps("service_origin")}
+                  />
+                  <MultiSelect
+                    label="May grant in the company"
+                    description="With admin, whoever has the token can become an administrator."
+                    data={COMPANY_PERMISSIONS}
+                    {...form.getInputProps("company_permissions")}
                   />
                 </>
               )}

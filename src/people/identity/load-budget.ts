@@ -1,0 +1,97 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { FairLine } from "../../base/fair-line.ts";
+import { Problem } from "../../base/problem.ts";
+import type { Database, Queryable } from "../../database/database.ts";
+import { measureProfiles, measureStored } from "../profiles/export-store.ts";
+import { findHolders } from "../profiles/find-holders.ts";
+import type { PersonIdentifier } from "../profiles/identifiers.ts";
+
+/*
+ * What a request about identities will load is counted before it is loaded: a profile may have a megabyte of attributes, and
+ * a request names a hundred. docs/security-attacks.md
+ */
+
+/** Bytes of attributes that one request may load: enough for any four users. */
+const MOST_LOADED_BYTES = 8 * 1_048_576;
+
+/** As stored. However well the engine compresses, this is within the budget, so nothing else is measured. */
+const CERTAINLY_SMALL_BYTES = 65_536;
+
+/** Measuring unpacks what is stored: of a megabyte each, this many take some milliseconds of the engine. */
+const MEASURED_AT_ONCE = 4;
+
+/**
+ * What to read of the users of a request: everything, or no attributes if those exceed the budget and the request can do
+ * without.
+ *
+ * @throws Problem INVALID_REQUEST over the budget.
+ */
+export async function columnsWithinBudget(
+  tx: Queryable,
+  workspaceId: number,
+  profileIds: readonly string[],
+  canOmitAttributes: boolean,
+): Promise<"all" | "names"> {
+  const stored = await measureStored(tx, workspaceId, profileIds);
+  if (stored <= CERTAINLY_SMALL_BYTES) return "all";
+  if (!(await exceeds(tx, workspaceId, profileIds, false))) return "all";
+  if (!canOmitAttributes) throw tooLarge();
+  return "names";
+}
+
+interface Previewed {
+  readonly names: readonly PersonIdentifier[];
+  /** How many users the names may match; more are refused when they are read. */
+  readonly mostUsers: number | undefined;
+  readonly canOmitAttributes: boolean;
+  /** Where previews of large profiles wait, of each workspace one at a time. */
+  readonly line: FairLine | undefined;
+}
+
+/**
+ * Runs a preview. One of large profiles waits until no other one of its workspace runs, outside of any transaction, and is
+ * measured there at a pace that leaves the engine to others for half of the time.
+ *
+ * @throws Problem INVALID_REQUEST over the budget; UNAVAILABLE if too many large ones wait.
+ */
+export async function previewInLine<Result>(
+  database: Database,
+  workspaceId: number,
+  { names, mostUsers, canOmitAttributes, line }: Previewed,
+  run: () => Promise<Result>,
+): Promise<Result> {
+  if (!line || database.isWithin) return run();
+  const most = mostUsers === undefined ? undefined : mostUsers + 1;
+  const holders = await findHolders(database, workspaceId, names, most);
+  const ids = [...new Set([...holders.values()].flat())];
+  if ((await measureStored(database, workspaceId, ids)) <= CERTAINLY_SMALL_BYTES) return run();
+  return line.run(workspaceId, async () => {
+    const isLarge = await exceeds(database, workspaceId, ids, true);
+    if (isLarge && !canOmitAttributes) throw tooLarge();
+    return run();
+  });
+}
+
+/** Stops at the budget. @param isPaced whether it waits as long as it has worked. */
+async function exceeds(
+  database: Queryable,
+  workspaceId: number,
+  ids: readonly string[],
+  isPaced: boolean,
+): Promise<boolean> {
+  let bytes = 0;
+  for (let from = 0; from < ids.length; from += MEASURED_AT_ONCE) {
+    const startedAt = performance.now();
+    bytes += await measureProfiles(database, workspaceId, ids.slice(from, from + MEASURED_AT_ONCE));
+    if (bytes > MOST_LOADED_BYTES) return true;
+    if (isPaced) await sleep(performance.now() - startedAt);
+  }
+  return false;
+}
+
+const tooLarge = (): Problem =>
+  new Problem(
+    "INVALID_REQUEST",
+    `The attributes of the users that this request names take more than the ${MOST_LOADED_BYTES} bytes allowed. ` +
+      "Name fewer users in one request.",
+  );

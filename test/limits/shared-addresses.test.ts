@@ -1,0 +1,108 @@
+/*
+ * Calls that reach all users of one address take time in proportion to their number. Each is measured with some thousand
+ * users, and with twice as many: the second takes about twice the processor time, and in neither does the event loop
+ * stall. `npm run attack 40,000` measures the same with 40,000 users.
+ */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { NEWSLETTER, startOwnServer, type TestWorkspace } from "../harness.ts";
+import { sized } from "../sizes.ts";
+import { duringAttack } from "./event-loop-delay.ts";
+
+const USERS = sized(3_000, 10_000);
+
+/** Linear work takes twice as long, quadratic work four times. */
+const MOST_GROWTH = 3;
+
+const LONGEST_DELAY_MS = 100;
+
+const TRIES = 5;
+
+const server = await startOwnServer();
+
+const EMAIL = "shared@example.com";
+
+async function workspaceWith(users: number): Promise<TestWorkspace> {
+  const workspace = await server.workspace();
+  for (let from = 0; from < users; from += 1_000) {
+    const rows = Array.from({ length: Math.min(1_000, users - from) }, (_, index) => ({
+      external_id: `user-${from + index}`,
+      email: EMAIL,
+      custom_attributes: { note: "x".repeat(200) },
+    }));
+    const body = { kind: "users", first_row: from + 1, rows };
+    const path = `/admin/v1/workspaces/${workspace.name}/imports/shared`;
+    const { status, body: answer } = await server.admin("POST", path, body);
+    assert.deepEqual([status, answer.imported], [200, rows.length]);
+  }
+  return workspace;
+}
+
+const few = await workspaceWith(USERS);
+const many = await workspaceWith(2 * USERS);
+const beside = await server.workspace();
+
+/** Alternates what is set, so that every call changes something. */
+let turn = 0;
+
+const CALLS: Readonly<Record<string, (workspace: TestWorkspace) => Promise<{ status: number }>>> = {
+  "/email/status": (workspace) =>
+    workspace.call("POST", "/email/status", {
+      email: EMAIL,
+      subscription_state: ["unsubscribed", "subscribed"][turn++ % 2],
+    }),
+  "a subscription set by email": (workspace) =>
+    workspace.call("POST", "/v2/subscription/status/set", {
+      subscription_groups: [
+        {
+          subscription_group_id: NEWSLETTER,
+          subscription_state: ["subscribed", "unsubscribed"][turn++ % 2],
+          emails: [EMAIL],
+        },
+      ],
+    }),
+  "a track request by email": (workspace) =>
+    workspace.track({
+      events: [{ email: EMAIL, name: "came", time: "2026-01-01T00:00:00Z" }],
+    }),
+  "a subscription set of one user": (workspace) =>
+    workspace.call("POST", "/v2/subscription/status/set", {
+      subscription_groups: [
+        {
+          subscription_group_id: NEWSLETTER,
+          subscription_state: ["subscribed", "unsubscribed"][turn++ % 2],
+          external_ids: ["user-1"],
+        },
+      ],
+    }),
+};
+
+async function processorMs(work: () => Promise<unknown>): Promise<number> {
+  const before = process.cpuUsage();
+  await work();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1_000;
+}
+
+const besides = {
+  url: server.url,
+  legitimate: async () =>
+    (await beside.track({ attributes: [{ external_id: "other", first_name: "O" }] })).status,
+};
+
+for (const [name, call] of Object.entries(CALLS)) {
+  test(`${name} takes linear time in the users of an address, and lets others through`, async () => {
+    const seen: string[] = [];
+    for (let attempt = 0; attempt < TRIES; attempt++) {
+      const once = await processorMs(() => call(few));
+      let twice = 0;
+      const { worstDelayMs, refused } = await duringAttack(besides, async () => {
+        twice = await processorMs(async () => assert.ok((await call(many)).status < 300));
+      });
+      assert.equal(refused, 0);
+      if (twice < MOST_GROWTH * once && worstDelayMs < LONGEST_DELAY_MS) return;
+      seen.push(`${Math.round(once)} and ${Math.round(twice)} ms, stalled ${worstDelayMs} ms`);
+    }
+    assert.fail(`${USERS} and ${2 * USERS} users: ${seen.join("; ")}`);
+  });
+}

@@ -31,8 +31,7 @@ export const loadWorkspace = async (
   id: number,
 ): Promise<Workspace | undefined> => (await loadWorkspaces(database, [id])).get(id);
 
-/** How a workspace presents itself; empty for one that does not exist. */
-/** Whether the change feed is on: see `Workspace.feed`. */
+/** How a workspace presents itself (empty for one that does not exist), and whether its change feed is on (`Workspace.feed`). */
 export { selectBrand as readBrand, selectFeed as readFeed } from "./store.ts";
 
 /** The names of all workspaces, by id. */

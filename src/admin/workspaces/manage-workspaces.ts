@@ -76,9 +76,8 @@ export async function saveWorkspace(
 const settingsOf = (declared: WantedWorkspace["settings"]): WorkspaceSettings =>
   ({ ...DEFAULT_SETTINGS, ...declared }) as WorkspaceSettings;
 
-/** Turns the change feed on for something other than the settings, or no longer. */
 /** All workspaces, in the order of their creation. */
-export { selectWorkspaces as listWorkspaces, updateFollowed as setFollowed } from "./store.ts";
+export { selectWorkspaces as listWorkspaces } from "./store.ts";
 
 /**
  * Creates the defaults of a new workspace.

@@ -70,8 +70,9 @@ export async function unsubscribeAddress(
   workspaceId: number,
   email: string,
 ): Promise<void> {
-  const own = { ...context, workspace: { id: workspaceId, groupChannels: new Map() } };
   await withRetries(services.database, async (tx) => {
+    const feed = await readFeed(tx, workspaceId);
+    const own = { ...context, workspace: { id: workspaceId, feed, groupChannels: new Map() } };
     const inTransaction = { ...services, database: within(services.database, tx) };
     await setEmailStates(inTransaction, own, [namedAddress(email)], "unsubscribed");
   });

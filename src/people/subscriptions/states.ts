@@ -129,7 +129,7 @@ async function writeSets(
   workspaceId: number,
   sets: readonly GroupStateSet[],
   clock: Clock,
-): Promise<GroupStateChange[]> {
+): Promise<StateChanges["groupStates"][number][]> {
   const profileIds = [...new Set(sets.map(({ profileId }) => profileId))];
   const groupIds = [...new Set(sets.map(({ groupId }) => groupId))];
   const stored = await selectStatesIn(tx, workspaceId, profileIds, groupIds);

@@ -1,12 +1,22 @@
-import { chmodSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import {
+  chmodSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { basename, join } from "node:path";
 import { rolldown } from "rolldown";
 import { packageRoot } from "../src/base/package-root.ts";
+import { BUILD_FILE } from "../src/base/version.ts";
 
 /*
  * Run by the build: joins the compiled files and the libraries into the few that `rapport` runs. Node needs a quarter
- * of the time to load them, because it neither looks for nor opens 1,700 files. Names stay as they are, and source
- * maps lie beside: `node --enable-source-maps dist/bundle/main.js`.
+ * of the time to load them, because it neither looks for nor opens 1,700 files. Names stay as they are, and maps to the
+ * TypeScript sources lie beside, for the stacks in the log; they do not repeat the sources.
  */
 
 /** What is started by its own name: the program, the package's export, and what threads run. */
@@ -25,6 +35,8 @@ const ENTRIES = [
 /** They look for files beside their own, or are not always installed. */
 const LEFT_OUT = [/^@electric-sql\/pglite/, /^@duckdb\//, /^pino-pretty$/, /^tinypool$/];
 
+writeBuild();
+
 const compiled = join(packageRoot(), "dist", "src");
 const dir = join(packageRoot(), "dist", "bundle");
 
@@ -38,6 +50,7 @@ if (!isCurrent()) {
     platform: "node",
     external: LEFT_OUT,
     logLevel: "warn",
+    plugins: [{ name: "compiler's maps", load: loadWithMap }],
   });
   // Modules find their threads' files beside them, as in the sources: all files lie in one folder.
   const { output } = await bundle.write({
@@ -49,6 +62,10 @@ if (!isCurrent()) {
   });
   await bundle.close();
   chmodSync(program, 0o755);
+  for (const { fileName } of output.filter(({ fileName }) => fileName.endsWith(".map"))) {
+    const { sourcesContent: _, ...map } = JSON.parse(readFileSync(join(dir, fileName), "utf8"));
+    writeFileSync(join(dir, fileName), JSON.stringify(map));
+  }
   const written = new Set(output.map(({ fileName }) => fileName));
   for (const name of readdirSync(dir)) if (!written.has(name)) rmSync(join(dir, name));
 }
@@ -79,6 +96,23 @@ function declareForCommonJs(folder: string): void {
     writeFileSync(join(folder, name), importing("js"));
     writeFileSync(join(folder, name.replace(/\.d\.ts$/, ".d.cts")), importing("cjs"));
   }
+}
+
+/** Writes from which commit this build is made; a copy without a repository keeps what is there. */
+function writeBuild(): void {
+  const { status, stdout } = spawnSync("git", ["log", "-1", "--format=%h %cs", "--abbrev=8"], {
+    cwd: packageRoot(),
+    encoding: "utf8",
+  });
+  if (status !== 0) return;
+  const [commit, day] = stdout.trim().split(" ");
+  writeFileSync(join(packageRoot(), BUILD_FILE), `${JSON.stringify({ commit, day })}\n`);
+}
+
+/** A compiled file with what the compiler says about it. */
+function loadWithMap(id: string) {
+  if (!id.startsWith(compiled) || !existsSync(`${id}.map`)) return null;
+  return { code: readFileSync(id, "utf8"), map: readFileSync(`${id}.map`, "utf8") };
 }
 
 /** Whether nothing was compiled or installed since: the tests that run may be using these files. */

@@ -1,9 +1,9 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { packageRoot } from "../src/base/package-root.ts";
+import { RAPPORT_VERSION } from "../src/base/version.ts";
 import { ENDPOINTS } from "../src/server/app.ts";
 import { openApiDocument } from "../src/server/reference/openapi.ts";
-import { RAPPORT_VERSION } from "../src/server/reference/version.ts";
 
 /* Writes openapi.json, the committed document: `npm run openapi`. */
 

@@ -14970,9 +14970,17 @@ export interface operations {
                      *           "action": "updated",
                      *           "kind": "api_key",
                      *           "workspace": "demo",
-                     *           "name": "Newsletter"
+                     *           "name": "Newsletter",
+                     *           "fields": [
+                     *             {
+                     *               "field": "settings.time_zone",
+                     *               "before": {},
+                     *               "after": {}
+                     *             }
+                     *           ]
                      *         }
                      *       ],
+                     *       "notes": [],
                      *       "message": "success"
                      *     }
                      */
@@ -14990,7 +14998,24 @@ export interface operations {
                             workspace: string;
                             /** @description The name. */
                             name: string;
+                            /** @description In a dry run, what an update changes. Secrets are hidden. */
+                            fields?: {
+                                /**
+                                 * @description Its path.
+                                 * @example settings.time_zone
+                                 */
+                                field: string;
+                                /** @description The value now. */
+                                before: unknown;
+                                /** @description The value afterwards. */
+                                after: unknown;
+                            }[];
                         }[];
+                        /**
+                         * @description What differs from the manifest and stays so: a key that was rotated since, for example.
+                         * @example []
+                         */
+                        notes: string[];
                         /**
                          * @description `success`, or what is wrong.
                          * @constant

@@ -71,6 +71,23 @@ export async function* openPages<Item>(target: AdminTarget, path: string): Async
   }
 }
 
+/** What a server says about its health, which needs no token; `ok` is false where it is not well. */
+export async function readHealth<Answer>(
+  target: AdminTarget,
+  what: "live" | "ready",
+): Promise<Answer & { readonly ok: boolean }> {
+  const reach = await findWay(target);
+  const response = await reach(`/health/${what}`, {
+    method: "GET",
+    headers: {},
+    body: undefined,
+  }).catch((error: Error) => {
+    throw new AdminError(unreachable(target, error));
+  });
+  const answer = await readAnswer(target, response);
+  return { ...(answer as Answer), ok: response.ok };
+}
+
 async function request(
   target: AdminTarget,
   method: string,

@@ -93,7 +93,10 @@ async function checkSchema(
 ): Promise<Finding[]> {
   const check = "schema";
   if (pending.length > 0) {
-    const refused = await findingOf(check, () => DATABASE_CHECKS.schema(config, database), START);
+    const refused = [
+      ...(await findingOf("writes", () => DATABASE_CHECKS.writes(config, database), START)),
+      ...(await findingOf(check, () => DATABASE_CHECKS.schema(config, database), START)),
+    ];
     const message = `Migrations to apply: ${pending.join(", ")}.`;
     const remedy = "Run rapport migrate, or rapport serve, which migrates at its start.";
     if (refused.length > 0) return refused;
@@ -102,7 +105,7 @@ async function checkSchema(
   }
   const findings: Finding[] = [];
   for (const [name, make] of Object.entries(DATABASE_CHECKS)) {
-    if (!hasSettings && name !== check) continue;
+    if (!hasSettings && name !== check && name !== "writes") continue;
     const found = await findingOf(name, () => make(config, database), START);
     findings.push(...found);
     // One failure may be the cause of the next.

@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { FULL_VERSION } from "../base/version.ts";
 import { type Config, readConfig } from "../server/config.ts";
 import { SETTING_CHECKS } from "../server/start-checks.ts";
 import { checkEngine } from "./doctor-engine.ts";
@@ -36,11 +37,12 @@ export function define(command: Command): void {
 /** Makes every check that applies to a server with these variables. */
 export async function examineAll(environment: NodeJS.ProcessEnv): Promise<Finding[]> {
   const settings = readSettings(environment);
-  if ("check" in settings) return [checkNode(), settings];
+  if ("check" in settings) return [VERSION, checkNode(), settings];
   const files = await checkFiles(settings);
   const port = await checkPort("port", settings.host, settings.port);
   const { metricsPort, metricsHost } = settings;
   return [
+    VERSION,
     checkNode(),
     { check: "settings", status: "ok", message: "Every setting is valid." },
     port.finding,
@@ -58,6 +60,8 @@ export async function examineAll(environment: NodeJS.ProcessEnv): Promise<Findin
       : [await checkFileModes(settings.dataDir), await checkDisk(settings.dataDir)]),
   ];
 }
+
+const VERSION: Finding = { check: "version", status: "ok", message: `Rapport ${FULL_VERSION}.` };
 
 const NEXT = "rapport settings lists every setting.";
 

@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { RAPPORT_VERSION } from "../server/reference/version.ts";
+import { FULL_VERSION } from "../base/version.ts";
 
 /** A file of this folder that defines one subcommand: its options, its help, and what it does. */
 interface CommandModule {
@@ -16,11 +16,14 @@ const COMMANDS: Readonly<Record<string, [about: string, load: () => Promise<Comm
     "Migrates the database, applies the manifest, and serves (the default).",
     () => import("./serve.ts"),
   ],
+  status: ["Says whether a server is ready, and its version.", () => import("./status.ts")],
+  init: ["Writes a manifest to begin with.", () => import("./init.ts")],
   migrate: [
     "Migrates the database (DATABASE_URL, or the embedded one in DATA_DIR), and exits.",
     () => import("./migrate.ts"),
   ],
   apply: ["Applies a manifest to a running server.", () => import("./apply.ts")],
+  validate: ["Checks a manifest without a server.", () => import("./validate.ts")],
   schema: ["Prints the JSON Schema of a manifest, for editors.", () => import("./schema.ts")],
   users: [
     "Searches, shows, watches, exports, erases and merges users of a running server.",
@@ -85,10 +88,10 @@ const OF_PROGRAM = ["-h", "--help", "-V", "--version"];
 export async function run(words: readonly string[]): Promise<void> {
   const [first = ""] = words;
   const serves = first === "" || (first.startsWith("-") && !OF_PROGRAM.includes(first));
-  const args = serves ? ["serve", ...words] : words;
+  const args = serves ? ["serve", ...words] : first === "version" ? ["--version"] : words;
   const program = new Command("rapport")
     .description("An open customer-engagement data server.")
-    .version(RAPPORT_VERSION)
+    .version(FULL_VERSION)
     .addHelpText(
       "after",
       "\nrapport serve --help shows the usual settings, rapport settings all of them.",

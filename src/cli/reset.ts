@@ -17,12 +17,17 @@ export function define(command: Command): void {
     .action(async (workspace: string, options: TargetOptions & ConfirmOptions) => {
       const target = targetOf(options);
       await confirm(
-        `This deletes every user of the workspace '${workspace}' at ${placeOf(target)} with all their data.`,
+        `This deletes every user of the workspace '${workspace}' at ${placeOf(target)} with all their data, and ` +
+          "keeps its keys, apps, groups, campaigns and settings.",
         options,
       );
       const path = `${workspacePath(workspace)}/reset`;
       await callAdmin(target, "POST", path);
       if (options.json) printJson({ workspace, message: "success" });
-      else printText(`The workspace '${workspace}' is empty.\n`);
+      else {
+        printText(
+          `The workspace '${workspace}' has no users. Its keys, apps, groups, campaigns and settings are as before.\n`,
+        );
+      }
     });
 }

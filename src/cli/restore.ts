@@ -8,6 +8,7 @@ import {
 } from "../database/backup/backup-file.ts";
 import { loadDatabase, refuseForeignSchema } from "../database/backup/load-database.ts";
 import { isSignedBy } from "../database/backup/signature.ts";
+import type { Database } from "../database/database.ts";
 import { ENGINE_FOLDER } from "../database/embedded/pglite.ts";
 import { type Config, readConfig } from "../server/config.ts";
 import { openDatabase } from "../server/open-database.ts";
@@ -41,18 +42,30 @@ export function define(command: Command): void {
       const database = await openDatabase(config);
       const display = displayProgress(process.stderr, "row", "restored");
       let done = 0;
+      let key: string | undefined;
       try {
         await loadDatabase(database, path, summary, (more) => {
           done += more;
           display.show({ done, total: rows, failed: 0 });
         });
+        key = await missingKey(config, database);
       } finally {
         display.end();
         await database.close();
       }
+      if (key !== undefined) process.stderr.write(`${key}\n`);
       if (json) printJson({ file: path, created_at: header.created_at, tables, rows });
       else printText(`Restored ${counted(rows, "row")} as of ${header.created_at}\n`);
     });
+}
+
+/** What is missing to open the secrets of the backup, in words; undefined if nothing is. */
+async function missingKey(config: Config, database: Database): Promise<string | undefined> {
+  const { DATABASE_CHECKS } = await import("../server/start-checks.ts");
+  return DATABASE_CHECKS["secret key"](config, database).then(
+    () => undefined,
+    (error: Error) => `A server does not start on it yet. ${error.message}`,
+  );
 }
 
 /** An embedded engine that is there may have been used: even an empty one belongs to a server. */

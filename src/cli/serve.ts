@@ -1,7 +1,7 @@
 import cluster from "node:cluster";
 import { type Command, InvalidArgumentError } from "commander";
 import { type Config, readConfig } from "../server/config.ts";
-import { openDatabase } from "../server/open-database.ts";
+import { awaitDatabase } from "../server/open-database.ts";
 import type { RunningServer } from "../server/serve.ts";
 import { welcomeText } from "../server/welcome.ts";
 import { announce, startWorkers, type Workers } from "../server/workers.ts";
@@ -47,7 +47,7 @@ async function serveUntilSignal(config: Config): Promise<void> {
   const running =
     isFirst && config.workers > 1 ? await startWorkers(config) : await startHere(config);
   const welcome = { ...running.welcome, ...(await newSignInLink(running, config)) };
-  if (isFirst) printText(welcomeText(welcome, config));
+  if (isFirst) printText(welcomeText(welcome, config, process.stdout.isTTY ?? false));
   else announce(welcome);
   stopOnSignal(running.stop, config.shutdownTimeoutSeconds);
   if (config.isChildOfNpm) stopWithParent(parent);
@@ -71,7 +71,7 @@ async function newSignInLink(
  * on its thread while the server is loaded.
  */
 async function startHere(config: Config) {
-  const opening = openDatabase(config);
+  const opening = awaitDatabase(config);
   // It may fail before the server is loaded.
   opening.catch(() => {});
   const { serve } = await import("../server/serve.ts");

@@ -290,13 +290,20 @@ const DISK_FULL = "53100";
 export const isRefusedWrite = (error: unknown): boolean =>
   [READ_ONLY, DISK_FULL].includes(codeOf(error));
 
+/** No connection comes about, or it ended; a server that refuses one for another reason is there. */
+const NO_CONNECTION =
+  /^(08...|57P0[123]|ECONN\w+|EHOST\w+|ENET\w+|ENOTFOUND|EAI_AGAIN|ENOENT|EPIPE|ETIMEDOUT|CONNECT\w+)$/;
+
+/** Whether a server cannot be reached at present: it may be starting. */
+export const isUnreachable = (error: unknown): boolean => NO_CONNECTION.test(codeOf(error));
+
 /** Among them a lock, a statement and an idle transaction that took longer than their deadlines. */
-const UNREACHABLE =
+const UNAVAILABLE =
   /^(08...|25006|28...|3D000|57P0[123]|57014|55P03|25P03|53...|58030|ECONN\w+|ENOTFOUND|EPIPE|ETIMEDOUT|CONNECT\w+)$/;
 
 /** Whether the engine could not be reached, was too slow, takes no writes or is out of resources: try again later. */
 export const isUnavailable = (error: unknown): boolean =>
-  UNREACHABLE.test(codeOf(error)) || isLostNode(error);
+  UNAVAILABLE.test(codeOf(error)) || isUnreachable(error) || isLostNode(error);
 
 /** What is wrong with a database that fails, in a sentence for operators. */
 export function describeUnavailable(error: unknown): string {

@@ -13,6 +13,7 @@ import {
 } from "./connections.ts";
 import { createDeadlines } from "./deadlines.ts";
 import type { Endpoint } from "./endpoint.ts";
+import { linger } from "./linger.ts";
 import { readBodies } from "./media-types.ts";
 import {
   type AnsweredRequest,
@@ -110,6 +111,7 @@ export function createServer<Services extends HttpServices>(
     const { bytesIn } = budgetsOf(contract ?? {});
     const problem = hasGone(request, error) ? goneCaller() : asProblem(error, bytesIn);
     logFailure(services.log, request, problem);
+    linger(request);
     const dialect = contract?.dialect ?? dialectOf(request.url);
     return send(reply, problemReply(problem, dialect), MEDIA_TYPE_OF[dialect]);
   });

@@ -1,6 +1,7 @@
 import Type from "typebox";
 import { Problem } from "../base/problem.ts";
 import { Success } from "../base/values/schemas.ts";
+import { FULL_VERSION } from "../base/version.ts";
 import { type Database, describeUnavailable, READ_ONLY } from "../database/database.ts";
 import type { DiskWatch } from "../database/embedded/disk-watch.ts";
 import { byAnybody, endpoint } from "../http/endpoint.ts";
@@ -23,8 +24,13 @@ const live = endpoint({
   summary: "Reports that the process runs.",
   access: byAnybody,
   isEssential: true,
-  replies: { 200: Ok },
-}).handledBy(async () => ({ status: 200, body: { message: "success" } }));
+  replies: {
+    200: Type.Object({
+      version: Type.String({ description: "The version that runs.", examples: ["0.1.0"] }),
+      message: Success,
+    }),
+  },
+}).handledBy(async () => ({ status: 200, body: { version: FULL_VERSION, message: "success" } }));
 
 /** How long the database may take to answer before the server calls itself not ready. */
 const PATIENCE_MS = 2_000;

@@ -1,4 +1,7 @@
-import { type Database, isUnavailable } from "../database/database.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { DestinationStream } from "pino";
+import { createLog, flushLog } from "../base/observe/log.ts";
+import { type Database, isUnavailable, isUnreachable } from "../database/database.ts";
 import { openEmbedded } from "../database/embedded/pglite.ts";
 import type { Config } from "./config.ts";
 
@@ -15,7 +18,37 @@ export async function openDatabase(config: Config): Promise<Database> {
   return openPostgres(databaseUrl, databaseTimeoutSeconds, citusDirect).catch(refuseDatabase);
 }
 
+/** How often a database that is not there yet is tried again. */
+const TRY_EVERY_MS = 500;
+
+/**
+ * Opens the database for a server, which may start before it: waits for one that cannot be reached, and says so.
+ *
+ * @throws where it cannot be reached in time, and at once where it refuses.
+ */
+export async function awaitDatabase(config: Config, logTo?: DestinationStream): Promise<Database> {
+  const { databaseUrl, databaseWaitSeconds } = config;
+  const giveUpAt = performance.now() + databaseWaitSeconds * 1_000;
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await openDatabase(config);
+    } catch (error) {
+      const { cause } = error as Error;
+      if (databaseUrl === undefined || !isUnreachable(cause)) throw error;
+      if (performance.now() > giveUpAt) throw error;
+      if (attempt === 1) {
+        const log = await createLog(config, logTo);
+        const details = { error: (error as Error).message, wait_s: databaseWaitSeconds };
+        log.warn(details, "waiting for the database");
+        await flushLog(log);
+      }
+      await sleep(TRY_EVERY_MS);
+    }
+  }
+}
+
 function refuseDatabase(error: Error): never {
   if (!isUnavailable(error)) throw error;
-  throw new Error(`The database of DATABASE_URL cannot be used: ${error.message}.`);
+  const message = `The database of DATABASE_URL cannot be used: ${error.message}.`;
+  throw new Error(message, { cause: error });
 }

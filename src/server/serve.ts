@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import { resolve } from "node:path";
 import type { DestinationStream, Logger } from "pino";
 import { startWorker } from "../admin/jobs/worker.ts";
+import { type Announcement, announceServer } from "../admin/secrets/running-servers.ts";
 import { OlderManifest } from "../admin/workspaces/applied-manifests.ts";
 import { applyManifest } from "../admin/workspaces/apply-manifest.ts";
 import { applyManifestFile } from "../admin/workspaces/manifest-file.ts";
@@ -13,6 +14,7 @@ import { shareMetrics } from "../base/observe/cluster-metrics.ts";
 import { createLog, flushLog } from "../base/observe/log.ts";
 import { createMetrics, type Metrics } from "../base/observe/metrics.ts";
 import type { Telemetry } from "../base/observe/open-telemetry.ts";
+import { FULL_VERSION } from "../base/version.ts";
 import { answerLiveRequests } from "../dashboard/live-requests/read-requests.ts";
 import { answerLooks } from "../dashboard/live-requests/stream-requests.ts";
 import { answerTraffic } from "../dashboard/overview/read-overview.ts";
@@ -21,6 +23,7 @@ import { type Database, settleAll } from "../database/database.ts";
 import { type DiskWatch, watchDisk } from "../database/embedded/disk-watch.ts";
 import { followDatabaseClock } from "../database/follow-clock.ts";
 import { metered } from "../database/metered.ts";
+import { refuseReadOnly } from "../database/migrations/examine.ts";
 import { migrate } from "../database/migrations/migrate.ts";
 import { traced } from "../database/traced.ts";
 import { listenForMetrics } from "../http/metrics-listener.ts";
@@ -30,7 +33,7 @@ import { browserPages, ENDPOINTS, JOBS, SWEEPERS } from "./app.ts";
 import type { Config } from "./config.ts";
 import { findDemoKey } from "./demo.ts";
 import { listenLocally } from "./local-listener.ts";
-import { openDatabase } from "./open-database.ts";
+import { awaitDatabase } from "./open-database.ts";
 import { documentationEndpoints } from "./reference/documentation.ts";
 import { createServices, type Services } from "./services.ts";
 import { checkSettings } from "./start-checks.ts";
@@ -49,6 +52,9 @@ export interface RunningServer {
 /** How often what has expired is removed and, on the embedded engine, tables are vacuumed. */
 const TIDY_EVERY_MS = 10 * 60 * 1_000;
 
+/** A server that is not announced for a minute has ended. */
+const ANNOUNCE_EVERY_MS = 20 * 1_000;
+
 /** A single key is written less often than this: see `admin/access/last-used.ts`. */
 const LAST_USED_EVERY_MS = 15 * 1_000;
 
@@ -64,7 +70,7 @@ const CATALOGUE_EVERY_MS = 10 * 1_000;
 export async function serve(
   config: Config,
   logTo?: DestinationStream,
-  opening: Promise<Database> = openDatabase(config),
+  opening: Promise<Database> = awaitDatabase(config, logTo),
 ): Promise<RunningServer> {
   // It may fail before it is waited for.
   opening.catch(() => {});
@@ -110,12 +116,14 @@ async function start(
   // The embedded engine's clock is this machine's.
   const followsDatabase = database.engine !== "embedded" && config.clock === undefined;
   const unfollow = followsDatabase ? await followDatabaseClock(database, clock) : () => {};
+  await refuseReadOnly(database);
   const applied = await migrate(database, config.citusShards);
   if (applied.length > 0) log.info({ migrations: applied }, "migrated");
 
   const watching = { clock, disk, log, metrics, tracing: telemetry.tracing };
   const { services, adminToken } = await createServices(config, watching);
-  const { load, lastUsed, idempotency, catalogue } = services;
+  const { load, lastUsed, catalogue } = services;
+  const announced = await announceServer(services);
   const demo = await prepareWorkspaces(services, config);
 
   const server = createServer(services, endpointsOf(config), {
@@ -142,17 +150,10 @@ async function start(
   const worker = await startWorker(services, JOBS, config.jobLeaseSeconds * 1_000);
   services.worker.wake = worker.wake;
   services.readiness.isReady = true;
-  const chores = [
-    every(TIDY_EVERY_MS, log, "tidying up", async () => {
-      await idempotency.sweep();
-      for (const sweep of SWEEPERS) await sweep(database.for("analysis"), clock.now(), metrics);
-      await database.maintain();
-    }),
-    every(LAST_USED_EVERY_MS, log, "writing when keys were last used", () => lastUsed.write()),
-    every(CATALOGUE_EVERY_MS, log, "counting what was sent", () => catalogue.write()),
-  ];
+  const chores = startChores(services, announced);
 
   const url = urlOf(server.server.address() as AddressInfo);
+  log.info({ version: FULL_VERSION, url, node: process.versions.node }, "started");
   return {
     welcome: { url, adminToken, demo },
     createSignInLink: async () =>
@@ -171,6 +172,7 @@ async function start(
       load.stop();
       await services.threads.stop();
       metricsListener?.close();
+      await announced.withdraw().catch(() => {});
       await settleAll([lastUsed.write(), catalogue.write()]).catch((error) =>
         log.warn({ code: error.code }, "not noted"),
       );
@@ -180,6 +182,21 @@ async function start(
     },
   };
 }
+
+/** What is done periodically. */
+const startChores = (
+  { database, clock, log, lastUsed, idempotency, catalogue, metrics }: Services,
+  announced: Announcement,
+): NodeJS.Timeout[] => [
+  every(TIDY_EVERY_MS, log, "tidying up", async () => {
+    await idempotency.sweep();
+    for (const sweep of SWEEPERS) await sweep(database.for("analysis"), clock.now(), metrics);
+    await database.maintain();
+  }),
+  every(LAST_USED_EVERY_MS, log, "writing when keys were last used", () => lastUsed.write()),
+  every(ANNOUNCE_EVERY_MS, log, "announcing this server", announced.renew),
+  every(CATALOGUE_EVERY_MS, log, "counting what was sent", () => catalogue.write()),
+];
 
 /** Applies the manifest that the server was started with; without one, finds or makes the demo workspace. */
 async function prepareWorkspaces(

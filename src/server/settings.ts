@@ -188,6 +188,12 @@ export const SETTINGS = {
     count(3_600),
     "How many seconds PostgreSQL may take for a statement; a request gets 503 after three times that.",
   ),
+  DATABASE_WAIT: setting(
+    "databaseWaitSeconds",
+    "60",
+    count(86_400, 0),
+    "How many seconds a start waits for a PostgreSQL that cannot be reached yet; 0 does not wait.",
+  ),
   SESSION_IDLE_MINUTES: setting(
     "sessionIdleMinutes",
     "60",

@@ -19,6 +19,7 @@ import { createOutbound } from "../base/outbound/outbound.ts";
 import { createThreadPool } from "../base/threads/thread-pool.ts";
 import { readClientSecret } from "../dashboard/sign-in/identity-provider.ts";
 import type { Database } from "../database/database.ts";
+import { refuseReadOnly } from "../database/migrations/examine.ts";
 import { checkHistory, migrate } from "../database/migrations/migrate.ts";
 import { hostsOf } from "../database/postgres/hosts-of.ts";
 import { COMPANY_RESOURCES, RESOURCES, SEALED_KINDS } from "./app.ts";
@@ -69,6 +70,10 @@ export const SETTING_CHECKS: Readonly<Record<string, Check<[]>>> = {
 
 /** Checks against a database that has this version's schema. */
 export const DATABASE_CHECKS = {
+  writes: async (_config, database) => {
+    await refuseReadOnly(database);
+    return undefined;
+  },
   schema: async (_config, database) => {
     await checkHistory(database);
     return undefined;

@@ -2,8 +2,8 @@ import type { Logger } from "pino";
 import type { Metrics } from "../base/observe/metrics.ts";
 import type { Telemetry } from "../base/observe/open-telemetry.ts";
 import { NO_TRACING } from "../base/observe/tracing.ts";
+import { RAPPORT_VERSION } from "../base/version.ts";
 import type { Config } from "./config.ts";
-import { RAPPORT_VERSION } from "./reference/version.ts";
 
 /** Starts sending traces and metrics, if the settings say so. The libraries are loaded only then. */
 export async function openTelemetry(

@@ -20,13 +20,13 @@ export interface Welcome {
 }
 
 /**
- * What a person who starts the server wants to see: where it is, the key, a first request. What is printed may end
- * up in a journal that others read, so a secret is printed once; later starts name its file.
+ * What a person who starts the server wants to see: where it is, the key, a first request. On a terminal a secret is
+ * printed once. Elsewhere what is printed ends up in a journal that others read: it says where the admin token is.
  */
-export function welcomeText(welcome: Welcome, config: Config): string {
+export function welcomeText(welcome: Welcome, config: Config, isTerminal: boolean): string {
   const { url, adminToken, demo, signInLink } = welcome;
   const lines = [`Rapport is ready at ${url}`, `  engine       ${engineOf(config)}`];
-  if (!config.adminToken) lines.push(...adminTokenLines(adminToken, config));
+  if (!config.adminToken) lines.push(...adminTokenLines(adminToken, config, isTerminal));
   if (signInLink)
     lines.push(`  dashboard    ${signInLink}`, "               (works once, for 15 minutes)");
   else
@@ -42,7 +42,11 @@ export function welcomeText(welcome: Welcome, config: Config): string {
   return `\n${lines.join("\n")}\n\n`;
 }
 
-function adminTokenLines({ secret, isNew, origin }: SharedSecret, { dataDir }: Config): string[] {
+function adminTokenLines(
+  { secret, isNew, origin }: SharedSecret,
+  { dataDir }: Config,
+  isTerminal: boolean,
+): string[] {
   if (secret === undefined) {
     return [
       `  admin token  ${elsewhere(origin)}`,
@@ -51,6 +55,12 @@ function adminTokenLines({ secret, isNew, origin }: SharedSecret, { dataDir }: C
   }
   const file = fileOf(dataDir, ADMIN_TOKEN_FILE);
   if (!isNew) return [`  admin token  ${file ?? secret}`];
+  if (!isTerminal && file) {
+    return [
+      `  admin token  in ${file}`,
+      "               for every server on this database without ADMIN_TOKEN",
+    ];
+  }
   return [
     `  admin token  ${secret}`,
     "               for every server on this database without ADMIN_TOKEN;",
@@ -71,7 +81,7 @@ const fileOf = (dataDir: string, name: string): string | undefined =>
   dataDir === "memory:" ? undefined : join(dataDir, name);
 
 const elsewhere = (origin: SecretOrigin | undefined): string =>
-  `the one that was printed on ${origin?.madeOn} at ${origin?.at}`;
+  `the one that was created on ${origin?.madeOn} at ${origin?.at}`;
 
 const reasonFor = ({ databaseUrl, host }: Config): string =>
   databaseUrl ? "the database may be a team's" : `${host} may be reachable from other machines`;

@@ -5,6 +5,7 @@
  */
 import assert from "node:assert/strict";
 import { METHODS, request } from "node:http";
+import { connect } from "node:net";
 import { describe, test } from "node:test";
 import { pathsOf } from "../../src/http/endpoint.ts";
 import { ENDPOINTS } from "../../src/server/app.ts";
@@ -86,6 +87,36 @@ describe("the size and the Content-Type of a body", () => {
       sent.once("error", reject).end(sized(LIMIT + 1));
     });
     assert.equal(chunked, 413);
+  });
+
+  test("a client that sends all of a body over the limit reads the 413, and one that never ends is disconnected", async () => {
+    const { hostname, port } = new URL(server.url);
+    const head = (bytes: number) =>
+      `POST /users/track HTTP/1.1\r\nhost: ${hostname}\r\nauthorization: Bearer ${workspace.key}\r\n` +
+      `content-type: application/json\r\ncontent-length: ${bytes}\r\n\r\n`;
+    const send = (announced: number, body: Buffer) =>
+      new Promise<{ text: string; error: string | undefined }>((resolve) => {
+        const socket = connect(Number(port), hostname);
+        let text = "";
+        let error: string | undefined;
+        socket.on("data", (chunk) => {
+          text += chunk;
+        });
+        socket.on("error", ({ message }) => {
+          error = message;
+        });
+        socket.on("close", () => resolve({ text, error }));
+        socket.write(head(announced));
+        socket.write(body);
+      });
+    const large = Buffer.alloc(16 * 1_048_576, " ");
+    for (let round = 0; round < 5; round++) {
+      const { text, error } = await send(large.length, large);
+      assert.match(text, /^HTTP\/1\.1 413 /);
+      assert.equal(error, undefined);
+    }
+    const endless = await send(1_000_000_000, large);
+    assert.match(endless.text, /^HTTP\/1\.1 413 /);
   });
 
   const types: Record<string, number> = {

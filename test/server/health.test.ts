@@ -4,6 +4,7 @@ import { describe, test } from "node:test";
 import postgres from "postgres";
 import { BY_THE_SERVER } from "../../src/base/context/context.ts";
 import { Problem } from "../../src/base/problem.ts";
+import { FULL_VERSION } from "../../src/base/version.ts";
 import { healthEndpoints } from "../../src/server/health-endpoints.ts";
 import { openDatabase } from "../../src/server/open-database.ts";
 import { ENGINE, startOwnServer, testConfig } from "../harness.ts";
@@ -11,10 +12,13 @@ import { ENGINE, startOwnServer, testConfig } from "../harness.ts";
 describe("a running server", () => {
   test("a running server responds to /health/live and /health/ready with 200, without a key", async () => {
     const server = await startOwnServer();
-    for (const path of ["/health/live", "/health/ready"]) {
-      const { status, body } = await server.send("GET", path);
-      assert.deepEqual([status, body], [200, { message: "success" }]);
-    }
+    const live = await server.send("GET", "/health/live");
+    assert.deepEqual(
+      [live.status, live.body],
+      [200, { version: FULL_VERSION, message: "success" }],
+    );
+    const ready = await server.send("GET", "/health/ready");
+    assert.deepEqual([ready.status, ready.body], [200, { message: "success" }]);
   });
 
   test("a server that loses its database stays live, but /health/ready responds with 503", {

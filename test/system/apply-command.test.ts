@@ -176,6 +176,65 @@ describe("rapport apply", { concurrency: 4 }, () => {
     assert.equal(await keyWorks("key-of-the-dry-run"), true);
   });
 
+  test("rapport apply --dry-run shows each field that changes, and no secret", async () => {
+    await apply(await manifestFile(GOOD("fields")));
+    const changed = GOOD("fields", "another-key-of-fields")
+      .replace("name: Newsletter", "name: Weekly")
+      .replace("api_keys", "settings: { multi_language: true }\n    api_keys");
+    const dry = await apply(await manifestFile(changed), {}, "--dry-run");
+    assert.deepEqual(dry.stdout.split("\n"), [
+      "would update workspace fields",
+      "    settings.multi_language: false → true",
+      "would update api_key dev in fields",
+      "    (secret)",
+      "would update subscription_group Weekly in fields",
+      '    name: "Newsletter" → "Weekly"',
+      "",
+    ]);
+  });
+
+  test("rapport apply removes no key without --yes, and says which keys differ from the manifest and stay", async () => {
+    const two = GOOD("careful").replace(
+      "api_keys: [",
+      'api_keys: [{ name: old, key: "old-key-of-careful", permissions: [all] }, ',
+    );
+    await apply(await manifestFile(two));
+    const path = await manifestFile(GOOD("careful"));
+    const refused = await apply(path);
+    assert.equal(refused.code, 1);
+    assert.match(refused.stderr, /would remove api_key old in careful\n.*pass --yes\.\n$/s);
+    assert.equal(await keyWorks("old-key-of-careful"), true);
+    assert.equal((await apply(path, {}, "--yes")).stdout, "removed api_key old in careful\n");
+    assert.equal(await keyWorks("old-key-of-careful"), false);
+    await server.admin("POST", "/admin/v1/workspaces/careful/api-keys/dev/rotate", {});
+    const drifted = await apply(path);
+    assert.equal(
+      drifted.stdout,
+      "Nothing to change.\nnote: The API key 'dev' was rotated outside the manifest: the declared key is not in effect.\n",
+    );
+    const without = await manifestFile(GOOD("careful").replace(/ {4}api_keys.*\n/, ""));
+    assert.equal(
+      (await apply(without, {}, "--dry-run")).stdout,
+      "Nothing to change.\nnote: api_key dev in careful stays: the manifest omits its list (--prune removes it).\n",
+    );
+  });
+
+  test("rapport validate checks a manifest without a server, and reports every fault with its place", async () => {
+    const good = await runCommand(
+      ["validate", await manifestFile(GOOD("valid", "k".repeat(24)))],
+      {},
+    );
+    assert.deepEqual([good.code, good.stderr], [0, ""]);
+    assert.match(good.stdout, /is valid: \d+ changes to an empty server\.\n$/);
+    // A key that two workspaces have is found only where both are applied.
+    const twice = GOOD("one", "k".repeat(24));
+    const second = twice.slice(twice.indexOf("  - name")).replace("name: one", "name: two");
+    const faulty = await manifestFile(`${twice}${second}`);
+    const refused = await runCommand(["validate", faulty], {});
+    assert.equal(refused.code, 1);
+    assert.match(refused.stderr, /:10:\d+: .*already in use/);
+  });
+
   test("rapport apply --prune removes the entries of an omitted list only if --yes confirms it", async () => {
     await apply(await manifestFile(GOOD("pruned")));
     const without = await manifestFile(

@@ -126,6 +126,25 @@ describe("rapport reset", () => {
   });
 });
 
+describe("rapport status, init and version", () => {
+  test("rapport status says whether a server is ready, and its version", async () => {
+    const { code, stdout } = await runCommand(["status", "--url", server.url], {});
+    assert.equal(code, 0);
+    assert.match(stdout, /^server {3}http.*\nversion {2}\d+\.\d+\.\d+.*\nstate {4}ready\n$/);
+    const version = await runCommand(["version"], {});
+    assert.deepEqual([version.code, version.stdout], [0, (await runCommand(["-V"], {})).stdout]);
+  });
+
+  test("rapport init writes a manifest that is valid, and overwrites none", async () => {
+    const path = join(await temporaryFolder(), "rapport.yaml");
+    assert.equal((await runCommand(["init", path], {})).code, 0);
+    const valid = await runCommand(["validate", path], { RAPPORT_KEY: "k".repeat(24) });
+    assert.deepEqual([valid.code, valid.stderr], [0, ""]);
+    const again = await runCommand(["init", path], {});
+    assert.deepEqual([again.code, again.stderr], [1, `rapport: ${path}: it exists already.\n`]);
+  });
+});
+
 describe("rapport doctor", () => {
   test("rapport doctor passes on a healthy setup and reports files that other users can read", async () => {
     const folder = await temporaryFolder();
@@ -143,8 +162,8 @@ describe("rapport doctor", () => {
         .map((each: { check: string }) => each.check)
         .filter((name: string) => name !== "disk"),
       databaseUrl
-        ? ["node", "settings", "port", "engine", "schema", "clock", "file modes"]
-        : ["node", "settings", "port", "data folder", "engine", "file modes"],
+        ? ["version", "node", "settings", "port", "engine", "schema", "clock", "file modes"]
+        : ["version", "node", "settings", "port", "data folder", "engine", "file modes"],
     );
     await writeFile(join(folder, "admin-token"), "secret");
     await chmod(join(folder, "admin-token"), 0o644);

@@ -20,11 +20,14 @@ const TIMEOUT_SECONDS = 3;
 /** A request fails after one statement; the machine may be busy. */
 const BOUND_MS = 3 * TIMEOUT_SECONDS * 1_000 + 3_000;
 
-async function withBound<Result>(work: Promise<Result>): Promise<Result> {
+/** A server that sends nothing is noticed within two seconds, whatever a statement may take. */
+const SILENT_MS = 6_000;
+
+async function withBound<Result>(work: Promise<Result>, boundMs = BOUND_MS): Promise<Result> {
   const startedAt = performance.now();
   const result = await work;
   const took = performance.now() - startedAt;
-  assert.ok(took < BOUND_MS, `It took ${Math.round(took)} ms.`);
+  assert.ok(took < boundMs, `It took ${Math.round(took)} ms.`);
   return result;
 }
 
@@ -33,12 +36,9 @@ const event = (external_id: string) => ({
 });
 
 describe("a database that stops responding", { skip }, () => {
-  test("while the database hangs, requests get 503 with Retry-After and readiness fails; both recover afterwards", async () => {
+  test("while the database hangs, requests get 503 with Retry-After within seconds and readiness fails; both recover afterwards", async () => {
     const proxy = await startProxy(`${await freshDatabase()}`);
-    const server = await startOwnServer({
-      databaseUrl: proxy.url,
-      databaseTimeoutSeconds: TIMEOUT_SECONDS,
-    });
+    const server = await startOwnServer({ databaseUrl: proxy.url });
     const workspace = await server.workspace();
     assert.equal((await workspace.track(event("ada"))).status, 201);
 
@@ -50,9 +50,9 @@ describe("a database that stops responding", { skip }, () => {
     );
     const live = await server.send("GET", "/health/live");
     assert.equal(live.status, 200);
-    const ready = await withBound(server.send("GET", "/health/ready"));
+    const ready = await withBound(server.send("GET", "/health/ready"), SILENT_MS);
     assert.equal(ready.status, 503);
-    for (const answer of await withBound(Promise.all(requests))) {
+    for (const answer of await withBound(Promise.all(requests), SILENT_MS)) {
       assert.equal(answer.status, 503, JSON.stringify(answer.body));
       assert.match(String(answer.headers.get("retry-after")), /^\d+$/);
     }

@@ -1,10 +1,13 @@
 /* The faults of a PostgreSQL, on clusters of our own. docs/operations/faults.md has a row for each. */
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import postgres from "postgres";
 import { type Cluster, startCluster } from "../../lab/bench/engines/postgres-cluster.ts";
+import { examineAll } from "../../src/cli/doctor.ts";
+import { serve } from "../../src/server/serve.ts";
 import { startProxy } from "../database/slow-proxy.ts";
-import { ENGINE, startOwnServer } from "../harness.ts";
+import { ENGINE, startOwnServer, testConfig } from "../harness.ts";
 import { temporaryFolder } from "../stored-rows.ts";
 import { assertKept, assertSurvives } from "./faults.ts";
 import { mountSmallDisk } from "./small-disk.ts";
@@ -51,6 +54,73 @@ describe("a server whose PostgreSQL fails", { skip }, () => {
     });
   });
 
+  test("the log says once that the database is lost, and once that it is back and after how long", async () => {
+    const lines: string[] = [];
+    const settings = { databaseUrl: await newDatabase(own), logLevel: "info" } as const;
+    const server = await startOwnServer(settings, { write: (line) => void lines.push(line) });
+    await assertSurvives(server, {
+      begin: () => own.stop(),
+      end: () => own.start(),
+      says: /^The database does not respond\.$/,
+    });
+    const entries = lines.map((line) => JSON.parse(line));
+    const [lost, ...moreLost] = entries.filter(({ msg }) => msg === "the database is lost");
+    const [back, ...moreBack] = entries.filter(({ msg }) => msg === "the database is back");
+    assert.deepEqual([moreLost, moreBack], [[], []]);
+    assert.deepEqual([lost.level, back.level], ["error", "info"]);
+    assert.match(`${lost.code} ${lost.reason}`, /^(?:E?CONN|57P0)\w+ .+/);
+    assert.ok(back.after_s > 0 && back.after_s < 60, String(back.after_s));
+    const failed = entries.find(({ msg }) => msg === "request failed");
+    assert.ok(failed.message.length > 0, JSON.stringify(failed));
+  });
+
+  test("a server that starts before PostgreSQL waits for it, says so once, and gives up after DATABASE_WAIT", async () => {
+    const databaseUrl = await newDatabase(own);
+    await own.stop();
+    const lines: string[] = [];
+    const logTo = { write: (line: string) => void lines.push(line) };
+    const config = await testConfig({ logLevel: "warn" });
+    const hurried = serve({ ...config, databaseUrl, databaseWaitSeconds: 0 });
+    await assert.rejects(
+      hurried,
+      /^Error: The database of DATABASE_URL cannot be used: .*ECONNREFUSED/,
+    );
+    const starting = serve({ ...config, databaseUrl, databaseWaitSeconds: 60 }, logTo);
+    await sleep(1_500);
+    await own.start();
+    const server = await starting;
+    after(() => server.stop());
+    assert.equal((await fetch(`${server.welcome.url}/health/ready`)).status, 200);
+    const waits = lines.map((line) => JSON.parse(line)).filter(({ level }) => level === "warn");
+    assert.deepEqual(
+      waits.map(({ msg, wait_s }) => [msg, wait_s]),
+      [["waiting for the database", 60]],
+    );
+  });
+
+  test("a server does not start on a database that takes no writes, and says so, as rapport doctor does", async () => {
+    const databaseUrl = await newDatabase(own);
+    const config = await testConfig();
+    const first = await serve({ ...config, databaseUrl });
+    await first.stop();
+    const name = databaseUrl.slice(databaseUrl.lastIndexOf("/") + 1);
+    await asOperator(own.url, `alter database ${name} set default_transaction_read_only = on`);
+    const says = "The database is read-only: default_transaction_read_only is on";
+    await assert.rejects(serve({ ...config, databaseUrl }), (error: Error) =>
+      error.message.startsWith(says),
+    );
+    const findings = await examineAll({
+      DATABASE_URL: databaseUrl,
+      DATA_DIR: "memory:",
+      PORT: "0",
+    });
+    const failed = findings.filter(({ status }) => status === "failed");
+    assert.deepEqual(
+      failed.map(({ check, message }) => [check, message.startsWith(says)]),
+      [["writes", true]],
+    );
+  });
+
   test("after PostgreSQL is killed and recovers, the server goes on and nothing acknowledged is lost", async () => {
     await assertSurvives(await serverOn(await newDatabase(own)), {
       begin: () => own.crash(),
@@ -79,6 +149,8 @@ describe("a server whose PostgreSQL fails", { skip }, () => {
         await sql.end();
       },
       says: /^The database is read-only\.$/,
+      // Each refusal closes all connections.
+      boundMs: 20_000,
     });
   });
 

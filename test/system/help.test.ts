@@ -67,8 +67,11 @@ describe("rapport --help", () => {
     );
     const known = [
       "serve",
+      "status",
+      "init",
       "migrate",
       "apply",
+      "validate",
       "schema",
       "users",
       "import",
@@ -110,10 +113,12 @@ describe("rapport --help", () => {
     assert.equal(mode & 0o111, 0o111);
   });
 
-  test("rapport --version prints the version of the package", async () => {
+  test("rapport --version prints the version of the package, the commit and its day", async () => {
     const { version } = JSON.parse(readFileSync(join(packageRoot(), "package.json"), "utf8"));
     const { code, stdout } = await runCommand(["--version"], {});
-    assert.deepEqual([code, stdout], [0, `${version}\n`]);
+    assert.equal(code, 0);
+    const [, commit, day] = /^\S+ \(([0-9a-f]{8,}), (\d{4}-\d\d-\d\d)\)\n$/.exec(stdout) ?? [];
+    assert.ok(stdout.startsWith(`${version} `) && commit && day, stdout);
   });
 
   test("an unknown subcommand, an unknown option and a missing argument end with an error message", async () => {

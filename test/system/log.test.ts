@@ -1,9 +1,12 @@
 /* The server's log: its two forms, sampling, and what it and the traces never hold. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { describe, test } from "node:test";
-import { createLog } from "../../src/base/observe/log.ts";
+import { createLog, describeError } from "../../src/base/observe/log.ts";
+import { packageRoot } from "../../src/base/package-root.ts";
 import { pathsOf } from "../../src/http/endpoint.ts";
 import { ENDPOINTS } from "../../src/server/app.ts";
 import type { Config } from "../../src/server/config.ts";
@@ -114,6 +117,44 @@ test("a reader of the log that stands still stops no request and loses no line",
     .split("\n")
     .map((line) => JSON.parse(line));
   assert.equal(lines.filter(({ route }) => route === "/health/live").length, requests);
+});
+
+describe("errors in the log", () => {
+  const described = (message: string, code?: string) =>
+    describeError(Object.assign(new Error(message), { code }));
+
+  test("an error has its message, without what a message may quote of a user's data", () => {
+    const whole = [
+      ['relation "profiles" does not exist', "42P01"],
+      ["connect ECONNREFUSED 127.0.0.1:5432", "ECONNREFUSED"],
+      ["Cannot read properties of undefined", undefined],
+    ] as const;
+    for (const [message, code] of whole) assert.equal(described(message, code).message, message);
+    const quoting = [
+      [`invalid input syntax for type json: "ada"`, "22P02"],
+      [`Unexpected token 'a', "ada is here" is not valid JSON`, undefined],
+      [`Unexpected token 'a', "ada is`, undefined],
+      ["no mail to ada@example.com or +1 (415) 555-0100", "42P01"],
+    ] as const;
+    for (const [message, code] of quoting) {
+      const { message: logged } = described(message, code);
+      assert.match(logged, /…/);
+      assert.doesNotMatch(logged, /ada|415/);
+    }
+    assert.equal(described("very ".repeat(1_000)).message.length, 500);
+  });
+
+  test("frames in a bundled file name the line of the source file", () => {
+    const bundle = join(packageRoot(), "dist", "bundle", "main.js");
+    const row = readFileSync(bundle, "utf8")
+      .split("\n")
+      .findIndex((line) => /process\.exit\(1\)/.test(line));
+    const error = new Error("broken");
+    error.stack = `Error: broken\n    at run (file://${bundle}:${row + 1}:3)\n    at other (node:fs:1:1)`;
+    const [first, second] = describeError(error).stack ?? [];
+    assert.match(first ?? "", /^ +at run \(src\/main\.ts:\d+:\d+\)$/);
+    assert.equal(second, "    at other (node:fs:1:1)");
+  });
 });
 
 describe("LOG_FORMAT", () => {

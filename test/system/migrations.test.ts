@@ -74,10 +74,25 @@ describe("migrations", () => {
       await database.query("insert into migrations values ('9999-from-the-future.sql', 'x')");
     });
     await assert.rejects(serve(config), {
-      message: /^The database holds the migration 9999-from-the-future\.sql.*newer version/,
+      message:
+        /^This is Rapport 0\.1\.0.*, and the database was migrated by Rapport 0\.1\.0.*: it holds the migration 9999-from-the-future\.sql/,
     });
     await withDatabase(config, async (database) => {
       assert.deepEqual(await appliedTo(database), [...FILES, "9999-from-the-future.sql"]);
+    });
+  });
+
+  test("a database from before the first schema is refused for what it is", async () => {
+    const config = await keptConfig();
+    await withDatabase(config, (database) =>
+      database.for("analysis").transaction(async (tx) => {
+        await tx.script("drop schema public cascade; create schema public");
+        await tx.script("create table migrations (name text primary key, checksum text not null)");
+        await tx.query("insert into migrations values ('0001-foundation.sql', 'x')");
+      }),
+    );
+    await assert.rejects(serve(config), {
+      message: /^This database was made by a development version/,
     });
   });
 

@@ -49,6 +49,10 @@ async function sealSomething({ url, key }: ChildServer): Promise<void> {
   assert.equal(link.status, 200);
 }
 
+/** The token of the first server on a database. */
+const generatedToken = async ({ greeting }: ChildServer): Promise<string> =>
+  (await readFile(/admin token {2}in (\S+)/.exec(greeting)?.[1] ?? "", "utf8")).trim();
+
 async function assertRefused(machine: Environment, message: RegExp): Promise<void> {
   const refused: Finished = await runCommand(["serve"], { PORT: "0", ...machine });
   assert.equal(refused.code, 1, refused.stdout);
@@ -56,18 +60,21 @@ async function assertRefused(machine: Environment, message: RegExp): Promise<voi
 }
 
 describe("the admin token and the demo key of several servers on one PostgreSQL", { skip }, () => {
-  test("the first server prints the token and the demo key once, and a second server with its own data folder accepts both and says where they were printed", async () => {
+  test("the first server says where the token is, prints it to no log, and a second server with its own data folder accepts it and the demo key", async () => {
     const machine = await newMachines();
     const one = await machine({ SECRET_KEY: KEY });
     const two = await machine({ SECRET_KEY: KEY });
     const first = await startChild(one);
     const token = await read(one, "admin-token");
-    assert.ok(first.greeting.includes(`admin token  ${token}\n`));
+    const place = join(one.DATA_DIR as string, "admin-token");
+    assert.ok(first.greeting.includes(`admin token  in ${place}\n`), first.greeting);
+    assert.ok(!first.greeting.includes(token));
+    assert.doesNotMatch(first.greeting, /sign-in\/link|works once/);
     const second = await startChild(two);
     assert.deepEqual(await readdir(two.DATA_DIR as string), []);
     for (const name of ["admin-token", "demo-api-key"]) {
       const place = join(one.DATA_DIR as string, name);
-      assert.ok(second.greeting.includes(`the one that was printed on `), second.greeting);
+      assert.ok(second.greeting.includes(`the one that was created on `), second.greeting);
       assert.ok(second.greeting.includes(`(${place}) at 20`), second.greeting);
     }
     for (const server of [first, second]) {
@@ -90,14 +97,15 @@ describe("the admin token and the demo key of several servers on one PostgreSQL"
     const machine = await newMachines();
     const machines = await Promise.all([1, 2, 3].map(() => machine({ SECRET_KEY: KEY })));
     const servers = await Promise.all(machines.map((each) => startChild(each)));
-    const tokens = servers.flatMap(
-      ({ greeting }) => /admin token {2}(admin_\S+)/.exec(greeting) ?? [],
+    const places = servers.flatMap(
+      ({ greeting }) => /admin token {2}in (\S+)/.exec(greeting) ?? [],
     );
     const keys = servers.flatMap(({ greeting }) => /API key +(demo_\S+)/.exec(greeting) ?? []);
-    assert.equal(tokens.length, 2, "one server prints the token");
+    assert.equal(places.length, 2, "one server has created the token");
+    const token = (await readFile(places[1] as string, "utf8")).trim();
     assert.equal(keys.length, 2, "one server prints the demo key");
     for (const server of servers) {
-      assert.equal(await statusWith(server, tokens[1] as string), 200);
+      assert.equal(await statusWith(server, token), 200);
       const answer = await post(`${server.url}/users/track`, keys[1] as string, {
         events: [EVENT],
       });
@@ -126,7 +134,7 @@ describe("the admin token and the demo key of several servers on one PostgreSQL"
     await first.end("SIGTERM");
     const again = await startChild(settings);
     assert.equal(await statusWith(again, token), 200);
-    assert.match(again.greeting, /admin token {2}the one that was printed on \S+ at 20/);
+    assert.match(again.greeting, /admin token {2}the one that was created on \S+ at 20/);
     await again.end("SIGTERM");
   });
 });
@@ -174,6 +182,27 @@ describe("SECRET_KEY of several servers on one PostgreSQL", { skip }, () => {
     const changing = await machine({ SECRET_KEY: OTHER_KEY, PREVIOUS_SECRET_KEY: KEY });
     await (await startChild(changing)).end("SIGTERM");
     await first.end("SIGTERM");
+  });
+
+  test("secrets rotate names the servers that lack the new key and changes nothing until they have it", async () => {
+    const machine = await newMachines();
+    const first = await startChild(await machine({ SECRET_KEY: KEY }));
+    const changing = { SECRET_KEY: OTHER_KEY, PREVIOUS_SECRET_KEY: KEY };
+    const second = await startChild(await machine(changing));
+    await sealSomething(first);
+    const token = await generatedToken(first);
+    const rotate = () =>
+      runCommand(["secrets", "rotate", "--url", second.url], { ADMIN_TOKEN: token });
+    const refused = await rotate();
+    assert.equal(refused.code, 1, refused.stdout);
+    assert.match(refused.stderr, new RegExp(`is missing on .*\\(process ${first.pid}\\)`));
+    await sealSomething(first);
+    await first.end("SIGTERM");
+    const again = await startChild(await machine(changing));
+    assert.equal((await rotate()).code, 0);
+    await sealSomething({ ...again, key: first.key });
+    await again.end("SIGTERM");
+    await second.end("SIGTERM");
   });
 
   test("SECRET_KEY replaces a generated key that has sealed nothing, and no key that has", async () => {

@@ -200,6 +200,7 @@ describe("rapport doctor and rapport serve", () => {
       "manifest",
       "schema",
       "secret key",
+      "writes",
     ]);
   });
 

@@ -1,10 +1,17 @@
+import { isDeepStrictEqual } from "node:util";
 import Type from "typebox";
 import type { Context } from "../../base/context/context.ts";
 import { Problem } from "../../base/problem.ts";
 import { parseTime } from "../../base/values/times.ts";
+import type { Transaction } from "../../database/database.ts";
 import { hashSecret, refuseShortSecret } from "../secrets/secrets.ts";
 import { describe, difference, type Entry, type Resource } from "../workspaces/resource.ts";
-import { type DeclaredCredential, selectCredentials, selectDeclared } from "./credential-store.ts";
+import {
+  type DeclaredCredential,
+  selectCredentials,
+  selectDeclared,
+  type WithId,
+} from "./credential-store.ts";
 import {
   type CredentialKind,
   CredentialName,
@@ -13,6 +20,7 @@ import {
 } from "./credentials.ts";
 import { API_KEYS } from "./keys.ts";
 import { SCIM_TOKENS } from "./scim-tokens.ts";
+import { selectCurrentHashes } from "./secret-store.ts";
 
 /* API keys and SCIM tokens in the manifest. */
 
@@ -54,10 +62,12 @@ function credentialResource<Grant, Where extends Context>(
       { additionalProperties: false },
     ),
     identity: "name",
-    async apply(tx, { clock, shortestSecret }, context, entries: readonly Entry[]) {
+    async apply(tx, { clock, shortestSecret, note }, context, entries: readonly Entry[]) {
       const { id: ownerId, workspace } = ownerOf(context);
       const wanted = entries.map((entry) => declaredCredential(kind, entry, shortestSecret));
-      const present = (await selectDeclared(tx, table, ownerId)).map(
+      const declared = await selectDeclared(tx, table, ownerId);
+      if (note) await noteDrift(tx, kind, wanted, declared, note);
+      const present = declared.map(
         ({ id: _id, ...rest }) => rest as unknown as DeclaredCredential<Grant>,
       );
       const todo = difference(present, wanted, (each) => each.name);
@@ -77,6 +87,28 @@ function credentialResource<Grant, Where extends Context>(
         }));
     },
   };
+}
+
+/** Notes the secrets that were rotated or revoked since, which the manifest leaves as they are. */
+async function noteDrift<Grant>(
+  tx: Transaction,
+  { noun, secretName }: Pick<CredentialKind<Grant>, "noun" | "secretName">,
+  wanted: readonly DeclaredCredential<Grant>[],
+  declared: readonly WithId<DeclaredCredential<Grant>>[],
+  note: (sentence: string) => void,
+): Promise<void> {
+  const current = await selectCurrentHashes(
+    tx,
+    declared.map(({ id }) => id),
+  );
+  for (const { id, name, secrets } of declared) {
+    const same = wanted.find((each) => each.name === name);
+    if (!same || !isDeepStrictEqual(same.secrets, secrets)) continue;
+    const hash = current.get(id);
+    if (hash === secrets[0]?.hash) continue;
+    const what = hash === undefined ? "was revoked" : "was rotated outside the manifest";
+    note(`The ${noun} '${name}' ${what}: the declared ${secretName} is not in effect.`);
+  }
 }
 
 /**

@@ -58,6 +58,19 @@ export async function deleteLiveSecrets(
   );
 }
 
+/** The hashes of secrets that are valid until they are rotated, by owner. */
+export async function selectCurrentHashes(
+  database: Queryable,
+  ownerIds: readonly string[],
+): Promise<Map<string, string>> {
+  const rows = await database.query<{ ownerId: string; hash: string }>(
+    `select owner_id as "ownerId", secret_hash as hash from secrets
+     where owner_id = any($1::uuid[]) and expires_at is null`,
+    [ownerIds],
+  );
+  return new Map(rows.map((row) => [row.ownerId, row.hash]));
+}
+
 /** When the previous secret of each owner expires, for those that have one. */
 export async function selectOverlaps(
   database: Queryable,

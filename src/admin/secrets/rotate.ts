@@ -9,6 +9,7 @@ import {
   withRetries,
 } from "../../database/database.ts";
 import { recordChanges } from "../audit/audit.ts";
+import { serversWithout } from "./running-servers.ts";
 import { keyIdOf, sealWith, Unopenable } from "./seal.ts";
 import { checkOf, keyFor, SECRET_KEY, type Sealing, saysAllSealed } from "./sealing.ts";
 import {
@@ -121,7 +122,7 @@ export async function countSealed(
  * as it was. Repeating it changes nothing.
  *
  * @returns how many were sealed with what before.
- * @throws Problem CONFLICT without a key.
+ * @throws Problem CONFLICT without a key, and while a server runs that could not open what is sealed with it.
  */
 export async function rotateSealing(
   { database, clock, sealing, sealedKinds }: SealingServices,
@@ -134,6 +135,8 @@ export async function rotateSealing(
     const counts = { ...NOTHING };
     const check = checkOf(current, false);
     const before = await agreeOn(tx, SECRET_KEY, { check, keptOn: null });
+    const lacking = await serversWithout(tx, current.id);
+    if (lacking.length > 0) throw new Problem("CONFLICT", keyIsMissing(current.id, lacking));
     for (const each of sealedKinds) {
       await each.reseal(tx, (stored, place) => {
         const state = stateOf(sealing, stored, place);
@@ -152,6 +155,10 @@ export async function rotateSealing(
   sealing.acceptsPlain = false;
   return counts;
 }
+
+const keyIsMissing = (keyId: string, servers: readonly string[]): string =>
+  `The key ${keyId} is missing on ${servers.join(", ")}: what is sealed with it could not be opened there. Restart ` +
+  "these servers with SECRET_KEY and PREVIOUS_SECRET_KEY first; one that has ended is forgotten after a minute.";
 
 /**
  * Gives up the secrets that cannot be opened any more, because their key is lost. The next secret is

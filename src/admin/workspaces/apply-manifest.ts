@@ -6,6 +6,7 @@ import type { Database, Transaction } from "../../database/database.ts";
 import type { Authenticator } from "../../http/callers.ts";
 import { recordChanges } from "../audit/audit.ts";
 import { findNewer, OlderManifest, recordApplied } from "./applied-manifests.ts";
+import { HIDDEN, withFields } from "./field-changes.ts";
 import { findWorkspace } from "./find-workspace.ts";
 import { beginWorkspace, saveCompany, saveWorkspace } from "./manage-workspaces.ts";
 import {
@@ -70,6 +71,8 @@ export interface ApplyOptions {
   readonly source?: string | undefined;
   /** Refuses a manifest that a newer one replaced. */
   readonly unlessOlder?: boolean | undefined;
+  /** Gets a sentence for each thing that differs from the manifest and stays so. */
+  readonly note?: (sentence: string) => void;
 }
 
 /**
@@ -87,6 +90,7 @@ export async function applyManifest(
   options: ApplyOptions = {},
 ): Promise<readonly Change[]> {
   const { dryRun = false, prune = false, source = "the admin API", unlessOlder } = options;
+  const applying = { ...services, dryRun, ...(options.note && { note: options.note }) };
   const checked = checkManifest(services, unchecked);
   const manifest = prune ? withEmptyLists(services, checked) : checked;
   await runSlowChecks(services, manifest);
@@ -95,7 +99,7 @@ export async function applyManifest(
       await lockForApply(tx);
       const newer = unlessOlder ? await findNewer(tx, checked) : undefined;
       if (newer) throw new OlderManifest(newer);
-      const changes = await applyChecked(tx, services, context, manifest);
+      const changes = await applyChecked(tx, applying, context, manifest);
       if (dryRun) throw new RolledBack(changes);
       await recordApplied(tx, services.clock, checked, source);
       await recordChanges(tx, services.clock, context, changes);
@@ -119,9 +123,12 @@ class RolledBack extends Error {
   }
 }
 
+/** In a dry run changes name the fields that they change. */
+type Applying = ApplyServices & { readonly dryRun: boolean };
+
 async function applyChecked(
   tx: Transaction,
-  services: ApplyServices,
+  services: Applying,
   context: Context,
   manifest: Manifest,
 ): Promise<Change[]> {
@@ -157,7 +164,7 @@ function withEmptyLists(
 
 async function applyWorkspace(
   tx: Transaction,
-  services: ApplyServices,
+  services: Applying,
   context: Context,
   companyId: string,
   declared: DeclaredWorkspace,
@@ -242,7 +249,7 @@ async function checkThose(
 
 async function applyAll<Where extends Context>(
   tx: Transaction,
-  services: ResourceServices,
+  services: Applying,
   resources: readonly Resource<Where>[],
   context: Where,
   owner: Readonly<Record<string, unknown>>,
@@ -252,12 +259,27 @@ async function applyAll<Where extends Context>(
   for (const resource of resources) {
     const declared = owner[resource.key];
     if (declared === undefined) continue;
-    const applied = resource.apply(tx, services, context, declared as never).catch((error) => {
-      throw placedAt(place, resource.key, error);
-    });
-    changes.push(...(await applied));
+    const before = await stateOf(tx, services, resource, context);
+    const applied = await resource
+      .apply(tx, services, context, declared as never)
+      .catch((error) => {
+        throw placedAt(place, resource.key, error);
+      });
+    const after = applied.length > 0 && (await stateOf(tx, services, resource, context));
+    const compared = { identity: resource.identity, before, after };
+    changes.push(...(services.dryRun ? withFields(applied, compared) : applied));
   }
   return changes;
+}
+
+/** Of a preview: the declaration of the present state, without secrets. */
+async function stateOf<Where extends Context>(
+  tx: Transaction,
+  { sealing, dryRun }: Applying,
+  { declaration }: Resource<Where>,
+  context: Where,
+): Promise<unknown> {
+  return dryRun ? declaration(tx, { sealing, secret: () => HIDDEN }, context) : undefined;
 }
 
 /** A list of keys and indexes that leads to a member of the manifest. */

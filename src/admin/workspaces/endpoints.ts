@@ -21,6 +21,16 @@ const Change = Type.Object({
   kind: Type.String(),
   workspace: Type.String(),
   name: Type.String(),
+  fields: Type.Optional(
+    Type.Array(
+      Type.Object({
+        field: Type.String({ description: "Its path.", examples: ["settings.time_zone"] }),
+        before: Type.Unknown({ description: "The value now." }),
+        after: Type.Unknown({ description: "The value afterwards." }),
+      }),
+      { description: "In a dry run, what an update changes. Secrets are hidden." },
+    ),
+  ),
 });
 
 const applyEndpoint = endpoint({
@@ -69,15 +79,32 @@ const applyEndpoint = endpoint({
     },
   ),
   replies: {
-    200: Type.Object({ changes: Type.Array(Change), message: Success }),
+    200: Type.Object({
+      changes: Type.Array(Change),
+      notes: Type.Array(Type.String(), {
+        description:
+          "What differs from the manifest and stays so: a key that was rotated since, for example.",
+        examples: [[]],
+      }),
+      message: Success,
+    }),
   },
 }).handledBy(async (services: ApplyServices, context, { body, query }) => {
-  const options = { dryRun: query.dry_run, prune: query.prune };
-  const changes = await applyManifest(services, body, context, options);
-  return { status: 200, body: { changes: changes.map(withoutDetails), message: "success" } };
+  const notes: string[] = [];
+  const note = (sentence: string) => void notes.push(sentence);
+  const options = { dryRun: query.dry_run, prune: query.prune, note };
+  const applied = await applyManifest(services, body, context, options);
+  const changes = applied.map((change) => viewOf(change, query.dry_run ?? false));
+  return { status: 200, body: { changes, notes, message: "success" } };
 });
 
-const withoutDetails = ({ details: _details, ...change }: ManifestChange) => change;
+const viewOf = ({ action, kind, workspace, name, fields }: ManifestChange, isPreview: boolean) => ({
+  action,
+  kind,
+  workspace,
+  name,
+  ...(isPreview && fields && { fields: [...fields] }),
+});
 
 const schemaEndpoint = endpoint({
   name: "getManifestSchema",

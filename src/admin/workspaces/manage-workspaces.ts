@@ -7,6 +7,7 @@ import {
   type WorkspaceSettings,
 } from "../../base/context/workspace-settings.ts";
 import type { Transaction } from "../../database/database.ts";
+import { differences } from "./field-changes.ts";
 import type { Change, ResourceServices } from "./resource.ts";
 import {
   insertCompany,
@@ -31,7 +32,13 @@ export async function saveCompany(
   const known = await selectCompany(tx);
   const id = known?.id ?? clock.newId();
   const change = (action: Change["action"]): Change[] => [
-    { action, kind: "company", workspace: "", name },
+    {
+      action,
+      kind: "company",
+      workspace: "",
+      name,
+      ...(known && { fields: [{ field: "name", before: known.name, after: name }] }),
+    },
   ];
   if (!known) {
     await insertCompany(tx, { id, name }, clock.now());
@@ -70,7 +77,9 @@ export async function saveWorkspace(
   }
   if (isDeepStrictEqual(known, wanted)) return { id, isNew: false, changes: [] };
   await updateWorkspace(tx, wanted);
-  return { id, isNew: false, changes: change("updated") };
+  const before = { allow_reset: known.allowReset, settings: known.settings };
+  const fields = differences(before, details);
+  return { id, isNew: false, changes: change("updated").map((each) => ({ ...each, fields })) };
 }
 
 const settingsOf = (declared: WantedWorkspace["settings"]): WorkspaceSettings =>

@@ -26,6 +26,15 @@ export interface Change {
   readonly name: string;
   /** The new state, as far as the audit log records it. */
   readonly details?: Readonly<Record<string, unknown>> | undefined;
+  /** What an update changes, in a preview. Secrets are hidden. */
+  readonly fields?: readonly FieldChange[];
+}
+
+export interface FieldChange {
+  /** Such as `settings.time_zone`. */
+  readonly field: string;
+  readonly before: unknown;
+  readonly after: unknown;
 }
 
 /** For checks that would block the event loop. */
@@ -42,6 +51,8 @@ export interface ResourceServices {
   readonly shortestSecret: number;
   /** What a workspace consists of; a new one starts with their defaults. */
   readonly resources: readonly Resource[];
+  /** Tells who applies a manifest, in a sentence, what differs from it and stays so. */
+  readonly note?: (sentence: string) => void;
 }
 
 /** An entry as the schema of its resource describes it, or the value of a resource that is no list. */

@@ -1,4 +1,5 @@
 import { type DestinationStream, type Logger, pino, stdTimeFunctions } from "pino";
+import { framesOf } from "./frames.ts";
 
 export type LogFormat = "auto" | "json" | "pretty";
 
@@ -22,11 +23,28 @@ const STANDARD_ERROR = {
   maxLength: 16 * 1_048_576,
 };
 
-/** What the log may hold of an error: its message may quote data. */
+/** What the log holds of an error. @returns its message without data, and its frames in the source files. */
 export function describeError(error: unknown) {
-  const { name, code, stack } = error as Error & { code?: string };
-  return { error: name, code, stack: stack?.split("\n").filter((line) => /^\s+at /.test(line)) };
+  const { name, code, message, stack } = error as Error & { code?: string };
+  return { error: name, code, message: withoutData(message ?? "", code), stack: framesOf(stack) };
 }
+
+/** Errors of connections, resources and the schema: their messages name hosts, tables and limits, and no data. */
+const QUOTES_NO_DATA = /^(?:E[A-Z]+|CONN\w+|(?:08|23|25|28|2D|3D|40|42|53|54|55|57|58|XX)\w{3})$/;
+
+const QUOTED = /"[^"]*"|'[^']*'|`[^`]*`|"[^"]*$/g;
+
+/** Addresses, telephone numbers, keys: long enough to be somebody's; not those of machines. */
+const TELLING = /\S+@\S+|\+\d[\d ().-]{5,}\d|\b\d{7,}\b|\b[\w-]{24,}\b/g;
+
+/** Other messages may quote what a user sent: a value that cannot be parsed, for example. */
+function withoutData(message: string, code: string | undefined): string {
+  const plain =
+    code !== undefined && QUOTES_NO_DATA.test(code) ? message : message.replace(QUOTED, "…");
+  return plain.replace(TELLING, "…").slice(0, LONGEST_MESSAGE);
+}
+
+const LONGEST_MESSAGE = 500;
 
 /**
  * The server's log: a short line for people on a terminal, JSON with level names and ISO 8601 times

@@ -1,4 +1,4 @@
-import type { Database } from "../database.ts";
+import type { Database, Queryable } from "../database.ts";
 import { compareMigrations, type SchemaState } from "./migrate.ts";
 
 /** What `rapport doctor` wants to know of a database. */
@@ -8,6 +8,19 @@ export interface Examination {
   readonly schema: SchemaState;
   /** How far the database's clock is ahead of this process's, in milliseconds; half a round trip off at most. */
   readonly clockAheadMs: number;
+}
+
+/** @throws where the database takes no writes, as a standby does, with what to do about it. */
+export async function refuseReadOnly(database: Queryable): Promise<void> {
+  const [row] = await database.query<{ readOnly: string; isStandby: boolean }>(
+    `select current_setting('transaction_read_only') as "readOnly", pg_is_in_recovery() as "isStandby"`,
+  );
+  if (row?.readOnly !== "on") return;
+  throw new Error(
+    row.isStandby
+      ? "The database is read-only, because it is a standby: name the primary in DATABASE_URL, or several hosts."
+      : "The database is read-only: default_transaction_read_only is on for it, for the user or for the server.",
+  );
 }
 
 /** Looks at a database without changing it. */

@@ -2,6 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { packageRoot } from "../../base/package-root.ts";
 import { sha256 } from "../../base/values/hashes.ts";
+import { FULL_VERSION } from "../../base/version.ts";
 import { distributeTables } from "../citus/distribute.ts";
 import type { Database, Queryable, Transaction } from "../database.ts";
 
@@ -43,7 +44,7 @@ export async function migrateWithin(
     "create table if not exists migrations (name text primary key, checksum text not null)",
   );
   const applied = await appliedMigrations(tx);
-  refuseForeignHistory(migrations, applied);
+  refuseForeignHistory(migrations, applied, await lastVersion(tx));
   const pending = migrations.filter(({ name }) => !applied.has(name) && isWanted(name));
   for (const migration of pending) {
     for (const statement of statementsOf(migration.sql)) await tx.script(statement);
@@ -52,6 +53,7 @@ export async function migrateWithin(
       migration.checksum,
     ]);
   }
+  if (pending.length > 0) await recordVersion(tx);
   const present = migrations.filter(({ name }) => applied.has(name) || isWanted(name));
   await distributeTables(
     tx,
@@ -71,7 +73,8 @@ const statementsOf = (sql: string): string[] =>
 /** @throws where `migrate` refuses the database: it is newer than this version, or an applied file was changed. */
 export async function checkHistory(database: Queryable): Promise<void> {
   if (await hasSchema(database)) {
-    refuseForeignHistory(await readMigrations(), await appliedMigrations(database));
+    const applied = await appliedMigrations(database);
+    refuseForeignHistory(await readMigrations(), applied, await lastVersion(database));
   }
 }
 
@@ -130,17 +133,40 @@ export async function appliedMigrations(tx: Queryable): Promise<Map<string, stri
   return new Map(rows.map((row) => [row.name, row.checksum]));
 }
 
+/** Notes, beside the table itself, which version migrated last: an older one can say which one is needed. */
+async function recordVersion(tx: Transaction): Promise<void> {
+  await tx.script(`comment on table migrations is 'Rapport ${FULL_VERSION.replaceAll("'", "''")}'`);
+}
+
+/** Such as `Rapport 0.2.0 (4f2a91c3, 2026-01-31)`; undefined where none has noted itself. */
+async function lastVersion(database: Queryable): Promise<string | undefined> {
+  const sql = "select obj_description('migrations'::regclass, 'pg_class') as version";
+  const [row] = await database.query<{ version: string | null }>(sql);
+  return row?.version ?? undefined;
+}
+
+/** The first file since development versions; theirs had other names. */
+const BASELINE = "0001-baseline.sql";
+
 function refuseForeignHistory(
   migrations: readonly Migration[],
   applied: ReadonlyMap<string, string>,
+  usedBy: string | undefined,
 ): void {
   const known = new Map(migrations.map((migration) => [migration.name, migration.checksum]));
+  if (applied.size > 0 && !applied.has(BASELINE)) {
+    throw new Error(
+      "This database was made by a development version of Rapport, from before its first schema, and cannot be " +
+        "migrated. Export the users with that version, and import them into an empty database.",
+    );
+  }
   for (const [name, checksum] of applied) {
     const expected = known.get(name);
     if (expected === undefined) {
+      const newer = usedBy ?? "a newer version of Rapport";
       throw new Error(
-        `The database holds the migration ${name}, which this version of Rapport does not know: ` +
-          "a newer version was used with it. Start that version.",
+        `This is Rapport ${FULL_VERSION}, and the database was migrated by ${newer}: it holds the migration ` +
+          `${name}, which this version does not know. Start that version, or a newer one.`,
       );
     }
     if (expected !== checksum) {

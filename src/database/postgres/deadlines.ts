@@ -1,5 +1,6 @@
-import { READ_ONLY } from "../database.ts";
+import { isUnreachable, READ_ONLY } from "../database.ts";
 import { databaseError } from "../lost-node.ts";
+import type { Pulse } from "./pulse.ts";
 
 /** How long the database may take, in milliseconds. */
 export interface Deadlines {
@@ -27,55 +28,69 @@ const GRACE_MS = 1_000;
 /** The SQLSTATE of a canceled statement: what a server that keeps its deadlines would have sent. */
 const QUERY_CANCELED = "57014";
 
-/** Concludes from statements without a response whether the server still responds at all. */
+/** Ends the wait for responses that do not come. */
 export interface Watchdog {
   /**
-   * @returns what `response` becomes.
-   * @throws an error that counts as unavailable when it takes longer than a server that responds would.
+   * @returns what `response` becomes. A statement that is not sent yet waits for a lost server, at most a second.
+   * @throws an error that counts as unavailable when the server is lost, or takes longer than one that responds would.
    */
   watch<Result>(response: PromiseLike<Result>): Promise<Result>;
+  /** The same for the statements of a transaction, which are sent already. */
+  watchSent<Result>(response: PromiseLike<Result>): Promise<Result>;
+  /** Waits for a lost server, at most a second. @throws where it is not back. */
+  ready(): Promise<void>;
 }
 
 /**
- * A server that responds ends each statement in time by itself. One that was stopped, or whose network
- * drops packets, sends nothing at all, and the operating system would wait for many minutes. So each
- * statement has a timer here too. When it ends and no other statement got a response since, the
- * connections are closed: everything that waits for them fails, and the next request opens new ones.
+ * A server that responds ends each statement in time by itself. Where one statement alone gets no response, its timer
+ * here ends the wait; whether the server is there at all is for its pulse to say.
+ *
+ * @param disconnect closes all connections for a reason.
  */
-export function createWatchdog({ statementMs }: Deadlines, disconnect: () => void): Watchdog {
-  let respondedAt = 0;
+export function createWatchdog(
+  { statementMs }: Deadlines,
+  pulse: Pulse,
+  disconnect: (reason: Error) => void,
+): Watchdog {
+  const watchSent = <Result>(response: PromiseLike<Result>): Promise<Result> =>
+    new Promise((resolve, reject) => {
+      const done = pulse.waitFor(reject);
+      const expire = () => {
+        done(false);
+        reject(timeoutError());
+      };
+      // After the process was paused, timers fire before sockets are read; this lets responses that have arrived be read first.
+      const timer = setTimeout(
+        () => setImmediate(() => isOpen && expire()),
+        statementMs + GRACE_MS,
+      );
+      let isOpen = true;
+      const close = (hasResponse: boolean) => {
+        isOpen = false;
+        done(hasResponse);
+        clearTimeout(timer);
+      };
+      response.then(
+        (result) => {
+          close(true);
+          resolve(result);
+        },
+        (error) => {
+          close(!isUnreachable(error));
+          // After a failover this server is a standby: new connections find the primary.
+          if (error?.code === READ_ONLY) disconnect(databaseError(READ_ONLY, error.message));
+          else if (isUnreachable(error)) pulse.suspect();
+          reject(error);
+        },
+      );
+    });
   return {
-    watch: (response) =>
-      new Promise((resolve, reject) => {
-        const askedAt = performance.now();
-        const expire = () => {
-          if (respondedAt < askedAt) disconnect();
-          reject(timeoutError());
-        };
-        // After the process was paused, timers fire before sockets are read; this lets responses that have arrived be read first.
-        const timer = setTimeout(
-          () => setImmediate(() => isOpen && expire()),
-          statementMs + GRACE_MS,
-        );
-        let isOpen = true;
-        const close = () => {
-          isOpen = false;
-          respondedAt = performance.now();
-          clearTimeout(timer);
-        };
-        response.then(
-          (result) => {
-            close();
-            resolve(result);
-          },
-          (error) => {
-            close();
-            // After a failover this server is a standby: new connections find the primary.
-            if (error?.code === READ_ONLY) disconnect();
-            reject(error);
-          },
-        );
-      }),
+    watchSent,
+    watch: async (response) => {
+      await pulse.recovery();
+      return watchSent(response);
+    },
+    ready: async () => pulse.recovery(),
   };
 }
 

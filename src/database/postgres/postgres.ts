@@ -21,6 +21,7 @@ import {
   LONG_DEADLINES,
   type Watchdog,
 } from "./deadlines.ts";
+import { createPulse, type Pulse } from "./pulse.ts";
 
 /** How many connections one process keeps, at most, for each use. */
 const CONNECTIONS: Readonly<Record<Use, number>> = { intake: 8, lookup: 4, analysis: 5 };
@@ -34,6 +35,9 @@ const ON_CITUS = { "citus.enable_deadlock_prevention": "off" };
 
 /** Connections for other uses than intake are closed after this many seconds without work. */
 const IDLE_SECONDS = 60;
+
+/** How long a connection that failed waits for the next attempt: by default the client waits up to 20 s. */
+const RECONNECT_SECONDS = 0.1;
 
 /** How long a connection may take, at most; never longer than a statement. */
 const CONNECT_SECONDS = 10;
@@ -54,22 +58,33 @@ export async function openPostgres(
 ): Promise<Database> {
   const open = (node: string) => openNode(node, statementSeconds);
   const database = open(url);
-  if (!(await isCitus(database))) return database;
+  const isCluster = await isCitus(database).catch(async (error) => {
+    await database.close();
+    throw error;
+  });
+  if (!isCluster) return database;
   return clusterOf(database, usesWorkers ? createWorkers(database, url, open) : undefined);
 }
 
 function openNode(url: string, statementSeconds: number): Database {
   const deadlines = deadlinesOf(statementSeconds * 1_000);
   const pools = new Map<Use, Pool>();
+  const { pulse, endPulse } = startPulse(url, (reason) => {
+    for (const pool of pools.values()) pool.disconnect(reason);
+  });
   const poolFor = (use: Use): Pool => {
     const known = pools.get(use);
     if (known) return known;
-    const pool = openPool(url, use, use === "analysis" ? LONG_DEADLINES : deadlines);
+    const pool = openPool(url, use, use === "analysis" ? LONG_DEADLINES : deadlines, pulse);
     pools.set(use, pool);
     return pool;
   };
   const close = async () => {
-    await Promise.all([...pools.values()].map((pool) => pool.sql.end({ timeout: 5 })));
+    pulse.stop();
+    await Promise.all([
+      endPulse(),
+      ...[...pools.values()].map(({ sql }) => sql.end({ timeout: 5 })),
+    ]);
   };
 
   const databaseFor = (use: Use): Database => {
@@ -80,7 +95,7 @@ function openNode(url: string, statementSeconds: number): Database {
       concurrency: CONNECTIONS[use],
       isSerialized: false,
       ordersWriters: true,
-      ...queryable(pool.sql, pool.watchdog),
+      ...queryable(pool.sql, pool.watchdog.watch),
       for: databaseFor,
       reader: () => database,
       lanes: async (processes) => lanesFor(processes, CONNECTIONS[use]),
@@ -90,6 +105,7 @@ function openNode(url: string, statementSeconds: number): Database {
       transactionAtOnce: transaction,
       // Autovacuum does it.
       maintain: async () => {},
+      onEvent: pulse.onEvent,
       close,
     };
     return database;
@@ -100,15 +116,41 @@ function openNode(url: string, statementSeconds: number): Database {
 interface Pool {
   readonly sql: postgres.Sql;
   readonly watchdog: Watchdog;
+  disconnect(reason: Error): void;
 }
 
-function openPool(url: string, use: Use, deadlines: Deadlines): Pool {
+/** Opens the connection on which a server is asked for a sign of life; it is there only while one is awaited. */
+function startPulse(url: string, disconnectPools: (reason: Error) => void) {
+  const sockets = new Set<Socket>();
+  const options = {
+    max: 1,
+    onnotice: () => {},
+    idle_timeout: 5,
+    connect_timeout: CONNECT_SECONDS,
+    backoff: () => 0,
+    fetch_types: false,
+    connection: { application_name: "rapport" },
+    socket: openSockets(sockets),
+  };
+  const sql = postgres(url, options);
+  const pulse = createPulse({
+    ask: () => sql.unsafe("select 1"),
+    disconnect: () => {
+      for (const socket of sockets) socket.destroy(silence());
+      disconnectPools(silence());
+    },
+  });
+  return { pulse, endPulse: () => sql.end({ timeout: 1 }) };
+}
+
+function openPool(url: string, use: Use, deadlines: Deadlines, pulse: Pulse): Pool {
   const sockets = new Set<Socket>();
   const options = {
     max: CONNECTIONS[use],
     onnotice: () => {},
     connect_timeout: Math.min(CONNECT_SECONDS, deadlines.statementMs / 1_000),
     ...(use !== "intake" && { idle_timeout: IDLE_SECONDS }),
+    backoff: () => RECONNECT_SECONDS,
     // The types of arrays need not be fetched: see parameters.ts.
     fetch_types: false,
     // Of several hosts one is the primary, and another one after a failover.
@@ -129,10 +171,10 @@ function openPool(url: string, use: Use, deadlines: Deadlines): Pool {
     socket: openSockets(sockets),
   };
   const sql = postgres(url, options);
-  const disconnect = () => {
-    for (const socket of sockets) socket.destroy(silence());
+  const disconnect = (reason: Error) => {
+    for (const socket of sockets) socket.destroy(reason);
   };
-  return { sql, watchdog: createWatchdog(deadlines, disconnect) };
+  return { sql, watchdog: createWatchdog(deadlines, pulse, disconnect), disconnect };
 }
 
 const namesSeveralHosts = (url: string): boolean => /^[^/]+\/\/[^/?]*,/.test(url);
@@ -167,9 +209,11 @@ function openSockets(sockets: Set<Socket>): (place: Host) => Socket {
  * the waits for a connection, for begin and for commit.
  */
 async function inTransaction<Result>({ sql, watchdog }: Pool, work: Work<Result>): Promise<Result> {
+  await watchdog.ready();
   let isLost = false;
   let isOver = false;
   let isCommitting = false;
+  let failed: { readonly error: unknown } | undefined;
   const ask = async (tx: postgres.TransactionSql, statement: Parameters<typeof sql.unsafe>) => {
     if (isLost || isOver) throw databaseError("CONNECTION_CLOSED", LOST);
     return tx.unsafe(...statement).catch((error) => {
@@ -184,24 +228,29 @@ async function inTransaction<Result>({ sql, watchdog }: Pool, work: Work<Result>
     if (isOver) throw new Error(LOST);
     begun.reach();
     const unsafe = (...statement: Parameters<typeof sql.unsafe>) => ask(tx, statement);
-    const script = async (text: string) => void (await watchdog.watch(unsafe(text)));
+    const script = async (text: string) => void (await watchdog.watchSent(unsafe(text)));
     try {
-      const result = await work({ ...queryable({ unsafe }, watchdog), script }, false);
+      const result = await work({ ...queryable({ unsafe }, watchdog.watchSent), script }, false);
       isCommitting = true;
       return result;
+    } catch (error) {
+      failed = { error };
+      throw error;
     } finally {
       if (isLost) await new Promise(() => {});
       worked.reach();
     }
   }) as Promise<Result>;
   try {
-    await watchdog.watch(Promise.race([begun.reached, transaction]));
+    await watchdog.watchSent(Promise.race([begun.reached, transaction]));
     await Promise.race([worked.reached, transaction]).catch((error) => {
       isLost = true;
       throw error;
     });
-    return await watchdog.watch(transaction);
+    return await watchdog.watchSent(transaction);
   } catch (error) {
+    // What the work met says more than the end of its connection, which may be the consequence.
+    if (failed) throw failed.error;
     throw isCommitting && !isUnavailable(error) ? commitError(error) : error;
   } finally {
     isOver = true;
@@ -220,7 +269,8 @@ function signal(): { readonly reached: Promise<void>; reach(): void } {
 
 const LOST = "The transaction is over: its connection was lost.";
 
-const HAS_NO_SOCKET = /^(?:CONNECTION_(?:CLOSED|DESTROYED)|ECONN\w+|EPIPE|ETIMEDOUT)$/;
+/** Among them what closes a connection to a server that takes no writes: see `createWatchdog`. */
+const HAS_NO_SOCKET = /^(?:CONNECTION_(?:CLOSED|DESTROYED)|ECONN\w+|EPIPE|ETIMEDOUT|25006)$/;
 
 /** What runs statements: the client, or a transaction of it. */
 interface Asked {
@@ -229,11 +279,9 @@ interface Asked {
   ): PromiseLike<postgres.RowList<postgres.Row[]>>;
 }
 
-function queryable(sql: Asked, watchdog: Watchdog): Queryable {
+function queryable(sql: Asked, watch: Watchdog["watch"]): Queryable {
   const run = (text: string, parameters: readonly unknown[] = []) =>
-    watchdog.watch(
-      sql.unsafe(text, encodeParameters(parameters, "text") as string[], { prepare: true }),
-    );
+    watch(sql.unsafe(text, encodeParameters(parameters, "text") as string[], { prepare: true }));
   return {
     query: async <Row>(text: string, parameters?: readonly unknown[]) =>
       (await run(text, parameters)) as unknown as Row[],

@@ -64,7 +64,7 @@ describe("applying a manifest", () => {
     ]);
     assert.equal((await track(`${name}-dev`, { events: [EVENT] })).status, 201);
     const second = await apply(full(name));
-    assert.deepEqual(second.body, { changes: [], message: "success" });
+    assert.deepEqual(second.body, { changes: [], notes: [], message: "success" });
   });
 
   test("applying a manifest updates changed entries and removes entries that its lists omit", async () => {

@@ -1,0 +1,47 @@
+import { isDeepStrictEqual } from "node:util";
+import type { Change, FieldChange } from "./resource.ts";
+
+/* What a change does to each field, from the declarations of the states before and after it: they hold no secrets. */
+
+/** Marks the place of a secret in a declaration that is compared and never written. */
+export const HIDDEN = "(secret)";
+
+interface Compared {
+  /** The member that identifies an entry of a list; undefined for a single value. */
+  readonly identity: string | undefined;
+  readonly before: unknown;
+  readonly after: unknown;
+}
+
+/** The changes with the fields of those that update something. */
+export const withFields = (changes: readonly Change[], compared: Compared): Change[] =>
+  changes.map((change) =>
+    change.action === "updated" ? { ...change, fields: fieldsOf(change, compared) } : change,
+  );
+
+function fieldsOf({ name }: Change, { identity, before, after }: Compared): FieldChange[] {
+  const find = (state: unknown, member: string, value: unknown) =>
+    (Array.isArray(state) ? state : []).find((entry) => entry[member] === value);
+  // A change has the name afterwards; the entry may have had another one before.
+  const entry =
+    identity === undefined ? after : (find(after, identity, name) ?? find(after, "name", name));
+  const known = identity === undefined ? before : find(before, identity, entry?.[identity]);
+  const fields = differences(known, entry);
+  // Only secrets can differ where nothing does that is shown.
+  return fields.length > 0 ? fields : [{ field: HIDDEN, before: HIDDEN, after: HIDDEN }];
+}
+
+/** The fields in which two values differ; a list is one field. */
+export function differences(before: unknown, after: unknown, field = ""): FieldChange[] {
+  if (isDeepStrictEqual(before, after)) return [];
+  if (!isObject(before) || !isObject(after)) {
+    return field === "" ? [] : [{ field, before: before ?? null, after: after ?? null }];
+  }
+  const names = new Set([...Object.keys(before), ...Object.keys(after)]);
+  return [...names].flatMap((name) =>
+    differences(before[name], after[name], field === "" ? name : `${field}.${name}`),
+  );
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);

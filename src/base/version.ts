@@ -1,0 +1,23 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { packageRoot } from "./package-root.ts";
+
+const { version } = JSON.parse(readFileSync(join(packageRoot(), "package.json"), "utf8"));
+
+/** The version of the package. */
+export const RAPPORT_VERSION: string = version;
+
+/** Where the build writes from which commit it was made. */
+export const BUILD_FILE = join("dist", "build.json");
+
+/** The version with the commit and its day: `0.1.0 (4f2a91c3, 2026-01-31)`; of files that were only compiled without. */
+export const FULL_VERSION: string = fullVersion();
+
+function fullVersion(): string {
+  try {
+    const { commit, day } = JSON.parse(readFileSync(join(packageRoot(), BUILD_FILE), "utf8"));
+    return `${version} (${commit}, ${day})`;
+  } catch {
+    return version;
+  }
+}

@@ -74,6 +74,7 @@ describe("rapport --help", () => {
       "validate",
       "schema",
       "users",
+      "segments",
       "import",
       "export",
       "tail",

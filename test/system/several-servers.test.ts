@@ -71,7 +71,11 @@ describe("the admin token and the demo key of several servers on one PostgreSQL"
     assert.ok(!first.greeting.includes(token));
     assert.doesNotMatch(first.greeting, /sign-in\/link|works once/);
     const second = await startChild(two);
-    assert.deepEqual(await readdir(two.DATA_DIR as string), []);
+    const files = await readdir(two.DATA_DIR as string);
+    assert.deepEqual(
+      files.filter((name) => !name.endsWith(".sock")),
+      [],
+    );
     for (const name of ["admin-token", "demo-api-key"]) {
       const place = join(one.DATA_DIR as string, name);
       assert.ok(second.greeting.includes(`the one that was created on `), second.greeting);

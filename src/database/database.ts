@@ -117,6 +117,8 @@ export interface EngineEvent {
   readonly level: "error" | "info";
   readonly message: string;
   readonly details: Readonly<Record<string, unknown>>;
+  /** Where the database was lost or found again. */
+  readonly isUp?: boolean;
 }
 
 /**

@@ -84,7 +84,10 @@ export async function serve(
   const clock = config.clock ?? createSettableClock();
   const metrics = createMetrics(clock);
   const [log, opened] = await settleAll([createLog(config, logTo), opening]);
-  opened.onEvent?.(({ level, message, details }) => log[level](details, message));
+  opened.onEvent?.(({ level, message, details, isUp }) => {
+    log[level](details, message);
+    if (isUp !== undefined) metrics.databaseUp(isUp);
+  });
   const telemetry = await openTelemetry(config, metrics, log);
   const { tracing } = telemetry;
   const watched = metered(tracing.receive ? traced(opened, tracing) : opened, metrics);

@@ -14,6 +14,7 @@ import {
   keptSecret,
   placeOf,
   readKeptSecret,
+  retireSharedSecret,
   type SharedSecret,
   shareSecret,
 } from "../admin/secrets/shared-secret.ts";
@@ -133,8 +134,8 @@ async function readKeyFile(setting: string, path: string | undefined): Promise<s
 }
 
 /**
- * The token that opens `/admin/v1` on this server: `ADMIN_TOKEN` alone where it is set, else the generated one
- * of the database.
+ * The token that opens `/admin/v1` on this server: `ADMIN_TOKEN` where it is set, else the generated one of the
+ * database. One that is replaced by `ADMIN_TOKEN` never works again.
  *
  * @throws Problem INVALID_REQUEST for a token that could be guessed.
  */
@@ -144,6 +145,7 @@ export async function findAdminToken(
 ): Promise<SharedSecret> {
   if (adminToken === undefined) return shareSecret(database, dataDir, ADMIN_TOKEN_FILE, "admin");
   refuseShortSecret(adminToken, shortestSecret, "ADMIN_TOKEN");
+  await retireSharedSecret(database, dataDir, ADMIN_TOKEN_FILE);
   return { hash: hashSecret(adminToken), secret: adminToken, isNew: false, origin: undefined };
 }
 

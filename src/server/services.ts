@@ -4,6 +4,7 @@ import { createFailedAttempts } from "../admin/access/failed-attempts.ts";
 import { createLastUsed } from "../admin/access/last-used.ts";
 import { createRateLimits } from "../admin/access/rate-limits.ts";
 import { createReadRecorder } from "../admin/audit/audit.ts";
+import { hashSecret } from "../admin/secrets/secrets.ts";
 import type { Clock } from "../base/clock.ts";
 import { createFairLine } from "../base/fair-line.ts";
 import type { Metrics } from "../base/observe/metrics.ts";
@@ -130,13 +131,15 @@ async function createAccess(config: Config, { clock, disk: { database }, metrics
   const stored = { database, clock };
   const adminToken = await findAdminToken(database, config);
   const { hash: adminTokenHash } = adminToken;
+  const { previousAdminToken: previous } = config;
+  const adminTokenHashes = [adminTokenHash, ...(previous ? [hashSecret(previous)] : [])];
   const lastUsed = createLastUsed(database, clock);
   const failedAttempts = createFailedAttempts(config.maxFailedAuth, metrics);
   const sessions = createSessions(stored, adminTokenHash, config);
   const identityProvider = config.oidc && (await createIdentityProvider(config.oidc));
   const authenticator = createAuthenticator(
     { ...stored, lastUsed, failedAttempts, sessions },
-    adminTokenHash,
+    adminTokenHashes,
     { sign_in: { oidc: identityProvider?.view ?? null } },
   );
   return {
@@ -147,6 +150,7 @@ async function createAccess(config: Config, { clock, disk: { database }, metrics
       sessions,
       failedAttempts,
       adminTokenHash,
+      adminTokenHashes,
       identityProvider,
     },
   };

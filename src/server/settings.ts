@@ -97,6 +97,12 @@ export const SETTINGS = {
     "The token of /admin/v1, at least 24 characters; else the first server on the database generates one " +
       "and keeps it in its data folder (mode 0600).",
   ),
+  PREVIOUS_ADMIN_TOKEN: setting(
+    "previousAdminToken",
+    "",
+    optional(text),
+    "The earlier ADMIN_TOKEN, which works beside it while callers change to the new one.",
+  ),
   SECRET_KEY: usual(
     "secretKey",
     "",

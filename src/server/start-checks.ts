@@ -40,7 +40,10 @@ type Check<Arguments extends readonly unknown[]> = (
 
 /** Checks of the settings and of the files that they name. */
 export const SETTING_CHECKS: Readonly<Record<string, Check<[]>>> = {
-  "admin token": async ({ adminToken, shortestSecret }) => {
+  "admin token": async ({ adminToken, previousAdminToken, shortestSecret }) => {
+    if (previousAdminToken !== undefined) {
+      refuseShortSecret(previousAdminToken, shortestSecret, "PREVIOUS_ADMIN_TOKEN");
+    }
     if (adminToken === undefined) return undefined;
     refuseShortSecret(adminToken, shortestSecret, "ADMIN_TOKEN");
     return "ADMIN_TOKEN is long enough.";

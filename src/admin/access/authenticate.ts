@@ -36,7 +36,7 @@ export interface AuthenticatorServices {
  */
 export function createAuthenticator(
   services: AuthenticatorServices,
-  adminTokenHash: string,
+  adminTokenHashes: readonly string[],
   signInHint: SignInHint = {},
 ): Authenticator {
   const { database } = services;
@@ -54,7 +54,7 @@ export function createAuthenticator(
     }
     services.failedAttempts.refuseLocked("administrator", presented.address);
     const token = bearerToken(authorization);
-    if (token === undefined || !hasHash(token, adminTokenHash)) {
+    if (token === undefined || !adminTokenHashes.some((hash) => hasHash(token, hash))) {
       throw services.failedAttempts.refuse("administrator", presented.address);
     }
     return { actor: "administrator", actorName: null } as const;

@@ -4,7 +4,13 @@ import { join } from "node:path";
 import type { Database } from "../../database/database.ts";
 import { createPrivateFolder } from "../../database/embedded/private-folder.ts";
 import { hashSecret, newSecret } from "./secrets.ts";
-import { agreeOn, type SharedSecretRow, selectSharedSecret } from "./shared-secret-store.ts";
+import {
+  agreeOn,
+  deleteSharedSecret,
+  replaceSharedSecret,
+  type SharedSecretRow,
+  selectSharedSecret,
+} from "./shared-secret-store.ts";
 
 /** A secret that every server on a database accepts. */
 export interface SharedSecret {
@@ -41,12 +47,51 @@ export async function shareSecret(
     const secret = await keptSecret(dataDir, name, prefix);
     return { hash: hashSecret(secret), secret, isNew: false, origin: undefined };
   }
-  const known = await findSharedSecret(database, dataDir, name);
-  if (known) return known;
+  const row = await selectSharedSecret(database, name);
+  if (row && !isRetired(row.check)) return sharedBy(row, await readKeptSecret(dataDir, name));
+  if (row) await forgetRetired(database, dataDir, name, row.check);
   const secret = await keptSecret(dataDir, name, prefix);
   const made = { check: hashSecret(secret), keptOn: placeOf(dataDir, name) };
   const agreed = await agreeOn(database, name, made);
   return { ...sharedBy(agreed, secret), isNew: agreed.isNew };
+}
+
+/** Before the hash of a token that was replaced by a configured one. */
+const RETIRED = "retired:";
+
+const isRetired = (check: string): boolean => check.startsWith(RETIRED);
+
+/** Makes sure that a generated token does not work again, where a configured one takes its place. */
+export async function retireSharedSecret(
+  database: Database,
+  dataDir: string,
+  name: string,
+): Promise<void> {
+  if (database.engine === "embedded") {
+    if (dataDir !== "memory:") await rm(join(dataDir, name), { force: true });
+    return;
+  }
+  await database.transaction(async (tx) => {
+    const row = await selectSharedSecret(tx, name);
+    if (!row || isRetired(row.check)) return;
+    await replaceSharedSecret(tx, name, `${RETIRED}${row.check}`);
+  });
+}
+
+/** Makes room for a new token: of the retired one this data folder may have the file. */
+async function forgetRetired(
+  database: Database,
+  dataDir: string,
+  name: string,
+  check: string,
+): Promise<void> {
+  const kept = await readKeptSecret(dataDir, name);
+  if (kept !== undefined && `${RETIRED}${hashSecret(kept)}` === check)
+    await rm(join(dataDir, name));
+  await database.transaction(async (tx) => {
+    const row = await selectSharedSecret(tx, name);
+    if (row?.check === check) await deleteSharedSecret(tx, name);
+  });
 }
 
 /** The token that a server on this database created, if one did. */

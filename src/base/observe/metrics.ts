@@ -24,6 +24,7 @@ export interface Metrics {
   transaction(use: string, ending: string): void;
   /** How many requests are in flight. */
   inFlight(requests: number): void;
+  databaseUp(isUp: boolean): void;
   /** One request that was refused because the server has too much to do, and why. */
   shed(why: string): void;
   /** Units of work that a request's handler counted against its budget. */
@@ -86,6 +87,8 @@ export function createMetrics(clock: Clock = systemClock): Metrics {
     "http_requests_in_flight",
     "Requests being received, processed or answered.",
   );
+  const databaseUp = latest("database_up", "1 while the database can be reached, else 0.");
+  databaseUp.value = 1;
   const shed = counter(
     "http_requests_shed_total",
     "Requests refused because the server was overloaded.",
@@ -181,6 +184,9 @@ export function createMetrics(clock: Clock = systemClock): Metrics {
     },
     statement: (use, seconds) => statements.observe({ use }, seconds),
     transaction: (use, end) => transactions.inc({ use, end }),
+    databaseUp(isUp) {
+      databaseUp.value = isUp ? 1 : 0;
+    },
     inFlight(count) {
       inFlight.value = count;
     },

@@ -7,7 +7,7 @@ import type { Sessions, StartedSession } from "../users/sessions.ts";
 export interface AdminTokenServices {
   readonly sessions: Sessions;
   readonly failedAttempts: FailedAttempts;
-  readonly adminTokenHash: string;
+  readonly adminTokenHashes: readonly string[];
 }
 
 /**
@@ -16,12 +16,12 @@ export interface AdminTokenServices {
  * @throws Problem UNAUTHENTICATED for another token; RATE_LIMITED after too many of them.
  */
 export async function signInWithAdminToken(
-  { sessions, failedAttempts, adminTokenHash }: AdminTokenServices,
+  { sessions, failedAttempts, adminTokenHashes }: AdminTokenServices,
   context: Context,
   given: string,
 ): Promise<StartedSession & { readonly session: Session }> {
   failedAttempts.refuseLocked("administrator", context.address ?? "");
-  if (!hasHash(given, adminTokenHash)) {
+  if (!adminTokenHashes.some((hash) => hasHash(given, hash))) {
     throw failedAttempts.refuse("administrator", context.address ?? "");
   }
   const started = await sessions.start(context, null, { way: "admin_token" });

@@ -44,10 +44,7 @@ export function createPulse({ ask, disconnect }: Line): Pulse {
   function lose(error: unknown): void {
     const isNew = !lost;
     lost = { since: lost?.since ?? performance.now(), error };
-    if (isNew) {
-      const { code, message } = error as { code?: string; message?: string };
-      tell({ level: "error", message: "the database is lost", details: { code, reason: message } });
-    }
+    if (isNew) tell(lossOf(error));
     disconnect();
     for (const reject of waiting) reject(error);
     waiting.clear();
@@ -56,9 +53,9 @@ export function createPulse({ ask, disconnect }: Line): Pulse {
   function find(): void {
     silentTicks = 0;
     if (!lost) return;
-    const seconds = Math.round((performance.now() - lost.since) / 100) / 10;
+    const { since } = lost;
     lost = undefined;
-    tell({ level: "info", message: "the database is back", details: { after_s: seconds } });
+    tell(returnAfter(performance.now() - since));
   }
 
   /** Asks for a sign of life, where none is awaited yet. */
@@ -120,3 +117,14 @@ export function createPulse({ ask, disconnect }: Line): Pulse {
 }
 
 const silence = (): Error => databaseError("ETIMEDOUT", "The database sends nothing.");
+
+function lossOf(error: unknown): EngineEvent {
+  const { code, message: reason } = error as { code?: string; message?: string };
+  const message = "the database is lost";
+  return { level: "error", message, details: { code, reason }, isUp: false };
+}
+
+function returnAfter(ms: number): EngineEvent {
+  const details = { after_s: Math.round(ms / 100) / 10 };
+  return { level: "info", message: "the database is back", details, isUp: true };
+}

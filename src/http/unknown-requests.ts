@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import findMyWay from "find-my-way";
 import { Problem } from "../base/problem.ts";
+import { nearestTo } from "../base/values/nearest.ts";
 import { type Dialect, type Endpoint, pathsOf } from "./endpoint.ts";
 
 /* Requests that belong to no endpoint: the dialect of their errors, and methods that a path does not take. */
@@ -48,7 +49,9 @@ export function createUnknownRequests(
       if (!is404) return undefined;
       const found = router.find("GET", url.split("?", 1)[0] ?? "");
       if (found) return refuseMethod(found.store as ReadonlySet<string>, reply);
-      return new Problem("NOT_FOUND", "There is nothing at this path.");
+      const meant = nearestPath(url.split("?", 1)[0] ?? "", known.keys());
+      const hint = meant ? ` Did you mean ${meant}?` : "";
+      return new Problem("NOT_FOUND", `There is nothing at this path.${hint}`);
     },
     serve(server) {
       const paths = [...known].map(([path, methods]): DeclaredPath => [path.split("/"), methods]);
@@ -65,6 +68,24 @@ export function createUnknownRequests(
       }
     },
   };
+}
+
+/** The longest step of a path in which a slip is looked for. */
+const LONGEST_STEP = 60;
+
+/** The declared path from which this one differs in the spelling of one step. */
+function nearestPath(given: string, declared: Iterable<string>): string | undefined {
+  const steps = given.split("/");
+  for (const path of declared) {
+    const others = path.split("/");
+    if (others.length !== steps.length) continue;
+    const differing = others.filter((step, i) => step !== steps[i] && !step.startsWith(":"));
+    const [step = ""] = differing;
+    const found = steps[others.indexOf(step)] ?? "";
+    if (differing.length !== 1 || found.length > LONGEST_STEP) continue;
+    if (nearestTo(found, [step])) return path;
+  }
+  return undefined;
 }
 
 function refuseMethod(methods: ReadonlySet<string>, reply: FastifyReply): Problem {

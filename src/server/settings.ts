@@ -94,7 +94,7 @@ export const SETTINGS = {
     "adminToken",
     "",
     optional(text),
-    "The token of /admin/v1, at least 24 characters; else the first server on the database generates one " +
+    "The token of /admin/v1, at least 24 characters (any number with DATA_DIR=memory:); else the first server on the database generates one " +
       "and keeps it in its data folder (mode 0600).",
   ),
   PREVIOUS_ADMIN_TOKEN: setting(

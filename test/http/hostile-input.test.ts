@@ -177,6 +177,23 @@ describe("the size and the Content-Type of a body", () => {
 });
 
 describe("unknown paths and methods", () => {
+  test("a path with a slip in one step gets a 404 that names the path that was meant", async () => {
+    const meant = {
+      "/users/trak": "/users/track",
+      "/admin/v1/workspaces/demo/segmnets": "/admin/v1/workspaces/:name/segments",
+      "/subscription/status/gett?a=b": "/subscription/status/get",
+    };
+    for (const [path, right] of Object.entries(meant)) {
+      const { status, body } = await server.send("POST", path);
+      assert.equal(status, 404);
+      assert.equal(body.message, `There is nothing at this path. Did you mean ${right}?`);
+    }
+    for (const path of ["/users/xxxxx", `/users/${"t".repeat(500)}`, "/nowhere", "/"]) {
+      const { body } = await server.send("POST", path);
+      assert.doesNotMatch(JSON.stringify(body), /Did you mean/);
+    }
+  });
+
   test("an unknown path gets a 404 response in JSON", async () => {
     for (const path of ["/nope", "/users", "/users/track/x", "//", "/admin/v1", "/%F0%9F"]) {
       for (const method of ["GET", "POST", "PUT", "DELETE"]) {

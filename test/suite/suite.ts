@@ -84,6 +84,8 @@ for (const script of ["make-snapshot.js", "bundle.js"]) {
 const failedTests = join(packageRoot(), "dist", "failed-tests");
 const failed = new Set<string>();
 rmSync(failedTests, { force: true });
+/** How many tests were not skipped. */
+let ran = 0;
 
 const suiteRun = beginRun();
 const alone = taken.filter((path) => partOf(path) === "limits");
@@ -95,6 +97,12 @@ if (failed.size > 0) {
   process.exitCode = 1;
   writeFileSync(failedTests, `${[...failed].join("\n")}\n`);
   process.stderr.write(`To run what failed again: npm test -- ${[...failed].join(" ")}\n`);
+}
+if (wanted.length > 0 && ran === 0) {
+  process.exitCode = 1;
+  process.stderr.write(
+    "Every test was skipped, so nothing was checked. The lines above say why; many need TEST_DATABASE_URL.\n",
+  );
 }
 await suiteRun.end();
 
@@ -134,7 +142,11 @@ function runFiles(paths: readonly string[], processes: number, { queue, signal }
   const suiteProcess = join(import.meta.dirname, "suite-process.js");
   return new Promise<void>((resolve) => {
     run({ files: Array(processes).fill(suiteProcess), concurrency: processes, signal })
+      .on("test:pass", ({ name, skip, details }) => {
+        if (skip === undefined && details.type !== "suite" && !name.endsWith(".js")) ran += 1;
+      })
       .on("test:fail", ({ name }) => {
+        ran += 1;
         process.exitCode = 1;
         if (name.endsWith(".test.js")) failed.add(nameOf(name));
       })

@@ -97,7 +97,11 @@ describe("rapport import", { concurrency: 3 }, () => {
     assert.equal(second.code, 1);
     assert.match(second.stderr, /^rapport: 3 rows of .* were imported .*--resume .*--again/m);
     assert.equal(await countOf(workspace, 7), 2);
-    assert.equal((await importing("events", path, workspace, "--resume")).code, 2);
+    const resumed = await importing("events", path, workspace, "--resume");
+    assert.deepEqual(
+      [resumed.code, resumed.stdout],
+      [2, "Nothing was left to import. Before: 2 events imported, 1 rejected\n"],
+    );
     assert.equal(await countOf(workspace, 7), 2);
     assert.equal((await importing("events", path, workspace, "--again")).code, 2);
     assert.equal(await countOf(workspace, 7), 4);

@@ -1,7 +1,7 @@
 /*
  * An upgrade without downtime on PostgreSQL: expand, run both, contract (docs/operations/upgrade.md). The new version is
  * this build with one migration more. The previous one is this build too, or, with UPGRADE_FROM, what a git
- * reference of the repository holds: UPGRADE_FROM=HEAD~20 npm test upgrade.
+ * reference of the repository holds: UPGRADE_FROM=HEAD~20 npm test -- system/upgrade.
  */
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";

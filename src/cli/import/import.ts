@@ -206,12 +206,13 @@ function stopOnSignal(say: (sentence: string) => void) {
 }
 
 function report(result: RunResult, file: Rows, kind: ImportKind, options: ImportOptions): number {
-  const { rows, imported, partial, ended } = result;
+  const { rows, sent, imported, partial, ended } = result;
   const rejected = rows - imported;
   for (const what of file.leftOut) printNote(`Left out: ${what}.`);
   const others = file.passedOver();
   if (options.json) {
-    printJson({ rows, imported, rejected, partial, passed_over: others, ...(ended && { ended }) });
+    const total = { rows, imported, rejected, partial, passed_over: others };
+    printJson({ ...total, rows_of_this_run: sent, ...(ended && { ended }) });
   } else {
     const verb = options.dryRun ? "would be imported" : "imported";
     const parts = [
@@ -219,7 +220,8 @@ function report(result: RunResult, file: Rows, kind: ImportKind, options: Import
       ...(partial > 0 ? [`${count(partial)} imported in part`] : []),
       ...(others > 0 ? [`${count(others)} records of another kind passed over`] : []),
     ];
-    printText(`${parts.join(", ")}\n`);
+    const before = rows > 0 && sent === 0 ? "Nothing was left to import. Before: " : "";
+    printText(`${before}${parts.join(", ")}\n`);
   }
   if (ended === "stopped") return 130;
   if (ended) {

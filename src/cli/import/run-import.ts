@@ -32,6 +32,8 @@ export interface RunResult {
   /** With those of earlier runs. */
   rows: number;
   imported: number;
+  /** Sent by this run alone. */
+  sent: number;
   /** Written without one of their values, in this run. */
   partial: number;
   /** Why the import ended before the file did. */
@@ -44,6 +46,7 @@ export async function runImport(run: Import, options: RunOptions): Promise<RunRe
   const result: RunResult = {
     rows: resumed?.rows_done ?? 0,
     imported: resumed?.rows_imported ?? 0,
+    sent: 0,
     partial: 0,
   };
   const show = (endsAt: number) =>
@@ -63,6 +66,7 @@ export async function runImport(run: Import, options: RunOptions): Promise<RunRe
     const { imported, notes } = await sendRows(run, firstRow, rows, display.say);
     await rejects.write(rejectsOf(firstRow, rows, notes));
     result.rows += rows.length;
+    result.sent += rows.length;
     result.imported += imported;
     result.partial += countPartial(rows, notes);
     show(rows.at(-1)?.endsAt ?? 0);

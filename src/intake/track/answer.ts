@@ -1,5 +1,6 @@
 import type { Static } from "typebox";
 import { type Fault, Problem } from "../../base/problem.ts";
+import { nearestTo } from "../../base/values/nearest.ts";
 import { noteOf } from "../../base/verdicts.ts";
 import { type CheckedRequest, verdictOn } from "./check-request.ts";
 import { INPUT_ARRAYS, type Item, type Placed, type Verdict } from "./item.ts";
@@ -8,13 +9,29 @@ import type { NothingRecorded, Outcome } from "./reply.ts";
 const NOTHING_VALID =
   "Valid data must be provided in the 'attributes', 'events', or 'purchases' fields.";
 
-/** Refuses a request of which no object passed the checks, with the reason for each. */
-export const nothingValid = ({ faults }: CheckedRequest): Problem =>
-  new Problem(
+/** Refuses a request of which no object passed the checks, with the reason for each, or with the list that was misspelt. */
+export function nothingValid({ faults }: CheckedRequest, body: object): Problem {
+  const reasons = faults.length > 0 ? faults : misspeltLists(body);
+  return new Problem(
     "INVALID_REQUEST",
     NOTHING_VALID,
-    faults.length > 0 ? { body: { errors: faults.map(verdictOn) } } : {},
+    reasons.length > 0 ? { body: { errors: reasons.map(verdictOn) } } : {},
   );
+}
+
+function misspeltLists(body: object): Placed<Fault>[] {
+  return Object.keys(body)
+    .slice(0, MOST_NAMES)
+    .flatMap((name) => {
+      const array = INPUT_ARRAYS.find((each) => nearestTo(name, [each]));
+      if (array === undefined || array === name) return [];
+      const message = `'${name}' is not a list of this request: did you mean '${array}'?`;
+      return [{ array, index: 0, value: { code: "INVALID_REQUEST", message } }];
+    });
+}
+
+/** In how many members of a body a slip is looked for. */
+const MOST_NAMES = 20;
 
 type Answer<Success> =
   | { readonly status: 201; readonly body: Success & Outcome }

@@ -27,7 +27,7 @@ export async function trackSync(
   const checked = checkRequest(workspace, body, services.clock.now(), { objects: 1 });
   countRefused(services.metrics, workspace, checked.faults);
   const [item] = checked.items;
-  if (!item) throw nothingValid(checked);
+  if (!item) throw nothingValid(checked, body);
   let users: TouchedUser[] = [];
   const answer = (verdicts: readonly Verdict[]) => answerTo(checked, verdicts, { users });
   const verdicts = await services.writeQueue.write({

@@ -39,7 +39,7 @@ export async function track(
   const checked = checkRequest(context.workspace, body, services.clock.now(), capacity);
   const { items } = checked;
   countRefused(services.metrics, context.workspace, checked.faults);
-  if (items.length === 0) throw nothingValid(checked);
+  if (items.length === 0) throw nothingValid(checked, body);
   const answer = (verdicts: readonly Verdict[]) =>
     answerTo(checked, verdicts, countersOf(body, items, verdicts));
   const verdicts = await services.writeQueue.write({

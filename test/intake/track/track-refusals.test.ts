@@ -60,3 +60,16 @@ test("attributes, events or purchases that are not an array are refused by name"
     assert.deepEqual(body, { message, errors: [error] });
   }
 });
+
+test("a track request with a misspelt list is told which one was meant", async () => {
+  const workspace = await server.workspace();
+  const { status, body } = await workspace.track({ event: [{ external_id: "ada" }], other: 1 });
+  assert.equal(status, 400);
+  assert.match(body.message, /^Valid data must be provided/);
+  const message = "'event' is not a list of this request: did you mean 'events'?";
+  assert.deepEqual(body.errors, [
+    { type: message, message, code: "INVALID_REQUEST", input_array: "events", index: 0 },
+  ]);
+  const unlike = await workspace.track({ evts: [] });
+  assert.equal(unlike.body.errors?.[0]?.message, unlike.body.message);
+});

@@ -37,12 +37,16 @@ export function readFilter({ since, until, attribute = [] }: ExportQuery): Expor
     const value = readValue(text.slice(at + 1));
     if (!Object.hasOwn(STANDARD_ATTRIBUTES, name)) filter.customAttributes[name] = value;
     else if (isStored(name)) filter.standardAttributes[name] = value;
-    else throw new Problem("INVALID_REQUEST", `'attribute' cannot be ${name}`);
+    else {
+      const known = Object.keys(STANDARD_ATTRIBUTES).filter(isStored).join(", ");
+      const message = `'attribute' cannot be ${name}. It is a custom attribute or one of ${known}`;
+      throw new Problem("INVALID_REQUEST", message);
+    }
   }
   return filter;
 }
 
-/** Addresses and states are not stored with the attributes. */
+/** Addresses and states are not stored with the attributes: segments find users by them. */
 const isStored = (name: string): boolean =>
   !("derived" in STANDARD_ATTRIBUTES[name as keyof typeof STANDARD_ATTRIBUTES].exported);
 

@@ -18,14 +18,23 @@ export function profileCondition(
   { standardAttributes, customAttributes }: ProfileFilter,
   first: number,
 ): { readonly sql: string; readonly parameters: readonly unknown[] } {
-  const wanted = [
-    ["standard_attributes", standardAttributes] as const,
-    ["custom_attributes", customAttributes] as const,
-  ].filter(([, attributes]) => Object.keys(attributes).length > 0);
-  return {
-    sql: wanted.map(([column], i) => ` and p.${column} @> $${first + i}::text::jsonb`).join(""),
-    parameters: wanted.map(([, attributes]) => JSON.stringify(attributes)),
+  const parameters: string[] = [];
+  const has = (column: string, attributes: JsonObject): string => {
+    parameters.push(JSON.stringify(attributes));
+    return `p.${column} @> $${first + parameters.length - 1}::text::jsonb`;
   };
+  const conditions = Object.entries(standardAttributes).map(([name, value]) =>
+    has("standard_attributes", { [name]: value }),
+  );
+  for (const [name, value] of Object.entries(customAttributes)) {
+    const asIs = has("custom_attributes", { [name]: value });
+    // A list has the attribute's value if one of its elements is it.
+    const isScalar = value === null || typeof value !== "object";
+    conditions.push(
+      isScalar ? `(${asIs} or ${has("custom_attributes", { [name]: [value] })})` : asIs,
+    );
+  }
+  return { sql: conditions.map((each) => ` and ${each}`).join(""), parameters };
 }
 
 /** A profile to be read, and about how large it is. */

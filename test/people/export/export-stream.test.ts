@@ -127,6 +127,26 @@ describe("an export", () => {
     assert.equal((await server.admin("GET", pathOf(workspace, "others"))).status, 400);
   });
 
+  test("an attribute filter finds a value in a list, and says which attributes can be asked for", async () => {
+    const workspace = await server.workspace();
+    await workspace.track({
+      attributes: [
+        { ...id("ada"), tags: ["x", "y"], seats: [1, 2] },
+        { ...id("bob"), tags: "x" },
+        { ...id("eve"), tags: ["xx"], seats: 1 },
+      ],
+    });
+    const names = async (query: string) =>
+      (await rowsOf(workspace, "users", query)).map((row) => row.external_id).sort();
+    assert.deepEqual(await names("?attribute=tags=x"), ["ada", "bob"]);
+    assert.deepEqual(await names("?attribute=tags=x&attribute=seats=2"), ["ada"]);
+    assert.deepEqual(await names(`?attribute=${encodeURIComponent('tags=["x"]')}`), ["ada"]);
+    const path = pathOf(workspace, "users", "?attribute=email_subscribe=opted_in");
+    const { status, body } = await server.admin("GET", path);
+    assert.equal(status, 400);
+    assert.match(body.message, /cannot be email_subscribe\. It is a custom .* first_name, /);
+  });
+
   test("an export stream shows the workspace at the moment when it began, however slowly it is read", async () => {
     const workspace = await largeWorkspace();
     const response = await open(workspace, "events");

@@ -6,6 +6,7 @@ import { type GrowthOptions, runGrowthBenchmark } from "./growth/run.ts";
 import { type ObserveOptions, runObserveBenchmark } from "./observe.ts";
 import { type PeerOptions, runPeers } from "./peers/run.ts";
 import { playRole, type Role, type RoleMain } from "./processes/child.ts";
+import { runSegmentsBenchmark, type SegmentsOptions } from "./segments/run.ts";
 import { MIX_NAMES, runServersBenchmark, type ServersOptions } from "./servers.ts";
 import { runTransferBenchmark, type TransferOptions } from "./transfer.ts";
 import { runSyncBenchmark, type SyncOptions } from "./warehouse-sync.ts";
@@ -84,6 +85,20 @@ program
   .option("--users <count>", "how many users there are", count, 100_000)
   .option("--database-url <url>", "a PostgreSQL that runs already; databases are made in it")
   .action((options: CountOptions) => runCounts(options));
+
+program
+  .command("segments")
+  .description("Counts and estimates random segments beside a naive model of the same users.")
+  .addOption(
+    new Option("--engine <engine>", "what to run it on")
+      .choices(["postgres", "embedded", "both"])
+      .default("both"),
+  )
+  .option("--users <count>", "how many users there are", count, 1_000_000)
+  .option("--filters <count>", "how many random filters are compared", count, 200)
+  .option("--seconds <count>", "how long track is measured each time", count, 10)
+  .option("--database-url <url>", "a PostgreSQL that runs already; databases are made in it")
+  .action((options: SegmentsOptions) => runSegmentsBenchmark(options));
 
 program
   .command("observe")

@@ -60,8 +60,8 @@ const boundedFetch: oidc.CustomFetch = async (url, options) => {
     parts.push(part);
   }
   const { status, statusText, headers } = response;
-  const hasBody = status !== 204 && status !== 304;
-  return new Response(hasBody ? Buffer.concat(parts) : null, { status, statusText, headers });
+  const body = parts.length > 0 ? Buffer.concat(parts) : null;
+  return new Response(body, { status, statusText, headers });
 };
 
 /** The secret that the provider knows, if any. @throws an Error in words for a file that cannot be read. */

@@ -1,14 +1,10 @@
 import { Problem } from "../../base/problem.ts";
 import type { Queryable } from "../../database/database.ts";
+import { selectIdentifiers } from "../profiles/holders-store.ts";
 import { identifierKey, isProfileId, type PersonIdentifier } from "../profiles/identifiers.ts";
 import { type MergedProfile, selectMerged, selectMergedInto } from "../profiles/merged-store.ts";
 import { StaleRead } from "../profiles/stale-read.ts";
-import {
-  type FoundIdentifier,
-  latestFirst,
-  type ProfileRow,
-  selectIdentifiers,
-} from "../profiles/store.ts";
+import { type FoundIdentifier, latestFirst, type ProfileRow } from "../profiles/store.ts";
 import { createGraph, type GraphOptions, type IdentityGraph } from "./identity-graph.ts";
 
 export interface LoadGraphOptions extends GraphOptions {

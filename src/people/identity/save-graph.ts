@@ -1,5 +1,6 @@
 import { commitTogether } from "../../database/commit-together.ts";
 import { settleAll, type Transaction } from "../../database/database.ts";
+import { selectIdentifiers } from "../profiles/holders-store.ts";
 import { countIdRemoval } from "../profiles/id-removals-store.ts";
 import { emailValue, identifierKey } from "../profiles/identifiers.ts";
 import { deleteMerged, upsertMerged } from "../profiles/merged-store.ts";
@@ -13,7 +14,6 @@ import {
   lockProfiles,
   type ProfileRow,
   replaceProfiles,
-  selectIdentifiers,
 } from "../profiles/store.ts";
 import type { GraphChanges } from "./identity-graph.ts";
 

@@ -1,7 +1,7 @@
 import type { Queryable } from "../../database/database.ts";
+import { selectIdentifiers } from "./holders-store.ts";
 import { identifierKey, isProfileId } from "./identifiers.ts";
 import { selectMerged } from "./merged-store.ts";
-import { selectIdentifiers } from "./store.ts";
 
 /** An identifier, or the profile's own id. */
 export interface LookedUp {

@@ -2,6 +2,7 @@ import { afterAll, isSliced } from "../../base/turns.ts";
 import { idInBucketOf } from "../../database/buckets.ts";
 import type { Queryable, Transaction } from "../../database/database.ts";
 import type { AddressCache } from "./address-cache.ts";
+import { selectIdentifiers } from "./holders-store.ts";
 import type { CachedIds, IdCache } from "./id-cache.ts";
 import {
   emailValue,
@@ -18,7 +19,6 @@ import {
   lockProfiles,
   type ProfileRow,
   selectBareProfiles,
-  selectIdentifiers,
   selectPreferred,
   selectProfiles,
 } from "./store.ts";

@@ -1,14 +1,9 @@
 import { settleAll, type Transaction } from "../../database/database.ts";
+import { selectIdentifiers } from "./holders-store.ts";
 import { identifierKey } from "./identifiers.ts";
 import type { PeopleChanges } from "./people.ts";
 import { StaleRead } from "./stale-read.ts";
-import {
-  deleteIdentifiers,
-  insertIdentifiers,
-  insertProfiles,
-  lockAddresses,
-  selectIdentifiers,
-} from "./store.ts";
+import { deleteIdentifiers, insertIdentifiers, insertProfiles, lockAddresses } from "./store.ts";
 import { updateProfiles } from "./update-profiles-store.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { inSlices, isSliced, nextTurn } from "../../base/turns.ts";
 import { fnv1a } from "../../base/values/hashes.ts";
 import type { Json } from "../../base/values/plain-json.ts";
-import { bucketOfValue, bucketsOfIds, bucketsOfValues } from "../../database/buckets.ts";
+import { bucketsOfIds, bucketsOfValues } from "../../database/buckets.ts";
 import type { Queryable, Transaction } from "../../database/database.ts";
 import { texts, timestamps, uuids } from "../../database/parameters/typed-list.ts";
 import type { Alias, Identifier } from "./identifiers.ts";
@@ -10,62 +10,6 @@ export type Attributes = Readonly<Record<string, Json>>;
 
 export interface FoundIdentifier extends Identifier {
   readonly profileId: string;
-}
-
-/** More identifiers than values, by far: some address is shared by many. */
-const MANY_HOLDERS = 5_000;
-
-/**
- * The holders of these identifiers. Matches values of every kind; the caller filters by kind. Those of an address that
- * thousands share are read in pages.
- */
-export async function selectIdentifiers(
-  database: Queryable,
-  workspaceId: number,
-  values: readonly string[],
-  limit?: number,
-): Promise<FoundIdentifier[]> {
-  if (values.length === 0) return [];
-  const statement = `select kind, value, profile_id as "profileId" from identifiers
-     where workspace_id = $1 and value = any($2::text[]) and bucket = any($3::smallint[]) limit $4`;
-  const most = limit ?? 2 * values.length + MANY_HOLDERS;
-  const { all } = bucketsOfValues(workspaceId, values);
-  const found = await database.query<FoundIdentifier>(statement, [workspaceId, values, all, most]);
-  if (limit !== undefined || found.length < most) return found;
-  const pages: FoundIdentifier[] = [];
-  for (const value of new Set(values)) {
-    for await (const page of holdersInPages(database, workspaceId, value)) {
-      for (const row of page) pages.push(row);
-    }
-  }
-  return pages;
-}
-
-async function* holdersInPages(
-  database: Queryable,
-  workspaceId: number,
-  value: string,
-): AsyncGenerator<readonly FoundIdentifier[]> {
-  let last: FoundIdentifier | undefined;
-  do {
-    const page: FoundIdentifier[] = await database.query<FoundIdentifier>(
-      `select kind, value, profile_id as "profileId" from identifiers
-       where workspace_id = $1 and value = $2 and bucket = $3
-         and ($4::text is null or (kind, profile_id) > ($4::text::identifier_kind, $5::uuid))
-       order by kind, profile_id limit $6`,
-      [
-        workspaceId,
-        value,
-        bucketOfValue(workspaceId, value),
-        last?.kind ?? null,
-        last?.profileId ?? null,
-        MANY_HOLDERS,
-      ],
-    );
-    yield page;
-    await nextTurn();
-    last = page.length === MANY_HOLDERS ? page.at(-1) : undefined;
-  } while (last);
 }
 
 /**

@@ -765,6 +765,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/workspaces/{name}/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Reads the changes of users in the order of their commits.
+         * @description Read on with the `cursor` of the response. With `wait_s` a request that finds nothing new waits for the next change. A cursor whose changes are not kept any more gets 410 with `oldest`. docs/changes.md describes the changes.
+         *
+         *     Needs the administrator's token, or a session of the dashboard with `export_user_data` and `view_pii`.
+         */
+        get: operations["listChanges"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Reads the changes of users in the order of their commits.
+         * @description Read on with the `cursor` of the response. With `wait_s` a request that finds nothing new waits for the next change. A cursor whose changes are not kept any more gets 410 with `oldest`. docs/changes.md describes the changes.
+         *
+         *     Permission: `changes.get`.
+         */
+        get: operations["getChanges"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/v1/workspaces/{name}/segments/count": {
         parameters: {
             query?: never;
@@ -1232,46 +1276,6 @@ export interface paths {
         get: operations["listSources"];
         put?: never;
         post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/admin/v1/source-kinds": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Lists the kinds of warehouses that a connection may have, with their settings.
-         * @description Needs the administrator's token, or a session of the dashboard with `manage_company_settings` of the company.
-         */
-        get: operations["listSourceKinds"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/admin/v1/workspaces/{name}/integrations/{integration_id}/test": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Opens the source of an integration and reads three rows, without syncing anything.
-         * @description Needs the administrator's token, or a session of the dashboard with `manage_external_integrations` and `view_pii`.
-         */
-        post: operations["testIntegration"];
         delete?: never;
         options?: never;
         head?: never;
@@ -4575,6 +4579,12 @@ export interface components {
             keep_row_log_days?: number;
             /** @description Days for which captured calls are kept. 7 by default. */
             keep_captured_days?: number;
+            /** @description Whether every change of its users is recorded in the change feed. false by default. */
+            change_feed?: boolean;
+            /** @description Days for which changes are kept in the change feed. 7 by default. */
+            change_retention_days?: number;
+            /** @description Megabytes of changes that are kept; beyond it the oldest are deleted. 1024 by default. */
+            change_max_mb?: number;
             /** @description Whether messages can be translated. false by default. */
             multi_language?: boolean;
             /** @description External ids for which nothing is recorded, such as dummy users. */
@@ -4619,6 +4629,7 @@ export interface components {
                 "events.get"?: components["schemas"]["RateLimit"];
                 "custom_attributes.get"?: components["schemas"]["RateLimit"];
                 "purchases.product_list"?: components["schemas"]["RateLimit"];
+                "changes.get"?: components["schemas"]["RateLimit"];
             };
             /** @description Whether a merged external_id leads to the kept profile. false by default. */
             redirect_merged_ids?: boolean;
@@ -5147,11 +5158,6 @@ export interface operations {
                      * @example false
                      */
                     dry_run?: boolean;
-                    /**
-                     * @description The `next_cursor` of a dry run whose results did not fit into one response: the next ones.
-                     * @example 12
-                     */
-                    cursor?: string;
                 };
             };
         };
@@ -5165,8 +5171,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "aliases_processed": 1,
-                     *       "message": "success",
-                     *       "next_cursor": "0198c0de-0000-7000-8000-000000000001"
+                     *       "message": "success"
                      *     }
                      */
                     "application/json": {
@@ -5196,8 +5201,6 @@ export interface operations {
                              */
                             outcome: "added" | "created" | "renamed" | "identified" | "merged" | "deleted" | "removed" | "skipped";
                         }[];
-                        /** @description The `cursor` of the next page; absent on the last. */
-                        next_cursor?: string;
                     };
                 };
             };
@@ -5226,11 +5229,6 @@ export interface operations {
                      * @example false
                      */
                     dry_run?: boolean;
-                    /**
-                     * @description The `next_cursor` of a dry run whose results did not fit into one response: the next ones.
-                     * @example 12
-                     */
-                    cursor?: string;
                 };
             };
         };
@@ -5244,8 +5242,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "aliases_processed": 1,
-                     *       "message": "success",
-                     *       "next_cursor": "0198c0de-0000-7000-8000-000000000001"
+                     *       "message": "success"
                      *     }
                      */
                     "application/json": {
@@ -5275,8 +5272,6 @@ export interface operations {
                              */
                             outcome: "added" | "created" | "renamed" | "identified" | "merged" | "deleted" | "removed" | "skipped";
                         }[];
-                        /** @description The `cursor` of the next page; absent on the last. */
-                        next_cursor?: string;
                     };
                 };
             };
@@ -5432,11 +5427,6 @@ export interface operations {
                      * @example false
                      */
                     dry_run?: boolean;
-                    /**
-                     * @description The `next_cursor` of a dry run whose results did not fit into one response: the next ones.
-                     * @example 12
-                     */
-                    cursor?: string;
                 };
             };
         };
@@ -5450,8 +5440,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "aliases_processed": 1,
-                     *       "message": "success",
-                     *       "next_cursor": "0198c0de-0000-7000-8000-000000000001"
+                     *       "message": "success"
                      *     }
                      */
                     "application/json": {
@@ -5481,8 +5470,6 @@ export interface operations {
                              */
                             outcome: "added" | "created" | "renamed" | "identified" | "merged" | "deleted" | "removed" | "skipped";
                         }[];
-                        /** @description The `cursor` of the next page; absent on the last. */
-                        next_cursor?: string;
                     };
                 };
             };
@@ -5511,11 +5498,6 @@ export interface operations {
                      * @example false
                      */
                     dry_run?: boolean;
-                    /**
-                     * @description The `next_cursor` of a dry run whose results did not fit into one response: the next ones.
-                     * @example 12
-                     */
-                    cursor?: string;
                 };
             };
         };
@@ -5528,8 +5510,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "message": "success",
-                     *       "next_cursor": "0198c0de-0000-7000-8000-000000000001"
+                     *       "message": "success"
                      *     }
                      */
                     "application/json": {
@@ -5557,8 +5538,6 @@ export interface operations {
                              */
                             outcome: "added" | "created" | "renamed" | "identified" | "merged" | "deleted" | "removed" | "skipped";
                         }[];
-                        /** @description The `cursor` of the next page; absent on the last. */
-                        next_cursor?: string;
                     };
                 };
             };
@@ -5597,11 +5576,6 @@ export interface operations {
                      * @example false
                      */
                     dry_run?: boolean;
-                    /**
-                     * @description The `next_cursor` of a dry run whose results did not fit into one response: the next ones.
-                     * @example 12
-                     */
-                    cursor?: string;
                 };
             };
         };
@@ -5615,8 +5589,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "deleted": 1,
-                     *       "message": "success",
-                     *       "next_cursor": "0198c0de-0000-7000-8000-000000000001"
+                     *       "message": "success"
                      *     }
                      */
                     "application/json": {
@@ -5646,8 +5619,6 @@ export interface operations {
                              */
                             outcome: "added" | "created" | "renamed" | "identified" | "merged" | "deleted" | "removed" | "skipped";
                         }[];
-                        /** @description The `cursor` of the next page; absent on the last. */
-                        next_cursor?: string;
                     };
                 };
             };
@@ -8069,6 +8040,180 @@ export interface operations {
             };
         };
     };
+    listChanges: {
+        parameters: {
+            query?: {
+                /**
+                 * @description That of the page before, or `beginning`. Without it: from now on.
+                 * @example beginning
+                 */
+                cursor?: string;
+                /**
+                 * @description Changes at most.
+                 * @example 1000
+                 */
+                limit?: number;
+                /**
+                 * @description Only these types, separated by commas.
+                 * @example user.created,user.updated
+                 */
+                types?: string;
+                /**
+                 * @description Only what concerns this user, by platform_id.
+                 * @example 3b1f4c1e-7d0a-4a53-9a53-0d5f0a3f7c11
+                 */
+                user?: string;
+                /**
+                 * @description For how many seconds to wait if there is nothing new.
+                 * @example 30
+                 */
+                wait_s?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "changes": [
+                     *         {
+                     *           "id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                     *           "type": "user.created",
+                     *           "at": "2026-01-31T12:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "cursor": "c1.1.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0",
+                     *       "caught_up": true
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description In the order in which they were committed, for each user. */
+                        changes: ({
+                            /** @description Unique, and the same at every reading. */
+                            id: string;
+                            /**
+                             * @description What has changed: docs/changes.md.
+                             * @enum {string}
+                             */
+                            type: "user.created" | "user.updated" | "user.identified" | "user.merged" | "user.deleted" | "event.logged" | "purchase.logged" | "subscription.changed" | "email_state.changed" | "sync.finished" | "export.finished";
+                            /**
+                             * @description When it was written.
+                             * @example 2026-01-31T12:00:00.000Z
+                             */
+                            at: string;
+                        } & {
+                            [key: string]: unknown;
+                        })[];
+                        /**
+                         * @description From where to read on. It is opaque, and works for as long as changes are kept.
+                         * @example c1.1.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0
+                         */
+                        cursor: string;
+                        /** @description Whether there is nothing more at present. */
+                        caught_up: boolean;
+                    };
+                };
+            };
+        };
+    };
+    getChanges: {
+        parameters: {
+            query?: {
+                /**
+                 * @description That of the page before, or `beginning`. Without it: from now on.
+                 * @example beginning
+                 */
+                cursor?: string;
+                /**
+                 * @description Changes at most.
+                 * @example 1000
+                 */
+                limit?: number;
+                /**
+                 * @description Only these types, separated by commas.
+                 * @example user.created,user.updated
+                 */
+                types?: string;
+                /**
+                 * @description Only what concerns this user, by platform_id.
+                 * @example 3b1f4c1e-7d0a-4a53-9a53-0d5f0a3f7c11
+                 */
+                user?: string;
+                /**
+                 * @description For how many seconds to wait if there is nothing new.
+                 * @example 30
+                 */
+                wait_s?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "changes": [
+                     *         {
+                     *           "id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                     *           "type": "user.created",
+                     *           "at": "2026-01-31T12:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "cursor": "c1.1.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0",
+                     *       "caught_up": true
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description In the order in which they were committed, for each user. */
+                        changes: ({
+                            /** @description Unique, and the same at every reading. */
+                            id: string;
+                            /**
+                             * @description What has changed: docs/changes.md.
+                             * @enum {string}
+                             */
+                            type: "user.created" | "user.updated" | "user.identified" | "user.merged" | "user.deleted" | "event.logged" | "purchase.logged" | "subscription.changed" | "email_state.changed" | "sync.finished" | "export.finished";
+                            /**
+                             * @description When it was written.
+                             * @example 2026-01-31T12:00:00.000Z
+                             */
+                            at: string;
+                        } & {
+                            [key: string]: unknown;
+                        })[];
+                        /**
+                         * @description From where to read on. It is opaque, and works for as long as changes are kept.
+                         * @example c1.1.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0
+                         */
+                        cursor: string;
+                        /** @description Whether there is nothing more at present. */
+                        caught_up: boolean;
+                    };
+                };
+            };
+        };
+    };
     countSegment: {
         parameters: {
             query?: never;
@@ -9465,8 +9610,7 @@ export interface operations {
                      *           "rows_read": 120,
                      *           "rows_synced": 120,
                      *           "rows_skipped": 0,
-                     *           "rows_failed_with_errors": 0,
-                     *           "bytes_scanned": 10485760
+                     *           "rows_failed_with_errors": 0
                      *         }
                      *       ],
                      *       "message": "success"
@@ -9506,11 +9650,6 @@ export interface operations {
                             rows_skipped: number;
                             /** @description Rows that were rejected. */
                             rows_failed_with_errors: number;
-                            /**
-                             * @description What the warehouse says that it has scanned; null where it does not say.
-                             * @example 10485760
-                             */
-                            bytes_scanned: number | null;
                         }[];
                         /**
                          * @description `success`, or what is wrong.
@@ -9566,8 +9705,7 @@ export interface operations {
                      *         "rows_read": 120,
                      *         "rows_synced": 120,
                      *         "rows_skipped": 0,
-                     *         "rows_failed_with_errors": 0,
-                     *         "bytes_scanned": 10485760
+                     *         "rows_failed_with_errors": 0
                      *       },
                      *       "message": "success"
                      *     }
@@ -9606,11 +9744,6 @@ export interface operations {
                             rows_skipped: number;
                             /** @description Rows that were rejected. */
                             rows_failed_with_errors: number;
-                            /**
-                             * @description What the warehouse says that it has scanned; null where it does not say.
-                             * @example 10485760
-                             */
-                            bytes_scanned: number | null;
                         };
                         /**
                          * @description `success`, or what is wrong.
@@ -10353,224 +10486,6 @@ export interface operations {
                         }[];
                         /** @description Whether the caller may declare a warehouse inline, without a connection. */
                         inline: boolean;
-                        /**
-                         * @description `success`, or what is wrong.
-                         * @constant
-                         */
-                        message: "success";
-                    };
-                };
-            };
-        };
-    };
-    listSourceKinds: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "kinds": [
-                     *         {
-                     *           "type": "attributes",
-                     *           "label": "PostgreSQL",
-                     *           "connection": [
-                     *             {
-                     *               "name": "Newsletter",
-                     *               "description": "A table or view, such as public.crm_users.",
-                     *               "required": true,
-                     *               "secret": true,
-                     *               "options": [
-                     *                 "parquet"
-                     *               ]
-                     *             }
-                     *           ],
-                     *           "place": [
-                     *             {
-                     *               "name": "Newsletter",
-                     *               "description": "A table or view, such as public.crm_users.",
-                     *               "required": true,
-                     *               "secret": true,
-                     *               "options": [
-                     *                 "parquet"
-                     *               ]
-                     *             }
-                     *           ]
-                     *         }
-                     *       ],
-                     *       "message": "success"
-                     *     }
-                     */
-                    "application/json": {
-                        /** @description The kinds of warehouses with their settings. */
-                        kinds: {
-                            /** @description The value of `type`. */
-                            type: string;
-                            /**
-                             * @description What people call it.
-                             * @example PostgreSQL
-                             */
-                            label: string;
-                            /** @description How the warehouse is reached. */
-                            connection: {
-                                /** @description The name of the setting. */
-                                name: string;
-                                /**
-                                 * @description What it holds.
-                                 * @example A table or view, such as public.crm_users.
-                                 */
-                                description: string;
-                                /** @description Whether it must be given. */
-                                required: boolean;
-                                /** @description Whether it is sealed, and never shown. */
-                                secret: boolean;
-                                /** @description Its values, if there are only some. */
-                                options: string[];
-                            }[];
-                            /** @description What is read there. */
-                            place: {
-                                /** @description The name of the setting. */
-                                name: string;
-                                /**
-                                 * @description What it holds.
-                                 * @example A table or view, such as public.crm_users.
-                                 */
-                                description: string;
-                                /** @description Whether it must be given. */
-                                required: boolean;
-                                /** @description Whether it is sealed, and never shown. */
-                                secret: boolean;
-                                /** @description Its values, if there are only some. */
-                                options: string[];
-                            }[];
-                        }[];
-                        /**
-                         * @description `success`, or what is wrong.
-                         * @constant
-                         */
-                        message: "success";
-                    };
-                };
-            };
-        };
-    };
-    testIntegration: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /**
-                 * @description The name of the workspace.
-                 * @example demo
-                 */
-                name: string;
-                /**
-                 * @description The integration.
-                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
-                 */
-                integration_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "problem": "The table has no column UPDATED_AT.",
-                     *       "columns": [
-                     *         {
-                     *           "name": "Newsletter",
-                     *           "read_as": "PAYLOAD"
-                     *         }
-                     *       ],
-                     *       "from": "2026-01-31T12:00:00.123456Z",
-                     *       "rows_to_read": 120,
-                     *       "rows": [
-                     *         {
-                     *           "identity": {
-                     *             "EXTERNAL_ID": "ada"
-                     *           },
-                     *           "updated_at": "2026-01-01T12:00:00.000Z",
-                     *           "payload_bytes": 130,
-                     *           "code": "USER_NOT_FOUND",
-                     *           "message": "success"
-                     *         }
-                     *       ],
-                     *       "rows_without_time": 120,
-                     *       "rows_in_future": 120,
-                     *       "message": "success"
-                     *     }
-                     */
-                    "application/json": {
-                        /**
-                         * @description Why a sync would fail; null if it would not.
-                         * @example The table has no column UPDATED_AT.
-                         */
-                        problem: string | null;
-                        /** @description The columns of the table, 200 at most. */
-                        columns: {
-                            /** @description As it is spelled there. */
-                            name: string;
-                            /**
-                             * @description What it is read as; null if it is ignored.
-                             * @example PAYLOAD
-                             */
-                            read_as: string | null;
-                        }[];
-                        /**
-                         * @description The last processed UPDATED_AT, from which the next sync reads; null from the beginning.
-                         * @example 2026-01-31T12:00:00.123456Z
-                         */
-                        from: string | null;
-                        /**
-                         * @description How many rows the next sync reads.
-                         * @example 120
-                         */
-                        rows_to_read: number | null;
-                        /** @description The first three rows, with why each would be rejected. */
-                        rows: {
-                            /** @description How the row names its user. */
-                            identity: {
-                                [key: string]: string;
-                            };
-                            /** @description When it last changed. */
-                            updated_at: string;
-                            /**
-                             * @description The size of its payload.
-                             * @example 130
-                             */
-                            payload_bytes: number;
-                            /** @description A stable name of the rule. */
-                            code: string | null;
-                            /** @description `success`, or what is wrong. */
-                            message: string | null;
-                        }[];
-                        /**
-                         * @description Rows without a readable UPDATED_AT, which never sync.
-                         * @example 120
-                         */
-                        rows_without_time: number | null;
-                        /**
-                         * @description Rows that wait, because their UPDATED_AT is in the future.
-                         * @example 120
-                         */
-                        rows_in_future: number | null;
                         /**
                          * @description `success`, or what is wrong.
                          * @constant
@@ -14780,13 +14695,7 @@ export interface operations {
     };
     showPreferencePage: {
         parameters: {
-            query?: {
-                /**
-                 * @description Of the groups, where there are more than a page shows.
-                 * @example 1
-                 */
-                page?: number;
-            };
+            query?: never;
             header?: {
                 /**
                  * @description The languages of the reader.
@@ -14970,17 +14879,9 @@ export interface operations {
                      *           "action": "updated",
                      *           "kind": "api_key",
                      *           "workspace": "demo",
-                     *           "name": "Newsletter",
-                     *           "fields": [
-                     *             {
-                     *               "field": "settings.time_zone",
-                     *               "before": {},
-                     *               "after": {}
-                     *             }
-                     *           ]
+                     *           "name": "Newsletter"
                      *         }
                      *       ],
-                     *       "notes": [],
                      *       "message": "success"
                      *     }
                      */
@@ -14998,24 +14899,7 @@ export interface operations {
                             workspace: string;
                             /** @description The name. */
                             name: string;
-                            /** @description In a dry run, what an update changes. Secrets are hidden. */
-                            fields?: {
-                                /**
-                                 * @description Its path.
-                                 * @example settings.time_zone
-                                 */
-                                field: string;
-                                /** @description The value now. */
-                                before: unknown;
-                                /** @description The value afterwards. */
-                                after: unknown;
-                            }[];
                         }[];
-                        /**
-                         * @description What differs from the manifest and stays so: a key that was rotated since, for example.
-                         * @example []
-                         */
-                        notes: string[];
                         /**
                          * @description `success`, or what is wrong.
                          * @constant
@@ -17709,7 +17593,7 @@ export interface operations {
                             /** @description The name. */
                             name: string;
                             /** @description What the key may do: all, or a list of permissions. */
-                            permissions: ("all" | "users.track" | "users.track.bulk" | "users.track.sync" | "users.export.ids" | "users.export.segment" | "users.alias.new" | "users.alias.update" | "users.external_ids.rename" | "users.external_ids.remove" | "users.identify" | "users.merge" | "users.delete" | "subscription.status.set" | "subscription.status.get" | "subscription.groups.get" | "email.status" | "email.unsubscribe" | "email.hard_bounces" | "email.bounce.remove" | "email.blacklist" | "cdi.integration_list" | "cdi.integration_job_status" | "cdi.integration_sync" | "preference_center.update" | "preference_center.list" | "preference_center.get" | "preference_center.user.get" | "campaigns.translations.get" | "campaigns.translations.update" | "canvas.translations.get" | "canvas.translations.update" | "segments.list" | "segments.details" | "segments.data_series" | "events.list" | "events.get" | "custom_attributes.get" | "purchases.product_list" | "users.export.global_control_group" | "email.spam.remove" | "messages.send" | "messages.schedule.create" | "messages.schedule.update" | "messages.schedule.delete" | "messages.schedule_broadcasts" | "messages.live_activity.start" | "messages.live_activity.update" | "campaigns.trigger.send" | "campaigns.trigger.schedule.create" | "campaigns.trigger.schedule.update" | "campaigns.trigger.schedule.delete" | "campaigns.list" | "campaigns.details" | "campaigns.data_series" | "campaigns.url_info.details" | "campaigns.duplicate" | "sends.id.create" | "sends.data_series" | "transactional.send" | "canvas.trigger.send" | "canvas.trigger.schedule.create" | "canvas.trigger.schedule.update" | "canvas.trigger.schedule.delete" | "canvas.list" | "canvas.details" | "canvas.data_series" | "canvas.data_summary" | "canvas.url_info.details" | "canvas.duplicate" | "purchases.revenue_series" | "purchases.quantity_series" | "events.data_series" | "sessions.data_series" | "feed.list" | "feed.details" | "feed.data_series" | "kpi.new_users.data_series" | "kpi.dau.data_series" | "kpi.mau.data_series" | "kpi.uninstalls.data_series" | "templates.email.create" | "templates.email.update" | "templates.email.info" | "templates.email.list" | "templates.translations.get" | "templates.translations.update" | "content_blocks.create" | "content_blocks.update" | "content_blocks.info" | "content_blocks.list" | "content_blocks.translations.get" | "content_blocks.translations.update" | "media_library.create" | "sms.invalid_phone_numbers" | "sms.invalid_phone_numbers.remove" | "catalogs.create" | "catalogs.get" | "catalogs.delete" | "catalogs.create_fields" | "catalogs.delete_fields" | "catalogs.create_selection" | "catalogs.delete_selection" | "catalogs.get_items" | "catalogs.add_items" | "catalogs.update_items" | "catalogs.replace_items" | "catalogs.delete_items" | "catalogs.get_item" | "catalogs.create_item" | "catalogs.update_item" | "catalogs.replace_item" | "catalogs.delete_item" | "sdk_authentication.create" | "sdk_authentication.primary" | "sdk_authentication.delete" | "sdk_authentication.keys")[];
+                            permissions: ("all" | "users.track" | "users.track.bulk" | "users.track.sync" | "users.export.ids" | "users.export.segment" | "users.alias.new" | "users.alias.update" | "users.external_ids.rename" | "users.external_ids.remove" | "users.identify" | "users.merge" | "users.delete" | "subscription.status.set" | "subscription.status.get" | "subscription.groups.get" | "email.status" | "email.unsubscribe" | "email.hard_bounces" | "email.bounce.remove" | "email.blacklist" | "cdi.integration_list" | "cdi.integration_job_status" | "cdi.integration_sync" | "preference_center.update" | "preference_center.list" | "preference_center.get" | "preference_center.user.get" | "campaigns.translations.get" | "campaigns.translations.update" | "canvas.translations.get" | "canvas.translations.update" | "segments.list" | "segments.details" | "segments.data_series" | "events.list" | "events.get" | "custom_attributes.get" | "purchases.product_list" | "changes.get" | "users.export.global_control_group" | "email.spam.remove" | "messages.send" | "messages.schedule.create" | "messages.schedule.update" | "messages.schedule.delete" | "messages.schedule_broadcasts" | "messages.live_activity.start" | "messages.live_activity.update" | "campaigns.trigger.send" | "campaigns.trigger.schedule.create" | "campaigns.trigger.schedule.update" | "campaigns.trigger.schedule.delete" | "campaigns.list" | "campaigns.details" | "campaigns.data_series" | "campaigns.url_info.details" | "campaigns.duplicate" | "sends.id.create" | "sends.data_series" | "transactional.send" | "canvas.trigger.send" | "canvas.trigger.schedule.create" | "canvas.trigger.schedule.update" | "canvas.trigger.schedule.delete" | "canvas.list" | "canvas.details" | "canvas.data_series" | "canvas.data_summary" | "canvas.url_info.details" | "canvas.duplicate" | "purchases.revenue_series" | "purchases.quantity_series" | "events.data_series" | "sessions.data_series" | "feed.list" | "feed.details" | "feed.data_series" | "kpi.new_users.data_series" | "kpi.dau.data_series" | "kpi.mau.data_series" | "kpi.uninstalls.data_series" | "templates.email.create" | "templates.email.update" | "templates.email.info" | "templates.email.list" | "templates.translations.get" | "templates.translations.update" | "content_blocks.create" | "content_blocks.update" | "content_blocks.info" | "content_blocks.list" | "content_blocks.translations.get" | "content_blocks.translations.update" | "media_library.create" | "sms.invalid_phone_numbers" | "sms.invalid_phone_numbers.remove" | "catalogs.create" | "catalogs.get" | "catalogs.delete" | "catalogs.create_fields" | "catalogs.delete_fields" | "catalogs.create_selection" | "catalogs.delete_selection" | "catalogs.get_items" | "catalogs.add_items" | "catalogs.update_items" | "catalogs.replace_items" | "catalogs.delete_items" | "catalogs.get_item" | "catalogs.create_item" | "catalogs.update_item" | "catalogs.replace_item" | "catalogs.delete_item" | "sdk_authentication.create" | "sdk_authentication.primary" | "sdk_authentication.delete" | "sdk_authentication.keys")[];
                             /** @description Addresses and CIDR blocks that the key may be used from; empty means everywhere. */
                             ip_allowlist: string[];
                             /** @description While two secrets are valid: when the previous one expires. */
@@ -17763,7 +17647,7 @@ export interface operations {
                     /** @description The name. */
                     name: string;
                     /** @description What the key may do: all, or a list of permissions. */
-                    permissions: ("all" | "users.track" | "users.track.bulk" | "users.track.sync" | "users.export.ids" | "users.export.segment" | "users.alias.new" | "users.alias.update" | "users.external_ids.rename" | "users.external_ids.remove" | "users.identify" | "users.merge" | "users.delete" | "subscription.status.set" | "subscription.status.get" | "subscription.groups.get" | "email.status" | "email.unsubscribe" | "email.hard_bounces" | "email.bounce.remove" | "email.blacklist" | "cdi.integration_list" | "cdi.integration_job_status" | "cdi.integration_sync" | "preference_center.update" | "preference_center.list" | "preference_center.get" | "preference_center.user.get" | "campaigns.translations.get" | "campaigns.translations.update" | "canvas.translations.get" | "canvas.translations.update" | "segments.list" | "segments.details" | "segments.data_series" | "events.list" | "events.get" | "custom_attributes.get" | "purchases.product_list" | "users.export.global_control_group" | "email.spam.remove" | "messages.send" | "messages.schedule.create" | "messages.schedule.update" | "messages.schedule.delete" | "messages.schedule_broadcasts" | "messages.live_activity.start" | "messages.live_activity.update" | "campaigns.trigger.send" | "campaigns.trigger.schedule.create" | "campaigns.trigger.schedule.update" | "campaigns.trigger.schedule.delete" | "campaigns.list" | "campaigns.details" | "campaigns.data_series" | "campaigns.url_info.details" | "campaigns.duplicate" | "sends.id.create" | "sends.data_series" | "transactional.send" | "canvas.trigger.send" | "canvas.trigger.schedule.create" | "canvas.trigger.schedule.update" | "canvas.trigger.schedule.delete" | "canvas.list" | "canvas.details" | "canvas.data_series" | "canvas.data_summary" | "canvas.url_info.details" | "canvas.duplicate" | "purchases.revenue_series" | "purchases.quantity_series" | "events.data_series" | "sessions.data_series" | "feed.list" | "feed.details" | "feed.data_series" | "kpi.new_users.data_series" | "kpi.dau.data_series" | "kpi.mau.data_series" | "kpi.uninstalls.data_series" | "templates.email.create" | "templates.email.update" | "templates.email.info" | "templates.email.list" | "templates.translations.get" | "templates.translations.update" | "content_blocks.create" | "content_blocks.update" | "content_blocks.info" | "content_blocks.list" | "content_blocks.translations.get" | "content_blocks.translations.update" | "media_library.create" | "sms.invalid_phone_numbers" | "sms.invalid_phone_numbers.remove" | "catalogs.create" | "catalogs.get" | "catalogs.delete" | "catalogs.create_fields" | "catalogs.delete_fields" | "catalogs.create_selection" | "catalogs.delete_selection" | "catalogs.get_items" | "catalogs.add_items" | "catalogs.update_items" | "catalogs.replace_items" | "catalogs.delete_items" | "catalogs.get_item" | "catalogs.create_item" | "catalogs.update_item" | "catalogs.replace_item" | "catalogs.delete_item" | "sdk_authentication.create" | "sdk_authentication.primary" | "sdk_authentication.delete" | "sdk_authentication.keys")[];
+                    permissions: ("all" | "users.track" | "users.track.bulk" | "users.track.sync" | "users.export.ids" | "users.export.segment" | "users.alias.new" | "users.alias.update" | "users.external_ids.rename" | "users.external_ids.remove" | "users.identify" | "users.merge" | "users.delete" | "subscription.status.set" | "subscription.status.get" | "subscription.groups.get" | "email.status" | "email.unsubscribe" | "email.hard_bounces" | "email.bounce.remove" | "email.blacklist" | "cdi.integration_list" | "cdi.integration_job_status" | "cdi.integration_sync" | "preference_center.update" | "preference_center.list" | "preference_center.get" | "preference_center.user.get" | "campaigns.translations.get" | "campaigns.translations.update" | "canvas.translations.get" | "canvas.translations.update" | "segments.list" | "segments.details" | "segments.data_series" | "events.list" | "events.get" | "custom_attributes.get" | "purchases.product_list" | "changes.get" | "users.export.global_control_group" | "email.spam.remove" | "messages.send" | "messages.schedule.create" | "messages.schedule.update" | "messages.schedule.delete" | "messages.schedule_broadcasts" | "messages.live_activity.start" | "messages.live_activity.update" | "campaigns.trigger.send" | "campaigns.trigger.schedule.create" | "campaigns.trigger.schedule.update" | "campaigns.trigger.schedule.delete" | "campaigns.list" | "campaigns.details" | "campaigns.data_series" | "campaigns.url_info.details" | "campaigns.duplicate" | "sends.id.create" | "sends.data_series" | "transactional.send" | "canvas.trigger.send" | "canvas.trigger.schedule.create" | "canvas.trigger.schedule.update" | "canvas.trigger.schedule.delete" | "canvas.list" | "canvas.details" | "canvas.data_series" | "canvas.data_summary" | "canvas.url_info.details" | "canvas.duplicate" | "purchases.revenue_series" | "purchases.quantity_series" | "events.data_series" | "sessions.data_series" | "feed.list" | "feed.details" | "feed.data_series" | "kpi.new_users.data_series" | "kpi.dau.data_series" | "kpi.mau.data_series" | "kpi.uninstalls.data_series" | "templates.email.create" | "templates.email.update" | "templates.email.info" | "templates.email.list" | "templates.translations.get" | "templates.translations.update" | "content_blocks.create" | "content_blocks.update" | "content_blocks.info" | "content_blocks.list" | "content_blocks.translations.get" | "content_blocks.translations.update" | "media_library.create" | "sms.invalid_phone_numbers" | "sms.invalid_phone_numbers.remove" | "catalogs.create" | "catalogs.get" | "catalogs.delete" | "catalogs.create_fields" | "catalogs.delete_fields" | "catalogs.create_selection" | "catalogs.delete_selection" | "catalogs.get_items" | "catalogs.add_items" | "catalogs.update_items" | "catalogs.replace_items" | "catalogs.delete_items" | "catalogs.get_item" | "catalogs.create_item" | "catalogs.update_item" | "catalogs.replace_item" | "catalogs.delete_item" | "sdk_authentication.create" | "sdk_authentication.primary" | "sdk_authentication.delete" | "sdk_authentication.keys")[];
                     /** @description Addresses and CIDR blocks that the key may be used from; empty means everywhere. */
                     ip_allowlist?: string[];
                 };
@@ -17896,7 +17780,7 @@ export interface operations {
                  */
                 "application/json": {
                     /** @description What the key may do: all, or a list of permissions. */
-                    permissions: ("all" | "users.track" | "users.track.bulk" | "users.track.sync" | "users.export.ids" | "users.export.segment" | "users.alias.new" | "users.alias.update" | "users.external_ids.rename" | "users.external_ids.remove" | "users.identify" | "users.merge" | "users.delete" | "subscription.status.set" | "subscription.status.get" | "subscription.groups.get" | "email.status" | "email.unsubscribe" | "email.hard_bounces" | "email.bounce.remove" | "email.blacklist" | "cdi.integration_list" | "cdi.integration_job_status" | "cdi.integration_sync" | "preference_center.update" | "preference_center.list" | "preference_center.get" | "preference_center.user.get" | "campaigns.translations.get" | "campaigns.translations.update" | "canvas.translations.get" | "canvas.translations.update" | "segments.list" | "segments.details" | "segments.data_series" | "events.list" | "events.get" | "custom_attributes.get" | "purchases.product_list" | "users.export.global_control_group" | "email.spam.remove" | "messages.send" | "messages.schedule.create" | "messages.schedule.update" | "messages.schedule.delete" | "messages.schedule_broadcasts" | "messages.live_activity.start" | "messages.live_activity.update" | "campaigns.trigger.send" | "campaigns.trigger.schedule.create" | "campaigns.trigger.schedule.update" | "campaigns.trigger.schedule.delete" | "campaigns.list" | "campaigns.details" | "campaigns.data_series" | "campaigns.url_info.details" | "campaigns.duplicate" | "sends.id.create" | "sends.data_series" | "transactional.send" | "canvas.trigger.send" | "canvas.trigger.schedule.create" | "canvas.trigger.schedule.update" | "canvas.trigger.schedule.delete" | "canvas.list" | "canvas.details" | "canvas.data_series" | "canvas.data_summary" | "canvas.url_info.details" | "canvas.duplicate" | "purchases.revenue_series" | "purchases.quantity_series" | "events.data_series" | "sessions.data_series" | "feed.list" | "feed.details" | "feed.data_series" | "kpi.new_users.data_series" | "kpi.dau.data_series" | "kpi.mau.data_series" | "kpi.uninstalls.data_series" | "templates.email.create" | "templates.email.update" | "templates.email.info" | "templates.email.list" | "templates.translations.get" | "templates.translations.update" | "content_blocks.create" | "content_blocks.update" | "content_blocks.info" | "content_blocks.list" | "content_blocks.translations.get" | "content_blocks.translations.update" | "media_library.create" | "sms.invalid_phone_numbers" | "sms.invalid_phone_numbers.remove" | "catalogs.create" | "catalogs.get" | "catalogs.delete" | "catalogs.create_fields" | "catalogs.delete_fields" | "catalogs.create_selection" | "catalogs.delete_selection" | "catalogs.get_items" | "catalogs.add_items" | "catalogs.update_items" | "catalogs.replace_items" | "catalogs.delete_items" | "catalogs.get_item" | "catalogs.create_item" | "catalogs.update_item" | "catalogs.replace_item" | "catalogs.delete_item" | "sdk_authentication.create" | "sdk_authentication.primary" | "sdk_authentication.delete" | "sdk_authentication.keys")[];
+                    permissions: ("all" | "users.track" | "users.track.bulk" | "users.track.sync" | "users.export.ids" | "users.export.segment" | "users.alias.new" | "users.alias.update" | "users.external_ids.rename" | "users.external_ids.remove" | "users.identify" | "users.merge" | "users.delete" | "subscription.status.set" | "subscription.status.get" | "subscription.groups.get" | "email.status" | "email.unsubscribe" | "email.hard_bounces" | "email.bounce.remove" | "email.blacklist" | "cdi.integration_list" | "cdi.integration_job_status" | "cdi.integration_sync" | "preference_center.update" | "preference_center.list" | "preference_center.get" | "preference_center.user.get" | "campaigns.translations.get" | "campaigns.translations.update" | "canvas.translations.get" | "canvas.translations.update" | "segments.list" | "segments.details" | "segments.data_series" | "events.list" | "events.get" | "custom_attributes.get" | "purchases.product_list" | "changes.get" | "users.export.global_control_group" | "email.spam.remove" | "messages.send" | "messages.schedule.create" | "messages.schedule.update" | "messages.schedule.delete" | "messages.schedule_broadcasts" | "messages.live_activity.start" | "messages.live_activity.update" | "campaigns.trigger.send" | "campaigns.trigger.schedule.create" | "campaigns.trigger.schedule.update" | "campaigns.trigger.schedule.delete" | "campaigns.list" | "campaigns.details" | "campaigns.data_series" | "campaigns.url_info.details" | "campaigns.duplicate" | "sends.id.create" | "sends.data_series" | "transactional.send" | "canvas.trigger.send" | "canvas.trigger.schedule.create" | "canvas.trigger.schedule.update" | "canvas.trigger.schedule.delete" | "canvas.list" | "canvas.details" | "canvas.data_series" | "canvas.data_summary" | "canvas.url_info.details" | "canvas.duplicate" | "purchases.revenue_series" | "purchases.quantity_series" | "events.data_series" | "sessions.data_series" | "feed.list" | "feed.details" | "feed.data_series" | "kpi.new_users.data_series" | "kpi.dau.data_series" | "kpi.mau.data_series" | "kpi.uninstalls.data_series" | "templates.email.create" | "templates.email.update" | "templates.email.info" | "templates.email.list" | "templates.translations.get" | "templates.translations.update" | "content_blocks.create" | "content_blocks.update" | "content_blocks.info" | "content_blocks.list" | "content_blocks.translations.get" | "content_blocks.translations.update" | "media_library.create" | "sms.invalid_phone_numbers" | "sms.invalid_phone_numbers.remove" | "catalogs.create" | "catalogs.get" | "catalogs.delete" | "catalogs.create_fields" | "catalogs.delete_fields" | "catalogs.create_selection" | "catalogs.delete_selection" | "catalogs.get_items" | "catalogs.add_items" | "catalogs.update_items" | "catalogs.replace_items" | "catalogs.delete_items" | "catalogs.get_item" | "catalogs.create_item" | "catalogs.update_item" | "catalogs.replace_item" | "catalogs.delete_item" | "sdk_authentication.create" | "sdk_authentication.primary" | "sdk_authentication.delete" | "sdk_authentication.keys")[];
                     /** @description Addresses and CIDR blocks that the key may be used from; empty means everywhere. */
                     ip_allowlist: string[];
                 };
@@ -17989,9 +17873,6 @@ export interface operations {
                      *           "name": "Newsletter",
                      *           "service_origin": "acme.example",
                      *           "require_origin": true,
-                     *           "company_permissions": [
-                     *             "admin"
-                     *           ],
                      *           "previous_token_until": "2026-01-01T12:00:00.000Z",
                      *           "declared": false,
                      *           "created_at": "2026-01-01T12:00:00.000Z",
@@ -18011,8 +17892,6 @@ export interface operations {
                             service_origin: string;
                             /** @description false for identity providers that cannot send custom headers. */
                             require_origin: boolean;
-                            /** @description The permissions in the company that users may be given with the token; by default manage_company_settings. With `admin` the token is worth as much as the admin token. */
-                            company_permissions?: ("admin" | "manage_company_settings" | "add_remove_app_groups")[];
                             /** @description While two secrets are valid: when the previous one expires. */
                             previous_token_until: string | null;
                             /** @description Whether a manifest declared it. */
@@ -18047,10 +17926,7 @@ export interface operations {
                  * @example {
                  *       "name": "Newsletter",
                  *       "service_origin": "acme.example",
-                 *       "require_origin": true,
-                 *       "company_permissions": [
-                 *         "admin"
-                 *       ]
+                 *       "require_origin": true
                  *     }
                  */
                 "application/json": {
@@ -18060,8 +17936,6 @@ export interface operations {
                     service_origin: string;
                     /** @description false for identity providers that cannot send custom headers. */
                     require_origin?: boolean;
-                    /** @description The permissions in the company that users may be given with the token; by default manage_company_settings. With `admin` the token is worth as much as the admin token. */
-                    company_permissions?: ("admin" | "manage_company_settings" | "add_remove_app_groups")[];
                 };
             };
         };
@@ -18173,10 +18047,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "service_origin": "acme.example",
-                 *       "require_origin": true,
-                 *       "company_permissions": [
-                 *         "admin"
-                 *       ]
+                 *       "require_origin": true
                  *     }
                  */
                 "application/json": {
@@ -18184,8 +18055,6 @@ export interface operations {
                     service_origin: string;
                     /** @description false for identity providers that cannot send custom headers. */
                     require_origin: boolean;
-                    /** @description The permissions in the company that users may be given with the token; by default manage_company_settings. With `admin` the token is worth as much as the admin token. */
-                    company_permissions?: ("admin" | "manage_company_settings" | "add_remove_app_groups")[];
                 };
             };
         };

@@ -94,6 +94,16 @@ async function runAction(inputs: Readonly<Record<string, string>>, workspace: st
 
 const EVENT = { external_id: "ada", name: "signed_up", time: "2026-01-01T12:00:00Z" };
 
+describe("compose.yaml", () => {
+  test("the role that Rapport connects with is no superuser of PostgreSQL", () => {
+    const { services } = parse(textOf("compose.yaml"));
+    const { environment, volumes } = services.postgres;
+    assert.notEqual(environment.POSTGRES_USER, "rapport");
+    const script = volumes.find((each: string) => each.includes("docker-entrypoint-initdb.d"));
+    assert.match(textOf(script.split(":")[0]), /^create role rapport login nosuperuser /m);
+  });
+});
+
 describe("the GitHub Action", {
   skip: process.platform === "linux" ? false : "needs /proc",
 }, () => {

@@ -96,10 +96,17 @@ function replyWith(file: WebFile, { etag, encodings }: Wanted) {
 }
 
 function packedFor(file: WebFile, encodings: string): [string | undefined, Buffer] {
-  if (file.brotli && /\bbr\b/.test(encodings)) return ["br", file.brotli];
-  if (file.gzip && /\bgzip\b/.test(encodings)) return ["gzip", file.gzip];
+  if (file.brotli && accepts(encodings, "br")) return ["br", file.brotli];
+  if (file.gzip && accepts(encodings, "gzip")) return ["gzip", file.gzip];
   return [undefined, file.bytes];
 }
+
+/** Whether `Accept-Encoding` names a coding, and not with a weight of 0 (RFC 9110, 12.5.3). */
+const accepts = (encodings: string, coding: string): boolean =>
+  encodings.split(",").some((part) => {
+    const [name, ...parameters] = part.toLowerCase().split(";");
+    return name?.trim() === coding && !parameters.some((each) => /^\s*q=0(\.0*)?\s*$/.test(each));
+  });
 
 const notBuilt = () =>
   ({

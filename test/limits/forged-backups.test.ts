@@ -1,0 +1,313 @@
+/*
+ * Backups that were damaged or edited, with a right checksum too: each is restored exactly as the file says, or refused
+ * with nothing written. `FORGED_BACKUPS=10000 npm run test:compiled -- forged-backups` tries many (docs/security-attacks.md).
+ */
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { after, describe, test } from "node:test";
+import { gunzipSync, gzipSync } from "node:zlib";
+import {
+  BackupUnreadable,
+  verifyBackup,
+  writeBackup,
+} from "../../src/database/backup/backup-file.ts";
+import { dumpDatabase, readTables } from "../../src/database/backup/dump-database.ts";
+import { loadDatabase, refuseForeignSchema } from "../../src/database/backup/load-database.ts";
+import type { Database } from "../../src/database/database.ts";
+import { openEmbedded } from "../../src/database/embedded/pglite.ts";
+import { migrate } from "../../src/database/migrations/migrate.ts";
+import { openPostgres } from "../../src/database/postgres/postgres.ts";
+import { AWKWARD_TEXT } from "../awkward-text.ts";
+import { freshDatabase } from "../database/fresh-database.ts";
+import { startOwnServer } from "../harness.ts";
+import { sized } from "../sizes.ts";
+import { temporaryFolder } from "../stored-rows.ts";
+
+const TRIED = Number(process.env.FORGED_BACKUPS) || sized(24, 200);
+
+const MEGABYTE = 1_048_576;
+
+const isCluster = (process.env.TEST_CITUS_WORKERS ?? "") !== "";
+
+/** The same numbers for the same seed, between 0 and 1. */
+function randomFrom(seed: number) {
+  let state = seed;
+  const random = () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+  const below = (end: number) => Math.floor(random() * end);
+  const one = <Item>(items: readonly Item[]): Item => items[below(items.length)] as Item;
+  return { below, one };
+}
+
+type Random = ReturnType<typeof randomFrom>;
+
+const NASTY = [
+  "",
+  "0",
+  "-1",
+  "now",
+  "infinity",
+  "NaN",
+  "'); drop table companies; --",
+  "{}",
+  "[]",
+  "\u0000",
+  "\u202e",
+  "99999999999999999999",
+  AWKWARD_TEXT,
+];
+
+const TYPES = [
+  "text || pg_read_file('/etc/hostname')",
+  "text",
+  "uuid",
+  "bigint",
+  "json",
+  "regclass",
+  "text); drop table companies; --",
+];
+
+const TABLES = ["companies", "workspaces", "pg_authid", 'x" cascade; --', 5, null];
+
+const COLUMNS = ["name", "id", 'x") select 1; --', "workspace_id", null];
+
+/** A line of a row with one of its values changed, in a form that JSON has. */
+function editRow(line: string, { below, one }: Random): string {
+  const row = JSON.parse(line) as unknown[];
+  const at = below(row.length);
+  const edits = [
+    () => row.splice(at, 1),
+    () => row.splice(at, 0, one(NASTY)),
+    () => row.splice(at, 1, one(NASTY)),
+    () => row.splice(at, 1, null),
+    () => row.splice(at, 1, below(100)),
+    () => row.splice(at, 1, { a: [1] }),
+    () => row.splice(at, 1, [["nested"]]),
+    () => row.splice(at, 1, `${row[at] ?? ""} `),
+    () =>
+      row.splice(
+        at,
+        1,
+        `${row[at] ?? ""}`.replace(/\d/, () => `${below(10)}`),
+      ),
+    () =>
+      row.splice(
+        at,
+        1,
+        `${row[at] ?? ""}`.replace(/[a-z]/, () => one([..."abcdefz"])),
+      ),
+  ];
+  one(edits)();
+  return JSON.stringify(row);
+}
+
+function editTable(line: string, { below, one }: Random): string {
+  const header = JSON.parse(line) as {
+    table: unknown;
+    columns: { name: unknown; type: unknown }[];
+  };
+  const column = header.columns[below(header.columns.length)];
+  const edits = [
+    () => Object.assign(header, { table: one(TABLES) }),
+    () => Object.assign(column ?? {}, { type: one(TYPES) }),
+    () => Object.assign(column ?? {}, { name: one(COLUMNS) }),
+    () => header.columns.splice(below(header.columns.length), 1),
+    () => header.columns.reverse(),
+    () => Object.assign(header, { columns: one([null, {}, "text", []]) }),
+    () => Object.assign(header, { rows: 0, sha256: "0" }),
+  ];
+  one(edits)();
+  return JSON.stringify(header);
+}
+
+function editHeader(line: string, { below, one }: Random): string {
+  const header = JSON.parse(line) as { migrations: Record<string, string> };
+  const names = Object.keys(header.migrations);
+  const edits = [
+    () => delete header.migrations[names[below(names.length)] as string],
+    () => delete header.migrations[names.at(-1) as string],
+    () => Object.assign(header.migrations, { "9999-new.sql": "0" }),
+    () => Object.assign(header, { migrations: one([null, {}, [], "x", { a: 1 }]) }),
+    () => Object.assign(header, { version: one([null, 5, "\u001b[2J"]) }),
+    () => Object.assign(header, { rapport_backup: one([2, "1", null]) }),
+  ];
+  one(edits)();
+  return JSON.stringify(header);
+}
+
+/** All lines but the last, edited. */
+function editLines(lines: readonly string[], random: Random): string[] {
+  const { below, one } = random;
+  const edited = [...lines];
+  const at = below(edited.length);
+  const line = edited[at] as string;
+  const edits = [
+    () => edited.splice(at, 1),
+    () => edited.splice(at, 0, line),
+    () => edited.splice(at, 1, edited[below(edited.length)] as string),
+    () =>
+      edited.splice(
+        below(edited.length),
+        0,
+        one(["", "[]", "{}", "null", "[null]", "[", "\u2028"]),
+      ),
+    () => edited.splice(at, 1, line.slice(0, below(line.length))),
+    () => {
+      const where = below(line.length);
+      edited.splice(
+        at,
+        1,
+        line.slice(0, where) + one([...'0aZ"\\,[]{}\u00e9']) + line.slice(where + 1),
+      );
+    },
+    ...Array.from({ length: 8 }, () => () => {
+      const edit = at === 0 ? editHeader : line.startsWith("[") ? editRow : editTable;
+      edited.splice(at, 1, edit(line, random));
+    }),
+    () => edited.splice(0, 1, editHeader(edited[0] as string, random)),
+  ];
+  one(edits)();
+  return edited;
+}
+
+function withEnd(lines: readonly string[]): Buffer {
+  const text = lines.map((line) => `${line}\n`).join("");
+  const rows = lines.filter((line) => line.startsWith("[")).length;
+  const sha256 = createHash("sha256").update(text).digest("hex");
+  return gzipSync(`${text}${JSON.stringify({ rows, sha256 })}\n`, { level: 1 });
+}
+
+function flipBytes(file: Buffer, { below, one }: Random): Buffer {
+  const bytes = Buffer.from(file);
+  for (let flips = one([1, 1, 2, 20]); flips > 0; flips--) {
+    bytes[below(bytes.length)] = below(256);
+  }
+  const at = below(bytes.length);
+  return one([
+    () => bytes,
+    () => bytes.subarray(0, at),
+    () => Buffer.concat([bytes.subarray(0, at), bytes.subarray(below(at + 1))]),
+    () => Buffer.concat([bytes, file]),
+  ])();
+}
+
+/** The rows of every table of a file, in one order. */
+const rowsIn = (lines: readonly string[]): string[] => {
+  let table = "";
+  const rows: string[] = [];
+  for (const line of lines.slice(1)) {
+    if (line.startsWith("[")) rows.push(`${table} ${JSON.stringify(JSON.parse(line))}`);
+    else table = (JSON.parse(line) as { table: string }).table;
+  }
+  return rows.sort();
+};
+
+const linesIn = (file: Buffer): string[] => gunzipSync(file).toString().split("\n").slice(0, -2);
+
+async function openTarget(): Promise<Database> {
+  const url = await freshDatabase();
+  const database =
+    url === undefined ? await openEmbedded("memory:") : await openPostgres(url, 60, false);
+  await migrate(database);
+  return database;
+}
+
+const countRows = async (database: Database): Promise<number> => {
+  const counts = (await readTables(database)).map(
+    ({ table }) => `(select count(*) from "${table}")`,
+  );
+  const [row] = await database.query<{ rows: number }>(`select ${counts.join(" + ")} as rows`);
+  return Number(row?.rows);
+};
+
+describe("a damaged or edited backup", { skip: isCluster && "a cluster has no backups" }, () => {
+  test("each forged backup is restored exactly as it says, or refused with nothing written and little memory", {
+    timeout: 3_600_000,
+  }, async (context) => {
+    const server = await startOwnServer();
+    const workspace = await server.workspace();
+    await workspace.track({
+      attributes: [{ external_id: "ada", email: "ada@acme.example", note: AWKWARD_TEXT }],
+      events: [{ external_id: "ada", name: "opened", time: "2026-01-01T12:00:00Z" }],
+      purchases: [
+        {
+          external_id: "ada",
+          product_id: "p",
+          currency: "USD",
+          price: 2,
+          time: "2026-01-01T12:00:00Z",
+        },
+      ],
+    });
+    const folder = await temporaryFolder();
+    const dump = async (database: Database, name: string): Promise<Buffer> => {
+      const path = join(folder, `${name}-${performance.now()}`);
+      await writeBackup(path, (writer) => dumpDatabase(database, "0", writer, () => {}));
+      return readFile(path);
+    };
+    const whole = await dump(server.database, "whole");
+    const lines = linesIn(whole);
+    const target = await openTarget();
+    after(() => target.close());
+    const path = join(folder, "forged.backup");
+
+    const restore = async (content: Buffer): Promise<boolean> => {
+      await writeFile(path, content);
+      try {
+        const summary = await verifyBackup(path);
+        await refuseForeignSchema(path, summary.header);
+        await loadDatabase(target, path, summary, () => {});
+        return true;
+      } catch (error) {
+        if (!(error instanceof BackupUnreadable)) throw error;
+        return false;
+      }
+    };
+
+    const pristine = await dump(target, "pristine");
+    const clear = () =>
+      target.transaction(async (tx) => {
+        const names = (await readTables(tx)).map(({ table }) => `"${table}"`);
+        await tx.query(`truncate ${names.join(", ")}`);
+      });
+    assert.ok(await restore(withEnd(lines)));
+    assert.deepEqual(rowsIn(linesIn(await dump(target, "first"))), rowsIn(lines));
+    await clear();
+    assert.ok(await restore(pristine));
+
+    const random = randomFrom(20_260_101);
+    const empty = await countRows(target);
+    const before = process.memoryUsage().rss;
+    const figures = { tried: 0, restored: 0, refused: 0, mostMegabytes: 0 };
+    for (; figures.tried < TRIED; figures.tried++) {
+      const isHuge = figures.tried % 200 === 3;
+      const forged = isHuge
+        ? [...lines, lines.at(-1)?.replace(/^\["/, `["${"x".repeat(31 * MEGABYTE)}`) ?? ""]
+        : editLines(lines, random);
+      const content = figures.tried % 2 === 0 ? flipBytes(whole, random) : withEnd(forged);
+      const isRestored = await restore(content);
+      figures.mostMegabytes = Math.max(
+        figures.mostMegabytes,
+        Math.round((process.memoryUsage().rss - before) / MEGABYTE),
+      );
+      if (!isRestored) {
+        figures.refused += 1;
+        assert.equal(await countRows(target), empty, `forged backup ${figures.tried}`);
+        continue;
+      }
+      figures.restored += 1;
+      const stored = linesIn(await dump(target, "stored"));
+      const given = linesIn(content);
+      assert.deepEqual(rowsIn(stored), rowsIn(given), `forged backup ${figures.tried}`);
+      await clear();
+      assert.ok(await restore(pristine));
+    }
+    context.diagnostic(JSON.stringify(figures));
+    assert.ok(figures.mostMegabytes < 300, JSON.stringify(figures));
+    assert.ok(figures.refused > figures.tried / 2, JSON.stringify(figures));
+  });
+});

@@ -1282,6 +1282,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/source-kinds": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the kinds of warehouses that a connection may have, with their settings.
+         * @description Needs the administrator's token, or a session of the dashboard with `manage_company_settings` of the company.
+         */
+        get: operations["listSourceKinds"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/workspaces/{name}/integrations/{integration_id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Opens the source of an integration and reads three rows, without syncing anything.
+         * @description Needs the administrator's token, or a session of the dashboard with `manage_external_integrations` and `view_pii`.
+         */
+        post: operations["testIntegration"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/scim/v2/Users": {
         parameters: {
             query?: never;
@@ -2941,7 +2981,7 @@ export interface paths {
         };
         /**
          * Lists the latest requests of API keys with their verdicts, newest first.
-         * @description Each server process keeps its latest ones in memory (`LIVE_REQUESTS`), and all processes of the machine are asked. Bodies, responses and users are shown to those with view_pii.
+         * @description Each server process keeps its latest ones in memory (`LIVE_REQUESTS`), and all processes of the machine are asked. Bodies, responses, messages, users and paths with them are shown to those with view_pii.
          *
          *     Needs the administrator's token, or a session of the dashboard with `dev_console`.
          */
@@ -2963,7 +3003,7 @@ export interface paths {
         };
         /**
          * Streams requests of API keys with their verdicts as they come in, as server-sent events.
-         * @description Each event `request` holds one request as JSON; `skipped` tells how many were left out because too many came in at once. The stream ends after its time, when the session ends or the permission is revoked, and when the server stops; browsers connect again by themselves. Four streams for each session and sixteen for each workspace are open at a time, on each server process.
+         * @description Each event `request` holds one request as JSON; `skipped` tells how many were left out because too many came in at once. The stream ends after its time, when the session ends or the permission is revoked, and when the server stops; browsers connect again by themselves. Four streams for each person and sixteen for each workspace are open at a time, on each server process.
          *
          *     Needs the administrator's token, or a session of the dashboard with `dev_console`.
          */
@@ -3811,7 +3851,7 @@ export interface components {
              */
             method: string;
             /**
-             * @description Without the query.
+             * @description Without the query. Without view_pii as it is declared: a parameter may name a user.
              * @example /users/track
              */
             path: string;
@@ -3852,7 +3892,7 @@ export interface components {
                  */
                 code: string | null;
                 /**
-                 * @description The same as a sentence.
+                 * @description The same as a sentence; null without view_pii.
                  * @example 'time' must be a date in ISO 8601
                  */
                 message: string | null;
@@ -4695,10 +4735,16 @@ export interface operations {
                 content: {
                     /**
                      * @example {
+                     *       "version": "0.1.0",
                      *       "message": "success"
                      *     }
                      */
                     "application/json": {
+                        /**
+                         * @description The version that runs.
+                         * @example 0.1.0
+                         */
+                        version: string;
                         /**
                          * @description `success`, or what is wrong.
                          * @constant
@@ -5158,6 +5204,11 @@ export interface operations {
                      * @example false
                      */
                     dry_run?: boolean;
+                    /**
+                     * @description The `next_cursor` of a dry run whose results did not fit into one response: the next ones.
+                     * @example 12
+                     */
+                    cursor?: string;
                 };
             };
         };
@@ -5171,7 +5222,8 @@ export interface operations {
                     /**
                      * @example {
                      *       "aliases_processed": 1,
-                     *       "message": "success"
+                     *       "message": "success",
+                     *       "next_cursor": "0198c0de-0000-7000-8000-000000000001"
                      *     }
                      */
                     "application/json": {
@@ -5201,6 +5253,8 @@ export interface operations {
                              */
                             outcome: "added" | "created" | "renamed" | "identified" | "merged" | "deleted" | "removed" | "skipped";
                         }[];
+                        /** @description The `cursor` of the next page; absent on the last. */
+                        next_cursor?: string;
                     };
                 };
             };
@@ -5229,6 +5283,11 @@ export interface operations {
                      * @example false
                      */
                     dry_run?: boolean;
+                    /**
+                     * @description The `next_cursor` of a dry run whose results did not fit into one response: the next ones.
+                     * @example 12
+                     */
+                    cursor?: string;
                 };
             };
         };
@@ -5242,7 +5301,8 @@ export interface operations {
                     /**
                      * @example {
                      *       "aliases_processed": 1,
-                     *       "message": "success"
+                     *       "message": "success",
+                     *       "next_cursor": "0198c0de-0000-7000-8000-000000000001"
                      *     }
                      */
                     "application/json": {
@@ -5272,6 +5332,8 @@ export interface operations {
                              */
                             outcome: "added" | "created" | "renamed" | "identified" | "merged" | "deleted" | "removed" | "skipped";
                         }[];
+                        /** @description The `cursor` of the next page; absent on the last. */
+                        next_cursor?: string;
                     };
                 };
             };
@@ -5427,6 +5489,11 @@ export interface operations {
                      * @example false
                      */
                     dry_run?: boolean;
+                    /**
+                     * @description The `next_cursor` of a dry run whose results did not fit into one response: the next ones.
+                     * @example 12
+                     */
+                    cursor?: string;
                 };
             };
         };
@@ -5440,7 +5507,8 @@ export interface operations {
                     /**
                      * @example {
                      *       "aliases_processed": 1,
-                     *       "message": "success"
+                     *       "message": "success",
+                     *       "next_cursor": "0198c0de-0000-7000-8000-000000000001"
                      *     }
                      */
                     "application/json": {
@@ -5470,6 +5538,8 @@ export interface operations {
                              */
                             outcome: "added" | "created" | "renamed" | "identified" | "merged" | "deleted" | "removed" | "skipped";
                         }[];
+                        /** @description The `cursor` of the next page; absent on the last. */
+                        next_cursor?: string;
                     };
                 };
             };
@@ -5498,6 +5568,11 @@ export interface operations {
                      * @example false
                      */
                     dry_run?: boolean;
+                    /**
+                     * @description The `next_cursor` of a dry run whose results did not fit into one response: the next ones.
+                     * @example 12
+                     */
+                    cursor?: string;
                 };
             };
         };
@@ -5510,7 +5585,8 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "message": "success"
+                     *       "message": "success",
+                     *       "next_cursor": "0198c0de-0000-7000-8000-000000000001"
                      *     }
                      */
                     "application/json": {
@@ -5538,6 +5614,8 @@ export interface operations {
                              */
                             outcome: "added" | "created" | "renamed" | "identified" | "merged" | "deleted" | "removed" | "skipped";
                         }[];
+                        /** @description The `cursor` of the next page; absent on the last. */
+                        next_cursor?: string;
                     };
                 };
             };
@@ -5576,6 +5654,11 @@ export interface operations {
                      * @example false
                      */
                     dry_run?: boolean;
+                    /**
+                     * @description The `next_cursor` of a dry run whose results did not fit into one response: the next ones.
+                     * @example 12
+                     */
+                    cursor?: string;
                 };
             };
         };
@@ -5589,7 +5672,8 @@ export interface operations {
                     /**
                      * @example {
                      *       "deleted": 1,
-                     *       "message": "success"
+                     *       "message": "success",
+                     *       "next_cursor": "0198c0de-0000-7000-8000-000000000001"
                      *     }
                      */
                     "application/json": {
@@ -5619,6 +5703,8 @@ export interface operations {
                              */
                             outcome: "added" | "created" | "renamed" | "identified" | "merged" | "deleted" | "removed" | "skipped";
                         }[];
+                        /** @description The `cursor` of the next page; absent on the last. */
+                        next_cursor?: string;
                     };
                 };
             };
@@ -9610,7 +9696,8 @@ export interface operations {
                      *           "rows_read": 120,
                      *           "rows_synced": 120,
                      *           "rows_skipped": 0,
-                     *           "rows_failed_with_errors": 0
+                     *           "rows_failed_with_errors": 0,
+                     *           "bytes_scanned": 10485760
                      *         }
                      *       ],
                      *       "message": "success"
@@ -9650,6 +9737,11 @@ export interface operations {
                             rows_skipped: number;
                             /** @description Rows that were rejected. */
                             rows_failed_with_errors: number;
+                            /**
+                             * @description What the warehouse says that it has scanned; null where it does not say.
+                             * @example 10485760
+                             */
+                            bytes_scanned: number | null;
                         }[];
                         /**
                          * @description `success`, or what is wrong.
@@ -9705,7 +9797,8 @@ export interface operations {
                      *         "rows_read": 120,
                      *         "rows_synced": 120,
                      *         "rows_skipped": 0,
-                     *         "rows_failed_with_errors": 0
+                     *         "rows_failed_with_errors": 0,
+                     *         "bytes_scanned": 10485760
                      *       },
                      *       "message": "success"
                      *     }
@@ -9744,6 +9837,11 @@ export interface operations {
                             rows_skipped: number;
                             /** @description Rows that were rejected. */
                             rows_failed_with_errors: number;
+                            /**
+                             * @description What the warehouse says that it has scanned; null where it does not say.
+                             * @example 10485760
+                             */
+                            bytes_scanned: number | null;
                         };
                         /**
                          * @description `success`, or what is wrong.
@@ -10486,6 +10584,224 @@ export interface operations {
                         }[];
                         /** @description Whether the caller may declare a warehouse inline, without a connection. */
                         inline: boolean;
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    listSourceKinds: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "kinds": [
+                     *         {
+                     *           "type": "attributes",
+                     *           "label": "PostgreSQL",
+                     *           "connection": [
+                     *             {
+                     *               "name": "Newsletter",
+                     *               "description": "A table or view, such as public.crm_users.",
+                     *               "required": true,
+                     *               "secret": true,
+                     *               "options": [
+                     *                 "parquet"
+                     *               ]
+                     *             }
+                     *           ],
+                     *           "place": [
+                     *             {
+                     *               "name": "Newsletter",
+                     *               "description": "A table or view, such as public.crm_users.",
+                     *               "required": true,
+                     *               "secret": true,
+                     *               "options": [
+                     *                 "parquet"
+                     *               ]
+                     *             }
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The kinds of warehouses with their settings. */
+                        kinds: {
+                            /** @description The value of `type`. */
+                            type: string;
+                            /**
+                             * @description What people call it.
+                             * @example PostgreSQL
+                             */
+                            label: string;
+                            /** @description How the warehouse is reached. */
+                            connection: {
+                                /** @description The name of the setting. */
+                                name: string;
+                                /**
+                                 * @description What it holds.
+                                 * @example A table or view, such as public.crm_users.
+                                 */
+                                description: string;
+                                /** @description Whether it must be given. */
+                                required: boolean;
+                                /** @description Whether it is sealed, and never shown. */
+                                secret: boolean;
+                                /** @description Its values, if there are only some. */
+                                options: string[];
+                            }[];
+                            /** @description What is read there. */
+                            place: {
+                                /** @description The name of the setting. */
+                                name: string;
+                                /**
+                                 * @description What it holds.
+                                 * @example A table or view, such as public.crm_users.
+                                 */
+                                description: string;
+                                /** @description Whether it must be given. */
+                                required: boolean;
+                                /** @description Whether it is sealed, and never shown. */
+                                secret: boolean;
+                                /** @description Its values, if there are only some. */
+                                options: string[];
+                            }[];
+                        }[];
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    testIntegration: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+                /**
+                 * @description The integration.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                integration_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "problem": "The table has no column UPDATED_AT.",
+                     *       "columns": [
+                     *         {
+                     *           "name": "Newsletter",
+                     *           "read_as": "PAYLOAD"
+                     *         }
+                     *       ],
+                     *       "from": "2026-01-31T12:00:00.123456Z",
+                     *       "rows_to_read": 120,
+                     *       "rows": [
+                     *         {
+                     *           "identity": {
+                     *             "EXTERNAL_ID": "ada"
+                     *           },
+                     *           "updated_at": "2026-01-01T12:00:00.000Z",
+                     *           "payload_bytes": 130,
+                     *           "code": "USER_NOT_FOUND",
+                     *           "message": "success"
+                     *         }
+                     *       ],
+                     *       "rows_without_time": 120,
+                     *       "rows_in_future": 120,
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description Why a sync would fail; null if it would not.
+                         * @example The table has no column UPDATED_AT.
+                         */
+                        problem: string | null;
+                        /** @description The columns of the table, 200 at most. */
+                        columns: {
+                            /** @description As it is spelled there. */
+                            name: string;
+                            /**
+                             * @description What it is read as; null if it is ignored.
+                             * @example PAYLOAD
+                             */
+                            read_as: string | null;
+                        }[];
+                        /**
+                         * @description The last processed UPDATED_AT, from which the next sync reads; null from the beginning.
+                         * @example 2026-01-31T12:00:00.123456Z
+                         */
+                        from: string | null;
+                        /**
+                         * @description How many rows the next sync reads.
+                         * @example 120
+                         */
+                        rows_to_read: number | null;
+                        /** @description The first three rows, with why each would be rejected. */
+                        rows: {
+                            /** @description How the row names its user. */
+                            identity: {
+                                [key: string]: string;
+                            };
+                            /** @description When it last changed. */
+                            updated_at: string;
+                            /**
+                             * @description The size of its payload.
+                             * @example 130
+                             */
+                            payload_bytes: number;
+                            /** @description A stable name of the rule. */
+                            code: string | null;
+                            /** @description `success`, or what is wrong. */
+                            message: string | null;
+                        }[];
+                        /**
+                         * @description Rows without a readable UPDATED_AT, which never sync.
+                         * @example 120
+                         */
+                        rows_without_time: number | null;
+                        /**
+                         * @description Rows that wait, because their UPDATED_AT is in the future.
+                         * @example 120
+                         */
+                        rows_in_future: number | null;
                         /**
                          * @description `success`, or what is wrong.
                          * @constant
@@ -14695,7 +15011,13 @@ export interface operations {
     };
     showPreferencePage: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description Of the groups, where there are more than a page shows.
+                 * @example 1
+                 */
+                page?: number;
+            };
             header?: {
                 /**
                  * @description The languages of the reader.
@@ -14879,9 +15201,17 @@ export interface operations {
                      *           "action": "updated",
                      *           "kind": "api_key",
                      *           "workspace": "demo",
-                     *           "name": "Newsletter"
+                     *           "name": "Newsletter",
+                     *           "fields": [
+                     *             {
+                     *               "field": "settings.time_zone",
+                     *               "before": {},
+                     *               "after": {}
+                     *             }
+                     *           ]
                      *         }
                      *       ],
+                     *       "notes": [],
                      *       "message": "success"
                      *     }
                      */
@@ -14899,7 +15229,24 @@ export interface operations {
                             workspace: string;
                             /** @description The name. */
                             name: string;
+                            /** @description In a dry run, what an update changes. Secrets are hidden. */
+                            fields?: {
+                                /**
+                                 * @description Its path.
+                                 * @example settings.time_zone
+                                 */
+                                field: string;
+                                /** @description The value now. */
+                                before: unknown;
+                                /** @description The value afterwards. */
+                                after: unknown;
+                            }[];
                         }[];
+                        /**
+                         * @description What differs from the manifest and stays so: a key that was rotated since, for example.
+                         * @example []
+                         */
+                        notes: string[];
                         /**
                          * @description `success`, or what is wrong.
                          * @constant
@@ -17873,6 +18220,9 @@ export interface operations {
                      *           "name": "Newsletter",
                      *           "service_origin": "acme.example",
                      *           "require_origin": true,
+                     *           "company_permissions": [
+                     *             "admin"
+                     *           ],
                      *           "previous_token_until": "2026-01-01T12:00:00.000Z",
                      *           "declared": false,
                      *           "created_at": "2026-01-01T12:00:00.000Z",
@@ -17892,6 +18242,8 @@ export interface operations {
                             service_origin: string;
                             /** @description false for identity providers that cannot send custom headers. */
                             require_origin: boolean;
+                            /** @description The permissions in the company that users may be given with the token; by default manage_company_settings. With `admin` the token is worth as much as the admin token. */
+                            company_permissions?: ("admin" | "manage_company_settings" | "add_remove_app_groups")[];
                             /** @description While two secrets are valid: when the previous one expires. */
                             previous_token_until: string | null;
                             /** @description Whether a manifest declared it. */
@@ -17926,7 +18278,10 @@ export interface operations {
                  * @example {
                  *       "name": "Newsletter",
                  *       "service_origin": "acme.example",
-                 *       "require_origin": true
+                 *       "require_origin": true,
+                 *       "company_permissions": [
+                 *         "admin"
+                 *       ]
                  *     }
                  */
                 "application/json": {
@@ -17936,6 +18291,8 @@ export interface operations {
                     service_origin: string;
                     /** @description false for identity providers that cannot send custom headers. */
                     require_origin?: boolean;
+                    /** @description The permissions in the company that users may be given with the token; by default manage_company_settings. With `admin` the token is worth as much as the admin token. */
+                    company_permissions?: ("admin" | "manage_company_settings" | "add_remove_app_groups")[];
                 };
             };
         };
@@ -18047,7 +18404,10 @@ export interface operations {
                 /**
                  * @example {
                  *       "service_origin": "acme.example",
-                 *       "require_origin": true
+                 *       "require_origin": true,
+                 *       "company_permissions": [
+                 *         "admin"
+                 *       ]
                  *     }
                  */
                 "application/json": {
@@ -18055,6 +18415,8 @@ export interface operations {
                     service_origin: string;
                     /** @description false for identity providers that cannot send custom headers. */
                     require_origin: boolean;
+                    /** @description The permissions in the company that users may be given with the token; by default manage_company_settings. With `admin` the token is worth as much as the admin token. */
+                    company_permissions?: ("admin" | "manage_company_settings" | "add_remove_app_groups")[];
                 };
             };
         };
@@ -18966,7 +19328,7 @@ export interface operations {
                  */
                 user?: string;
                 /**
-                 * @description The path.
+                 * @description The path, or as it is declared: /users/:id.
                  * @example /users/track
                  */
                 endpoint?: string;
@@ -19077,7 +19439,7 @@ export interface operations {
                  */
                 user?: string;
                 /**
-                 * @description The path.
+                 * @description The path, or as it is declared: /users/:id.
                  * @example /users/track
                  */
                 endpoint?: string;

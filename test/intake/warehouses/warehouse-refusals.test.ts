@@ -71,7 +71,7 @@ for (const { type, schema, statement, start } of FAKES) {
     }
 
     test(`a sync waits for a warehouse of ${type} that takes a while to begin`, async () => {
-      fake.looks = 6;
+      fake.looks = 3;
       const run = await integration.sync();
       fake.looks = 0;
       assert.equal(run.job_status, "success", `${run.message}`);

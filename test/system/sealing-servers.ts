@@ -15,7 +15,7 @@ export const CENTER = "0f4e6c1a-7d02-4c55-9a3e-2b8d51c7f6a4";
 export const SYNCED = "7a1f8c52-0000-4000-8000-000000000001";
 export const STORED = "7a1f8c52-0000-4000-8000-000000000002";
 
-export const KEY = "the-api-key-of-this-test";
+const KEY = "the-api-key-of-this-test";
 export const S3_SECRET = "wJalrXUtnFEMI-EXAMPLE-SECRET";
 /** `dead_link_help` is a text of a page. */
 export const LINK_SECRET = /(?<!dead_)link_/;
@@ -27,7 +27,7 @@ await warehouse.run(
   `create table crm (updated_at timestamptz, external_id text, payload text);
    insert into crm values ('2026-01-01', 'ada', '{"plan":"pro"}')`,
 );
-export const warehouseUrl = new URL(warehouse.url);
+const warehouseUrl = new URL(warehouse.url);
 warehouseUrl.password = PASSWORD;
 
 export const manifest = (name = "CRM") => ({
@@ -61,7 +61,7 @@ export const manifest = (name = "CRM") => ({
   ],
 });
 
-export interface Server {
+interface Server {
   admin(method: string, path: string, body?: unknown): Promise<any>;
   call(method: string, path: string, body?: unknown): Promise<any>;
   get(url: string): Promise<Response>;
@@ -132,7 +132,7 @@ export async function syncOnce(server: Server): Promise<string> {
 export const statusOf = async (server: Server) =>
   (await server.admin("GET", "/admin/v1/secret-key")).secrets;
 
-export interface Row {
+interface Row {
   readonly secret: string;
   readonly id: string;
 }

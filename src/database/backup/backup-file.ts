@@ -150,7 +150,7 @@ export async function verifyBackup(path: string): Promise<BackupSummary> {
 }
 
 /** A part of a backup, in the order of the file. */
-export type BackupPart =
+type BackupPart =
   | { readonly header: BackupHeader }
   | { readonly table: TableHeader }
   | { readonly rows: readonly string[] }

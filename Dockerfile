@@ -24,6 +24,7 @@ COPY --from=build /src/dist/reference dist/reference
 COPY --from=build /src/dist/embedded-*.snapshot dist/
 COPY --from=build /src/dist/web dist/web
 COPY --from=build /src/dist/bundle dist/bundle
+COPY --from=build /src/dist/build.json dist/
 RUN install -d -o node -g node -m 0700 /data
 USER node
 VOLUME /data

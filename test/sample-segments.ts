@@ -42,12 +42,14 @@ export const ofSegments = (server: TestServer, workspace: TestWorkspace): Sample
       "select coalesce((settings -> 'change_feed')::boolean, false) as \"isOn\" from workspaces where name = $1",
       [workspace.name],
     );
-    if (row?.isOn) return {};
+    const fromTheBeginning = { query: { cursor: "beginning" } };
+    if (row?.isOn) return fromTheBeginning;
     const path = `/admin/v1/workspaces/${workspace.name}/settings`;
     const { settings } = (await server.admin("GET", path)).body;
     await server.admin("PUT", path, { ...settings, change_feed: true });
     await sleep(1_100);
-    return {};
+    await workspace.track({ attributes: [{ external_id: "followed", plan: "pro" }] });
+    return fromTheBeginning;
   };
   return {
     "GET /changes": withFeed,

@@ -29,10 +29,7 @@ const COMMANDS: Readonly<Record<string, [about: string, load: () => Promise<Comm
     "Searches, shows, watches, exports, erases and merges users of a running server.",
     () => import("./users/users.ts"),
   ],
-  segments: [
-    "Lists, counts and exports segments of users of a running server.",
-    () => import("./segments.ts"),
-  ],
+  segments: ["Lists, counts and exports segments of users.", () => import("./segments.ts")],
   import: [
     "Imports users, events, purchases or subscriptions from a file into a running server.",
     () => import("./import/import.ts"),

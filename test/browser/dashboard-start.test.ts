@@ -22,19 +22,17 @@ describe("the first minutes with the dashboard", { skip }, () => {
 
   test("the printed link opens the dashboard once, and the printed command shows up as a user and as a request", async () => {
     const [port, cwd] = [await freePort(), await temporaryFolder()];
-    const child = spawn(
-      process.execPath,
-      [join(packageRoot(), "dist", "src", "main.js"), "serve"],
-      {
-        cwd,
-        env: { PATH: process.env.PATH, PORT: String(port), LOG_LEVEL: "error" },
-        stdio: ["ignore", "pipe", "inherit"],
-      },
-    );
+    // The link is printed on a terminal alone.
+    const serve = `'${process.execPath}' '${join(packageRoot(), "dist", "src", "main.js")}' serve`;
+    const child = spawn("script", ["--quiet", "--return", "--command", serve, "/dev/null"], {
+      cwd,
+      env: { PATH: process.env.PATH, PORT: String(port), LOG_LEVEL: "error" },
+      stdio: ["ignore", "pipe", "inherit"],
+    });
     after(() => child.kill("SIGKILL"));
     let printed = "";
     for await (const chunk of child.stdout) {
-      printed += chunk;
+      printed += String(chunk).replaceAll("\r\n", "\n");
       if (/curl .*\n\n$/s.test(printed)) break;
     }
     const [link = ""] = /http:\S+sign-in\?token=\S+/.exec(printed) ?? [];

@@ -11,6 +11,9 @@ const workspace = await server.workspace();
 
 const TIME = "2026-01-01T00:00:00Z";
 
+/** Names of what is declared hold none of these: they would end lines of files and logs. */
+const CONTROL = /\p{Cc}/u;
+
 const TEXTS: Readonly<Record<string, string>> = {
   "what others take for nothing": "null",
   "what others take for a number": "1e999",
@@ -74,11 +77,13 @@ describe("unusual text is read back exactly as sent", () => {
     assert.deepEqual(found.custom_attributes, attributes);
   });
 
-  test("an API key with an unusual name can be created, revoked by path and found in the audit log", async () => {
+  test("an API key with an unusual name, but for control characters, can be created, revoked by path and found in the audit log", async () => {
     const keys = `/admin/v1/workspaces/${workspace.name}/api-keys`;
     for (const name of Object.values(TEXTS)) {
       const made = await server.admin("POST", keys, { name, permissions: [] });
-      assert.equal(made.status, 201, name);
+      const isRefused = CONTROL.test(name);
+      assert.equal(made.status, isRefused ? 400 : 201, name);
+      if (isRefused) continue;
       const revoked = await server.admin("DELETE", `${keys}/${encodeURIComponent(name)}`);
       assert.equal(revoked.status, 200, name);
       const { body } = await server.admin(

@@ -296,7 +296,10 @@ describe("MANIFEST at startup", () => {
     };
     for (const [faulty, message] of [
       [GOOD("start").replace("email", "fax"), /^rapport: .*manifest-\d+\.yaml:8:46: .*whatsapp$/m],
-      [GOOD("start").replace("Newsletter", '"a\\0"'), /manifest-\d+\.yaml:8:25: .*NUL character/],
+      [
+        GOOD("start").replace("Newsletter", '"a\\0"'),
+        /manifest-\d+\.yaml:8:25: .*characters that are not allowed/,
+      ],
     ] as const) {
       const MANIFEST = await manifestFile(faulty);
       const refusal = await runCommand(["serve"], { ...environment, PORT: "0", MANIFEST });

@@ -44,14 +44,17 @@ const NOT_ON_CITUS = ["docs/backup.md"];
 
 /** Pages that do not guide anyone through commands. */
 const NO_GUIDES = [
+  "changes.md",
   "compatibility.md",
   "conformance.md",
   "engines.md",
   "errors.md",
   "performance.md",
+  "personal-data.md",
   "reliability.md",
   "scaling.md",
   "security-attacks.md",
+  "security-bounds.md",
   "settings.md",
 ];
 

@@ -76,7 +76,10 @@ describe("rapport scim-tokens", () => {
     assert.match(stderr, /The older secret works until 20/);
     assert.deepEqual([await admits(older, origin), await admits(newer, origin)], [true, true]);
     const { stdout: list } = await tokens("list");
-    assert.match(list, /^okta {2}origin acme\.example {2}created 20.* {2}older secret until 20/m);
+    assert.match(
+      list,
+      /^okta {2}origin acme\.example {2}grants manage_company_settings {2}created 20.* {2}older secret until 20/m,
+    );
     await tokens("revoke", "okta", "--yes");
     assert.deepEqual([await admits(older, origin), await admits(newer, origin)], [false, false]);
     assert.match((await tokens("list")).stdout, /^okta .* {2}revoked 20/m);

@@ -130,7 +130,7 @@ describe("both packages in a project", () => {
     }
     for (const cwd of [ROOT, project]) {
       const { stdout } = await run("npx", ["--offline", "rapport-server", "--version"], { cwd });
-      assert.equal(stdout, `${version}\n`);
+      assert.equal(stdout.split(/[ \n]/)[0], version);
     }
   });
 });

@@ -215,11 +215,12 @@ describe("a later start", () => {
     assert.equal((await server.end("SIGTERM")).code, 0);
   });
 
-  test("ADMIN_TOKEN replaces the admin token in the data folder", async () => {
+  test("ADMIN_TOKEN retires the admin token of the data folder, and removes its file", async () => {
+    const kept = (await readFile(join(home.DATA_DIR, "admin-token"), "utf8")).trim();
     server = await startChild({ ...home, ADMIN_TOKEN: "given-token-of-24-characters" });
     assert.equal((await resetOf(server, "given-token-of-24-characters")).status, 200);
-    const kept = (await readFile(join(home.DATA_DIR, "admin-token"), "utf8")).trim();
     assert.equal((await resetOf(server, kept)).status, 401);
+    await assert.rejects(readFile(join(home.DATA_DIR, "admin-token")), { code: "ENOENT" });
     await server.end("SIGTERM");
   });
 

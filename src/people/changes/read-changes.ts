@@ -191,7 +191,10 @@ export function changesOf(batch: BatchPlace, body: string, from: number, until: 
 
 const RADIX = 36;
 
-/** Leaves out what users did who were deleted since; that they were deleted stays. */
+/**
+ * Leaves out what users did who were deleted since. That they were deleted stays, and who was merged into whom:
+ * without it a reader who knows the merged user would keep them.
+ */
 export async function withoutErased(
   database: Database,
   workspaceId: number,
@@ -200,9 +203,19 @@ export async function withoutErased(
   const ids = new Set(changes.flatMap(namedIn));
   const erased = new Set(await selectErased(database, workspaceId, [...ids]));
   if (erased.size === 0) return [...changes];
-  return changes.filter(
-    (change) => change.type === "user.deleted" || !namedIn(change).some((id) => erased.has(id)),
-  );
+  return changes.flatMap((change) => withoutPeople(change, erased) ?? []);
+}
+
+/** What remains of a change once people whom it names are deleted: nothing, or the platform_ids. */
+export function withoutPeople<Any extends Pick<ChangeDraft, string>>(
+  change: Any,
+  gone: ReadonlySet<string>,
+): Any | undefined {
+  if (change.type === "user.deleted" || !namedIn(change).some((id) => gone.has(id))) return change;
+  if (change.type !== "user.merged") return undefined;
+  const { user, merged } = change as unknown as { user: ChangedUser; merged: ChangedUser };
+  const only = ({ platform_id }: ChangedUser) => ({ platform_id });
+  return { ...change, user: only(user), merged: only(merged) };
 }
 
 /** The users that a change is about. */

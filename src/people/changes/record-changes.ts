@@ -42,9 +42,12 @@ export async function recordChanges(
   if (drafts.length === 0) return;
   const partitions = new Map<number, Rows>();
   for (const draft of drafts) {
-    const bucket = draft.user
-      ? bucketOfChanges(draft.user.platform_id)
-      : bucketOfValueChanges(workspaceId, String(draft.email ?? draft.type));
+    // A state belongs to its address, whichever user it was set through.
+    const ofAddress = draft.type === "email_state.changed" ? draft.email : undefined;
+    const bucket =
+      draft.user && ofAddress === undefined
+        ? bucketOfChanges(draft.user.platform_id)
+        : bucketOfValueChanges(workspaceId, String(ofAddress ?? draft.type));
     add(partitions, bucket, draft);
   }
   const writtenAt = clock.now();

@@ -5,7 +5,7 @@ import type { Metrics } from "../../base/observe/metrics.ts";
 import { type Database, withRetries } from "../../database/database.ts";
 import type { ChangeDraft } from "./change.ts";
 import { PARTITION_BUCKETS, tagOf } from "./partitions.ts";
-import { namedIn } from "./read-changes.ts";
+import { withoutPeople } from "./read-changes.ts";
 import {
   deleteBatches,
   deleteErased,
@@ -77,11 +77,7 @@ async function scrubPartition(
     });
     for (const { position, body } of batches) {
       const drafts = JSON.parse(body) as (ChangeDraft | null)[];
-      const kept = drafts.map((draft) =>
-        draft && (draft.type === "user.deleted" || !namedIn(draft).some((id) => gone.has(id)))
-          ? draft
-          : null,
-      );
+      const kept = drafts.map((draft) => draft && (withoutPeople(draft, gone) ?? null));
       await withRetries(database, (tx) =>
         updateBody(tx, workspaceId, { bucket, position, body: JSON.stringify(kept) }),
       );

@@ -97,7 +97,8 @@ async function touchHolders(
       }
       const touches = [...holders].map((person, order) => touchOf(person, now + order));
       await afterAll(touches);
-      const names = workspace.feed ? [...holders].flatMap(({ stored }) => stored ?? []) : [];
+      const names =
+        workspace.feed !== null ? [...holders].flatMap(({ stored }) => stored ?? []) : [];
       return { touches, names };
     },
     async save(tx, { touches, names }) {

@@ -218,8 +218,9 @@ export async function repeatRefusals(
   );
 }
 
-const INSERT_DATED_STATES = `insert into email_states (workspace_id, bucket, email, state, set_at)
-     select $1, bucket, email, state, set_at
+const INSERT_DATED_STATES = `insert into email_states
+       (workspace_id, bucket, email, state, set_at, previous)
+     select $1, bucket, email, state, set_at, null
      from buckets join unnest($2::text[], $3::text[], $4::timestamptz[], $5::smallint[])
        as new (email, state, set_at, bucket) using (bucket)
      where bucket = any($6::smallint[])

@@ -93,7 +93,7 @@ describe("rapport export config", () => {
     const url = "postgres://reader:new@warehouse.example/crm";
     const missing = await run(second, ["apply", file]);
     assert.match(missing.stderr, /environment variable/);
-    const again = await run(second, ["apply", file], {
+    const again = await run(second, ["apply", file, "--yes"], {
       ...environment,
       INTEGRATION_DEMO_CRM_URL: url,
     });

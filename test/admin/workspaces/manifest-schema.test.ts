@@ -118,6 +118,10 @@ describe("the published manifest schema", () => {
       const manifest = parse(
         text
           .replaceAll(/\$\{[A-Z_]+_URL\}/g, "postgres://reader@warehouse.example/crm")
+          .replaceAll(
+            "${BIGQUERY_KEY}",
+            '{\\"client_email\\": \\"a@b.example\\", \\"private_key\\": \\"key\\"}',
+          )
           .replaceAll(/\$\{[A-Z_]+\}/g, `the-long-secret-of-manifest-${index}`),
       );
       const answer = await server.admin("POST", "/admin/v1/apply", manifest);

@@ -93,7 +93,7 @@ describe("an integration in the manifest", () => {
     [
       "an unknown warehouse",
       { warehouse: { type: "oracle" } },
-      /\.warehouse\.type' must be one of postgres, redshift, files, s3/,
+      /\.warehouse\.type' must be one of postgres, redshift, snowflake, bigquery, databricks, files, s3, connection/,
     ],
     [
       "no table",

@@ -141,7 +141,7 @@ test("a reader that waits for types that do not come is answered at the end of i
   assert.deepEqual(await changesOf(workspace, `cursor=${body.cursor}`), []);
 });
 
-test("deleting a user leaves user.deleted alone, and the changes are deleted from the database", async () => {
+test("deleting a user leaves user.deleted and the platform_ids of merges, and the changes are deleted from the database", async () => {
   const workspace = await withFeed();
   await workspace.track({ attributes: [{ external_id: "secret-1", plan: "pro" }] });
   await workspace.track({ attributes: [{ external_id: "secret-2", plan: "pro" }] });
@@ -159,7 +159,7 @@ test("deleting a user leaves user.deleted alone, and the changes are deleted fro
   const check = async () => {
     const changes = await changesOf(workspace);
     const types = changes.map(({ type }) => type).sort();
-    assert.deepEqual(types, ["user.created", "user.deleted"]);
+    assert.deepEqual(types, ["user.created", "user.deleted", "user.merged"]);
     assert.ok(!JSON.stringify(changes).includes("secret"));
     assert.equal((await changesOf(workspace, `cursor=${cursor}`)).length, 1);
   };

@@ -37,7 +37,7 @@ export function createFeedModel() {
   const users = new Map<string, KnownUser>();
   /** Where users went: into another one, or nowhere. */
   const gone = new Map<string, string | undefined>();
-  const emails = new Map<string, { state: string; at: string }>();
+  const emails = new Map<string, { state: string }>();
 
   const leadsTo = (id: string): string | undefined => {
     if (!gone.has(id)) return id;
@@ -92,10 +92,7 @@ export function createFeedModel() {
     apply(change: FeedChange): void {
       const { type, user } = change;
       if (type === "email_state.changed") {
-        const known = emails.get(change.email);
-        if (!known || known.at <= change.at) {
-          emails.set(change.email, { state: change.after, at: change.at });
-        }
+        emails.set(change.email, { state: change.after });
         return;
       }
       const id = user?.platform_id as string;

@@ -119,7 +119,7 @@ describe("the published manifest schema", () => {
         text
           .replaceAll(/\$\{[A-Z_]+_URL\}/g, "postgres://reader@warehouse.example/crm")
           .replaceAll(
-            "${BIGQUERY_KEY}",
+            /\$\{BIGQUERY_KEY\}/g,
             '{\\"client_email\\": \\"a@b.example\\", \\"private_key\\": \\"key\\"}',
           )
           .replaceAll(/\$\{[A-Z_]+\}/g, `the-long-secret-of-manifest-${index}`),

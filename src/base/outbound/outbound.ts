@@ -6,7 +6,7 @@ import { setTimeout } from "node:timers/promises";
 import { isNetwork, isPublic, networks, plainAddress } from "./networks.ts";
 
 /*
- * The guard of every connection to a host that a person or a manifest names: warehouses, webhooks, callbacks.
+ * The guard of every connection to a host that a person or a manifest names: warehouses, callbacks.
  *
  * A name is resolved once, every address that it has is checked, and the connection goes to exactly such an address;
  * a second look-up could give another one. The guard is asked twice: when a host is declared, so that the caller gets

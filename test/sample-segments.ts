@@ -48,7 +48,8 @@ export const ofSegments = (server: TestServer, workspace: TestWorkspace): Sample
     const { settings } = (await server.admin("GET", path)).body;
     await server.admin("PUT", path, { ...settings, change_feed: true });
     await sleep(1_100);
-    await workspace.track({ attributes: [{ external_id: "followed", plan: "pro" }] });
+    const body = { attributes: [{ external_id: "followed", plan: "pro" }] };
+    await server.send("POST", "/users/track", body, { key: workspace.key });
     return fromTheBeginning;
   };
   return {

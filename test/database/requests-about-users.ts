@@ -93,6 +93,10 @@ function clientOf(watchedDatabase: Database, lanes: LanePlan) {
     ),
     mergeQueue: createMergeQueue(parts),
     setQueue: createSetQueue({ ...parts, ...caches }),
+    // Traces of an erased person are searched in all rows, in steps, by design (docs/personal-data.md).
+    traceErasers: [],
+    // No other process has requests to forget.
+    processes: { ask: async () => [] },
     smallExports: createSmallExports(parts),
     largeExports: createLargeExports(),
   };

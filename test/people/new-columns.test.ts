@@ -184,6 +184,8 @@ const KEPT_BY_RESET = [
   "apps",
   "campaigns",
   "capture_heads",
+  // A reader from before learns that something is missing.
+  "change_heads",
   "external_id_removals",
   "integrations",
   "jobs",
@@ -289,7 +291,11 @@ describe("a column of a table of user data", () => {
 
     const reset = await server.admin("POST", `/admin/v1/workspaces/${workspace.name}/reset`);
     assert.equal(reset.status, 200);
-    assert.deepEqual(await filled(id, tables), []);
+    const left = await filled(id, tables);
+    assert.deepEqual(
+      left.filter((table) => !KEPT_BY_RESET.includes(table)),
+      [],
+    );
 
     const old = { external_id: "ada", time: "2020-01-01T00:00:00Z" };
     await workspace.track({

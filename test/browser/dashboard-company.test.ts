@@ -75,10 +75,22 @@ describe("the dashboard of a person without a workspace", { skip }, async () => 
   test("a person who manages the company lands on its dashboard users, and every offered page opens", async () => {
     const { page, complaints } = await openAs(await cookieOf(["manage_company_settings"]));
     assert.match(page.url(), /\/company\/dashboard-users$/);
-    const offered = ["Dashboard users", "SCIM tokens", "Permission sets", "Audit log"];
+    const offered = [
+      "Dashboard users",
+      "SCIM tokens",
+      "Permission sets",
+      "Connections",
+      "Audit log",
+    ];
     assert.deepEqual(await sections(page), offered);
     assert.equal(await page.getByRole("navigation", { name: "Workspace settings" }).count(), 0);
-    for (const name of ["dashboard-users", "scim-tokens", "permission-sets", "audit"]) {
+    for (const name of [
+      "dashboard-users",
+      "scim-tokens",
+      "permission-sets",
+      "connections",
+      "audit",
+    ]) {
       await goTo(page, `/company/${name}`);
       assert.deepEqual(await page.getByRole("alert").allInnerTexts(), [], name);
       await assertAccessible(page);
@@ -138,7 +150,7 @@ describe("the dashboard of a person without a workspace", { skip }, async () => 
     });
     provider.signsIn({ email: userName as string, email_verified: true });
     const { page } = await openAs((await visit(server, "/dashboard/sign-in/oidc")).cookie);
-    assert.match(page.url(), /\/w\/demo\/syncs$/);
+    assert.match(page.url(), /\/w\/demo\/segments$/);
     await page.context().close();
   });
 });

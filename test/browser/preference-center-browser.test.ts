@@ -153,7 +153,8 @@ describe("the ready page in a browser without scripts", { skip }, async () => {
       await page.goto(`${server.url}/preferences/none`);
       assert.deepEqual(await violationsOf(await page.content()), []);
       assert.deepEqual(
-        complaints.filter((each) => !each.includes("404")),
+        // The page is sandboxed: a browser complains of the scripts of this test.
+        complaints.filter((each) => !/404|^Blocked script execution/.test(each)),
         [],
       );
     });

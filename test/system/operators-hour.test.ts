@@ -161,6 +161,7 @@ test("an operator's hour on PostgreSQL, from the first start to a restored backu
   const backedUp = await runCommand(["backup", backup], {
     DATABASE_URL,
     DATA_DIR: join(folder, "one"),
+    SECRET_KEY: NEW_KEY,
   });
   assert.equal(backedUp.code, 0, backedUp.stderr);
   const { stderr } = await one.end("SIGTERM");

@@ -8893,7 +8893,7 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
-                        /** @description Segments of which a size is recorded. */
+                        /** @description Segments whose size is recorded. */
                         segments: {
                             /**
                              * @description The id of the segment.

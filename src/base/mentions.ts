@@ -1,7 +1,7 @@
 /*
  * Finds texts that name a person: stored responses, logs and calls that hold identifiers inside other text. A name counts
- * if it stands alone, not as a part of a longer word or number, whatever its case: `ada` is in `"ada"` and in `'Ada'`, not
- * in `adam`. As it stands in JSON and in a path counts as well.
+ * if it is alone, not part of a longer word or number, in any case: `ada` is in `"ada"` and in `'Ada'`, not
+ * in `adam`. Its spellings in JSON and in a path count as well.
  */
 
 export interface Mentions {

@@ -27,7 +27,7 @@ export const laneLockAt = (place: number): number =>
   Math.floor((place * LANE_LOCKS) / BUCKET_COUNT);
 
 /**
- * Lanes with as many buckets each, of which no two have a lock in common. With as many lanes as a cluster has shards,
+ * Lanes with as many buckets each; no two share a lock. With as many lanes as a cluster has shards,
  * each lane writes to one shard.
  */
 export function evenLanes(count: number): Lanes {

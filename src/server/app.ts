@@ -38,7 +38,7 @@ import { deleteExpiredSessions } from "../dashboard/users/sessions-store.ts";
 import type { Database } from "../database/database.ts";
 import { segmentExportEndpoints } from "../delivery/segment-exports/endpoints.ts";
 import { callbackJob, sweepSegmentExports } from "../delivery/segment-exports/exports.ts";
-import { deleteAllExports } from "../delivery/segment-exports/store.ts";
+import { deleteAllExports, deleteExportsNaming } from "../delivery/segment-exports/store.ts";
 import { deleteAllAnswers, eraseAnswers } from "../http/idempotency-store.ts";
 import { eraseCapturedCalls, RETAINED_CAPTURED_CALLS } from "../intake/capture/captured-calls.ts";
 import { deleteCallsNaming } from "../intake/capture/captured-store.ts";
@@ -223,6 +223,7 @@ export const TRACE_ERASERS: readonly TraceEraser[] = [
   eraseRunMessages,
   eraseNotes,
   deleteCountsNaming,
+  deleteExportsNaming,
   eraseChangesNaming,
 ];
 

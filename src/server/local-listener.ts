@@ -11,7 +11,7 @@ import { createPrivateFolder } from "../database/embedded/private-folder.ts";
  * may be held by any program while the server is down, and would be sent the admin token.
  */
 
-/** Named after the port, of which a person knows the server. */
+/** Named after the port, by which people know the server. */
 const SOCKET = /^server-(\d+)-[0-9a-f]{8}\.sock$/;
 
 export interface LocalListener {
@@ -35,7 +35,7 @@ export async function listenLocally(
   const name = `server-${port}-${randomBytes(4).toString("hex")}.sock`;
   // The HTTP server reads from a connection when it is its turn.
   const server = createServer({ pauseOnConnect: true }, (socket) => {
-    // An address for whatever counts or records one: callers are on this machine.
+    // Callers are on this machine, and what counts or records addresses needs one.
     Object.defineProperty(socket, "remoteAddress", { value: "127.0.0.1" });
     http.emit("connection", socket);
   });

@@ -4,9 +4,11 @@
  * person makes it fail.
  */
 import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { ENGINE, NEWSLETTER, startOwnServer, WEB_APP } from "../harness.ts";
 import { startIntegration } from "../intake/warehouses/sync-runs.ts";
 import { temporaryFolder } from "../stored-rows.ts";
@@ -71,7 +73,12 @@ test("an erased person is in no table, file, stored response, captured call or l
   const { workspace } = integration;
   const { external_id, former_id, alias_name, email, phone, first_name, custom } = SECRETS;
   const path = `/admin/v1/workspaces/${workspace.name}`;
-  await server.admin("PUT", `${path}/settings`, { capture_unsupported: true });
+  await server.admin("PUT", `${path}/settings`, {
+    capture_unsupported: true,
+    change_feed: true,
+  });
+  // Keys know of the new settings within a second.
+  await sleep(1_100);
   const alias = { alias_name, alias_label: "crm" };
   const keyed = (key: string) => ({ headers: { "idempotency-key": key } });
 
@@ -148,6 +155,16 @@ test("an erased person is in no table, file, stored response, captured call or l
     filter: { external_id: { equals: external_id } },
     exact: true,
   });
+  const segment_id = randomUUID();
+  const named = { attribute: "external_id", equals: external_id };
+  const filter = { attribute: "external_id", equals: "bob" };
+  await server.admin("PUT", `${path}/segments/${segment_id}`, { name: "one", filter });
+  const asked = { segment_id, fields_to_export: ["external_id"] };
+  assert.equal((await workspace.call("POST", "/users/export/segment", asked)).status, 201);
+  // As if the segment had named the person; its own audit row would keep that.
+  await server.database.query("update segment_exports set filter = $1::text::jsonb", [
+    JSON.stringify(named),
+  ]);
 
   const { platform_id } = await workspace.profile({ external_ids: [external_id] });
   const before = findings(await dump());
@@ -159,6 +176,8 @@ test("an erased person is in no table, file, stored response, captured call or l
     "row_log",
     "sync_runs",
     "imports",
+    "segment_exports",
+    "change_batches",
   ]) {
     assert.ok(
       before.some((finding) => finding.startsWith(`${table}:`)),

@@ -97,8 +97,8 @@ const partsOf = (entry: UnchainedEntry, details: unknown) => [
 ];
 
 /**
- * Whether a row is as it was written behind the row with a hash. A row is checked in the form that its hash has: one that
- * has the hash of a row in the other form cannot be found.
+ * Whether a row is as it was written behind the row with a hash. Its hash may have either form:
+ * nobody can make a row whose hash in one form is that of another row in the other form.
  */
 export function isAsWritten(
   before: string,

@@ -1,3 +1,4 @@
+import type { Mentions } from "../../base/mentions.ts";
 import type { Json } from "../../base/values/plain-json.ts";
 import type { Queryable, Transaction } from "../../database/database.ts";
 
@@ -112,4 +113,17 @@ export async function deleteExpiredExports(database: Queryable, now: Date): Prom
 
 export async function deleteAllExports(tx: Transaction, workspaceId: number): Promise<void> {
   await tx.query("delete from segment_exports where workspace_id = $1", [workspaceId]);
+}
+
+/** Deletes the exports whose filter names an erased person: their links end. */
+export async function deleteExportsNaming(
+  tx: Transaction,
+  workspaceId: number,
+  { mentions }: { readonly mentions: Mentions },
+): Promise<undefined> {
+  await tx.query(
+    `delete from segment_exports
+     where workspace_id = $1 and filter::text ~* any($2::text[])`,
+    [workspaceId, mentions.patterns],
+  );
 }

@@ -9,7 +9,7 @@ import type { NothingRecorded, Outcome } from "./reply.ts";
 const NOTHING_VALID =
   "Valid data must be provided in the 'attributes', 'events', or 'purchases' fields.";
 
-/** Refuses a request of which no object passed the checks, with the reason for each, or with the list that was misspelt. */
+/** Refuses a request if none of its objects passed the checks, with the reason for each, or with the list that was misspelt. */
 export function nothingValid({ faults }: CheckedRequest, body: object): Problem {
   const reasons = faults.length > 0 ? faults : misspeltLists(body);
   return new Problem(

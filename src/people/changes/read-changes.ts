@@ -206,12 +206,15 @@ export async function withoutErased(
   return changes.flatMap((change) => withoutPeople(change, erased) ?? []);
 }
 
-/** What remains of a change once people whom it names are deleted: nothing, or the platform_ids. */
-export function withoutPeople<Any extends Pick<ChangeDraft, string>>(
+/** What remains of a change once people whom it names are deleted: see `withoutNames`. */
+export const withoutPeople = <Any extends Pick<ChangeDraft, string>>(
   change: Any,
   gone: ReadonlySet<string>,
-): Any | undefined {
-  if (change.type === "user.deleted" || !namedIn(change).some((id) => gone.has(id))) return change;
+): Any | undefined => (namedIn(change).some((id) => gone.has(id)) ? withoutNames(change) : change);
+
+/** A change without what names or describes a person: that a user was deleted, or the platform_ids of a merge. */
+export function withoutNames<Any extends Pick<ChangeDraft, string>>(change: Any): Any | undefined {
+  if (change.type === "user.deleted") return change;
   if (change.type !== "user.merged") return undefined;
   const { user, merged } = change as unknown as { user: ChangedUser; merged: ChangedUser };
   const only = ({ platform_id }: ChangedUser) => ({ platform_id });

@@ -154,6 +154,14 @@ export const selectHeads = (
     [workspaceIds, ALL_PARTITIONS],
   );
 
+/** The workspaces that have, or had, changes. */
+export async function selectRecorded(database: Queryable): Promise<number[]> {
+  const rows = await database.query<{ workspaceId: number }>(
+    'select distinct workspace_id as "workspaceId" from change_heads',
+  );
+  return rows.map(({ workspaceId }) => workspaceId);
+}
+
 /** A batch without its changes. */
 export interface BatchPlace {
   readonly bucket: number;

@@ -5,7 +5,7 @@ import type { Metrics } from "../../base/observe/metrics.ts";
 import { type Database, withRetries } from "../../database/database.ts";
 import type { ChangeDraft } from "./change.ts";
 import { PARTITION_BUCKETS, tagOf } from "./partitions.ts";
-import { withoutPeople } from "./read-changes.ts";
+import { withoutNames, withoutPeople } from "./read-changes.ts";
 import {
   deleteBatches,
   deleteErased,
@@ -13,6 +13,7 @@ import {
   selectBatchesAbout,
   selectBodiesAfter,
   selectOldBatches,
+  selectRecorded,
   updateBody,
 } from "./store.ts";
 
@@ -25,7 +26,10 @@ export async function sweepChanges(
   now: Date,
   metrics: Pick<Metrics, "expiredChanges">,
 ): Promise<void> {
+  const recorded = new Set(await selectRecorded(database));
   for (const { id, settings } of await listWorkspaces(database)) {
+    // A workspace that never turned the feed on costs no statement.
+    if (!recorded.has(id)) continue;
     await scrubErased(database, id);
     const before = earlier(now, { days: settings.change_retention_days ?? 7 });
     const mostBytes = ((settings.change_max_mb ?? 1_024) * 1_048_576) / PARTITION_BUCKETS.length;
@@ -104,7 +108,7 @@ export const eraseChangesNaming: TraceEraser = async (
     if (!mentions.in(batch.body)) continue;
     const drafts = JSON.parse(batch.body) as (ChangeDraft | null)[];
     const kept = drafts.map((draft) =>
-      draft && draft.type !== "user.deleted" && mentions.in(JSON.stringify(draft)) ? null : draft,
+      draft && mentions.in(JSON.stringify(draft)) ? (withoutNames(draft) ?? null) : draft,
     );
     await updateBody(tx, workspaceId, { ...batch, bucket, body: JSON.stringify(kept) });
   }

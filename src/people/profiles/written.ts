@@ -5,7 +5,7 @@ import type { PeopleChanges } from "./people.ts";
 import type { NewProfile, ProfileRow } from "./store.ts";
 
 /**
- * What a transaction has written about people, for whatever follows each change
+ * What a transaction has written about people, for what follows each change
  * (docs/decisions/read-compute-write.md).
  */
 export interface Written {

@@ -36,7 +36,7 @@ const sizes = endpoint({
             { description: "One entry a day, the oldest first; days without one are left out." },
           ),
         }),
-        { description: "Segments of which a size is recorded." },
+        { description: "Segments whose size is recorded." },
       ),
       message: Success,
     }),

@@ -205,7 +205,7 @@ const stepsBy = <Row extends EmailStateRow>(
 };
 
 /**
- * Writes states of addresses, each of which may be set several times. For each address the first is written, so that
+ * Writes states of addresses; one may be set several times. For each address the first is written, so that
  * the engine reports whether it is a change, then the last; one in between is a change if it differs from the one
  * before. The last one is written even if it was stored before, for what came in between makes its time count.
  *

@@ -11,8 +11,8 @@ import {
 } from "./warehouse-client.ts";
 
 /*
- * A table of Databricks, over its SQL Statement Execution API: the result lies in chunks behind links to a storage, each
- * of which works for some minutes. Why not its client: docs/decisions/warehouse-clients.md
+ * A table of Databricks, over its SQL Statement Execution API: the result is in chunks behind links to a storage. A
+ * link works for some minutes. Why not its client: docs/decisions/warehouse-clients.md
  */
 
 const NAME = "(?:[A-Za-z0-9_]+|`(?:[^`\\u0000]|``)+`)";

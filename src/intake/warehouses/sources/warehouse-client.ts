@@ -75,8 +75,9 @@ const WAITS = [200, 1_000, 4_000];
 
 const LONGEST_WAIT_MS = 30_000;
 
-/** An hour. */
 const LONGEST_PAUSE_MS = 5_000;
+
+/** With pauses of five seconds, an hour. */
 const MOST_LOOKS = 720;
 
 const CANCEL_MS = 5_000;

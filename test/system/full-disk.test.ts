@@ -28,7 +28,7 @@ const NOBODY = 65_534;
 async function startAsNobody(): Promise<ChildServer> {
   await mkdir(data, { recursive: true });
   await chown(data, NOBODY, NOBODY);
-  return startChild({ DATA_DIR: data, LOG_LEVEL: "error" }, { uid: NOBODY });
+  return startChild({ DATA_DIR: data, LOG_LEVEL: "info" }, { uid: NOBODY });
 }
 
 const data = join(folder ?? "", "data");
@@ -158,11 +158,14 @@ describe("the embedded engine on a disk that takes no writes", { skip }, () => {
 
   test("the log names the path and the free space once for each trouble, and a restart finds every acknowledged write", async () => {
     const { stderr } = await server.end("SIGTERM");
-    const lines = stderr.split("\n").filter((line) => line.includes('"level":"error"'));
-    const full = lines.map((line) => JSON.parse(line)).filter(({ msg }) => /disk|folder/.test(msg));
+    const lines = stderr.split("\n").filter((line) => /disk|folder/.test(line));
+    const about = lines.map((line) => JSON.parse(line)).filter(({ path }) => path === data);
+    const full = about.filter(({ level }) => level === "error");
+    // A checkpoint may make room for a moment while the disk is filled: then there is a trouble more.
+    assert.ok(full.length >= 4, String(full.length));
     assert.deepEqual(
-      full.map(({ path }) => path),
-      Array(4).fill(data),
+      about.map(({ level }) => level),
+      full.flatMap(() => ["error", "info"]),
     );
     assert.ok(full[0].free_bytes < 64 * MEGABYTE, String(full[0].free_bytes));
     server = await startAsNobody();

@@ -151,7 +151,7 @@ test("a new version migrates and serves beside the previous one under load, whic
   assert.equal(late.code, 1);
   assert.match(
     late.stderr,
-    new RegExp(`${EXPANSION}, which this version of Rapport does not know`),
+    new RegExp(`it holds the migration ${EXPANSION}, which this version does not know`),
   );
   await fresh.end("SIGTERM");
 });

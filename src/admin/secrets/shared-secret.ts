@@ -71,11 +71,21 @@ export async function retireSharedSecret(
     if (dataDir !== "memory:") await rm(join(dataDir, name), { force: true });
     return;
   }
-  await database.transaction(async (tx) => {
+  const check = await database.transaction(async (tx) => {
     const row = await selectSharedSecret(tx, name);
-    if (!row || isRetired(row.check)) return;
-    await replaceSharedSecret(tx, name, `${RETIRED}${row.check}`);
+    if (!row || isRetired(row.check)) return row?.check;
+    const retired = `${RETIRED}${row.check}`;
+    await replaceSharedSecret(tx, name, retired);
+    return retired;
   });
+  if (check !== undefined) await removeRetired(dataDir, name, check);
+}
+
+/** Removes the file of a retired token; a file that holds another one stays. */
+async function removeRetired(dataDir: string, name: string, check: string): Promise<void> {
+  const kept = await readKeptSecret(dataDir, name);
+  if (kept !== undefined && `${RETIRED}${hashSecret(kept)}` === check)
+    await rm(join(dataDir, name), { force: true });
 }
 
 /** Makes room for a new token: of the retired one this data folder may have the file. */
@@ -85,9 +95,7 @@ async function forgetRetired(
   name: string,
   check: string,
 ): Promise<void> {
-  const kept = await readKeptSecret(dataDir, name);
-  if (kept !== undefined && `${RETIRED}${hashSecret(kept)}` === check)
-    await rm(join(dataDir, name));
+  await removeRetired(dataDir, name, check);
   await database.transaction(async (tx) => {
     const row = await selectSharedSecret(tx, name);
     if (row?.check === check) await deleteSharedSecret(tx, name);

@@ -86,6 +86,8 @@ const failed = new Set<string>();
 rmSync(failedTests, { force: true });
 /** How many tests were not skipped. */
 let ran = 0;
+/** How long each file took, in milliseconds. */
+const durations = new Map<string, number>();
 
 const suiteRun = beginRun();
 const alone = taken.filter((path) => partOf(path) === "limits");
@@ -98,6 +100,7 @@ if (failed.size > 0) {
   writeFileSync(failedTests, `${[...failed].join("\n")}\n`);
   process.stderr.write(`To run what failed again: npm test -- ${[...failed].join(" ")}\n`);
 }
+if (wanted.length === 0) say(slowest());
 if (wanted.length > 0 && ran === 0) {
   process.exitCode = 1;
   process.stderr.write(
@@ -108,6 +111,13 @@ await suiteRun.end();
 
 function say(line: string): void {
   if (line) process.stdout.write(`${line}\n`);
+}
+
+/** Where the time went: what to look at when the suite has become slow. */
+function slowest(): string {
+  const first = [...durations].sort(([, one], [, other]) => other - one).slice(0, 10);
+  const each = first.map(([name, ms]) => `${name} ${Math.round(ms / 1_000)} s`);
+  return `The slowest files: ${each.join(", ")}.`;
 }
 
 /** Which files run, and how to run those that do not. */
@@ -143,6 +153,7 @@ function runFiles(paths: readonly string[], processes: number, { queue, signal }
   return new Promise<void>((resolve) => {
     run({ files: Array(processes).fill(suiteProcess), concurrency: processes, signal })
       .on("test:pass", ({ name, skip, details }) => {
+        if (name.endsWith(".test.js")) durations.set(nameOf(name), details.duration_ms);
         if (skip === undefined && details.type !== "suite" && !name.endsWith(".js")) ran += 1;
       })
       .on("test:fail", ({ name }) => {

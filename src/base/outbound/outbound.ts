@@ -171,5 +171,33 @@ function connectTo(address: string, port: number, signal?: AbortSignal): Promise
   });
 }
 
+/** How often the bytes of a connection are looked at. */
+const COUNT_MS = 20;
+
+/** Ends a connection that sends more than its client should have to hold. */
+export interface ReadLimit {
+  /** Begins to count anew: before a question whose answer the client keeps whole. */
+  renew(): void;
+}
+
+/**
+ * Bounds what a server may send before it is asked again, for protocols whose client collects an answer whole. TLS counts
+ * as it is on the wire. The socket is destroyed up to 20 ms after the last byte that it may receive.
+ */
+export function limitReads(socket: Socket, mostBytes: number): ReadLimit {
+  let from = socket.bytesRead;
+  const timer = setInterval(() => {
+    if (socket.bytesRead - from <= mostBytes) return;
+    const message = `The server sent more than ${Math.round(mostBytes / 1_048_576)} MB at once.`;
+    socket.destroy(new Error(message));
+  }, COUNT_MS).unref();
+  socket.once("close", () => clearInterval(timer));
+  return {
+    renew() {
+      from = socket.bytesRead;
+    },
+  };
+}
+
 /** Lets everything through: for what an administrator of the whole installation declares. */
 export const UNGUARDED: Outbound = createOutbound({ allow: ["0.0.0.0/0", "::/0"], own: [] });

@@ -1,8 +1,10 @@
 /* What a sync reads of values and folders that are larger than any valid ones. */
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { mkdir, writeFile } from "node:fs/promises";
+import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
-import { describe, test } from "node:test";
+import { after, describe, test } from "node:test";
 import { UNGUARDED } from "../../../src/base/outbound/outbound.ts";
 import { openSource } from "../../../src/intake/warehouses/sources/kinds.ts";
 import {
@@ -39,7 +41,50 @@ async function lengthsRead(warehouse: Warehouse): Promise<number[]> {
   return lengths.sort((one, other) => one - other);
 }
 
+/** A server of PostgreSQL's protocol that takes any login, and answers the first statement without end. */
+async function startEndlessWarehouse() {
+  let sentMb = 0;
+  const head = (type: string, length: number) => {
+    const bytes = Buffer.alloc(5);
+    bytes.write(type);
+    bytes.writeInt32BE(length, 1);
+    return bytes;
+  };
+  const filler = Buffer.alloc(1_048_576, "x");
+  const endless = createServer((socket) => {
+    const send = () => {
+      while (!socket.destroyed) {
+        sentMb += 1;
+        if (!socket.write(filler)) return void socket.once("drain", send);
+      }
+    };
+    socket.on("error", () => {});
+    socket.once("data", () => {
+      socket.write(Buffer.concat([head("R", 8), Buffer.alloc(4), head("Z", 5), Buffer.from("I")]));
+      socket.once("data", () => {
+        socket.write(head("E", 0x7fffffff));
+        send();
+      });
+    });
+  });
+  after(() => endless.close());
+  await once(endless.listen(0, "127.0.0.1"), "listening");
+  const { port } = endless.address() as AddressInfo;
+  return { url: `postgres://u:p@127.0.0.1:${port}/d`, sentMb: () => sentMb };
+}
+
 describe("the bounds of a sync", () => {
+  test("a PostgreSQL that answers without end is left after what a page of rows may take, and the run says so", async () => {
+    const { url, sentMb } = await startEndlessWarehouse();
+    const integration = await startIntegration(server, {
+      warehouse: { type: "postgres", url, table: "crm" },
+    });
+    const { job_status, message } = await integration.sync();
+    assert.equal(job_status, "error");
+    assert.equal(message, "The source failed: The server sent more than 384 MB at once.");
+    assert.ok(sentMb() < 600, `${sentMb()} MB were read.`);
+  });
+
   test("an identifier of a table that is far too long fails its row, is logged cut, and the other rows are synced", async () => {
     const warehouse = await startWarehouse();
     await warehouse.run(`create table crm (updated_at timestamptz, external_id text, payload text);

@@ -1,6 +1,14 @@
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
 import postgres from "postgres";
 import Type from "typebox";
-import { type Outbound, OutboundRefused, UNGUARDED } from "../../../base/outbound/outbound.ts";
+import {
+  limitReads,
+  type Outbound,
+  OutboundRefused,
+  type ReadLimit,
+  UNGUARDED,
+} from "../../../base/outbound/outbound.ts";
 import { hostsOf } from "../../../database/postgres/hosts-of.ts";
 import {
   BEGINNING,
@@ -51,6 +59,9 @@ const place = {
 /** How many rows are asked for at a time: with 1 MB in each of them they fit into memory. */
 const ROWS_AT_A_TIME = 256;
 
+/** What the rows of one question take at most, with the columns beside a payload. */
+const MOST_BYTES_AT_A_TIME = 1.5 * ROWS_AT_A_TIME * LARGEST_PAYLOAD_BYTES;
+
 const kind = (type: keyof typeof TEXT_TYPE, label: string) =>
   sourceKind({
     type,
@@ -63,6 +74,7 @@ const kind = (type: keyof typeof TEXT_TYPE, label: string) =>
 
     async open({ url, table }, { signal, outbound }) {
       signal.throwIfAborted();
+      let limit: ReadLimit | undefined;
       // One connection: the transaction and the cursor are its own.
       const sql = postgres(url, {
         max: 1,
@@ -71,16 +83,24 @@ const kind = (type: keyof typeof TEXT_TYPE, label: string) =>
         fetch_types: false,
         onnotice: () => {},
         connection: { application_name: "rapport" },
-        ...(outbound !== UNGUARDED && { socket: guardedSocket(outbound, signal) }),
+        ...{
+          socket: async (options: SocketOptions) => {
+            const socket = await openSocket(options, outbound, signal);
+            limit = limitReads(socket, MOST_BYTES_AT_A_TIME);
+            return socket;
+          },
+        },
       });
       const close = () => sql.end({ timeout: 0 });
       signal.addEventListener("abort", close, { once: true });
-      const ask = <Row>(statement: string): Promise<Row[]> =>
-        sql
+      const ask = <Row>(statement: string): Promise<Row[]> => {
+        limit?.renew();
+        return sql
           .unsafe(statement)
           .values()
           .then((rows) => rows as unknown as Row[])
           .catch(fail);
+      };
       try {
         await ask("begin read only");
         const columns = await readColumns(sql, table);
@@ -104,16 +124,40 @@ const kind = (type: keyof typeof TEXT_TYPE, label: string) =>
     },
   });
 
-/** Connects where the guard allows it; the client would resolve the name by itself, or open a socket file. */
-const guardedSocket =
-  (outbound: Outbound, signal: AbortSignal) =>
-  async ({ host, port, path }: { host: string[]; port: number[]; path?: string }) => {
-    const [name = "localhost"] = host;
-    if (path || name.startsWith("/")) throw new OutboundRefused(name);
-    const socket = await outbound.connect(name, port[0] ?? 5_432, signal);
-    // The certificate must be for the name.
-    return Object.assign(socket, { host: name });
-  };
+interface SocketOptions {
+  readonly host: string[];
+  readonly port: number[];
+  /** Of a socket file. */
+  readonly path?: string;
+}
+
+/**
+ * Connects where the guard allows it, to the first host that answers; the client would resolve the name by itself, or
+ * open a socket file.
+ */
+async function openSocket(
+  { host: hosts, port: ports, path }: SocketOptions,
+  outbound: Outbound,
+  signal: AbortSignal,
+): Promise<Socket> {
+  if (path) {
+    if (outbound !== UNGUARDED) throw new OutboundRefused(path);
+    const socket = connect(path);
+    await once(socket, "connect", { signal });
+    return socket;
+  }
+  let last: unknown;
+  for (const [index, host] of hosts.entries()) {
+    try {
+      const socket = await outbound.connect(host, ports[index] ?? 5_432, signal);
+      // The certificate must be for the name.
+      return Object.assign(socket, { host });
+    } catch (error) {
+      last = error;
+    }
+  }
+  throw last;
+}
 
 /** What a value is cast to; `text` of Redshift has 256 characters. */
 const TEXT_TYPE = { postgres: "text", redshift: "varchar(65535)" } as const;

@@ -56,6 +56,7 @@ export const ofSegments = (server: TestServer, workspace: TestWorkspace): Sample
     "GET /changes": withFeed,
     "GET /admin/v1/workspaces/:name/changes": withFeed,
     [`POST ${PATH}/count`]: () => ({ body: { filter } }),
+    [`GET ${PATH}/counts`]: () => ({}),
     [`GET ${PATH}/counts/:count_id`]: newCount,
     [`DELETE ${PATH}/counts/:count_id`]: newCount,
     [`POST ${PATH}/users`]: () => ({ body: { filter } }),

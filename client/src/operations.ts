@@ -46,6 +46,7 @@ export const OPERATIONS = {
   listChanges: ["get", "/admin/v1/workspaces/{name}/changes", "adminToken", false],
   getChanges: ["get", "/changes", "apiKey", false],
   countSegment: ["post", "/admin/v1/workspaces/{name}/segments/count", "adminToken", false],
+  listSegmentCounts: ["get", "/admin/v1/workspaces/{name}/segments/counts", "adminToken", false],
   getSegmentCount: ["get", "/admin/v1/workspaces/{name}/segments/counts/{count_id}", "adminToken", false],
   cancelSegmentCount: ["delete", "/admin/v1/workspaces/{name}/segments/counts/{count_id}", "adminToken", false],
   listSegmentUsers: ["post", "/admin/v1/workspaces/{name}/segments/users", "adminToken", false],

@@ -831,6 +831,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/workspaces/{name}/segments/counts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the exact counts that run or wait, and those of the last 30 days.
+         * @description Needs the administrator's token, or a session of the dashboard with `edit_segments`.
+         */
+        get: operations["listSegmentCounts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/v1/workspaces/{name}/segments/counts/{count_id}": {
         parameters: {
             query?: never;
@@ -903,7 +923,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Reads the recorded sizes of all segments in the last 30 days.
+         * Reads the recorded sizes of all segments in the last 30 days, and their last exact counts.
          * @description Needs the administrator's token, or a session of the dashboard with `basic_access`.
          */
         get: operations["listSegmentSizes"];
@@ -8340,6 +8360,8 @@ export interface operations {
                     segment_id?: string;
                     /** @description Counts all users. Default: false. */
                     exact?: boolean;
+                    /** @description With `exact`: for how many seconds the request counts before a job continues. Default: 5. */
+                    wait_s?: number;
                     /** @description Estimates each part of the filter too. Default: false. */
                     parts?: boolean;
                     /** @description Estimates who can be reached on each channel. Default: false. */
@@ -8492,6 +8514,7 @@ export interface operations {
                      *       "count_id": "0199f0a0-7c11-7000-8000-00c0ffee0001",
                      *       "status": "running",
                      *       "counted": 1,
+                     *       "expected": 1,
                      *       "matching": 1,
                      *       "started_at": "2026-01-31T12:00:00.000Z",
                      *       "finished_at": "2026-01-31T12:00:00.000Z",
@@ -8512,6 +8535,8 @@ export interface operations {
                         status: "running" | "finished" | "cancelled";
                         /** @description Users counted so far. */
                         counted: number;
+                        /** @description About how many users there are to count. */
+                        expected: number;
                         /** @description Those of them who meet the filter. */
                         matching: number;
                         /**
@@ -8524,6 +8549,108 @@ export interface operations {
                          * @example 2026-01-31T12:00:00.000Z
                          */
                         finished_at: string | null;
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    listSegmentCounts: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only those of this segment.
+                 * @example 3b1f4c1e-7d0a-4a53-9a53-0d5f0a3f7c11
+                 */
+                segment_id?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "counts": [
+                     *         {
+                     *           "count_id": "0199f0a0-7c11-7000-8000-00c0ffee0001",
+                     *           "status": "running",
+                     *           "counted": 1,
+                     *           "expected": 1,
+                     *           "matching": 1,
+                     *           "started_at": "2026-01-31T12:00:00.000Z",
+                     *           "finished_at": "2026-01-31T12:00:00.000Z",
+                     *           "segment_id": "3b1f4c1e-7d0a-4a53-9a53-0d5f0a3f7c11",
+                     *           "description": "Users who match: did signed_up at least 1 time in the last 30 days.",
+                     *           "before": 0
+                     *         }
+                     *       ],
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The newest first, at most 100. */
+                        counts: {
+                            /**
+                             * Format: uuid
+                             * @description The id of an exact count.
+                             * @example 0199f0a0-7c11-7000-8000-00c0ffee0001
+                             */
+                            count_id: string;
+                            /**
+                             * @description How the count stands.
+                             * @enum {string}
+                             */
+                            status: "running" | "finished" | "cancelled";
+                            /** @description Users counted so far. */
+                            counted: number;
+                            /** @description About how many users there are to count. */
+                            expected: number;
+                            /** @description Those of them who meet the filter. */
+                            matching: number;
+                            /**
+                             * @description When the count began.
+                             * @example 2026-01-31T12:00:00.000Z
+                             */
+                            started_at: string;
+                            /**
+                             * @description When it ended; null while it runs.
+                             * @example 2026-01-31T12:00:00.000Z
+                             */
+                            finished_at: string | null;
+                            /**
+                             * @description The segment that was counted; null for a filter of its own.
+                             * @example 3b1f4c1e-7d0a-4a53-9a53-0d5f0a3f7c11
+                             */
+                            segment_id: string | null;
+                            /**
+                             * @description The filter as a sentence; null if what it names is gone.
+                             * @example Users who match: did signed_up at least 1 time in the last 30 days.
+                             */
+                            description: string | null;
+                            /**
+                             * @description How many counts run before this one; null if it has ended.
+                             * @example 0
+                             */
+                            before: number | null;
+                        }[];
                         /**
                          * @description `success`, or what is wrong.
                          * @constant
@@ -8565,6 +8692,7 @@ export interface operations {
                      *       "count_id": "0199f0a0-7c11-7000-8000-00c0ffee0001",
                      *       "status": "running",
                      *       "counted": 1,
+                     *       "expected": 1,
                      *       "matching": 1,
                      *       "started_at": "2026-01-31T12:00:00.000Z",
                      *       "finished_at": "2026-01-31T12:00:00.000Z",
@@ -8585,6 +8713,8 @@ export interface operations {
                         status: "running" | "finished" | "cancelled";
                         /** @description Users counted so far. */
                         counted: number;
+                        /** @description About how many users there are to count. */
+                        expected: number;
                         /** @description Those of them who meet the filter. */
                         matching: number;
                         /**
@@ -8638,6 +8768,7 @@ export interface operations {
                      *       "count_id": "0199f0a0-7c11-7000-8000-00c0ffee0001",
                      *       "status": "running",
                      *       "counted": 1,
+                     *       "expected": 1,
                      *       "matching": 1,
                      *       "started_at": "2026-01-31T12:00:00.000Z",
                      *       "finished_at": "2026-01-31T12:00:00.000Z",
@@ -8658,6 +8789,8 @@ export interface operations {
                         status: "running" | "finished" | "cancelled";
                         /** @description Users counted so far. */
                         counted: number;
+                        /** @description About how many users there are to count. */
+                        expected: number;
                         /** @description Those of them who meet the filter. */
                         matching: number;
                         /**
@@ -8886,14 +9019,19 @@ export interface operations {
                      *               "time": "2026-01-31",
                      *               "size": 1
                      *             }
-                     *           ]
+                     *           ],
+                     *           "counted": {
+                     *             "matching": 1,
+                     *             "total": 1,
+                     *             "at": "2026-01-31T12:00:00.000Z"
+                     *           }
                      *         }
                      *       ],
                      *       "message": "success"
                      *     }
                      */
                     "application/json": {
-                        /** @description Segments whose size is recorded. */
+                        /** @description Segments whose size is known. */
                         segments: {
                             /**
                              * @description The id of the segment.
@@ -8910,6 +9048,18 @@ export interface operations {
                                 /** @description The estimated number of users. */
                                 size: number;
                             }[];
+                            /** @description The last exact count; null if there was none since the filter changed. */
+                            counted: {
+                                /** @description Users who met the filter. */
+                                matching: number;
+                                /** @description All users of the workspace then. */
+                                total: number;
+                                /**
+                                 * @description When the count ended.
+                                 * @example 2026-01-31T12:00:00.000Z
+                                 */
+                                at: string;
+                            } | null;
                         }[];
                         /**
                          * @description `success`, or what is wrong.

@@ -25,6 +25,7 @@ Examples:
   rapport segments list
   rapport segments count "Repeat buyers" --parts --reach
   rapport segments count --filter '{"event": "signed_up", "in_last_days": 7}' --exact
+  rapport segments counts
   rapport segments users "Repeat buyers" --limit 20
   rapport segments export "Repeat buyers" buyers.ndjson.gz`;
 
@@ -43,11 +44,20 @@ export function define(segments: Command): void {
     .addHelpText("after", "\nExample:\n  rapport segments list --json")
     .action(list);
   ofFilter("count [segment]", "Estimates how many users meet a filter, or counts them.")
-    .option("--exact", "counts all users, and waits until that is done")
+    .option("--exact", "counts all users, and waits until that is done; Ctrl-C cancels the count")
     .option("--parts", "estimates each part of the filter too")
     .option("--reach", "estimates who can be reached on each channel")
     .addHelpText("after", '\nExample:\n  rapport segments count "Repeat buyers" --exact')
     .action(count);
+  command("counts", "Lists exact counts: those that run or wait, and those that ended.")
+    .addHelpText("after", "\nExample:\n  rapport segments counts --json")
+    .action(listCounts);
+  command("cancel <count-id>", "Cancels an exact count that runs or waits.")
+    .addHelpText(
+      "after",
+      "\nExample:\n  rapport segments cancel 0199f0a0-7c11-7000-8000-00c0ffee0001",
+    )
+    .action(cancel);
   ofFilter("users [segment]", "Prints users who meet a filter, one JSON object per line.")
     .option("--limit <count>", "how many at most", readCount, 100)
     .addHelpText("after", '\nExample:\n  rapport segments users "Repeat buyers" --limit 20')
@@ -86,6 +96,7 @@ interface RunningCount {
   readonly count_id: string;
   readonly status: "running" | "finished" | "cancelled";
   readonly counted: number;
+  readonly expected: number;
   readonly matching: number;
 }
 
@@ -98,7 +109,7 @@ async function count(given: string | undefined, options: CountOptions): Promise<
   const body = { ...wanted, exact, parts, reach };
   const answer = await callAdmin<Counted | RunningCount>(target, "POST", `${path}/count`, body);
   if (!("count_id" in answer)) return printResult(options, answer, describeCount);
-  const done = await whenCounted(target, `${path}/counts/${answer.count_id}`);
+  const done = await whenCounted(target, path, answer.count_id);
   printResult(options, done, ({ counted, matching }) => [
     `${matching} of ${counted} users (exact)`,
   ]);
@@ -106,14 +117,69 @@ async function count(given: string | undefined, options: CountOptions): Promise<
 
 const ASK_AGAIN_MS = 1_000;
 
-async function whenCounted(target: AdminTarget, path: string): Promise<RunningCount> {
-  for (;;) {
-    const found = await callAdmin<RunningCount>(target, "GET", path);
-    if (found.status === "finished") return found;
-    if (found.status === "cancelled") throw new Error("The count was cancelled.");
-    process.stderr.write(`counted ${found.counted} users\n`);
-    await setTimeout(ASK_AGAIN_MS);
+/** Waits until a count has ended; an interrupt cancels it. */
+async function whenCounted(
+  target: AdminTarget,
+  path: string,
+  countId: string,
+): Promise<RunningCount> {
+  const onCount = `${path}/counts/${countId}`;
+  const interrupted = new AbortController();
+  const interrupt = () => interrupted.abort();
+  process.once("SIGINT", interrupt);
+  try {
+    for (;;) {
+      const method = interrupted.signal.aborted ? "DELETE" : "GET";
+      const found = await callAdmin<RunningCount>(target, method, onCount);
+      if (found.status === "finished") return found;
+      if (found.status === "cancelled") throw new Error("The count was cancelled.");
+      process.stderr.write(`${describeProgress(found)}\n`);
+      await setTimeout(ASK_AGAIN_MS, undefined, interrupted).catch(() => {});
+    }
+  } finally {
+    process.off("SIGINT", interrupt);
   }
+}
+
+const describeProgress = ({ counted, expected }: RunningCount): string =>
+  `counted ${counted} of about ${Math.max(counted, expected)} users`;
+
+interface ListedCount extends RunningCount {
+  readonly description: string | null;
+  readonly started_at: string;
+  readonly before: number | null;
+}
+
+async function listCounts(options: Options): Promise<void> {
+  const { target, path } = await locate(options);
+  const { counts } = await callAdmin<{ counts: readonly ListedCount[] }>(
+    target,
+    "GET",
+    `${path}/counts`,
+  );
+  printResult(options, counts, (all) => all.map(describeListed));
+}
+
+function describeListed(count: ListedCount): string {
+  const { count_id: id, status, counted, matching, before, description, started_at } = count;
+  const stands =
+    status === "finished"
+      ? `${matching} of ${counted} users`
+      : status === "cancelled"
+        ? "cancelled"
+        : before
+          ? `waits for ${before} before it`
+          : describeProgress(count);
+  return `${id}  ${started_at}  ${stands}: ${description ?? "what its filter names is gone"}`;
+}
+
+async function cancel(id: string, options: Options): Promise<void> {
+  const { target, path } = await locate(options);
+  const onCount = `${path}/counts/${encodeURIComponent(id)}`;
+  const found = await callAdmin<RunningCount>(target, "DELETE", onCount);
+  printResult(options, found, ({ status }) => [
+    status === "cancelled" ? "Cancelled the count." : "The count had finished.",
+  ]);
 }
 
 const describeSize = ({ matching, low, high }: Size): string =>

@@ -85,6 +85,83 @@ describe("segments in the dashboard", { skip }, async () => {
     assert.deepEqual(complaints, []);
   });
 
+  test("a person counts exactly, sees when, and cancels a count that waits", async () => {
+    const id = await declared(workspace, "Counted");
+    const { page, complaints } = await dashboard.open(`${path}/segments/${id}`);
+    await page.getByRole("button", { name: "Count exactly" }).click();
+    await page.getByText(/^2 of 5 users, counted just now\.$/).waitFor();
+    await goTo(page, `${path}/segments/${id}`);
+    await page.getByText(/^2 of 5 users, counted /).waitFor();
+    await withWaitingCount(workspace, id);
+    await goTo(page, `${path}/segments`);
+    await page.getByText("1 of about 5 users counted, 1 of them meet the filter.").waitFor();
+    await goTo(page, `${path}/segments/${id}`);
+    await page.getByRole("progressbar", { name: "Users counted" }).waitFor();
+    await assertAccessible(page);
+    await tabTo(page, /Cancel the count/);
+    await page.keyboard.press("Enter");
+    await page.getByText("The count was cancelled.").waitFor();
+    assert.deepEqual(complaints, []);
+  });
+
+  test("a filter of five levels, with conditions that only JSON can say, is changed in the builder", async () => {
+    const id = randomUUID();
+    const deep = {
+      any: [
+        { event: "opened", at_least: 1, where: { property: "page", equals: "home" } },
+        { all: [{ not: { any: [{ all: [{ custom_attribute: "plan", equals: "free" }] }] } }] },
+      ],
+    };
+    const put = `/admin/v1/workspaces/${workspace.name}/segments/${id}`;
+    const segment = { name: "Deep", tags: ["first"], filter: deep };
+    assert.equal((await server.admin("PUT", put, segment)).status, 200);
+    const { page, complaints } = await dashboard.open(`${path}/segments/${id}`);
+    const inmost = page.getByRole("group", { name: "Condition 2.1.1.1" });
+    await inmost.getByLabel("Value").fill("pro");
+    await page
+      .getByRole("group", { name: "Condition 1" })
+      .getByLabel("JSON")
+      .fill('{"event":"opened","at_least":2,"where":{"property":"page","equals":"home"}}');
+    await page.getByRole("button", { name: "Add a condition to group 2.1", exact: true }).click();
+    await page.getByRole("group", { name: "Condition 2.1.2" }).getByLabel("Subject").selectOption({
+      label: "Can receive email",
+    });
+    assert.equal(
+      await page.getByRole("button", { name: "Add a group to group 2.1.1" }).count(),
+      0,
+      "a sixth level is not offered",
+    );
+    await page.getByRole("combobox", { name: "Tags" }).fill("second");
+    await page.keyboard.press("Enter");
+    await page.getByText('tags: ["first","second"]').waitFor();
+    await page
+      .getByText(/^Users who match: .*at least 2 times where page is "home".*"pro".*email/)
+      .waitFor();
+    await assertAccessible(page);
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("Deep is saved.").waitFor();
+    const { body } = await server.admin("GET", put);
+    assert.deepEqual(body.tags, ["first", "second"]);
+    assert.deepEqual(body.filter, {
+      any: [
+        { event: "opened", at_least: 2, where: { property: "page", equals: "home" } },
+        {
+          all: [
+            {
+              not: {
+                any: [
+                  { all: [{ custom_attribute: "plan", equals: "pro" }] },
+                  { email_available: true },
+                ],
+              },
+            },
+          ],
+        },
+      ],
+    });
+    assert.deepEqual(complaints, []);
+  });
+
   test("a filter that cannot be counted says why in its place", async () => {
     const { page } = await dashboard.open(`${path}/segments/new`);
     await page.getByLabel("Subject").selectOption({ label: "Did an event" });
@@ -131,6 +208,18 @@ describe("segments in the dashboard", { skip }, async () => {
     return id;
   }
 });
+
+/** A count that has looked at one user, and that no job continues. */
+async function withWaitingCount({ name }: TestWorkspace, segmentId: string): Promise<void> {
+  const { database } = await startServer();
+  await database.query(
+    `insert into segment_counts (workspace_id, count_id, segment_id, filter, status, after, total, matching,
+       expected, started_at)
+     select workspace_id, $1, segment_id, filter, 'running', $2::uuid, 1, 1, 5, now()
+     from segments join workspaces using (workspace_id) where workspaces.name = $3 and segment_id = $4::uuid`,
+    [randomUUID(), "00000000-0000-0000-0000-000000000000", name, segmentId],
+  );
+}
 
 /** Five users with a plan; the first three bought twice, and the first two of them have an address. */
 async function withBuyers(workspace: TestWorkspace): Promise<void> {

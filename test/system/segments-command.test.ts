@@ -13,6 +13,7 @@ const server = await startServer();
 const folder = await temporaryFolder();
 const workspace = await server.workspace();
 const id = randomUUID();
+const waiting = randomUUID();
 
 await workspace.track({
   attributes: ["ada", "bob", "cyd"].map((external_id, index) => ({
@@ -66,6 +67,30 @@ describe("rapport segments", () => {
       .trimEnd()
       .split("\n");
     assert.deepEqual(lines.map((line) => JSON.parse(line).external_id).sort(), ["ada", "bob"]);
+  });
+
+  test("counts lists exact counts, and cancel ends one that waits", async () => {
+    await server.database.query(
+      `insert into segment_counts
+         (workspace_id, count_id, filter, status, after, total, matching, expected, started_at)
+       select workspace_id, $1, $2::text::jsonb, 'running', $3::uuid, 1, 1, 3, now() from workspaces where name = $4`,
+      [
+        waiting,
+        JSON.stringify({ custom_attribute: "plan", equals: "pro" }),
+        "00000000-0000-0000-0000-000000000000",
+        workspace.name,
+      ],
+    );
+    assert.match(
+      (await run("counts")).stdout,
+      new RegExp(
+        `^${waiting}  .*counted 1 of about 3 users: Users who match: plan is "pro".$`,
+        "m",
+      ),
+    );
+    assert.equal((await run("cancel", waiting)).stdout, "Cancelled the count.\n");
+    assert.match((await run("counts")).stdout, new RegExp(`${waiting}  .* cancelled: `));
+    assert.match((await run("cancel", randomUUID())).stderr, /There is no such count\./);
   });
 
   test("a segment that does not exist, no segment, and a filter that is no JSON are refused", async () => {

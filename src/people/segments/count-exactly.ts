@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import { recordChangeIn } from "../../admin/audit/audit.ts";
 import type { Job, JobKind } from "../../admin/jobs/job.ts";
 import { enqueue } from "../../admin/jobs/queue.ts";
@@ -5,10 +6,10 @@ import type { Clock } from "../../base/clock.ts";
 import type { WorkspaceContext } from "../../base/context/context.ts";
 import { createSlots, type Slots } from "../../base/pool.ts";
 import { Problem } from "../../base/problem.ts";
-import { type Database, readTogether } from "../../database/database.ts";
-import { exactSize, type SegmentSize } from "./estimate.ts";
-import type { Filter } from "./filter.ts";
-import { readFilter } from "./filter.ts";
+import { type Database, readTogether, settleAll } from "../../database/database.ts";
+import { estimateSize, exactSize, type SegmentSize } from "./estimate.ts";
+import { EVERYONE, type Filter, readFilter, sentenceOf } from "./filter.ts";
+import type { FilterScope } from "./leaf.ts";
 import { countMembers } from "./members.ts";
 import { BEFORE_ALL } from "./members-store.ts";
 import { filterOf, scopeOf, type WantedFilter } from "./scope.ts";
@@ -17,6 +18,7 @@ import {
   type ExactCount,
   insertCount,
   selectCount,
+  selectCounts,
   selectRunningCounts,
   updateCount,
 } from "./store.ts";
@@ -39,11 +41,21 @@ export type InlineServices = CountServices & { readonly countSlots: Slots };
 
 /** How long a portion should take; its size follows. */
 const PORTION_MS = 50;
+/** The same where everyone else waits meanwhile, because the engine has one connection. */
+const TURN_MS = 20;
 const FEWEST_USERS = 1_000;
 const MOST_USERS = 50_000;
 
-/** How long a request counts by itself. */
-const INLINE_MS = 5_000;
+/** How many seconds a request counts by itself, at most and by default. */
+export const MOST_WAIT_SECONDS = 5;
+
+/** How often a job saves how far it has come, and asks whether it was cancelled. */
+const SAVED_EVERY_MS = 500;
+
+/** A portion that had to wait this long for a connection takes turns with others. */
+const BUSY_MS = 2;
+/** Then it leaves the connection to them for this many times as long as it had it. */
+const PAUSE_FACTOR = 9;
 
 /** How many counts of a workspace may wait. */
 const MOST_WAITING = 20;
@@ -53,7 +65,8 @@ type Progress = Pick<ExactCount, "after" | "total" | "matching">;
 const START: Progress = { after: BEFORE_ALL, total: 0, matching: 0 };
 
 /**
- * Counts on from where a count stands.
+ * Counts on from where a count stands. On an engine of one connection it leaves most of the time to others while they
+ * want it.
  *
  * @param goesOn is asked after each portion, with how far the count has come.
  * @returns where it stands, and whether it has reached the last user.
@@ -66,41 +79,52 @@ async function countOn(
   goesOn: (progress: Progress) => Promise<boolean>,
 ): Promise<Progress & { readonly isDone: boolean }> {
   const now = clock.now();
+  const analysis = database.for("analysis");
   let progress = from;
   let size = FEWEST_USERS;
   for (;;) {
     const { after } = progress;
-    const startedAt = performance.now();
+    const askedAt = performance.now();
+    let startedAt = askedAt;
     const portion = { kind: "next", after, size } as const;
-    const count = await readTogether(database.for("analysis"), (tx) =>
-      countMembers(tx, workspaceId, portion, filter, now),
-    );
+    const count = await readTogether(analysis, (tx) => {
+      startedAt = performance.now();
+      return countMembers(tx, workspaceId, portion, filter, now);
+    });
+    const tookMs = Math.max(1, performance.now() - startedAt);
     progress = {
       after: count.lastId ?? after,
       total: progress.total + count.seen,
       matching: progress.matching + count.matching,
     };
     if (count.seen < size) return { ...progress, isDone: true };
-    const wanted = (size * PORTION_MS) / Math.max(1, performance.now() - startedAt);
+    const wanted = (size * (analysis.isSerialized ? TURN_MS : PORTION_MS)) / tookMs;
     size = Math.round(Math.min(MOST_USERS, 2 * size, Math.max(FEWEST_USERS, wanted)));
     if (!(await goesOn(progress))) return { ...progress, isDone: false };
+    if (startedAt - askedAt > BUSY_MS) await setTimeout(PAUSE_FACTOR * tookMs);
   }
 }
 
 /** The whole size, or the job that goes on counting. */
 export type CountOutcome = { readonly size: SegmentSize } | { readonly count: ExactCount };
 
-/** Counts the users who meet a filter. @throws Problem as `filterOf` does; UNAVAILABLE if too many counts wait. */
+/**
+ * Counts the users who meet a filter.
+ *
+ * @param waitSeconds how long the request may count by itself before a job continues.
+ * @throws Problem as `filterOf` does; UNAVAILABLE if too many counts wait.
+ */
 export async function countExactly(
   services: InlineServices,
   { workspace }: WorkspaceContext,
   wanted: WantedFilter,
+  waitSeconds: number,
 ): Promise<CountOutcome> {
   const { database, clock } = services;
   const { filter, given } = await filterOf(database, workspace.id, wanted);
-  const until = performance.now() + INLINE_MS;
+  const until = performance.now() + waitSeconds * 1_000;
   const startedAt = clock.now();
-  const release = services.countSlots.take(workspace.name);
+  const release = waitSeconds > 0 ? services.countSlots.take(workspace.name) : undefined;
   const goesOn = async () => performance.now() < until;
   const progress = release
     ? await countOn(services, workspace.id, filter, START, goesOn).finally(release)
@@ -112,6 +136,7 @@ export async function countExactly(
     filter: given,
     status: isDone ? "finished" : "running",
     ...stands,
+    expected: isDone ? stands.total : await expectedUsers(services, workspace.id, stands),
     startedAt,
     finishedAt: isDone ? clock.now() : null,
   };
@@ -126,6 +151,16 @@ export async function countExactly(
     if (!isDone) await enqueue(tx, clock, keyOf(workspace.id));
   });
   return isDone ? { size: exactSize(stands.total, stands.matching) } : { count };
+}
+
+/** About how many users a count will have looked at. */
+async function expectedUsers(
+  { database, clock }: CountServices,
+  workspaceId: number,
+  { total: counted }: Progress,
+): Promise<number> {
+  const { total } = await estimateSize(database, workspaceId, EVERYONE, clock.now());
+  return Math.max(counted, total);
 }
 
 const COUNT_JOB = "segment_count";
@@ -156,32 +191,27 @@ async function finishCount(services: CountServices, job: Job, count: ExactCount)
       await job.advance(tx);
       return updateCount(tx, job.workspaceId, { ...progress, id: count.id }, finishedAt);
     });
-  const filter = await filterStill(database, job.workspaceId, count);
+  const filter = readIfWhole(count, await scopeOf(database, job.workspaceId));
   if (!filter) {
-    // What it names is gone.
     await database.transaction((tx) => cancelCount(tx, job.workspaceId, count.id, clock.now()));
     return;
   }
-  const { isDone, ...progress } = await countOn(
-    services,
-    job.workspaceId,
-    filter,
-    count,
-    async (stands) => {
-      job.signal.throwIfAborted();
-      return save(stands, null);
-    },
-  );
+  let savedAt = performance.now();
+  const goesOn = async (stands: Progress) => {
+    job.signal.throwIfAborted();
+    if (performance.now() - savedAt < SAVED_EVERY_MS) return true;
+    const isRunning = await save(stands, null);
+    savedAt = performance.now();
+    return isRunning;
+  };
+  const { isDone, ...progress } = await countOn(services, job.workspaceId, filter, count, goesOn);
   if (isDone) await save(progress, clock.now());
 }
 
-async function filterStill(
-  database: Database,
-  workspaceId: number,
-  { filter }: ExactCount,
-): Promise<Filter | undefined> {
+/** The filter of a count; undefined if what it names is gone. */
+function readIfWhole({ filter }: ExactCount, scope: FilterScope): Filter | undefined {
   try {
-    return readFilter(filter, await scopeOf(database, workspaceId));
+    return readFilter(filter, scope);
   } catch (error) {
     if (error instanceof Problem) return undefined;
     throw error;
@@ -197,6 +227,38 @@ export async function readCount(
   const count = await selectCount(database, workspace.id, id);
   if (!count) throw new Problem("NOT_FOUND", "There is no such count.");
   return count;
+}
+
+/** How many counts are listed. */
+const LISTED = 100;
+
+export interface ListedCount extends ExactCount {
+  /** The filter as a sentence; null if what it names is gone. */
+  readonly description: string | null;
+  /** How many counts of the workspace run before this one; null if it has ended. */
+  readonly before: number | null;
+}
+
+/** The counts of a workspace, the newest first: those that run and wait, and those that ended in the last 30 days. */
+export async function listCounts(
+  { database }: CountServices,
+  { workspace }: WorkspaceContext,
+  segmentId: string | undefined,
+): Promise<ListedCount[]> {
+  const [counts, running, scope] = await settleAll([
+    selectCounts(database, workspace.id, segmentId?.toLowerCase(), LISTED),
+    selectRunningCounts(database, workspace.id),
+    scopeOf(database, workspace.id),
+  ]);
+  const places = new Map(running.map(({ id }, place) => [id, place]));
+  return counts.map((count) => {
+    const filter = readIfWhole(count, scope);
+    return {
+      ...count,
+      description: filter ? sentenceOf(filter) : null,
+      before: places.get(count.id) ?? null,
+    };
+  });
 }
 
 /** Ends a count that runs; one that has ended stays. @throws Problem NOT_FOUND */

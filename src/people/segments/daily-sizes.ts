@@ -5,7 +5,7 @@ import type { WorkspaceContext } from "../../base/context/context.ts";
 import { Problem } from "../../base/problem.ts";
 import { groupBy } from "../../base/values/group-by.ts";
 import { parseTime } from "../../base/values/times.ts";
-import type { Database } from "../../database/database.ts";
+import { type Database, settleAll } from "../../database/database.ts";
 import type { CountServices } from "./count-exactly.ts";
 import { estimateSize } from "./estimate.ts";
 import { readFilter } from "./filter.ts";
@@ -13,6 +13,7 @@ import { scopeOf } from "./scope.ts";
 import {
   deleteOldCounts,
   insertSizes,
+  selectCountedSizes,
   selectSegments,
   selectSizes,
   selectSizesSince,
@@ -69,17 +70,30 @@ export async function sweepSegments(database: Database, now: Date): Promise<void
 /** How many days a list of segments shows. */
 const LISTED_DAYS = 30;
 
-/** The recorded sizes of all segments in the last 30 days. */
+export interface KnownSizes {
+  readonly id: string;
+  readonly sizes: { time: string; size: number }[];
+  readonly counted: { total: number; matching: number; at: string } | null;
+}
+
+/** What is known of the sizes of all segments: of the last 30 days, and as they were counted last. */
 export async function sizesOfSegments(
   { database, clock }: CountServices,
   { workspace }: WorkspaceContext,
-): Promise<{ id: string; sizes: { time: string; size: number }[] }[]> {
+): Promise<KnownSizes[]> {
   const since = new Date(clock.now().getTime() - (LISTED_DAYS - 1) * DAY_MS);
-  const rows = await selectSizesSince(database, workspace.id, dayOf(since));
+  const [rows, counts] = await settleAll([
+    selectSizesSince(database, workspace.id, dayOf(since)),
+    selectCountedSizes(database, workspace.id),
+  ]);
   const bySegment = groupBy(rows, ({ id }) => id);
-  return [...bySegment].map(([id, sizes]) => ({
+  const countOf = new Map(
+    counts.map(({ id, at, ...size }) => [id, { ...size, at: at.toISOString() }]),
+  );
+  return [...new Set([...bySegment.keys(), ...countOf.keys()])].map((id) => ({
     id,
-    sizes: sizes.map(({ day, size }) => ({ time: day, size })),
+    sizes: (bySegment.get(id) ?? []).map(({ day, size }) => ({ time: day, size })),
+    counted: countOf.get(id) ?? null,
   }));
 }
 

@@ -1,6 +1,6 @@
 import Type from "typebox";
 import { type AuditingServices, recordRead } from "../../admin/audit/audit.ts";
-import { OfWorkspace, Success } from "../../base/values/schemas.ts";
+import { nullable, OfWorkspace, Success } from "../../base/values/schemas.ts";
 import { byAdministratorOfWorkspace, endpoint } from "../../http/endpoint.ts";
 import type { CountServices } from "./count-exactly.ts";
 import { sizesOfSegments } from "./daily-sizes.ts";
@@ -20,7 +20,8 @@ const sizes = endpoint({
   name: "listSegmentSizes",
   method: "GET",
   path: `${WORKSPACE}/segment-sizes`,
-  summary: "Reads the recorded sizes of all segments in the last 30 days.",
+  summary:
+    "Reads the recorded sizes of all segments in the last 30 days, and their last exact counts.",
   access: byAdministratorOfWorkspace("basic_access"),
   params: OfWorkspace,
   replies: {
@@ -35,8 +36,21 @@ const sizes = endpoint({
             }),
             { description: "One entry a day, the oldest first; days without one are left out." },
           ),
+          counted: nullable(
+            Type.Object({
+              matching: Type.Integer({ description: "Users who met the filter." }),
+              total: Type.Integer({ description: "All users of the workspace then." }),
+              at: Type.String({
+                description: "When the count ended.",
+                examples: ["2026-01-31T12:00:00.000Z"],
+              }),
+            }),
+            {
+              description: "The last exact count; null if there was none since the filter changed.",
+            },
+          ),
         }),
-        { description: "Segments whose size is recorded." },
+        { description: "Segments whose size is known." },
       ),
       message: Success,
     }),

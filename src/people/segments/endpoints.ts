@@ -7,6 +7,8 @@ import {
   type CountServices,
   countExactly,
   type InlineServices,
+  listCounts,
+  MOST_WAIT_SECONDS,
   readCount,
   stopCount,
 } from "./count-exactly.ts";
@@ -125,6 +127,7 @@ const Count = {
   count_id: CountId,
   status: Type.Enum(["running", "finished", "cancelled"], { description: "How the count stands." }),
   counted: Type.Integer({ description: "Users counted so far." }),
+  expected: Type.Integer({ description: "About how many users there are to count." }),
   matching: Type.Integer({ description: "Those of them who meet the filter." }),
   started_at: Type.String({ description: "When the count began.", examples: [TIME] }),
   finished_at: nullable(Type.String(), {
@@ -137,6 +140,7 @@ const countView = (count: ExactCount) => ({
   count_id: count.id,
   status: count.status,
   counted: count.total,
+  expected: count.expected,
   matching: count.matching,
   started_at: count.startedAt.toISOString(),
   finished_at: count.finishedAt?.toISOString() ?? null,
@@ -158,6 +162,14 @@ const count = endpoint({
   body: Type.Object({
     ...Wanted,
     exact: Type.Optional(Type.Boolean({ description: "Counts all users. Default: false." })),
+    wait_s: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: MOST_WAIT_SECONDS,
+        description:
+          "With `exact`: for how many seconds the request counts before a job continues. Default: 5.",
+      }),
+    ),
     parts: Type.Optional(
       Type.Boolean({ description: "Estimates each part of the filter too. Default: false." }),
     ),
@@ -183,7 +195,7 @@ const count = endpoint({
   const read = await filterOf(database, context.workspace.id, body);
   const { filter } = read;
   const outcome = body.exact
-    ? await countExactly(services, context, body)
+    ? await countExactly(services, context, body, body.wait_s ?? MOST_WAIT_SECONDS)
     : { size: await estimateSize(database, context.workspace.id, filter, clock.now()) };
   if ("count" in outcome) {
     return { status: 202, body: { ...countView(outcome.count), message: "success" } };
@@ -201,6 +213,52 @@ const count = endpoint({
       message: "success",
     },
   };
+});
+
+const listCountsEndpoint = endpoint({
+  name: "listSegmentCounts",
+  method: "GET",
+  path: `${PATH}/counts`,
+  summary: "Lists the exact counts that run or wait, and those of the last 30 days.",
+  access: byAdministratorOfWorkspace("edit_segments"),
+  params: OfWorkspace,
+  query: Type.Object({
+    segment_id: Type.Optional(
+      Type.String({ format: "uuid", description: "Only those of this segment." }),
+    ),
+  }),
+  replies: {
+    200: Type.Object({
+      counts: Type.Array(
+        Type.Object({
+          ...Count,
+          segment_id: nullable(Type.String(), {
+            description: "The segment that was counted; null for a filter of its own.",
+            examples: ["3b1f4c1e-7d0a-4a53-9a53-0d5f0a3f7c11"],
+          }),
+          description: nullable(Type.String(), {
+            description: "The filter as a sentence; null if what it names is gone.",
+            examples: [SENTENCE],
+          }),
+          before: nullable(Type.Integer(), {
+            description: "How many counts run before this one; null if it has ended.",
+            examples: [0],
+          }),
+        }),
+        { description: "The newest first, at most 100." },
+      ),
+      message: Success,
+    }),
+  },
+}).handledBy(async (services: CountServices, context, { query }) => {
+  const found = await listCounts(services, context, query.segment_id);
+  const counts = found.map((each) => ({
+    ...countView(each),
+    segment_id: each.segmentId,
+    description: each.description,
+    before: each.before,
+  }));
+  return { status: 200, body: { counts, message: "success" } };
 });
 
 const OfCount = Type.Object({ name: Type.String(), count_id: CountId });
@@ -332,6 +390,7 @@ const explainEndpoint = endpoint({
 
 export const segmentEndpoints = [
   count,
+  listCountsEndpoint,
   readCountEndpoint,
   stopCountEndpoint,
   users,

@@ -27,6 +27,9 @@ type FilterLeaf =
   /** The filter of another segment, which names no further one. */
   | { readonly op: "segment"; readonly name: string; readonly filter: Filter };
 
+/** A filter that every user meets. */
+export const EVERYONE: Filter = { op: "and", conditions: [] };
+
 const MOST_LEAVES = 50;
 const MOST_LEVELS = 5;
 /** With those of the segments that a filter names. */

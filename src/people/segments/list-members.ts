@@ -7,7 +7,7 @@ import { type Queryable, readTogether } from "../../database/database.ts";
 import { DEFAULT_FIELDS, type ExportField } from "../export/profile-view.ts";
 import { viewUsers } from "../export/view-users.ts";
 import type { CountServices } from "./count-exactly.ts";
-import { type Filter, readFilter, sentenceOf } from "./filter.ts";
+import { EVERYONE, readFilter, sentenceOf } from "./filter.ts";
 import { countMembersOfEach, explainMember, type Reason, readMembers } from "./members.ts";
 import { BEFORE_ALL, type Portion } from "./members-store.ts";
 import { filterOf, scopeOf, type WantedFilter } from "./scope.ts";
@@ -136,8 +136,6 @@ export async function segmentsOfUser(
     return found.map(({ id, name, read }) => ({ id, name, description: sentenceOf(read) }));
   });
 }
-
-const EVERYONE: Filter = { op: "and", conditions: [] };
 
 /** Whether a user meets a filter, and why. @throws Problem NOT_FOUND for an unknown user. */
 export async function explain(

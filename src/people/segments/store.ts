@@ -135,11 +135,13 @@ export interface ExactCount {
   /** Users counted so far, and those who meet the filter. */
   readonly total: number;
   readonly matching: number;
+  /** About how many users it will have looked at. */
+  readonly expected: number;
   readonly startedAt: Date;
   readonly finishedAt: Date | null;
 }
 
-const COUNT = `count_id as id, segment_id as "segmentId", filter, status, after, total, matching,
+const COUNT = `count_id as id, segment_id as "segmentId", filter, status, after, total, matching, expected,
   started_at as "startedAt", finished_at as "finishedAt"`;
 
 export async function insertCount(
@@ -149,8 +151,8 @@ export async function insertCount(
 ): Promise<void> {
   await tx.query(
     `insert into segment_counts (workspace_id, count_id, segment_id, filter, status, after, total,
-       matching, started_at, finished_at)
-     values ($1, $2, $3, $4::text::jsonb, $5, $6, $7, $8, $9, $10)`,
+       matching, expected, started_at, finished_at)
+     values ($1, $2, $3, $4::text::jsonb, $5, $6, $7, $8, $9, $10, $11)`,
     [
       workspaceId,
       count.id,
@@ -160,6 +162,7 @@ export async function insertCount(
       count.after,
       count.total,
       count.matching,
+      count.expected,
       count.startedAt,
       count.finishedAt,
     ],
@@ -177,6 +180,40 @@ export async function selectCount(
   );
   return row;
 }
+
+/** The newest counts of a workspace, or of one of its segments. */
+export const selectCounts = (
+  database: Queryable,
+  workspaceId: number,
+  segmentId: string | undefined,
+  atMost: number,
+): Promise<ExactCount[]> =>
+  database.query<ExactCount>(
+    `select ${COUNT} from segment_counts
+     where workspace_id = $1 and ($2::text is null or segment_id = $2::text::uuid)
+     order by started_at desc, count_id desc limit $3`,
+    [workspaceId, segmentId ?? null, atMost],
+  );
+
+export interface CountedSize {
+  readonly id: string;
+  readonly total: number;
+  readonly matching: number;
+  readonly at: Date;
+}
+
+/** The last exact count of each segment whose filter has not changed since. */
+export const selectCountedSizes = (
+  database: Queryable,
+  workspaceId: number,
+): Promise<CountedSize[]> =>
+  database.query<CountedSize>(
+    `select distinct on (c.segment_id) c.segment_id as id, c.total, c.matching, c.finished_at as at
+     from segment_counts c join segments s on s.workspace_id = c.workspace_id and s.segment_id = c.segment_id
+     where c.workspace_id = $1 and c.status = 'finished' and c.filter = s.filter
+     order by c.segment_id, c.finished_at desc`,
+    [workspaceId],
+  );
 
 /** The counts of a workspace that have not ended, the oldest first. */
 export const selectRunningCounts = (
@@ -198,6 +235,7 @@ export async function updateCount(
 ): Promise<boolean> {
   const rows = await tx.query(
     `update segment_counts set after = $3, total = $4, matching = $5, finished_at = $6,
+       expected = greatest(expected, $4),
        status = case when $6::timestamptz is null then status else 'finished' end
      where workspace_id = $1 and count_id = $2 and status = 'running' returning 1`,
     [workspaceId, id, after, total, matching, finishedAt],

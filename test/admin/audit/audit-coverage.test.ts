@@ -114,6 +114,7 @@ const SHOWS_NO_USERS = [
   "/workspaces/:name/subscription-groups",
   "/workspaces/:name/teams",
   "/workspaces/:name/segments",
+  "/workspaces/:name/segments/counts",
   "/workspaces/:name/segments/counts/:count_id",
   "/workspaces/:name/segment-sizes",
   "/workspaces/:name/catalogue",

@@ -8,6 +8,8 @@ const WORKSPACE = "/admin/v1/workspaces/{name}";
 const SEGMENTS = `${WORKSPACE}/segments` as const;
 const SEGMENT = `${SEGMENTS}/{id}` as const;
 const COUNT = `${SEGMENTS}/count` as const;
+const COUNTS = `${SEGMENTS}/counts` as const;
+const COUNT_JOB = `${COUNTS}/{count_id}` as const;
 const USERS = `${SEGMENTS}/users` as const;
 const EXPLAIN = `${SEGMENTS}/explain` as const;
 const SIZES = `${WORKSPACE}/segment-sizes` as const;
@@ -20,6 +22,8 @@ type Json = "application/json";
 export type Segment =
   paths[typeof SEGMENTS]["get"]["responses"][200]["content"][Json]["segments"][number];
 export type SegmentCount = paths[typeof COUNT]["post"]["responses"][200]["content"][Json];
+/** An exact count that a job makes. */
+export type CountJob = paths[typeof COUNT]["post"]["responses"][202]["content"][Json];
 export type CatalogueEntry =
   paths[typeof CATALOGUE]["get"]["responses"][200]["content"][Json]["entries"][number];
 export type CatalogueKind = paths[typeof CATALOGUE]["get"]["parameters"]["query"]["kind"];
@@ -62,6 +66,54 @@ export const useSegmentCount = (name: string, filter: FilterJson | undefined) =>
     placeholderData: (shown) => shown,
     retry: false,
   });
+
+/** How long a request counts before a job does: the page shows its progress. */
+const WAIT_SECONDS = 1;
+
+/** Counts all users. @returns the size, or the job that goes on counting. */
+export async function countExactly(
+  name: string,
+  wanted: { readonly filter: FilterJson } | { readonly segment_id: string },
+): Promise<SegmentCount | CountJob> {
+  const body = { ...wanted, exact: true, wait_s: WAIT_SECONDS } as never;
+  const { data } = await http.POST(COUNT, { params: { path: { name } }, body });
+  return data as SegmentCount | CountJob;
+}
+
+const EVERY_SECOND = 1_000;
+
+/** An exact count, followed while it runs. */
+export const useCountJob = (name: string, count_id: string | undefined) =>
+  hooks.useQuery(
+    "get",
+    COUNT_JOB,
+    { params: { path: { name, count_id: count_id ?? "" } } },
+    {
+      enabled: count_id !== undefined,
+      refetchInterval: ({ state }) => (state.data?.status === "running" ? EVERY_SECOND : false),
+    },
+  );
+
+export async function cancelCount(name: string, count_id: string): Promise<void> {
+  await http.DELETE(COUNT_JOB, { params: { path: { name, count_id } } });
+  refresh(COUNT_JOB, COUNTS);
+}
+
+/** The exact counts that run or wait, and those that ended lately; followed while one runs. */
+export const useCounts = (name: string, isAllowed: boolean) =>
+  hooks.useQuery(
+    "get",
+    COUNTS,
+    { params: { path: { name } } },
+    {
+      enabled: isAllowed,
+      refetchInterval: ({ state }) =>
+        state.data?.counts.some(({ status }) => status === "running") ? EVERY_SECOND : false,
+    },
+  );
+
+/** Shows a count that has just ended wherever sizes are shown. */
+export const refreshSizes = () => refresh(SIZES, COUNTS);
 
 /** A page of users who meet a filter. */
 export async function readSegmentUsers(

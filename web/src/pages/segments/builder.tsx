@@ -1,7 +1,15 @@
 import { Button, NativeSelect } from "@mantine/core";
 import { Plus } from "lucide-react";
 import { ConditionFields } from "./condition.tsx";
-import { type Condition, type Group, isGroup, newCondition, newKey } from "./filter-model.ts";
+import {
+  type Condition,
+  fitsBelow,
+  type Group,
+  isGroup,
+  levelsOf,
+  newCondition,
+  newGroup,
+} from "./filter-model.ts";
 import { SUBJECTS } from "./subjects.ts";
 
 interface BuilderProps {
@@ -9,42 +17,65 @@ interface BuilderProps {
   readonly group: Group;
   /** Before the numbers of its conditions, in a group of a group. */
   readonly prefix?: string;
+  /** How many levels of the filter are above it. */
+  readonly above?: number;
   change(group: Group): void;
   readonly remove?: () => void;
 }
 
-/** A group of conditions, of which all or any have to hold, and of groups. */
-export function Builder({ workspace, group, prefix = "", change, remove }: BuilderProps) {
+const FIRST = SUBJECTS[0]?.initial ?? {};
+
+/** What a group asks of its items, as the value of a list. */
+const MATCHES = [
+  { value: "all", label: "all of these", op: "all", isNot: false },
+  { value: "any", label: "any of these", op: "any", isNot: false },
+  { value: "none", label: "none of these", op: "any", isNot: true },
+  { value: "not-all", label: "not all of these", op: "all", isNot: true },
+] as const;
+
+const matchOf = ({ op, isNot }: Group) =>
+  MATCHES.find((each) => each.op === op && each.isNot === isNot) ?? MATCHES[0];
+
+/** A group of conditions, of which all, any or none have to hold, and of groups. */
+export function Builder({
+  workspace,
+  group,
+  prefix = "",
+  above = 0,
+  change,
+  remove,
+}: BuilderProps) {
   const isInner = remove !== undefined;
+  const number = prefix.slice(0, -1);
+  const levels = above + levelsOf(group);
   const set = (items: Group["items"]) => change({ ...group, items });
   const replace = (index: number, item: Condition | Group) =>
     set(group.items.map((each, place) => (place === index ? item : each)));
   const drop = (index: number) => set(group.items.filter((_, place) => place !== index));
-  const add = () => set([...group.items, newCondition(SUBJECTS[0]?.initial ?? {})]);
-  const addGroup = () =>
-    set([
-      ...group.items,
-      { key: newKey(), op: "any", items: [newCondition(SUBJECTS[0]?.initial ?? {})] },
-    ]);
+  const choose = (value: string) => {
+    const { op, isNot } = MATCHES.find((each) => each.value === value) ?? MATCHES[0];
+    change({ ...group, op, isNot });
+  };
   return (
-    <section className={isInner ? "condition-group inner" : "condition-group"}>
+    <section
+      className={isInner ? "condition-group inner" : "condition-group"}
+      {...(isInner && { "aria-label": `Group ${number}` })}
+    >
       <NativeSelect
-        label={isInner ? `Of group ${prefix.slice(0, -1)}` : "Users match"}
-        value={group.op}
-        data={[
-          { value: "all", label: "all of these" },
-          { value: "any", label: "any of these" },
-        ]}
-        onChange={(event) => change({ ...group, op: event.currentTarget.value as Group["op"] })}
+        label={isInner ? `Of group ${number}` : "Users match"}
+        value={matchOf(group).value}
+        data={MATCHES.map(({ value, label }) => ({ value, label }))}
+        onChange={(event) => choose(event.currentTarget.value)}
       />
       {group.items.map((item, index) => {
-        const number = `${prefix}${index + 1}`;
+        const numbered = `${prefix}${index + 1}`;
         return isGroup(item) ? (
           <Builder
             key={item.key}
             workspace={workspace}
             group={item}
-            prefix={`${number}.`}
+            prefix={`${numbered}.`}
+            above={levels}
             change={(next) => replace(index, next)}
             remove={() => drop(index)}
           />
@@ -53,26 +84,35 @@ export function Builder({ workspace, group, prefix = "", change, remove }: Build
             key={item.key}
             workspace={workspace}
             condition={item}
-            number={number}
+            number={numbered}
             change={(next) => replace(index, next)}
             remove={() => drop(index)}
           />
         );
       })}
       <div className="toolbar">
-        <Button variant="default" size="xs" leftSection={<Plus size={14} />} onClick={add}>
-          Add a condition{isInner ? ` to group ${prefix.slice(0, -1)}` : ""}
-        </Button>
-        {isInner ? (
+        <Add
+          what={isInner ? `a condition to group ${number}` : "a condition"}
+          add={() => set([...group.items, newCondition(FIRST)])}
+        />
+        {fitsBelow(levels) && (
+          <Add
+            what={isInner ? `a group to group ${number}` : "a group"}
+            add={() => set([...group.items, newGroup(FIRST)])}
+          />
+        )}
+        {isInner && (
           <Button variant="subtle" size="xs" onClick={remove}>
-            Remove group {prefix.slice(0, -1)}
-          </Button>
-        ) : (
-          <Button variant="default" size="xs" leftSection={<Plus size={14} />} onClick={addGroup}>
-            Add a group
+            Remove group {number}
           </Button>
         )}
       </div>
     </section>
   );
 }
+
+const Add = ({ what, add }: { readonly what: string; add(): void }) => (
+  <Button variant="default" size="xs" leftSection={<Plus size={14} />} onClick={add}>
+    Add {what}
+  </Button>
+);

@@ -1,5 +1,6 @@
-import { ActionIcon, Autocomplete, NativeSelect, TextInput } from "@mantine/core";
+import { ActionIcon, Autocomplete, NativeSelect, Textarea, TextInput } from "@mantine/core";
 import { Trash2 } from "lucide-react";
+import { useState } from "react";
 import { useGroups } from "../../api/groups.ts";
 import {
   type FilterJson,
@@ -21,15 +22,18 @@ interface ConditionProps {
   remove(): void;
 }
 
-/** One condition: its subject, and the fields that the subject has. */
+/** The subject of a condition that is written as JSON. */
+const AS_JSON = "json";
+
+/** One condition: its subject, and the fields that the subject has; or all of it as JSON. */
 export function ConditionFields({ workspace, condition, number, change, remove }: ConditionProps) {
-  const { leaf, isNot } = condition;
+  const { leaf, isNot, isJson } = condition;
   const subject = subjectOf(leaf) ?? SUBJECTS[0];
   if (!subject) return null;
   const set = (next: FilterJson) => change({ ...condition, leaf: next });
   const choose = (name: string) => {
     const chosen = SUBJECTS.find((each) => each.name === name);
-    if (chosen) set(chosen.initial);
+    change({ ...condition, isJson: !chosen, leaf: chosen?.initial ?? leaf });
   };
   return (
     <fieldset className="condition" aria-label={`Condition ${number}`}>
@@ -44,18 +48,57 @@ export function ConditionFields({ workspace, condition, number, change, remove }
       />
       <NativeSelect
         label="Subject"
-        value={subject.name}
-        data={SUBJECTS.map(({ name, label }) => ({ value: name, label }))}
+        value={isJson ? AS_JSON : subject.name}
+        data={[
+          ...SUBJECTS.map(({ name, label }) => ({ value: name, label })),
+          { value: AS_JSON, label: "Condition as JSON" },
+        ]}
         onChange={(event) => choose(event.currentTarget.value)}
       />
-      {subject.fields.map((field) => (
-        <FieldInput key={field.name} workspace={workspace} field={field} leaf={leaf} set={set} />
-      ))}
+      {isJson ? (
+        <JsonInput leaf={leaf} set={set} />
+      ) : (
+        subject.fields.map((field) => (
+          <FieldInput key={field.name} workspace={workspace} field={field} leaf={leaf} set={set} />
+        ))
+      )}
       <ActionIcon variant="subtle" aria-label={`Remove condition ${number}`} onClick={remove}>
         <Trash2 size={16} />
       </ActionIcon>
     </fieldset>
   );
+}
+
+/** A condition in the form of the API: for `where`, `first`, `last`, and several comparators at once. */
+function JsonInput({ leaf, set }: { readonly leaf: FilterJson; set(leaf: FilterJson): void }) {
+  const [text, setText] = useState(() => JSON.stringify(leaf));
+  const write = (next: string) => {
+    setText(next);
+    const read = objectIn(next);
+    if (read) set(read);
+  };
+  return (
+    <Textarea
+      label="JSON"
+      autosize
+      maxRows={12}
+      value={text}
+      maxLength={100_000}
+      error={objectIn(text) ? undefined : "This is not a JSON object. The one before it counts."}
+      onChange={(event) => write(event.currentTarget.value)}
+    />
+  );
+}
+
+function objectIn(text: string): FilterJson | undefined {
+  try {
+    const read: unknown = JSON.parse(text);
+    return read !== null && typeof read === "object" && !Array.isArray(read)
+      ? (read as FilterJson)
+      : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 interface FieldProps {

@@ -1,17 +1,23 @@
 import type { FilterJson } from "../../api/segments.ts";
 import { canShow } from "./subjects.ts";
 
-/* A filter as the builder holds it: one group of conditions and of groups of conditions. */
+/* A filter as the builder holds it: groups of conditions and of groups, as deep as a filter may be. */
+
+/** Levels of groups and of "not" that a filter may have. docs/segments.md */
+const MOST_LEVELS = 5;
 
 export interface Condition {
   readonly key: number;
   readonly isNot: boolean;
   readonly leaf: FilterJson;
+  /** Whether it is written as JSON, because it has more than the fields of its subject. */
+  readonly isJson: boolean;
 }
 
 export interface Group {
   readonly key: number;
   readonly op: "all" | "any";
+  readonly isNot: boolean;
   readonly items: readonly (Condition | Group)[];
 }
 
@@ -22,35 +28,48 @@ export const newCondition = (leaf: FilterJson): Condition => ({
   key: newKey(),
   isNot: false,
   leaf,
+  isJson: false,
+});
+
+export const newGroup = (leaf: FilterJson): Group => ({
+  key: newKey(),
+  op: "any",
+  isNot: false,
+  items: [newCondition(leaf)],
 });
 
 export const isGroup = (item: Condition | Group): item is Group => "items" in item;
 
+/** How many levels a group takes, with those that "not" takes. */
+export const levelsOf = ({ isNot }: Pick<Group, "isNot">): number => (isNot ? 2 : 1);
+
+/** Whether a group fits into one that has so many levels above its items. */
+export const fitsBelow = (levels: number): boolean => levels + 1 <= MOST_LEVELS;
+
+const negatedIf = (isNot: boolean, filter: FilterJson): FilterJson =>
+  isNot ? { not: filter } : filter;
+
 /** The filter of a group, without groups that are empty. */
-export function filterOf(group: Group): FilterJson | undefined {
-  const parts = group.items.flatMap((item) => {
+export function filterOf({ op, isNot, items }: Group): FilterJson | undefined {
+  const parts = items.flatMap((item) => {
     if (isGroup(item)) return filterOf(item) ?? [];
-    return item.isNot ? { not: item.leaf } : item.leaf;
+    return negatedIf(item.isNot, item.leaf);
   });
-  return parts.length === 0 ? undefined : { [group.op]: parts };
+  return parts.length === 0 ? undefined : negatedIf(isNot, { [op]: parts });
 }
 
-/** A filter as a group; undefined if it has more levels, or conditions that the builder does not show. */
-export function groupOf(filter: FilterJson, level = 1): Group | undefined {
-  const op = "all" in filter ? "all" : "any" in filter ? "any" : undefined;
-  if (op === undefined) {
-    const condition = conditionOf(filter);
-    return condition && { key: newKey(), op: "all", items: [condition] };
+/** A filter as a group. */
+export function groupOf(filter: FilterJson): Group {
+  const item = itemOf(filter);
+  return isGroup(item) ? item : { key: newKey(), op: "all", isNot: false, items: [item] };
+}
+
+function itemOf(filter: FilterJson, isNot = false): Condition | Group {
+  if ("not" in filter) return itemOf(filter.not as FilterJson, !isNot);
+  for (const op of ["all", "any"] as const) {
+    if (!(op in filter)) continue;
+    const parts = filter[op] as readonly FilterJson[];
+    return { key: newKey(), op, isNot, items: parts.map((each) => itemOf(each)) };
   }
-  const items = (filter[op] as readonly FilterJson[]).map((each) =>
-    ("all" in each || "any" in each) && level === 1 ? groupOf(each, 2) : conditionOf(each),
-  );
-  if (items.includes(undefined)) return undefined;
-  return { key: newKey(), op, items: items as (Condition | Group)[] };
-}
-
-function conditionOf(filter: FilterJson): Condition | undefined {
-  const isNot = "not" in filter;
-  const leaf = isNot ? (filter.not as FilterJson) : filter;
-  return canShow(leaf) ? { key: newKey(), isNot, leaf } : undefined;
+  return { key: newKey(), isNot, leaf: filter, isJson: !canShow(filter) };
 }

@@ -1,4 +1,4 @@
-import { TextInput } from "@mantine/core";
+import { TagsInput, TextInput } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { useMutation } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
@@ -18,8 +18,9 @@ import { SaveFailure } from "../../components/form.tsx";
 import { newId } from "../../components/new-id.ts";
 import { Card, Page } from "../../components/page.tsx";
 import { PermittedButton } from "../../components/permitted.tsx";
-import { Failure, Loaded, Notice } from "../../components/states.tsx";
+import { Failure, Loaded } from "../../components/states.tsx";
 import { Builder } from "./builder.tsx";
+import { ExactCount } from "./exact-count.tsx";
 import { filterOf, type Group, groupOf } from "./filter-model.ts";
 import { Members } from "./members.tsx";
 import { SizeCard } from "./size.tsx";
@@ -66,10 +67,11 @@ interface EditProps {
 
 function Edit({ workspace, segment, first }: EditProps) {
   const [id] = useState(() => segment?.id ?? newId());
-  const [group, setGroup] = useState<Group | undefined>(() => groupOf(first));
+  const [group, setGroup] = useState<Group>(() => groupOf(first));
   const [name, setName] = useState(segment?.name ?? "");
   const [description, setDescription] = useState(segment?.description ?? "");
-  const filter = group ? filterOf(group) : first;
+  const [tags, setTags] = useState<string[]>(() => [...(segment?.tags ?? [])]);
+  const filter = filterOf(group);
   const [rested] = useDebouncedValue(filter, REST_MS);
   const count = useSegmentCount(workspace, rested);
   return (
@@ -84,14 +86,7 @@ function Edit({ workspace, segment, first }: EditProps) {
       <div className="segment-columns">
         <div className="stack">
           <Card title="Filter">
-            {group ? (
-              <Builder workspace={workspace} group={group} change={setGroup} />
-            ) : (
-              <Notice title="This filter has more levels than the builder shows">
-                Change it in the manifest or through the API.
-                <CodeBlock code={JSON.stringify(first, null, 2)} label="filter" />
-              </Notice>
-            )}
+            <Builder workspace={workspace} group={group} change={setGroup} />
           </Card>
           <Card title="Segment">
             <div className="stack">
@@ -107,17 +102,32 @@ function Edit({ workspace, segment, first }: EditProps) {
                 maxLength={1_000}
                 onChange={(event) => setDescription(event.currentTarget.value)}
               />
+              <TagsInput
+                label="Tags"
+                description="Enter ends a tag."
+                value={tags}
+                maxTags={50}
+                onChange={setTags}
+              />
               <Save
                 workspace={workspace}
                 id={id}
                 segment={segment}
-                draft={{ name, description, filter }}
+                draft={{ name, description, tags, filter }}
               />
             </div>
           </Card>
         </div>
         <div className="stack">
           <SizeCard count={count.data} error={count.error} isOld={count.isPlaceholderData} />
+          {rested && (
+            <ExactCount
+              key={JSON.stringify(rested)}
+              workspace={workspace}
+              filter={rested}
+              segment={sameFilter(rested, segment) ? segment : undefined}
+            />
+          )}
           {filter && <Members workspace={workspace} filter={filter} />}
         </div>
       </div>
@@ -125,9 +135,15 @@ function Edit({ workspace, segment, first }: EditProps) {
   );
 }
 
+/** Whether a filter is that of the segment as it is stored, whatever the builder did to its form. */
+const sameFilter = (filter: FilterJson, segment: Segment | undefined): boolean =>
+  segment !== undefined &&
+  JSON.stringify(filter) === JSON.stringify(filterOf(groupOf(segment.filter)));
+
 interface Draft {
   readonly name: string;
   readonly description: string;
+  readonly tags: readonly string[];
   readonly filter: FilterJson | undefined;
 }
 
@@ -143,14 +159,14 @@ function Save({ workspace, id, segment, draft }: SaveProps) {
   const navigate = useNavigate();
   const [isRemoving, setRemoving] = useState(false);
   const needed = { workspace, needs: "edit_segments" } as const;
-  const { name, description, filter } = draft;
+  const { name, description, tags, filter } = draft;
   const back = () => navigate({ to: "/w/$workspace/segments", params: { workspace } });
   const saving = useMutation({
     mutationFn: () =>
       put(id, {
         name: name.trim(),
         description,
-        tags: segment?.tags ?? [],
+        tags,
         filter: filter as never,
       } as never),
     onSuccess: () => {
@@ -198,10 +214,11 @@ function Save({ workspace, id, segment, draft }: SaveProps) {
 }
 
 /** The segment as an entry of a manifest: JSON is YAML. */
-const yamlOf = (id: string, { name, description, filter }: Draft): string =>
+const yamlOf = (id: string, { name, description, tags, filter }: Draft): string =>
   [
     `- id: ${id}`,
     `  name: ${JSON.stringify(name)}`,
     ...(description ? [`  description: ${JSON.stringify(description)}`] : []),
+    ...(tags.length > 0 ? [`  tags: ${JSON.stringify(tags)}`] : []),
     `  filter: ${JSON.stringify(filter ?? {})}`,
   ].join("\n");

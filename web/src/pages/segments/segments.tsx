@@ -2,12 +2,14 @@ import { Button } from "@mantine/core";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { Plus, Users } from "lucide-react";
 import { useMemo } from "react";
-import { type Segment, useSegmentSizes, useSegments } from "../../api/segments.ts";
+import { type Segment, useCounts, useSegmentSizes, useSegments } from "../../api/segments.ts";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { DeclaredName } from "../../components/declared-name.tsx";
-import { Absent, Page } from "../../components/page.tsx";
+import { Absent, Card, Page } from "../../components/page.tsx";
+import { useMissing } from "../../components/permitted.tsx";
 import { Empty, Loaded } from "../../components/states.tsx";
 import { Tag } from "../../components/tag.tsx";
+import { CountProgress } from "./count-progress.tsx";
 import { Sparkline } from "./sparkline.tsx";
 
 const route = getRouteApi("/w/$workspace/segments");
@@ -52,7 +54,32 @@ export function SegmentsPage() {
           />
         )}
       </Loaded>
+      <RunningCounts workspace={workspace} />
     </Page>
+  );
+}
+
+/** The exact counts that run or wait, if there are any. */
+function RunningCounts({ workspace }: { readonly workspace: string }) {
+  const missing = useMissing({ workspace, needs: "edit_segments" });
+  const { data } = useCounts(workspace, missing === undefined);
+  const running = (data?.counts ?? []).filter(({ status }) => status === "running").reverse();
+  if (running.length === 0) return null;
+  return (
+    <Card title="Exact counts that run or wait">
+      <ul className="plain-list">
+        {running.map((count) => (
+          <li key={count.count_id}>
+            <p>{count.description ?? "What its filter names is gone."}</p>
+            <CountProgress
+              workspace={workspace}
+              count={count}
+              of={count.description ?? count.count_id}
+            />
+          </li>
+        ))}
+      </ul>
+    </Card>
   );
 }
 

@@ -1,0 +1,50 @@
+import { Progress as Bar } from "@mantine/core";
+import { useMutation } from "@tanstack/react-query";
+import { type CountJob, cancelCount } from "../../api/segments.ts";
+import { tellFailed } from "../../components/feedback.tsx";
+import { PermittedButton } from "../../components/permitted.tsx";
+
+interface CountProgressProps {
+  readonly workspace: string;
+  readonly count: Omit<CountJob, "message">;
+  /** What is counted, where several counts are shown. */
+  readonly of?: string;
+}
+
+const number = (value: number): string => value.toLocaleString("en");
+
+/** How far an exact count has come, and a button that cancels it. */
+export function CountProgress({ workspace, count, of }: CountProgressProps) {
+  const { count_id, counted, matching } = count;
+  const expected = Math.max(count.expected, counted);
+  const cancelling = useMutation({
+    mutationFn: () => cancelCount(workspace, count_id),
+    onError: tellFailed,
+  });
+  return (
+    <div className="stack">
+      <Bar
+        value={expected === 0 ? 100 : (100 * counted) / expected}
+        animated
+        aria-label="Users counted"
+      />
+      <p>
+        {number(counted)} of about {number(expected)} users counted, {number(matching)} of them meet
+        the filter.
+      </p>
+      <div>
+        <PermittedButton
+          workspace={workspace}
+          needs="edit_segments"
+          size="xs"
+          variant="default"
+          loading={cancelling.isPending}
+          aria-label={of === undefined ? "Cancel the count" : `Cancel the count: ${of}`}
+          onClick={() => cancelling.mutate()}
+        >
+          Cancel the count
+        </PermittedButton>
+      </div>
+    </div>
+  );
+}

@@ -1,6 +1,9 @@
 /* Sign-in through an OpenID Connect provider: who gets in, as whom, and for how long. */
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { after, describe, test } from "node:test";
 import { launchChromium } from "../browser/chromium.ts";
 import { skipWithoutBrowser } from "../browser/dashboard-browser.ts";
 import { freePort } from "../free-port.ts";
@@ -133,6 +136,30 @@ describe("who may sign in", () => {
     const { status, text } = await visit(own, BEGIN);
     assert.equal(status, 503);
     assert.match(text, /cannot be reached/);
+  });
+
+  test("an identity provider that answers without end is left after a few megabytes", async () => {
+    let sentMb = 0;
+    const endless = createServer((_, response) => {
+      response.writeHead(200, { "content-type": "application/json" });
+      const send = () => {
+        while (!response.destroyed) {
+          sentMb += 1;
+          if (!response.write(" ".repeat(1_048_576))) return void response.once("drain", send);
+        }
+      };
+      send();
+    });
+    after(() => endless.close());
+    await once(endless.listen(0, "127.0.0.1"), "listening");
+    const { port } = endless.address() as AddressInfo;
+    const own = await startOwnServer({
+      oidc: { ...provider.settings, issuer: `http://127.0.0.1:${port}` },
+    });
+    const { status, text } = await visit(own, BEGIN);
+    assert.equal(status, 503);
+    assert.match(text, /cannot be reached/);
+    assert.ok(sentMb < 32, `${sentMb} MB were sent.`);
   });
 });
 

@@ -2,8 +2,11 @@
  * The mails about runs that did not go well, on a real SMTP server.
  */
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
 import { after, describe, test } from "node:test";
 import { SMTPServer } from "smtp-server";
+import { createMailer } from "../../../src/intake/warehouses/mailer.ts";
 import { readConfig } from "../../../src/server/config.ts";
 import { startOwnServer } from "../../harness.ts";
 import { startIntegration } from "./sync-runs.ts";
@@ -148,6 +151,27 @@ describe("the contacts of an integration", () => {
     const mails = await mailServer.mails(before + 1);
     assert.equal(mails.length, before + 1);
     assert.ok(readable(mails.at(-1)).includes(last.workspace.name));
+  });
+
+  test("a mail server that greets without end is left after a few megabytes, and the mail fails", async () => {
+    let sentMb = 0;
+    const endless = createServer((socket) => {
+      const send = () => {
+        while (!socket.destroyed) {
+          sentMb += 1;
+          if (!socket.write("x".repeat(1_048_576))) return void socket.once("drain", send);
+        }
+      };
+      socket.on("error", () => {});
+      send();
+    });
+    after(() => endless.close());
+    await once(endless.listen(0, "127.0.0.1"), "listening");
+    const { port } = endless.address() as AddressInfo;
+    const mailer = createMailer(`smtp://127.0.0.1:${port}`, "rapport@acme.example");
+    const mail = { to: ["ops@acme.example"], subject: "s", text: "t", id: "1" };
+    await assert.rejects(mailer.send(mail), /response/i);
+    assert.ok(sentMb < 32, `${sentMb} MB were sent.`);
   });
 
   test("a mail that the mail server refuses temporarily is sent again", async () => {

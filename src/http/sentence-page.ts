@@ -1,5 +1,16 @@
 import type { SentencePage } from "../base/problem.ts";
-import { escapeHtml } from "../base/values/escape-html.ts";
+
+const WRITTEN: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
+
+/** A text as it is written in HTML, in an element or in an attribute with quotes. */
+const escapeHtml = (text: string): string =>
+  text.replace(/[&<>"']/g, (character) => WRITTEN[character] ?? character);
 
 /* A page with one sentence, for people who followed a link: it says what it has to and nothing more. */
 

@@ -1,3 +1,4 @@
+import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { FairLine } from "../base/fair-line.ts";
 import { Problem } from "../base/problem.ts";
@@ -7,15 +8,61 @@ import { type AdmissionServices, admit, identify } from "./admission.ts";
 import { type AnswerServices, answerOnce } from "./answer-once.ts";
 import { baseUrlOf } from "./base-url.ts";
 import type { Deadlines } from "./deadlines.ts";
-import { type Contract, type Endpoint, type Input, pathsOf, type Reply } from "./endpoint.ts";
+import {
+  type Contract,
+  type Endpoint,
+  type Input,
+  pathsOf,
+  type Reply,
+  type TextStream,
+} from "./endpoint.ts";
 import type { Load } from "./load.ts";
 import { holdSmallBody, isLarge, refuseForeignBody } from "./media-types.ts";
 import type { ObserveServices } from "./observe.ts";
 import type { RequestContext } from "./request-state.ts";
 import { MEDIA_TYPE_OF, problemReply, tooMuchLoad } from "./respond.ts";
-import { send, sendCounted } from "./send.ts";
-import { sendStream } from "./send-stream.ts";
+import { READING_BYTES_PER_MS, READING_TIME_MS, send, sendCounted, writeHead } from "./send.ts";
 import { compileContract } from "./validate.ts";
+
+/**
+ * Sends a body while it is produced, no faster than the client reads. What fails before the first piece is
+ * answered like any other error. What fails later breaks the connection off, so that no client takes a part
+ * for the whole. Resolves once the connection has ended.
+ */
+async function sendStream(reply: FastifyReply, answer: Reply, mediaType: string): Promise<void> {
+  const stream = answer.body as TextStream;
+  const first = await stream.next();
+  const { raw } = reply;
+  // The client has gone already.
+  if (raw.destroyed) return void (await stream.return(undefined));
+  const ended = new Promise<void>((resolve) => raw.once("close", resolve));
+  writeHead(reply, answer, mediaType);
+  reply.send(Readable.from(withPatience(first, stream), { objectMode: false, highWaterMark: 1 }));
+  await ended;
+}
+
+/** A client that reads too slowly on the whole loses the stream: it would hold a snapshot for ever. */
+async function* withPatience(
+  first: IteratorResult<string | Uint8Array>,
+  stream: TextStream,
+): TextStream {
+  let bytes = 0;
+  let waitedMs = 0;
+  try {
+    for (let next = first; !next.done; next = await stream.next()) {
+      const chunk = typeof next.value === "string" ? Buffer.from(next.value) : next.value;
+      bytes += chunk.length;
+      const handedAt = performance.now();
+      yield chunk;
+      waitedMs += performance.now() - handedAt;
+      if (waitedMs > READING_TIME_MS + bytes / READING_BYTES_PER_MS) throw new Error(TOO_SLOW);
+    }
+  } finally {
+    await stream.return(undefined);
+  }
+}
+
+const TOO_SLOW = "The client reads too slowly.";
 
 /** What the HTTP layer itself needs; a handler may ask for more. */
 export interface HttpServices extends AdmissionServices, AnswerServices, ObserveServices {}

@@ -1,13 +1,36 @@
 import { Readable } from "node:stream";
 import { type Command, Option } from "commander";
+import { stringify } from "yaml";
+import { callAdmin } from "../admin-client.ts";
 import { writeOutput } from "../output-file.ts";
 import { counted, displayProgress } from "../progress.ts";
-import { type TargetOptions, targetOf, withTarget } from "../target.ts";
+import { type AdminTarget, type TargetOptions, targetOf, withTarget } from "../target.ts";
 import { printJson, printText } from "../terminal.ts";
-import { findWorkspaceName } from "../workspace-option.ts";
+import { findWorkspaceName, workspacePath } from "../workspace-option.ts";
 import { type ExportSelection, readExport } from "./read-export.ts";
-import { configText } from "./write-config.ts";
 import { writeCsv, writeParquet } from "./write-table.ts";
+
+interface ExportedManifest {
+  readonly manifest: unknown;
+  readonly variables: readonly string[];
+}
+
+/** The manifest of a workspace as YAML, headed by the variables that an apply needs. */
+async function configText(
+  target: AdminTarget,
+  workspace: string,
+): Promise<{ readonly text: string; readonly variables: readonly string[] }> {
+  const path = `${workspacePath(workspace)}/manifest`;
+  const { manifest, variables } = await callAdmin<ExportedManifest>(target, "GET", path);
+  const head = [
+    `# The manifest of the workspace ${workspace}. Apply it with: rapport apply FILE`,
+    ...(variables.length > 0 ? ["# Secrets are not exported. Set these variables first:"] : []),
+    ...variables.map((name) =>
+      name === "DOLLAR" ? "#   export DOLLAR='$'" : `#   export ${name}=`,
+    ),
+  ];
+  return { text: `${head.join("\n")}\n${stringify(manifest)}`, variables };
+}
 
 const HELP = `
 Everything is read at one moment. A file appears only when it is complete, and only its owner can read it.

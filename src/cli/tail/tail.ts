@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "commander";
+import { textLinesOf } from "../../base/lines.ts";
 import type { LiveRequest } from "../../dashboard/live-requests/request-view.ts";
 import { openAdmin } from "../admin-client.ts";
 import { readCount } from "../read-count.ts";
@@ -7,7 +8,32 @@ import { AdminError, type TargetOptions, targetOf, withTarget } from "../target.
 import { printLines, printNote } from "../terminal.ts";
 import { findWorkspaceName, workspacePath } from "../workspace-option.ts";
 import { describeRequest } from "./describe-request.ts";
-import { eventsIn } from "./events.ts";
+
+/** A server-sent event. */
+interface ServerEvent {
+  readonly type: string;
+  readonly data: string;
+}
+
+/** Events as Rapport writes them: each field on one line, a blank line after each event. Ends with the connection. */
+async function* eventsIn(response: Response): AsyncGenerator<ServerEvent> {
+  let fields = new Map<string, string>();
+  try {
+    for await (const line of textLinesOf("the stream", response.body ?? [])) {
+      if (line !== "") {
+        const [, name = "", value = ""] = /^(\w*): (.*)$/s.exec(line) ?? [];
+        fields.set(name, value);
+        continue;
+      }
+      const [type, data] = [fields.get("event"), fields.get("data")];
+      if (type !== undefined && data !== undefined) yield { type, data };
+      fields = new Map();
+    }
+  } catch (error) {
+    // A connection that breaks off is an end like any other.
+    if (!(error instanceof TypeError)) throw error;
+  }
+}
 
 const HELP = `
 Examples:

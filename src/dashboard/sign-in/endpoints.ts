@@ -1,12 +1,41 @@
 import Type from "typebox";
+import type { FailedAttempts } from "../../admin/access/failed-attempts.ts";
+import { hasHash } from "../../admin/secrets/secrets.ts";
+import type { Context } from "../../base/context/context.ts";
+import type { Session } from "../../base/context/person.ts";
 import { Success } from "../../base/values/schemas.ts";
 import type { Database } from "../../database/database.ts";
 import { endedCookie, sessionCookie } from "../../http/browser.ts";
 import { byAdministrator, byAnybody, bySession, endpoint } from "../../http/endpoint.ts";
-import type { Sessions } from "../users/sessions.ts";
-import { type AdminTokenServices, signInWithAdminToken } from "./admin-token.ts";
+import type { Sessions, StartedSession } from "../users/sessions.ts";
 import { createSignInLink, type LinkServices } from "./links.ts";
 import { SessionView, viewSession } from "./session-view.ts";
+
+interface AdminTokenServices {
+  readonly sessions: Sessions;
+  readonly failedAttempts: FailedAttempts;
+  readonly adminTokenHashes: readonly string[];
+}
+
+/**
+ * Begins a session of the administrator.
+ *
+ * @throws Problem UNAUTHENTICATED for another token; RATE_LIMITED after too many of them.
+ */
+async function signInWithAdminToken(
+  { sessions, failedAttempts, adminTokenHashes }: AdminTokenServices,
+  context: Context,
+  given: string,
+): Promise<StartedSession & { readonly session: Session }> {
+  failedAttempts.refuseLocked("administrator", context.address ?? "");
+  if (!adminTokenHashes.some((hash) => hasHash(given, hash))) {
+    throw failedAttempts.refuse("administrator", context.address ?? "");
+  }
+  const started = await sessions.start(context, null, { way: "admin_token" });
+  const session = await sessions.find(started.secret, true);
+  if (!session) throw new Error("A session that has just begun is not found.");
+  return { ...started, session };
+}
 
 /* The session of the dashboard, for its scripts. Pages that a browser opens are in pages.ts. */
 

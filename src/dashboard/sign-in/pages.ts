@@ -1,3 +1,4 @@
+import { createHmac, timingSafeEqual } from "node:crypto";
 import Type from "typebox";
 import type { FailedAttempts } from "../../admin/access/failed-attempts.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -10,10 +11,64 @@ import { PAGE_HEADERS } from "../../http/page-headers.ts";
 import { sentencePage } from "../../http/sentence-page.ts";
 import { checkEmail } from "../../people/profiles/addresses.ts";
 import { findActiveUser, type Sessions } from "../users/sessions.ts";
-import type { IdentityProvider } from "./identity-provider.ts";
+import type { IdentityProvider, SignInAttempt } from "./identity-provider.ts";
 import { followSignInLink, type LinkServices } from "./links.ts";
-import { dashboardPath, localPath } from "./local-path.ts";
-import { readAttempt, signAttempt } from "./signed-attempt.ts";
+
+/*
+ * The attempt as it travels in the browser's cookie: signed, so that only a sign-in which the server began comes back,
+ * and only for ten minutes. Any server on the database can check it.
+ */
+
+const VALID_MS = 600_000;
+
+interface Content extends SignInAttempt {
+  readonly until: number;
+}
+
+/** @param keySource of a secret that all servers on the database have. */
+function signAttempt(attempt: SignInAttempt, keySource: string, now: Date): string {
+  const content: Content = { ...attempt, until: now.getTime() + VALID_MS };
+  const text = Buffer.from(JSON.stringify(content)).toString("base64url");
+  return `${text}.${signatureOf(text, keySource).toString("base64url")}`;
+}
+
+/** @returns undefined for what no server signed, or too long ago. */
+function readAttempt(cookie: string, keySource: string, now: Date): SignInAttempt | undefined {
+  const [text = "", signature = ""] = cookie.split(".");
+  const given = Buffer.from(signature, "base64url");
+  const wanted = signatureOf(text, keySource);
+  if (given.length !== wanted.length || !timingSafeEqual(given, wanted)) return undefined;
+  const { until, ...attempt } = JSON.parse(Buffer.from(text, "base64url").toString()) as Content;
+  return now.getTime() <= until ? attempt : undefined;
+}
+
+const signatureOf = (text: string, keySource: string): Buffer =>
+  createHmac("sha256", `sign-in attempts ${keySource}`).update(text).digest();
+
+/* Where a browser goes after it has signed in. */
+
+const DASHBOARD = "/dashboard/";
+
+/** A host that is never contacted: it only shows whether an address leaves this server. */
+const NOWHERE = "http://local.invalid";
+
+/**
+ * A path of the dashboard, with query and fragment. Everything else becomes the dashboard itself, so that no link
+ * to the sign-in leads a person to another site.
+ */
+function localPath(wanted: unknown): string {
+  if (typeof wanted !== "string" || !wanted.startsWith("/")) return DASHBOARD;
+  if (!URL.canParse(wanted, NOWHERE)) return DASHBOARD;
+  // Parsed as browsers parse it: they take \ for / and leave out tabs and line breaks.
+  const { origin, pathname, search, hash } = new URL(wanted, NOWHERE);
+  const isOurs =
+    origin === NOWHERE && (pathname.startsWith(DASHBOARD) || pathname === "/dashboard");
+  return isOurs ? pathname + search + hash : DASHBOARD;
+}
+
+/** A path, not an address: a proxy may serve Rapport under several hosts, and the cookie is of this one. */
+const dashboardPath = (baseUrl: string, path = DASHBOARD): string =>
+  new URL(baseUrl).pathname.replace(/\/$/, "") + path;
 
 /* The pages that a browser opens to sign in: each redirects to the dashboard, or shows why it does not. */
 

@@ -1,13 +1,82 @@
 import { existsSync } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import { MemoryFS, PGlite } from "@electric-sql/pglite";
+import { NodeFS } from "@electric-sql/pglite/nodefs";
 import { setPlanner } from "../planner.ts";
 import { type EngineCode, engineCode } from "./engine-code.ts";
 import { explainOpen } from "./explain-open.ts";
-import { SnapshotMemoryFS } from "./memory-fs.ts";
-import { makeTreePrivate } from "./private-folder.ts";
-import { PrivateNodeFS } from "./private-node-fs.ts";
-import { readSnapshot, unpackSnapshot } from "./snapshot.ts";
+import { makeTreePrivate, ownerOnly } from "./private-folder.ts";
+import { readSnapshot, type SnapshotEntry, unpackSnapshot } from "./snapshot.ts";
+
+type Options = Parameters<NodeFS["init"]>[1];
+
+type PreRun = NonNullable<Options["preRun"]>[number];
+
+/** The part of Emscripten's NODEFS that sets modes. */
+interface ModeOperations {
+  readonly node_ops: {
+    mknod(parent: unknown, name: string, mode: number, device: number): unknown;
+    setattr(node: unknown, attributes: { mode?: number }): void;
+  };
+  readonly stream_ops: { setattr(stream: unknown, attributes: { mode?: number }): void };
+}
+
+/**
+ * The engine's files in a folder, accessible to their owner only. Emscripten has a umask of its own
+ * (022) and, when it unpacks a snapshot, sets mode 0666 and ignores the umask: so every mode is masked
+ * where it reaches the real file system.
+ */
+class PrivateNodeFS extends NodeFS {
+  override async init(engine: PGlite, options: Options) {
+    const { emscriptenOpts } = await super.init(engine, options);
+    const preRun = [maskModes as unknown as PreRun, ...(emscriptenOpts.preRun ?? [])];
+    return { emscriptenOpts: { ...emscriptenOpts, preRun } };
+  }
+}
+
+function maskModes({ NODEFS }: { NODEFS: ModeOperations }): void {
+  const { node_ops, stream_ops } = NODEFS;
+  const { mknod } = node_ops;
+  node_ops.mknod = (parent, name, mode, device) => mknod(parent, name, ownerOnly(mode), device);
+  for (const operations of [node_ops, stream_ops]) {
+    const { setattr } = operations;
+    operations.setattr = (target: unknown, attributes: { mode?: number }) =>
+      setattr(
+        target,
+        attributes.mode === undefined
+          ? attributes
+          : { ...attributes, mode: ownerOnly(attributes.mode) },
+      );
+  }
+}
+
+/** The part of Emscripten's file system that takes over bytes instead of copying them. */
+interface OwningFiles {
+  writeFile(path: string, bytes: Uint8Array, options: { canOwn: boolean }): void;
+}
+
+/** The engine's files in memory, at first those of a snapshot. */
+class SnapshotMemoryFS extends MemoryFS {
+  readonly #entries: readonly SnapshotEntry[];
+
+  constructor(entries: readonly SnapshotEntry[]) {
+    super();
+    this.#entries = entries;
+  }
+
+  override async initialSyncFs(): Promise<void> {
+    const FS = (this.pg as PGlite).Module.FS;
+    FS.mkdirTree(PGlite.paths.PGDATA);
+    for (const { path, size, stored, bytes } of this.#entries) {
+      const target = `${PGlite.paths.PGDATA}/${path}`;
+      if (size === undefined) FS.mkdir(target);
+      else {
+        (FS as unknown as OwningFiles).writeFile(target, bytes, { canOwn: true });
+        if (stored !== size) FS.truncate(target, size);
+      }
+    }
+  }
+}
 
 /**
  * Opens PGlite: PostgreSQL as WebAssembly. It never calls fsync: acknowledged writes survive a killed

@@ -3,11 +3,38 @@ import { OfWorkspace, Success } from "../../base/values/schemas.ts";
 import { ItemNote } from "../../base/verdicts.ts";
 import { describedList } from "../../http/described.ts";
 import { byAdministratorOfWorkspace, endpoint } from "../../http/endpoint.ts";
+import { IdentifierMembers } from "../../people/profiles/described.ts";
 import type { WriteServices } from "../track/write-batch.ts";
-import { ImportedUser } from "./described.ts";
 import { forgetImport, importBatch, readImport } from "./import-batch.ts";
 import { IMPORT_KINDS, type RowNote } from "./import-kind.ts";
+import { ImportedObject } from "./import-schema.ts";
 import { type ImportServices, importUsers } from "./import-users.ts";
+
+const { external_id, user_alias, platform_id, email, phone } = IdentifierMembers;
+
+/** A user of an import as the documentation describes it; check-user.ts checks each one. */
+const ImportedUser = Type.Object(
+  { external_id, user_alias, platform_id, email, phone, ...ImportedObject.properties },
+  {
+    title: "ImportedUser",
+    additionalProperties: false,
+    description: "History of one user. Exactly one identifier names the user.",
+    examples: [
+      {
+        external_id: "ada",
+        apps: [
+          {
+            app_id: "7f1c0a52-6a0e-4a3e-9d55-0c9b1f3c2d11",
+            sessions: 12,
+            first_used: "2025-06-01T08:00:00Z",
+            last_used: "2026-01-01T12:00:00Z",
+          },
+        ],
+        messages: [{ message_id: "m-1", channel: "email", sent_at: "2026-01-01T12:00:00Z" }],
+      },
+    ],
+  },
+);
 
 const Notes = Type.Optional(Type.Array(ItemNote));
 

@@ -1,10 +1,64 @@
-import { describe, difference, type Resource } from "../../admin/workspaces/resource.ts";
+import { Unopenable } from "../../admin/secrets/seal.ts";
+import type { Sealing } from "../../admin/secrets/sealing.ts";
+import {
+  type DeclarationSource,
+  describe,
+  difference,
+  type Resource,
+} from "../../admin/workspaces/resource.ts";
+import type { Workspace } from "../../base/context/workspace.ts";
+import { Problem } from "../../base/problem.ts";
 import { changeIntegrations, detailsOf } from "./change-integrations.ts";
 import { type Entry, IntegrationEntry, integrationOf } from "./declaration.ts";
-import { declarationOf } from "./declaration-of.ts";
 import { resolveWarehouses } from "./resolve-warehouse.ts";
+import { kindOf } from "./sources/kinds.ts";
+import type { Warehouse } from "./sources/source.ts";
 import { selectDeclaredIntegrations, selectIntegrations } from "./store.ts";
-import { openIntegration } from "./stored-warehouse.ts";
+import {
+  connectedPlace,
+  isConnected,
+  openIntegration,
+  openWarehouse,
+  type StoredIntegration,
+} from "./stored-warehouse.ts";
+
+/**
+ * An integration as a manifest declares it, with variables in the place of secrets.
+ *
+ * @throws Problem CONFLICT if the warehouse was sealed with a key that this server does not have.
+ */
+function declarationOf(
+  { sealing, secret }: DeclarationSource,
+  workspace: Workspace,
+  stored: StoredIntegration,
+): object {
+  const warehouse = open(sealing, workspace, stored);
+  const secrets = kindOf(warehouse)
+    .secrets.filter((setting) => setting in warehouse)
+    .map((setting) => [setting, secret("integration", workspace.name, stored.name, setting)]);
+  return {
+    id: stored.id,
+    name: stored.name,
+    type: stored.type,
+    status: stored.status,
+    contact_emails: stored.contactEmails.join(", "),
+    ...(stored.schedule !== null && { schedule: stored.schedule }),
+    retry: stored.retry,
+    warehouse: isConnected(warehouse)
+      ? connectedPlace(warehouse)
+      : { ...warehouse, ...Object.fromEntries(secrets) },
+  };
+}
+
+function open(sealing: Sealing, { id }: Workspace, stored: StoredIntegration): Warehouse {
+  try {
+    return openWarehouse(sealing, id, stored);
+  } catch (error) {
+    if (!(error instanceof Unopenable)) throw error;
+    const message = `The warehouse of the integration '${stored.name}' cannot be opened: its key is missing.`;
+    throw new Problem("CONFLICT", message, { cause: error });
+  }
+}
 
 /** What a workspace syncs from warehouses. Removing an integration removes its history too. */
 export const integrations: Resource = {

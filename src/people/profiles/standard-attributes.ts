@@ -1,11 +1,16 @@
 import assert from "node:assert/strict";
 import { accepted, type Checked } from "../../base/problem.ts";
-import type { Json } from "../../base/values/plain-json.ts";
+import { describeValue, printable } from "../../base/values/describe-value.ts";
+import { refusedAt } from "../../base/values/findings.ts";
+import {
+  isJsonObject,
+  isLongerThan,
+  type Json,
+  type JsonObject,
+} from "../../base/values/plain-json.ts";
 import { checkEmail, checkPhone } from "./addresses.ts";
 import { countryCode } from "./attribute-rules/countries.ts";
-import { genderCode } from "./attribute-rules/genders.ts";
 import { languageCode } from "./attribute-rules/languages.ts";
-import { checkLocation } from "./attribute-rules/locations.ts";
 import { checkPushTokens } from "./attribute-rules/push-tokens.ts";
 import {
   code,
@@ -18,6 +23,68 @@ import {
 } from "./attribute-rules/single-values.ts";
 import { checkFacebook, checkTwitter } from "./attribute-rules/social-accounts.ts";
 import { timeZoneName } from "./attribute-rules/time-zones.ts";
+
+/** Besides longitude and latitude a position may carry its altitude, accuracy and the like. */
+const maxKeys = 20;
+
+/**
+ * Checks `current_location`: an object with `longitude` (-180 to 180) and `latitude` (-90 to 90) in
+ * degrees; other keys are kept as long as they hold numbers. Fault `BAD_LOCATION_UPDATE`.
+ * docs/decisions/values.md
+ */
+function checkLocation(value: unknown): Checked<Json> {
+  if (!isJsonObject(value)) {
+    return bad(`${describeValue(value)} is not an object with longitude and latitude`);
+  }
+  const complaint =
+    complaintAboutDegrees(value, "longitude", 180) ??
+    complaintAboutDegrees(value, "latitude", 90) ??
+    complaintAboutKeys(value);
+  return complaint === undefined ? accepted(value) : bad(complaint);
+}
+
+function complaintAboutDegrees(location: JsonObject, key: string, limit: number) {
+  const degrees = Object.hasOwn(location, key) ? location[key] : undefined;
+  const isInRange = typeof degrees === "number" && Math.abs(degrees) <= limit;
+  if (isInRange) return undefined;
+  const came = degrees === undefined ? "absent" : describeValue(degrees);
+  return `'${key}' is ${came}, not a number from -${limit} to ${limit}`;
+}
+
+function complaintAboutKeys(location: JsonObject): string | undefined {
+  const keys = Object.keys(location);
+  if (keys.length > maxKeys) return `it has more than ${maxKeys} keys`;
+  if (keys.some((key) => isLongerThan(key, 255))) return "a key has more than 255 characters";
+  const other = keys.find((key) => typeof location[key] !== "number");
+  return other === undefined ? undefined : `'${printable(other)}' is not a number`;
+}
+
+const bad = (reason: string) => refusedAt("current_location", "BAD_LOCATION_UPDATE", reason);
+
+/**
+ * The one-letter code of a gender, undefined if the text names none: M, F, O (other), N (not
+ * applicable) or P (prefer not to say). Takes the letter or a common English word for it, in any
+ * case. "Unknown" is null, which a client says by sending null. docs/decisions/values.md
+ */
+function genderCode(text: string): string | undefined {
+  return text.length > 1
+    ? codesByWord.get(text.toLowerCase().replaceAll(/[-_ ]+/g, " "))
+    : codes[text.toUpperCase()];
+}
+
+const codes: Readonly<Record<string, string>> = { M: "M", F: "F", O: "O", N: "N", P: "P" };
+
+const words = {
+  M: ["male", "man", "men", "boy"],
+  F: ["female", "woman", "women", "girl"],
+  O: ["other", "diverse", "divers", "non binary", "nonbinary", "genderqueer"],
+  N: ["not applicable"],
+  P: ["prefer not to say", "prefer not to answer", "prefer not to disclose", "undisclosed"],
+};
+
+const codesByWord = new Map(
+  Object.entries(words).flatMap(([code, named]) => named.map((word) => [word, code] as const)),
+);
 
 /** Everything the server must know about one standard attribute. */
 interface StandardAttribute {

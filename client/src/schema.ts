@@ -3924,6 +3924,11 @@ export interface components {
             }[];
             /** @description How many items were rejected or skipped. */
             rejected: number;
+            /**
+             * @description Why the request was refused as a whole.
+             * @example INVALID_LOCALE_ID
+             */
+            code: string | null;
             /** @description The body; null without view_pii, and where it had more than 64 KB. */
             body: unknown;
             /** @description The response; null without view_pii, and where it was long. */
@@ -19483,7 +19488,7 @@ export interface operations {
                  */
                 endpoint?: string;
                 /**
-                 * @description The code of an item.
+                 * @description The code of an item or a refusal.
                  * @example INVALID_TIME
                  */
                 code?: string;
@@ -19541,6 +19546,7 @@ export interface operations {
                      *             }
                      *           ],
                      *           "rejected": 0,
+                     *           "code": "INVALID_LOCALE_ID",
                      *           "body": {},
                      *           "response": {}
                      *         }
@@ -19594,7 +19600,7 @@ export interface operations {
                  */
                 endpoint?: string;
                 /**
-                 * @description The code of an item.
+                 * @description The code of an item or a refusal.
                  * @example INVALID_TIME
                  */
                 code?: string;
@@ -19687,6 +19693,7 @@ export interface operations {
                      *           }
                      *         ],
                      *         "rejected": 0,
+                     *         "code": "INVALID_LOCALE_ID",
                      *         "body": {},
                      *         "response": {}
                      *       },
@@ -19835,7 +19842,7 @@ export interface operations {
                          */
                         failed: number[];
                         /**
-                         * @description Attributes, events and purchases that took effect.
+                         * @description Items that took effect: attributes, events, users to merge, and so on.
                          * @example [
                          *       0,
                          *       12

@@ -33,6 +33,50 @@ export const ItemError = Type.Object(
 
 export type ItemError = Static<typeof ItemError>;
 
+/** What a response says about one item, as far as it says it: endpoints differ. */
+export interface GivenNote {
+  readonly code?: string;
+  readonly message?: string;
+  readonly input_array?: string;
+  readonly index?: number;
+}
+
+/** What a response says about items of its request, and about the request where that is refused. */
+export const notesIn = (response: unknown): GivenNote[] =>
+  isObject(response)
+    ? [response.errors, response.skipped]
+        .flatMap((list) => (Array.isArray(list) ? (list as unknown[]) : []))
+        .filter(isObject)
+    : [];
+
+/** Lists that say how to answer, and hold no items. */
+const OPTIONS = ["fields_to_export"];
+
+/** The lists of a body that hold items, by name. */
+export const itemListsOf = (body: unknown): (readonly [string, readonly unknown[]])[] =>
+  Object.entries(isObject(body) ? body : {}).filter(
+    (entry): entry is [string, unknown[]] => Array.isArray(entry[1]) && !OPTIONS.includes(entry[0]),
+  );
+
+/** Of a response's notes those about an item that the request has, one for each item. */
+export function notesOnItems(
+  lists: readonly (readonly [string, readonly unknown[]])[],
+  notes: readonly GivenNote[],
+): Map<string, GivenNote> {
+  const lengths = new Map(lists.map(([name, { length }]) => [name, length]));
+  const found = new Map<string, GivenNote>();
+  for (const note of notes) {
+    const { input_array: name = "", index = -1 } = note;
+    if (index >= 0 && index < (lengths.get(name) ?? 0)) found.set(placeOf(name, index), note);
+  }
+  return found;
+}
+
+export const placeOf = (list: string, index: number): string => `${list} ${index}`;
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
 /** Where an item is in its request. */
 export interface ItemPlace<Array extends string = string> {
   readonly array: Array;

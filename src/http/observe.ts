@@ -3,8 +3,10 @@ import type { Logger } from "pino";
 import { describeError } from "../base/observe/log.ts";
 import type { Metrics } from "../base/observe/metrics.ts";
 import type { Tracing } from "../base/observe/tracing.ts";
-import type { Ending } from "../base/observe/traffic.ts";
+import type { Ending, Traffic } from "../base/observe/traffic.ts";
 import type { Problem } from "../base/problem.ts";
+import { sum } from "../base/values/sum.ts";
+import { type GivenNote, itemListsOf, notesOnItems } from "../base/verdicts.ts";
 import { isRefusal, STATUS_OF } from "./respond.ts";
 
 /* What logs and metrics record of a request. */
@@ -36,6 +38,7 @@ export function observeRequests(
     const { workspace, keyId } = request.context ?? {};
     if (workspace && keyId !== undefined) {
       metrics.traffic.request(workspace.id, keyId, endingOf(reply.statusCode), elapsedTime);
+      countItems(metrics.traffic, workspace.id, verdictsOf(request, reply));
     }
     // Refused and failed requests are always logged.
     if (reply.statusCode < 400 && logSample < 1 && Math.random() >= logSample) return;
@@ -55,6 +58,27 @@ export function observeRequests(
     note(request, reply);
     done();
   });
+}
+
+/** What became of the items of a request, in whatever endpoint. */
+interface Verdicts {
+  readonly accepted: number;
+  /** Rejected or skipped. */
+  readonly rejected: readonly GivenNote[];
+}
+
+function verdictsOf({ body, notes = [] }: FastifyRequest, { statusCode }: FastifyReply): Verdicts {
+  const lists = itemListsOf(body);
+  const rejected = [...notesOnItems(lists, notes).values()];
+  const items = sum(lists.map(([, { length }]) => length));
+  return { accepted: isRefusal(statusCode) ? 0 : items - rejected.length, rejected };
+}
+
+function countItems(traffic: Traffic, workspaceId: number, { accepted, rejected }: Verdicts): void {
+  if (accepted > 0) traffic.items(workspaceId, "accepted", accepted);
+  if (rejected.length === 0) return;
+  traffic.items(workspaceId, "rejected", rejected.length);
+  for (const { code } of rejected) if (code !== undefined) traffic.rejection(workspaceId, code);
 }
 
 function endingOf(status: number): Ending {
@@ -108,7 +132,14 @@ export interface AnsweredRequest {
   readonly body: Buffer | undefined;
   /** Undefined if it is long. */
   readonly response: string | undefined;
+  /** What the response says about items and about the request: the first ones, if it is long. */
+  readonly notes: readonly GivenNote[];
+  /** How many items were rejected or skipped. */
+  readonly rejected: number;
 }
+
+/** As many as items are shown. */
+const MOST_NOTES = 200;
 
 /** Reports requests of API keys. One without a valid key belongs to no workspace. */
 export function reportAnswered(
@@ -116,7 +147,7 @@ export function reportAnswered(
   note: (answered: AnsweredRequest) => void,
 ): void {
   server.addHook("onResponse", (request, reply, done) => {
-    const { context, method, url, bytes, sent } = request;
+    const { context, method, url, bytes, sent, notes = [] } = request;
     const { workspace, keyId } = context ?? {};
     if (workspace !== undefined && keyId !== undefined) {
       note({
@@ -129,6 +160,8 @@ export function reportAnswered(
         durationMs: reply.elapsedTime,
         body: bytes,
         response: sent,
+        notes: notes.slice(0, MOST_NOTES),
+        rejected: verdictsOf(request, reply).rejected.length,
       });
     }
     done();

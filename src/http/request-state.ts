@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Context } from "../base/context/context.ts";
 import type { RequestSpan } from "../base/observe/tracing.ts";
+import type { GivenNote } from "../base/verdicts.ts";
 import type { Caller } from "./callers.ts";
 import type { Contract } from "./endpoint.ts";
 import type { Room } from "./load.ts";
@@ -20,6 +21,8 @@ declare module "fastify" {
     room: Room | undefined;
     /** The body of the response, where it is a short text. */
     sent: string | undefined;
+    /** What the response says about items. */
+    notes: readonly GivenNote[] | undefined;
     /** Its place in a trace; undefined if there are none. */
     span: RequestSpan | undefined;
   }
@@ -31,6 +34,7 @@ export function declareRequestState(server: FastifyInstance): void {
   server.decorateRequest("bytes", undefined);
   server.decorateRequest("room", undefined);
   server.decorateRequest("sent", undefined);
+  server.decorateRequest("notes", undefined);
   server.decorateRequest("span", undefined);
 }
 

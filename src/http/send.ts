@@ -2,6 +2,7 @@ import { Readable } from "node:stream";
 import type { FastifyReply } from "fastify";
 import { Problem } from "../base/problem.ts";
 import { nextTurn } from "../base/turns.ts";
+import { notesIn } from "../base/verdicts.ts";
 import { budgetsOf } from "../base/work.ts";
 import { isDryRun } from "./answer-once.ts";
 import type { Contract, Reply } from "./endpoint.ts";
@@ -98,6 +99,7 @@ export function writeHead(reply: FastifyReply, answer: Reply, mediaType: string)
   if (mediaType === "text/html") reply.headers(PAGE_HEADERS);
   if (mediaType === MEDIA_TYPE_OF.scim) reply.headers(SCIM_HEADERS);
   reply.code(answer.status);
+  reply.request.notes = notesIn(answer.body);
   if (answer.headers) reply.headers(answer.headers);
   if (answer.body !== undefined) reply.header("content-type", `${mediaType}; charset=utf-8`);
 }

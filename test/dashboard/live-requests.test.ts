@@ -19,6 +19,8 @@ const NOON = "2026-01-01T12:00:00Z";
 const track = (body: unknown, key = "dev-key") =>
   server.send("POST", "/users/track", body, { key });
 
+const sum = (counts: readonly number[]): number => counts.reduce((all, each) => all + each, 0);
+
 const list = async (query = ""): Promise<any[]> => {
   const { status, body } = await server.admin("GET", `${PATH}?${query}`);
   assert.equal(status, 200, JSON.stringify(body));
@@ -114,6 +116,68 @@ describe("the list of live requests", () => {
     const [newest] = await list();
     assert.equal(newest.items[0].user, null);
     assert.deepEqual(newest.body.events[0].user_alias.alias_label, alias_label);
+  });
+
+  test("live requests count users and objects as items, not the fields of an export, and the overview counts the same", async () => {
+    const workspace = await server.workspace({ settings: { track_max_updates: 150 } });
+    const { key, name } = workspace;
+    const send = (path: string, body: unknown) => server.send("POST", path, body, { key });
+    await send("/users/export/ids", {
+      external_ids: ["ada"],
+      fields_to_export: ["external_id", "email", "first_name"],
+    });
+    const alias = { alias_name: "a", alias_label: "web" };
+    await send("/users/alias/new", { user_aliases: [{ external_id: "nobody", ...alias }] });
+    await send("/users/merge", { merge_updates: [{ identifier_to_merge: {} }] });
+    await send("/users/track", { events: "none" });
+    const events = Array.from({ length: 150 }, () => ({
+      external_id: "ada",
+      name: "a".repeat(300),
+    }));
+    // Its response is too long to be kept.
+    await send("/users/track", { events });
+    const path = `/admin/v1/workspaces/${name}`;
+    const { body } = await server.admin("GET", `${path}/requests`);
+    const [long, none, merge, added, exported] = body.requests;
+    assert.deepEqual(
+      [exported, added, merge, none, long].map(({ items, rejected }: any) => [
+        items.filter((item: any) => item.accepted).length,
+        rejected,
+      ]),
+      [
+        [1, 0],
+        [0, 1],
+        [0, 1],
+        [0, 0],
+        [0, 150],
+      ],
+    );
+    assert.equal(long.response, null);
+    assert.ok(long.items.every((item: any) => item.code !== null));
+    const { body: overview } = await server.admin("GET", `${path}/overview`);
+    assert.deepEqual([sum(overview.items_accepted), sum(overview.items_rejected)], [1, 152]);
+    const codes = body.requests.flatMap(({ items }: any) =>
+      items.flatMap(({ code }: any) => code ?? []),
+    );
+    assert.deepEqual(
+      overview.rejections.map(({ code, counts }: any) => [code, sum(counts)]).sort(),
+      [...new Set(codes)]
+        .map((code) => [code, codes.filter((each: any) => each === code).length])
+        .sort(),
+    );
+  });
+
+  test("a request that is refused as a whole is listed with the code of its response, and found by it", async () => {
+    const { key, name } = await server.workspace();
+    const path = "/campaign/translations/?campaign_id=none&message_variation_id=none";
+    const refused = await server.send("GET", path, undefined, { key });
+    const { code } = refused.body.errors[0];
+    assert.match(code, /^[A-Z_]+$/);
+    const listed = await server.admin("GET", `/admin/v1/workspaces/${name}/requests?code=${code}`);
+    assert.deepEqual(
+      listed.body.requests.map((each: any) => [each.code, each.rejected]),
+      [[code, 0]],
+    );
   });
 
   test("requests of one workspace are not listed in another", async () => {

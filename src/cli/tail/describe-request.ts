@@ -11,11 +11,13 @@ export function describeRequest(request: LiveRequest, details: boolean): string[
 }
 
 /** `2 of 3 accepted, INVALID_TIME`; for a refused request its sentence. */
-function verdictOf({ status, items, response }: LiveRequest): string {
+function verdictOf({ status, items, response, code }: LiveRequest): string {
   const rejected = items.filter((item) => !item.accepted);
   const codes = [...new Set(rejected.flatMap(({ code }) => code ?? []))];
   const message = (response as { readonly message?: unknown } | null)?.message;
-  if (status >= 400 && codes.length === 0) return typeof message === "string" ? message : "";
+  if (status >= 400 && codes.length === 0) {
+    return [code, message].filter((part) => typeof part === "string").join(" ");
+  }
   if (items.length === 0) return "";
   const counts = `${items.length - rejected.length} of ${items.length} accepted`;
   return [counts, ...codes].join(", ");

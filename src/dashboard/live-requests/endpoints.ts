@@ -35,7 +35,11 @@ const filter = {
     }),
   ),
   code: Type.Optional(
-    Type.String({ maxLength: 64, description: "The code of an item.", examples: ["INVALID_TIME"] }),
+    Type.String({
+      maxLength: 64,
+      description: "The code of an item or a refusal.",
+      examples: ["INVALID_TIME"],
+    }),
   ),
 };
 

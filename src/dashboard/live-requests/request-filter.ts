@@ -27,7 +27,11 @@ export function mayMatch(kept: KeptRequest, filter: Question): boolean {
   if (key !== undefined && kept.key.id !== key && kept.key.name !== key) return false;
   if (endpoint !== undefined && !isAt(kept, endpoint, filter.showsPeople)) return false;
   if (user !== undefined && !mayName(kept.body, user)) return false;
-  return code === undefined || (kept.response?.includes(code) ?? false);
+  return (
+    code === undefined ||
+    (kept.response?.includes(code) ?? false) ||
+    kept.notes.some((note) => note.code === code)
+  );
 }
 
 /** A search by a whole path would tell who is in it. */
@@ -42,9 +46,9 @@ const mayName = (body: Buffer | undefined, user: string): boolean =>
   (body.includes(BACKSLASH) || body.includes(user.slice(user.lastIndexOf(":") + 1)));
 
 /** Whether an item of a request names the wanted user and code; `mayMatch` has compared the rest. */
-export const matches = ({ items }: LiveRequest, { user, code }: RequestFilter): boolean =>
-  (user === undefined || items.some((item) => item.user === user)) &&
-  (code === undefined || items.some((item) => item.code === code));
+export const matches = (request: LiveRequest, { user, code }: RequestFilter): boolean =>
+  (user === undefined || request.items.some((item) => item.user === user)) &&
+  (code === undefined || request.code === code || request.items.some((item) => item.code === code));
 
 /** `404` is one status, `4xx` are all of its hundred. */
 const fits = (status: number, wanted: string): boolean =>

@@ -90,5 +90,8 @@ export function createRequestLog(clock: Clock, size: number, mostBytes = MOST_BY
   };
 }
 
-const bytesOf = ({ path, body, response }: KeptRequest): number =>
-  path.length + (body?.length ?? 0) + (response?.length ?? 0);
+const bytesOf = ({ path, body, response, notes }: KeptRequest): number =>
+  path.length + (body?.length ?? 0) + (response?.length ?? 0) + notes.length * BYTES_OF_NOTE;
+
+/** About what a note takes: its message is a sentence. */
+const BYTES_OF_NOTE = 300;

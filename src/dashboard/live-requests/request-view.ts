@@ -1,5 +1,6 @@
 import Type, { type Static } from "typebox";
 import { nullable } from "../../base/values/schemas.ts";
+import { type GivenNote, itemListsOf, notesOnItems, placeOf } from "../../base/verdicts.ts";
 import { isRefusal } from "../../http/respond.ts";
 import type { KeptRequest } from "./request-log.ts";
 
@@ -46,6 +47,7 @@ export const LiveRequest = Type.Object(
       description: "At most 200; none if the body was too large to be kept.",
     }),
     rejected: Type.Integer({ minimum: 0, description: "How many items were rejected or skipped." }),
+    code: Nullable("Why the request was refused as a whole.", "INVALID_LOCALE_ID"),
     body: Type.Unknown({
       description: "The body; null without view_pii, and where it had more than 64 KB.",
     }),
@@ -60,18 +62,12 @@ export type LiveRequest = Static<typeof LiveRequest>;
 
 const MOST_ITEMS = 200;
 
-interface Note {
-  readonly code?: string;
-  readonly message?: string;
-  readonly input_array?: string;
-  readonly index?: number;
-}
-
 /** @param showsPeople whether personal data may be shown. */
 export function viewOf(kept: KeptRequest, showsPeople: boolean): LiveRequest {
   const body = parsed(kept.body?.toString("utf8"));
   const response = parsed(kept.response);
-  const notes = notesIn(response);
+  const lists = itemListsOf(body);
+  const noted = notesOnItems(lists, kept.notes);
   return {
     id: kept.id,
     at: kept.at.toISOString(),
@@ -80,25 +76,39 @@ export function viewOf(kept: KeptRequest, showsPeople: boolean): LiveRequest {
     status: kept.status,
     duration_ms: Math.round(kept.durationMs * 10) / 10,
     key: kept.key,
-    items: itemsOf(body, notes, isRefusal(kept.status)).map((item) =>
+    items: itemsOf(lists, noted, isRefusal(kept.status)).map((item) =>
       // A message quotes what it refuses.
       showsPeople ? item : { ...item, user: null, message: null },
     ),
-    rejected: notes.length,
+    rejected: kept.rejected,
+    code: codeOf(kept, response, noted),
     body: showsPeople ? body : null,
     response: showsPeople ? response : null,
   };
 }
 
-/** Every list of objects in a body holds items; what the response says nothing about was accepted. */
-function itemsOf(body: unknown, notes: readonly Note[], isRefused: boolean): LiveRequest["items"] {
-  const noteAt = new Map(notes.map((note) => [`${note.input_array} ${note.index}`, note]));
-  const lists = Object.entries(isObject(body) ? body : {}).filter(([, list]) =>
-    Array.isArray(list),
-  );
+/** The code of a refusal that is about no item. */
+function codeOf(
+  { status, notes }: KeptRequest,
+  response: unknown,
+  noted: ReadonlyMap<string, GivenNote>,
+): string | null {
+  if (!isRefusal(status)) return null;
+  const onItems = new Set(noted.values());
+  const own = notes.find((note) => note.code !== undefined && !onItems.has(note));
+  const code = own?.code ?? (isObject(response) ? response.code : undefined);
+  return typeof code === "string" ? code : null;
+}
+
+/** What the response says nothing about was accepted. */
+function itemsOf(
+  lists: ReturnType<typeof itemListsOf>,
+  noted: ReadonlyMap<string, GivenNote>,
+  isRefused: boolean,
+): LiveRequest["items"] {
   const items = lists.flatMap(([kind, list]) =>
-    (list as unknown[]).slice(0, MOST_ITEMS).map((item, index) => {
-      const note = noteAt.get(`${kind} ${index}`);
+    list.slice(0, MOST_ITEMS).map((item, index) => {
+      const note = noted.get(placeOf(kind, index));
       return {
         index,
         kind,
@@ -128,13 +138,6 @@ function aliasOf(alias: unknown): string | undefined {
   const [label, name] = [nameOf(alias.alias_label), nameOf(alias.alias_name)];
   return label === undefined || name === undefined ? undefined : `${label}:${name}`;
 }
-
-const notesIn = (response: unknown): Note[] =>
-  isObject(response)
-    ? [response.errors, response.skipped]
-        .flatMap((list) => (Array.isArray(list) ? list : []))
-        .filter(isObject)
-    : [];
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);

@@ -38,7 +38,9 @@ const overview = endpoint({
       requests: counts("Requests of API keys."),
       refused: counts("Of these, refused ones (4xx)."),
       failed: counts("Of these, failed ones (5xx)."),
-      items_accepted: counts("Attributes, events and purchases that took effect."),
+      items_accepted: counts(
+        "Items that took effect: attributes, events, users to merge, and so on.",
+      ),
       items_rejected: counts("Those that were rejected or skipped."),
       p50_ms: latencies("The median of the response times; null without requests."),
       p99_ms: latencies("The response time that 99 % of the requests did not exceed."),

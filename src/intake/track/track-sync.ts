@@ -25,7 +25,7 @@ export async function trackSync(
 ): Promise<SyncReply> {
   const { workspace } = context;
   const checked = checkRequest(workspace, body, services.clock.now(), { objects: 1 });
-  countRefused(services.metrics, workspace, checked.faults);
+  countRefused(services.metrics, checked.faults);
   const [item] = checked.items;
   if (!item) throw nothingValid(checked, body);
   let users: TouchedUser[] = [];
@@ -41,7 +41,7 @@ export async function trackSync(
     },
     ...(claim && { recorded: { claim, answer } }),
   });
-  countVerdicts(services.metrics, workspace, verdicts);
+  countVerdicts(services.metrics, verdicts);
   return answer(verdicts);
 }
 

@@ -38,7 +38,7 @@ export async function track(
 ): Promise<TrackReply> {
   const checked = checkRequest(context.workspace, body, services.clock.now(), capacity);
   const { items } = checked;
-  countRefused(services.metrics, context.workspace, checked.faults);
+  countRefused(services.metrics, checked.faults);
   if (items.length === 0) throw nothingValid(checked, body);
   const answer = (verdicts: readonly Verdict[]) =>
     answerTo(checked, verdicts, countersOf(body, items, verdicts));
@@ -47,45 +47,26 @@ export async function track(
     items,
     ...(claim && { recorded: { claim, answer } }),
   });
-  countVerdicts(services.metrics, context.workspace, verdicts);
+  countVerdicts(services.metrics, verdicts);
   return answer(verdicts);
 }
 
-type Counted = Pick<WorkspaceContext["workspace"], "id">;
-
-export function countRefused(
-  metrics: Metrics,
-  { id }: Counted,
-  faults: CheckedRequest["faults"],
-): void {
+export function countRefused(metrics: Metrics, faults: CheckedRequest["faults"]): void {
   if (faults.length === 0) return;
   metrics.items("refused", faults.length);
-  metrics.traffic.items(id, "rejected", faults.length);
-  for (const { value } of faults) countRejection(metrics, id, value.code);
+  for (const { value } of faults) metrics.rejection(value.code);
 }
 
-export function countVerdicts(
-  metrics: Metrics,
-  { id }: Counted,
-  verdicts: readonly Verdict[],
-): void {
+export function countVerdicts(metrics: Metrics, verdicts: readonly Verdict[]): void {
   const counts = { applied: 0, skipped: 0, refused: 0 };
   for (const verdict of verdicts) {
     counts[verdict.outcome]++;
-    if (verdict.outcome === "skipped") countRejection(metrics, id, verdict.reason.code);
-    else if (verdict.outcome === "refused") countRejection(metrics, id, verdict.fault.code);
+    if (verdict.outcome === "skipped") metrics.rejection(verdict.reason.code);
+    else if (verdict.outcome === "refused") metrics.rejection(verdict.fault.code);
   }
   for (const outcome of ["applied", "skipped", "refused"] as const) {
     if (counts[outcome] > 0) metrics.items(outcome, counts[outcome]);
   }
-  const rejected = counts.skipped + counts.refused;
-  if (counts.applied > 0) metrics.traffic.items(id, "accepted", counts.applied);
-  if (rejected > 0) metrics.traffic.items(id, "rejected", rejected);
-}
-
-function countRejection(metrics: Metrics, workspaceId: number, code: string): void {
-  metrics.rejection(code);
-  metrics.traffic.rejection(workspaceId, code);
 }
 
 type Counters = Partial<Record<`${InputArray}_processed`, number>>;

@@ -243,10 +243,11 @@ const columnsOf = (
   },
 ];
 
-function Verdict({ request: { items, rejected } }: { readonly request: LiveRequest }) {
+function Verdict({ request }: { readonly request: LiveRequest }) {
+  const { items, rejected, code: whole } = request;
   const accepted = items.filter((item) => item.accepted).length;
-  const [first] = items.flatMap(({ code }) => code ?? []);
-  if (items.length === 0 && rejected === 0) return <Absent />;
+  const [first = whole] = items.flatMap(({ code }) => code ?? []);
+  if (items.length === 0 && rejected === 0 && first === null) return <Absent />;
   return (
     <>
       {accepted > 0 && <Tag tone="good">{accepted} accepted</Tag>}{" "}

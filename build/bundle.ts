@@ -32,8 +32,17 @@ const ENTRIES = [
   "messaging/translations/render-work.js",
 ];
 
+const { optionalDependencies } = JSON.parse(
+  readFileSync(join(packageRoot(), "package.json"), "utf8"),
+) as { optionalDependencies: Readonly<Record<string, string>> };
+
 /** They look for files beside their own, or are not always installed. */
-const LEFT_OUT = [/^@electric-sql\/pglite/, /^@duckdb\//, /^pino-pretty$/, /^tinypool$/];
+const LEFT_OUT = [
+  /^@electric-sql\/pglite/,
+  /^pino-pretty$/,
+  /^tinypool$/,
+  ...Object.keys(optionalDependencies),
+];
 
 writeBuild();
 

@@ -70,7 +70,7 @@ program
     "Syncs rows of attributes from a table of each kind of warehouse into PostgreSQL, once.",
   )
   .option("--rows <count>", "how many", count, 1_000_000)
-  .option("--from <kind>", "postgres, snowflake, bigquery, databricks, or all", "postgres")
+  .option("--from <kind>", "postgres, a kind that the tests imitate, or all", "postgres")
   .option("--database-url <url>", "a PostgreSQL that runs already; databases are made in it")
   .action((options: SyncOptions) => runSyncBenchmark(options));
 

@@ -16,7 +16,7 @@ import { ADMIN_TOKEN, type ServerProcess, startServer } from "./processes/server
 
 /*
  * A sync from a table of PostgreSQL into PostgreSQL, people who are new to the server, beside the time
- * that it takes to read the rows alone. Both databases and the server share the machine. Warehouses that are read over HTTP
+ * that it takes to read the rows alone. Both databases and the server share the machine. Warehouses that are read by statements
  * are the fakes of the tests, in this process: their figures say what reading and parsing cost, not what the services do.
  */
 

@@ -221,36 +221,47 @@ describe("a newline-delimited JSON file", () => {
   });
 });
 
-describe("a server without the optional package for reading files", () => {
-  /** Makes a process fail to find the package, as where it was not installed. */
+describe("a server without the optional packages", () => {
+  /** Makes a process fail to find them, as where they were not installed. */
   const hide =
     "export async function resolve(name, context, next) {" +
-    "if (name === '@duckdb/node-api') throw new Error('not found'); return next(name, context); }";
+    "if (['@duckdb/node-api', 'mysql2'].includes(name)) throw new Error('not found'); return next(name, context); }";
   const register = `import { register } from "node:module"; register(${JSON.stringify(
     `data:text/javascript,${encodeURIComponent(hide)}`,
   )});`;
 
-  test("without the optional package, a run over files ends as config_error and names the package", async () => {
+  test("without its optional package, a run over files or over mysql ends as config_error and names the package", async () => {
     const child = await startChild({
       DATA_DIR: "memory:",
       ADMIN_TOKEN: "t",
       NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(register)}`,
     });
-    const id = randomUUID();
-    const warehouse = { type: "files", url: inFolder("users.csv") };
+    const warehouses = [
+      { type: "files", url: inFolder("users.csv") },
+      { type: "mysql", url: "mysql://rapport@localhost/crm", table: "users" },
+    ];
+    const integrations = warehouses.map((warehouse) => ({
+      id: randomUUID(),
+      name: warehouse.type,
+      type: "events",
+      warehouse,
+    }));
     await post(`${child.url}/admin/v1/apply`, "t", {
       company: { name: "Test" },
-      workspaces: [{ name: "w", integrations: [{ id, name: "F", type: "events", warehouse }] }],
+      workspaces: [{ name: "w", integrations }],
     });
-    const path = `${child.url}/admin/v1/workspaces/w/integrations/${id}`;
-    await post(`${path}/sync`, "t", {});
-    for (;;) {
-      const answer = await fetch(`${path}/runs`, { headers: { authorization: "Bearer t" } });
-      const [run] = ((await answer.json()) as { results: any[] }).results;
-      if (run.job_status === "running") continue;
-      assert.equal(run.job_status, "config_error");
-      assert.match(run.message, /@duckdb\/node-api, which is not installed here/);
-      break;
+    for (const { id, name } of integrations) {
+      const path = `${child.url}/admin/v1/workspaces/w/integrations/${id}`;
+      await post(`${path}/sync`, "t", {});
+      for (;;) {
+        const answer = await fetch(`${path}/runs`, { headers: { authorization: "Bearer t" } });
+        const [run] = ((await answer.json()) as { results: any[] }).results;
+        if (run.job_status === "running") continue;
+        assert.equal(run.job_status, "config_error");
+        const needed = name === "files" ? "@duckdb/node-api" : "mysql2";
+        assert.ok(run.message.includes(`${needed}, which is not installed here`), run.message);
+        break;
+      }
     }
     await child.end("SIGTERM");
   });

@@ -1,5 +1,5 @@
 /*
- * Warehouses that are read over HTTP: order, ties, bounds and faults, the same for each kind, against imitations that
+ * Warehouses that are read by statements: order, ties, bounds and faults, the same for each kind, against imitations that
  * execute the statements (fakes/).
  */
 import assert from "node:assert/strict";
@@ -49,7 +49,7 @@ test("a connection of databricks without a login is refused when it is declared"
   assert.match(body.message, /needs a 'token', or a 'client_id' with its 'client_secret'/);
 });
 
-for (const { type, schema, page, statement, start } of FAKES) {
+for (const { type, schema, isHttp, page, statement, statements, start } of FAKES) {
   const fake = await start();
   let tables = 0;
 
@@ -103,20 +103,20 @@ for (const { type, schema, page, statement, start } of FAKES) {
       assert.equal((await sync()).rows_synced, 0);
     });
 
-    test(`a run on ${type} is one statement for its columns, one for its rows and one for rows without a time`, async () => {
+    test(`a run on ${type} is one statement for its columns, one for its rows and one for rows without a time, which name no other column`, async () => {
       const { table, sync } = await startTable(
         `${COLUMNS}, note varchar`,
         "values (null, 'x', '{}', 'n')",
       );
       const before = fake.engine.statements.length;
       assert.equal((await sync()).rows_failed_with_errors, 1);
-      const statements = fake.engine.statements.slice(before);
-      assert.equal(statements.length, 3, statements.join("\n"));
-      const [, rows = "", strays = ""] = statements;
-      for (const text of [rows, strays]) {
-        assert.ok(text.includes(table.slice(schema.length)) && !/note|\*/.test(text), text);
+      const [, ...asked] = fake.engine.statements.slice(before);
+      assert.equal(asked.length, statements - 1, asked.join("\n"));
+      for (const text of asked) {
+        assert.ok(text.includes(table.slice(schema.length)), text);
+        assert.ok(!/note|\*/.test(text.replace("count(*)", "")), text);
       }
-      assert.ok(!/payload/i.test(strays), strays);
+      assert.ok(!/payload/i.test(asked.at(-1) ?? ""), asked.at(-1));
     });
 
     test(`a run on ${type} shows the bytes that the warehouse says it has scanned, or null`, async () => {
@@ -174,21 +174,24 @@ for (const { type, schema, page, statement, start } of FAKES) {
     ] as const) {
       // A page of BigQuery does not say how many rows it has; the whole result does.
       if (type === "bigquery" && what.includes("fewer rows")) continue;
+      if (!isHttp && !what.includes("slowly")) continue;
       test(`after ${what} a sync from ${type} asks for the page again and applies each row once`, async () => {
         const { workspace, sync } = await startTable(COLUMNS, events(0, 250), {
           type: "events",
         });
         fake.faults.push({ on: page, ...fault });
-        const statements = fake.engine.statements.length;
+        const before = fake.engine.statements.length;
         const run = await sync();
         assert.deepEqual([run.job_status, run.rows_synced], ["success", 250], `${run.message}`);
         assert.deepEqual(await eventCounts(workspace), Array(10).fill(25));
-        assert.equal(fake.engine.statements.length - statements, 3);
+        assert.equal(fake.engine.statements.length - before, statements);
         assert.equal(fake.faults.length, 0);
       });
     }
 
-    test(`a run on ${type} that loses its pages for good says so, and the next one applies the rest once`, async () => {
+    test(`a run on ${type} that loses its pages for good says so, and the next one applies the rest once`, {
+      skip: !isHttp,
+    }, async () => {
       const { workspace, sync } = await startTable(COLUMNS, events(0, 250), { type: "events" });
       const busy = { status: 503, headers: { "retry-after": "0" } };
       fake.faults.push({ on: page, times: 20, reply: busy });
@@ -200,7 +203,9 @@ for (const { type, schema, page, statement, start } of FAKES) {
       assert.deepEqual(await eventCounts(workspace), Array(10).fill(25));
     });
 
-    test(`a token of ${type} that expires between two pages is renewed`, async () => {
+    test(`a token of ${type} that expires between two pages is renewed`, {
+      skip: !isHttp,
+    }, async () => {
       const { sync } = await startTable(COLUMNS, events(0, 250), { type: "events" });
       const expired = type === "databricks" ? /chunks/ : page;
       fake.faults.push({ on: expired, reply: { status: 401 } });
@@ -228,7 +233,9 @@ for (const { type, schema, page, statement, start } of FAKES) {
       assert.match(`${run.message}`, /PAYLOAD/);
     });
 
-    test(`a login that ${type} refuses is reported as that, and never with its secrets`, async () => {
+    test(`a login that ${type} refuses is reported as that, and never with its secrets`, {
+      skip: !isHttp,
+    }, async () => {
       const { sync } = await startTable(COLUMNS, "");
       fake.faults.push({ on: /./, times: 20, reply: { status: 401, body: "no" } });
       const run = await sync();

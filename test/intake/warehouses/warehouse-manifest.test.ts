@@ -6,6 +6,7 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { describe, test } from "node:test";
 import { PERMISSIONS } from "../../../src/base/context/permissions.ts";
+import { KINDS } from "../../../src/intake/warehouses/sources/kinds.ts";
 import { startServer } from "../../harness.ts";
 
 const server = await startServer();
@@ -93,7 +94,9 @@ describe("an integration in the manifest", () => {
     [
       "an unknown warehouse",
       { warehouse: { type: "oracle" } },
-      /\.warehouse\.type' must be one of postgres, redshift, snowflake, bigquery, databricks, files, s3, connection/,
+      new RegExp(
+        `warehouse\\.type' must be one of ${KINDS.map(({ type }) => type).join(", ")}, connection`,
+      ),
     ],
     [
       "no table",

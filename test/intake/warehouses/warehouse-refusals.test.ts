@@ -30,6 +30,10 @@ const ofDatabricks = (error_code: string): Reply => ({
   body: { statement_id: "01", status: { state: "FAILED", error: { error_code, message: "No." } } },
 });
 
+const ofMysql = (errno: number, sqlState: string, message: string): Reply => ({
+  body: { errno, sqlState, message },
+});
+
 /** The kind, what it answers to a statement, the status of the run, and what its message says. */
 const REFUSALS: readonly [string, Reply, string, RegExp][] = [
   [
@@ -49,9 +53,23 @@ const REFUSALS: readonly [string, Reply, string, RegExp][] = [
     "config_error",
     /no such SQL warehouse/,
   ],
+  [
+    "mysql",
+    ofMysql(1226, "42000", "User 'rapport' has exceeded the 'max_questions' resource"),
+    "error",
+    /quota on the server is used up/,
+  ],
+  [
+    "mysql",
+    ofMysql(1142, "42000", "SELECT command denied to user 'rapport'@'10.0.0.7' for table 't'"),
+    "config_error",
+    /may not select from the table\.$/,
+  ],
+  ["mysql", ofMysql(1053, "08S01", "Server shutdown in progress"), "error", /shutdown in progress/],
+  ["mysql", ofMysql(1292, "22007", "Incorrect value: 'ada@example.com'"), "error", /value: …$/],
 ];
 
-for (const { type, schema, statement, start } of FAKES) {
+for (const { type, schema, statement, cancel, start } of FAKES) {
   const fake: FakeWarehouse = await start();
   const table = `${schema}users`;
   await fake.engine.run(
@@ -94,12 +112,12 @@ for (const { type, schema, statement, start } of FAKES) {
       setTimeout(() => aborting.abort(), 300);
       await assert.rejects(opened);
       fake.looks = 0;
-      assert.match(fake.requests.at(-1) ?? "", /^POST .*\/cancel/);
+      assert.match(fake.requests.at(-1) ?? "", cancel);
     });
   });
 }
 
-test("nothing but its own file and the list of kinds names a kind of warehouse that is read over HTTP", () => {
+test("nothing but its own file and the list of kinds names a kind of warehouse that is read by statements", () => {
   const wrong = ["src", "web/src"].flatMap((folder) =>
     readdirSync(join(packageRoot(), folder), { recursive: true, encoding: "utf8" })
       .filter((path) => /\.tsx?$/.test(path) && !path.includes("warehouses/sources/"))

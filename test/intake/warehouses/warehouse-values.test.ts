@@ -1,5 +1,5 @@
 /*
- * What the types of Snowflake, BigQuery and Databricks become, value by value.
+ * What the types of warehouses that are read by statements become, value by value.
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
@@ -67,7 +67,8 @@ const BAD_PAYLOADS = [
   ["json", "'[1]'", "PAYLOAD_NOT_AN_OBJECT"],
 ] as const;
 
-for (const { type, schema, start } of FAKES) {
+for (const { type, schema, lacks, start } of FAKES) {
+  const has = ([column]: readonly [string, ...unknown[]]) => !lacks.test(column);
   const fake = await start();
   let tables = 0;
 
@@ -106,7 +107,7 @@ for (const { type, schema, start } of FAKES) {
         assert.equal((await sync()).job_status, "success", column);
         assert.equal((await workspace.profile({ external_ids: [expected] })).external_id, expected);
       }
-      for (const column of NO_IDS) {
+      for (const column of NO_IDS.filter((each) => has([each]))) {
         const { sync } = await startTable(
           `UPDATED_AT timestamptz, EXTERNAL_ID ${column}, PAYLOAD varchar`,
           `${NOON}, null, '{"a":1}'`,
@@ -120,8 +121,7 @@ for (const { type, schema, start } of FAKES) {
     });
 
     test(`payloads of ${type} are text or objects, lose no digits, and tell null from missing`, async () => {
-      for (const [column, value, expected] of PAYLOADS) {
-        if (type === "bigquery" && column.startsWith("map")) continue;
+      for (const [column, value, expected] of PAYLOADS.filter(has)) {
         const { sync, workspace } = await startTable(
           `UPDATED_AT timestamptz, EXTERNAL_ID varchar, PAYLOAD ${column}`,
           `${NOON}, 'ada', ${value}`,
@@ -135,7 +135,7 @@ for (const { type, schema, start } of FAKES) {
     });
 
     test(`payloads of ${type} that are no objects are rejected row by row, binary ones as a whole`, async () => {
-      for (const [column, value, code] of BAD_PAYLOADS) {
+      for (const [column, value, code] of BAD_PAYLOADS.filter(has)) {
         const { syncWithLog } = await startTable(
           `UPDATED_AT timestamptz, EXTERNAL_ID varchar, PAYLOAD ${column}`,
           `${NOON}, 'ada', ${value}`,

@@ -4,6 +4,7 @@ import type { HostAndPort } from "../../../base/outbound/outbound.ts";
 import { bigquerySource } from "./bigquery.ts";
 import { databricksSource } from "./databricks.ts";
 import { filesSource } from "./files.ts";
+import { mysqlSource } from "./mysql.ts";
 import { postgresSource, redshiftSource } from "./postgres.ts";
 import { s3Source } from "./s3.ts";
 import { snowflakeSource } from "./snowflake.ts";
@@ -16,6 +17,7 @@ export const KINDS: readonly AnyKind[] = [
   snowflakeSource,
   bigquerySource,
   databricksSource,
+  mysqlSource,
   filesSource,
   s3Source,
 ];

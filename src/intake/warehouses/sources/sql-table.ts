@@ -40,9 +40,10 @@ export interface Dialect {
   bytes(text: string): string;
 }
 
-/** What a statement gave. */
+/** What a statement gives. */
 export interface Result {
-  readonly count: number;
+  /** Undefined if the warehouse sends rows as it finds them: a statement of its own counts them first. */
+  readonly count: number | undefined;
   pages(): AsyncIterable<readonly Values[]>;
 }
 
@@ -66,8 +67,8 @@ export const sqlSource = (
   async select(shape, range) {
     const result = await table.run(rowsStatement(table, shape, range));
     return {
-      count: result.count,
-      rows: () => readRows(table, shape, result),
+      count: result.count ?? (await countRows(table, shape, range)),
+      rows: () => readRows(table, shape, range, result),
       strays: async (after, atMost) => {
         const found = await table.run(straysStatement(table, shape, after, atMost));
         return straysOf(shape, await firstRows(found, atMost));
@@ -78,22 +79,60 @@ export const sqlSource = (
   ...(bytesScanned && { bytesScanned }),
 });
 
+async function countRows(table: SqlTable, shape: TableShape, range: TimeRange): Promise<number> {
+  const statement = `select count(*) from ${table.table} where ${within(table, shape, range)}`;
+  const [[count] = []] = await firstRows(await table.run(statement), 1);
+  return countIn(count);
+}
+
+/** A number of rows, as a warehouse says it. @throws SourceFailed if it is none. */
+export function countIn(said: unknown): number {
+  const count = Number(said ?? Number.NaN);
+  if (Number.isSafeInteger(count) && count >= 0) return count;
+  throw new SourceFailed(undefined, "the warehouse does not say how many rows there are.");
+}
+
 async function* readRows(
   { dialect }: SqlTable,
   shape: TableShape,
+  { from, until }: TimeRange,
   { count, pages }: Result,
 ): AsyncGenerator<SourceRow[]> {
   const isNested = shape.payload?.isNested === true;
   let read = 0;
+  let last = from;
   for await (const page of pages()) {
     read += page.length;
-    yield page.map(([time, bytes, payload, ...identifiers]) => {
-      const text = payload !== null && isNested ? keepDigits(payload ?? "") : payload;
-      return readRow(shape, [dialect.readTime(time ?? ""), bytes, text, ...identifiers] as Values);
+    if (read > (count ?? Number.POSITIVE_INFINITY)) break;
+    yield page.map((values) => {
+      const [text = "", bytes, payload, ...identifiers] = checked(values, shape);
+      const time = dialect.readTime(text ?? "");
+      if (!isTime(time) || time < last || time > until) throw outOfOrder();
+      last = time;
+      const json = payload && isNested ? keepDigits(payload) : payload;
+      return readRow(shape, [time, bytes, json, ...identifiers] as Values);
     });
   }
-  if (read === count) return;
+  if (count === undefined || read === count) return;
   throw new SourceFailed(undefined, `the result ended after ${read} of ${count} rows.`);
+}
+
+/** Progress is a time: a row before it would never be read. */
+const outOfOrder = () =>
+  new SourceFailed(undefined, "the warehouse sends rows that are not in the order of UPDATED_AT.");
+
+/** The form of `TimeRange`. */
+const isTime = (text: string): boolean =>
+  /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/.test(text) && !Number.isNaN(Date.parse(text));
+
+/** The values of a row: those of UPDATED_AT, the size of the payload, the payload, and the identifiers. */
+function checked(values: unknown, { identifiers }: TableShape): Values {
+  const isRow =
+    Array.isArray(values) &&
+    values.length === 3 + identifiers.length &&
+    values.every((value) => value === null || typeof value === "string");
+  if (isRow) return values;
+  throw new SourceFailed(undefined, "the warehouse sends rows of another form than was asked for.");
 }
 
 async function firstRows({ pages }: Result, atMost: number): Promise<Values[]> {
@@ -119,13 +158,18 @@ function rowsStatement(table: SqlTable, shape: TableShape, range: TimeRange): st
       : ["0", "null"]),
     ...identifiersOf(dialect, shape),
   ];
+  return `select ${selected.join(", ")} from ${table.table} where ${within(table, shape, range)} order by ${updatedAt}`;
+}
+
+function within({ dialect, filter }: SqlTable, shape: TableShape, range: TimeRange): string {
+  const updatedAt = dialect.quote(shape.updatedAt.name);
   const from = firstDay(range.from, timeOf(shape));
   const conditions = [
     `${updatedAt} >= ${literalOf(dialect, shape, from)}`,
     `${updatedAt} <= ${literalOf(dialect, shape, range.until)}`,
-    ...(table.filter ? [table.filter] : []),
+    ...(filter ? [filter] : []),
   ];
-  return `select ${selected.join(", ")} from ${table.table} where ${conditions.join(" and ")} order by ${updatedAt}`;
+  return conditions.join(" and ");
 }
 
 /** Both counts stand in each row, so that the table is read once. */

@@ -71,7 +71,7 @@ export async function serveFake(answer: (asked: Asked) => Promise<Reply>): Promi
 /** A mistake of the imitation itself. */
 const failed = (error: Error): Reply => ({ status: 418, body: { message: error.message } });
 
-function takeFault(faults: Fault[], request: string): Fault | undefined {
+export function takeFault(faults: Fault[], request: string): Fault | undefined {
   const index = faults.findIndex(({ on }) => on.test(request));
   const found = faults[index];
   if (found === undefined) return undefined;

@@ -10456,6 +10456,23 @@ export interface operations {
                          * @description What kind it is.
                          * @enum {string}
                          */
+                        type: "mysql";
+                        /** @description mysql://user:password@host:port/database */
+                        url: string;
+                        /**
+                         * @description verified (the default): encrypted, and the certificate must be for the host. off: neither.
+                         * @enum {string}
+                         */
+                        tls?: "verified" | "off";
+                        /** @description The authority that signed the certificate, as PEM blocks, if it is not public. */
+                        ca?: string;
+                        /** @description A table or view, such as crm.users; in backticks where it needs them. */
+                        table: string;
+                    } | {
+                        /**
+                         * @description What kind it is.
+                         * @enum {string}
+                         */
                         type: "files";
                         /** @description A file or a folder; with a connection, below its root. */
                         url: string;
@@ -15809,6 +15826,8 @@ export interface operations {
                      *           "host": "dbc-a1b2c3d4-e5f6.cloud.databricks.com",
                      *           "path": "/sql/1.0/warehouses/a1b2c3d4e5f6",
                      *           "client_id": "8d2f6f0e-91d4-4e6a-8a0b-3c5f0f6f1a2b",
+                     *           "tls": "text",
+                     *           "ca": "text",
                      *           "root": "s3://bucket/crm/",
                      *           "region": "eu-central-1",
                      *           "declared": false
@@ -15871,6 +15890,10 @@ export interface operations {
                              * @example 8d2f6f0e-91d4-4e6a-8a0b-3c5f0f6f1a2b
                              */
                             client_id?: string;
+                            /** @description As it is declared; secrets are never shown. */
+                            tls?: string;
+                            /** @description As it is declared; secrets are never shown. */
+                            ca?: string;
                             /**
                              * @description As it is declared; secrets are never shown.
                              * @example s3://bucket/crm/
@@ -15931,6 +15954,8 @@ export interface operations {
                      *       "host": "dbc-a1b2c3d4-e5f6.cloud.databricks.com",
                      *       "path": "/sql/1.0/warehouses/a1b2c3d4e5f6",
                      *       "client_id": "8d2f6f0e-91d4-4e6a-8a0b-3c5f0f6f1a2b",
+                     *       "tls": "text",
+                     *       "ca": "text",
                      *       "root": "s3://bucket/crm/",
                      *       "region": "eu-central-1",
                      *       "declared": false,
@@ -15989,6 +16014,10 @@ export interface operations {
                          * @example 8d2f6f0e-91d4-4e6a-8a0b-3c5f0f6f1a2b
                          */
                         client_id?: string;
+                        /** @description As it is declared; secrets are never shown. */
+                        tls?: string;
+                        /** @description As it is declared; secrets are never shown. */
+                        ca?: string;
                         /**
                          * @description As it is declared; secrets are never shown.
                          * @example s3://bucket/crm/
@@ -16153,6 +16182,23 @@ export interface operations {
                      * @description What kind it is.
                      * @enum {string}
                      */
+                    type: "mysql";
+                    /** @description mysql://user:password@host:port/database */
+                    url: string;
+                    /**
+                     * @description verified (the default): encrypted, and the certificate must be for the host. off: neither.
+                     * @enum {string}
+                     */
+                    tls?: "verified" | "off";
+                    /** @description The authority that signed the certificate, as PEM blocks, if it is not public. */
+                    ca?: string;
+                } | {
+                    /** @description The workspaces that may read through it. */
+                    workspaces: string[];
+                    /**
+                     * @description What kind it is.
+                     * @enum {string}
+                     */
                     type: "files";
                     /**
                      * @description A folder of the server. Links in it that lead elsewhere are not followed.
@@ -16212,6 +16258,8 @@ export interface operations {
                      *       "host": "dbc-a1b2c3d4-e5f6.cloud.databricks.com",
                      *       "path": "/sql/1.0/warehouses/a1b2c3d4e5f6",
                      *       "client_id": "8d2f6f0e-91d4-4e6a-8a0b-3c5f0f6f1a2b",
+                     *       "tls": "text",
+                     *       "ca": "text",
                      *       "root": "s3://bucket/crm/",
                      *       "region": "eu-central-1",
                      *       "declared": false,
@@ -16270,6 +16318,10 @@ export interface operations {
                          * @example 8d2f6f0e-91d4-4e6a-8a0b-3c5f0f6f1a2b
                          */
                         client_id?: string;
+                        /** @description As it is declared; secrets are never shown. */
+                        tls?: string;
+                        /** @description As it is declared; secrets are never shown. */
+                        ca?: string;
                         /**
                          * @description As it is declared; secrets are never shown.
                          * @example s3://bucket/crm/

@@ -4,7 +4,6 @@
  */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { hostname, tmpdir } from "node:os";
@@ -14,7 +13,6 @@ import { gzipSync } from "node:zlib";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { startServer } from "../../harness.ts";
 import { temporaryFolder } from "../../stored-rows.ts";
-import { post, startChild } from "../../system/child-server.ts";
 import { ACCESS_KEY_ID, REGION, SECRET_ACCESS_KEY, startStorage } from "./s3-server.ts";
 import { startIntegration } from "./sync-runs.ts";
 
@@ -218,52 +216,6 @@ describe("a newline-delimited JSON file", () => {
     const path = inFolder("empty.ndjson");
     await writeFile(path, "");
     assert.equal((await (await startFiles(path)).sync()).job_status, "success");
-  });
-});
-
-describe("a server without the optional packages", () => {
-  /** Makes a process fail to find them, as where they were not installed. */
-  const hide =
-    "export async function resolve(name, context, next) {" +
-    "if (['@duckdb/node-api', 'mysql2'].includes(name)) throw new Error('not found'); return next(name, context); }";
-  const register = `import { register } from "node:module"; register(${JSON.stringify(
-    `data:text/javascript,${encodeURIComponent(hide)}`,
-  )});`;
-
-  test("without its optional package, a run over files or over mysql ends as config_error and names the package", async () => {
-    const child = await startChild({
-      DATA_DIR: "memory:",
-      ADMIN_TOKEN: "t",
-      NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(register)}`,
-    });
-    const warehouses = [
-      { type: "files", url: inFolder("users.csv") },
-      { type: "mysql", url: "mysql://rapport@localhost/crm", table: "users" },
-    ];
-    const integrations = warehouses.map((warehouse) => ({
-      id: randomUUID(),
-      name: warehouse.type,
-      type: "events",
-      warehouse,
-    }));
-    await post(`${child.url}/admin/v1/apply`, "t", {
-      company: { name: "Test" },
-      workspaces: [{ name: "w", integrations }],
-    });
-    for (const { id, name } of integrations) {
-      const path = `${child.url}/admin/v1/workspaces/w/integrations/${id}`;
-      await post(`${path}/sync`, "t", {});
-      for (;;) {
-        const answer = await fetch(`${path}/runs`, { headers: { authorization: "Bearer t" } });
-        const [run] = ((await answer.json()) as { results: any[] }).results;
-        if (run.job_status === "running") continue;
-        assert.equal(run.job_status, "config_error");
-        const needed = name === "files" ? "@duckdb/node-api" : "mysql2";
-        assert.ok(run.message.includes(`${needed}, which is not installed here`), run.message);
-        break;
-      }
-    }
-    await child.end("SIGTERM");
   });
 });
 

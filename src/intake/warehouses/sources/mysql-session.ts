@@ -294,6 +294,11 @@ async function cancel(
   }
 }
 
+/* What the client calls its own errors. */
+const NO_TLS = /^HANDSHAKE_NO_SSL_SUPPORT$/;
+const BAD_TLS = /^HANDSHAKE_SSL_ERROR$/;
+const BAD_LOGIN = /^(?:AUTH_SWITCH_PLUGIN_ERROR|MYSQL_CLEAR_PASSWORD_NOT_ENABLED)$/;
+
 /** Errors of the login: user, host, database, password, plugin, TLS that the user needs, too many of its connections. */
 const LOGIN = [
   1044, 1045, 1049, 1130, 1131, 1132, 1133, 1251, 1275, 1524, 1698, 1820, 1862, 3118, 3159, 4151,
@@ -318,16 +323,16 @@ function errorFor(error: unknown, signal: AbortSignal): unknown {
   if (error instanceof OutboundRefused) return new ConnectionUnfit(error.message, error);
   const { code = "", errno = 0, sqlState = "", message: whole = "" } = error as QueryError;
   const message = whole.slice(0, 500);
-  if (code === "HANDSHAKE_NO_SSL_SUPPORT") {
+  if (NO_TLS.test(code)) {
     const text =
       "The server has no TLS. Set it up there; or set 'tls' to off, if the network in between is your own.";
     return new ConnectionUnfit(text, error);
   }
-  if (code === "HANDSHAKE_SSL_ERROR" && /certificate|self.signed|altname|issuer/i.test(message)) {
+  if (BAD_TLS.test(code) && /certificate|self.signed|altname|issuer/i.test(message)) {
     const text = `The server's certificate is refused: ${message}. 'ca' takes the authority that signed it.`;
     return new ConnectionUnfit(text, error);
   }
-  if (code === "AUTH_SWITCH_PLUGIN_ERROR" || code === "MYSQL_CLEAR_PASSWORD_NOT_ENABLED") {
+  if (BAD_LOGIN.test(code)) {
     const text =
       "The server asks for another way to log in than with a password that stays secret.";
     return new ConnectionUnfit(text, error);

@@ -23,6 +23,7 @@ const connection = {
     Type.Enum(["verified", "off"], {
       description:
         "verified (the default): encrypted, and the certificate must be for the host. off: neither.",
+      examples: ["verified"],
     }),
   ),
   ca: Type.Optional(
@@ -30,6 +31,7 @@ const connection = {
       maxLength: 262_144,
       pattern: "^\\s*-----BEGIN CERTIFICATE-----",
       description: "The authority that signed the certificate, as PEM blocks, if it is not public.",
+      examples: ["-----BEGIN CERTIFICATE-----\nMIIB…\n-----END CERTIFICATE-----"],
     }),
   ),
 };

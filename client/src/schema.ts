@@ -10461,10 +10461,16 @@ export interface operations {
                         url: string;
                         /**
                          * @description verified (the default): encrypted, and the certificate must be for the host. off: neither.
+                         * @example verified
                          * @enum {string}
                          */
                         tls?: "verified" | "off";
-                        /** @description The authority that signed the certificate, as PEM blocks, if it is not public. */
+                        /**
+                         * @description The authority that signed the certificate, as PEM blocks, if it is not public.
+                         * @example -----BEGIN CERTIFICATE-----
+                         *     MIIB…
+                         *     -----END CERTIFICATE-----
+                         */
                         ca?: string;
                         /** @description A table or view, such as crm.users; in backticks where it needs them. */
                         table: string;
@@ -15826,8 +15832,8 @@ export interface operations {
                      *           "host": "dbc-a1b2c3d4-e5f6.cloud.databricks.com",
                      *           "path": "/sql/1.0/warehouses/a1b2c3d4e5f6",
                      *           "client_id": "8d2f6f0e-91d4-4e6a-8a0b-3c5f0f6f1a2b",
-                     *           "tls": "text",
-                     *           "ca": "text",
+                     *           "tls": "verified",
+                     *           "ca": "-----BEGIN CERTIFICATE-----\nMIIB…\n-----END CERTIFICATE-----",
                      *           "root": "s3://bucket/crm/",
                      *           "region": "eu-central-1",
                      *           "declared": false
@@ -15890,9 +15896,17 @@ export interface operations {
                              * @example 8d2f6f0e-91d4-4e6a-8a0b-3c5f0f6f1a2b
                              */
                             client_id?: string;
-                            /** @description As it is declared; secrets are never shown. */
+                            /**
+                             * @description As it is declared; secrets are never shown.
+                             * @example verified
+                             */
                             tls?: string;
-                            /** @description As it is declared; secrets are never shown. */
+                            /**
+                             * @description As it is declared; secrets are never shown.
+                             * @example -----BEGIN CERTIFICATE-----
+                             *     MIIB…
+                             *     -----END CERTIFICATE-----
+                             */
                             ca?: string;
                             /**
                              * @description As it is declared; secrets are never shown.
@@ -15954,8 +15968,8 @@ export interface operations {
                      *       "host": "dbc-a1b2c3d4-e5f6.cloud.databricks.com",
                      *       "path": "/sql/1.0/warehouses/a1b2c3d4e5f6",
                      *       "client_id": "8d2f6f0e-91d4-4e6a-8a0b-3c5f0f6f1a2b",
-                     *       "tls": "text",
-                     *       "ca": "text",
+                     *       "tls": "verified",
+                     *       "ca": "-----BEGIN CERTIFICATE-----\nMIIB…\n-----END CERTIFICATE-----",
                      *       "root": "s3://bucket/crm/",
                      *       "region": "eu-central-1",
                      *       "declared": false,
@@ -16014,9 +16028,17 @@ export interface operations {
                          * @example 8d2f6f0e-91d4-4e6a-8a0b-3c5f0f6f1a2b
                          */
                         client_id?: string;
-                        /** @description As it is declared; secrets are never shown. */
+                        /**
+                         * @description As it is declared; secrets are never shown.
+                         * @example verified
+                         */
                         tls?: string;
-                        /** @description As it is declared; secrets are never shown. */
+                        /**
+                         * @description As it is declared; secrets are never shown.
+                         * @example -----BEGIN CERTIFICATE-----
+                         *     MIIB…
+                         *     -----END CERTIFICATE-----
+                         */
                         ca?: string;
                         /**
                          * @description As it is declared; secrets are never shown.
@@ -16187,10 +16209,16 @@ export interface operations {
                     url: string;
                     /**
                      * @description verified (the default): encrypted, and the certificate must be for the host. off: neither.
+                     * @example verified
                      * @enum {string}
                      */
                     tls?: "verified" | "off";
-                    /** @description The authority that signed the certificate, as PEM blocks, if it is not public. */
+                    /**
+                     * @description The authority that signed the certificate, as PEM blocks, if it is not public.
+                     * @example -----BEGIN CERTIFICATE-----
+                     *     MIIB…
+                     *     -----END CERTIFICATE-----
+                     */
                     ca?: string;
                 } | {
                     /** @description The workspaces that may read through it. */
@@ -16258,8 +16286,8 @@ export interface operations {
                      *       "host": "dbc-a1b2c3d4-e5f6.cloud.databricks.com",
                      *       "path": "/sql/1.0/warehouses/a1b2c3d4e5f6",
                      *       "client_id": "8d2f6f0e-91d4-4e6a-8a0b-3c5f0f6f1a2b",
-                     *       "tls": "text",
-                     *       "ca": "text",
+                     *       "tls": "verified",
+                     *       "ca": "-----BEGIN CERTIFICATE-----\nMIIB…\n-----END CERTIFICATE-----",
                      *       "root": "s3://bucket/crm/",
                      *       "region": "eu-central-1",
                      *       "declared": false,
@@ -16318,9 +16346,17 @@ export interface operations {
                          * @example 8d2f6f0e-91d4-4e6a-8a0b-3c5f0f6f1a2b
                          */
                         client_id?: string;
-                        /** @description As it is declared; secrets are never shown. */
+                        /**
+                         * @description As it is declared; secrets are never shown.
+                         * @example verified
+                         */
                         tls?: string;
-                        /** @description As it is declared; secrets are never shown. */
+                        /**
+                         * @description As it is declared; secrets are never shown.
+                         * @example -----BEGIN CERTIFICATE-----
+                         *     MIIB…
+                         *     -----END CERTIFICATE-----
+                         */
                         ca?: string;
                         /**
                          * @description As it is declared; secrets are never shown.

@@ -3,7 +3,10 @@
  */
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { describe, test } from "node:test";
+import { temporaryFolder } from "../../stored-rows.ts";
 import { post, startChild } from "../../system/child-server.ts";
 
 describe("a server without the optional packages", () => {
@@ -21,8 +24,10 @@ describe("a server without the optional packages", () => {
       ADMIN_TOKEN: "t",
       NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(register)}`,
     });
+    const file = join(await temporaryFolder(), "users.csv");
+    await writeFile(file, "UPDATED_AT,EXTERNAL_ID,PAYLOAD\n");
     const warehouses = [
-      { type: "files", url: "/nowhere/users.csv" },
+      { type: "files", url: file },
       { type: "mysql", url: "mysql://rapport@localhost/crm", table: "users" },
     ];
     const integrations = warehouses.map((warehouse) => ({

@@ -1045,8 +1045,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Makes a link to an archive with the users of a segment.
-         * @description The archive is written while it is downloaded, so it holds the users who meet the filter then. The link opens for four hours, as often as you like.
+         * Makes a link to an archive with the users of a segment, or writes them into the workspace's bucket.
+         * @description The archive is written while it is downloaded, so it holds the users who meet the filter then. The link opens for four hours, as often as you like. If the workspace has an `export_bucket`, files of 5,000 users are written there, below `object_prefix`.
          *
          *     Permission: `users.export.segment`.
          */
@@ -4724,6 +4724,25 @@ export interface components {
                  * @example #3453d1
                  */
                 color_dark?: string;
+            };
+            /**
+             * @description Where exports of segments are written. Without one they are links to download.
+             * @example {
+             *       "connection": "exports",
+             *       "url": "s3://bucket/exports/"
+             *     }
+             */
+            export_bucket?: {
+                /**
+                 * @description A connection of the company of type s3 that lists this workspace.
+                 * @example exports
+                 */
+                connection?: string;
+                /**
+                 * @description The folder, such as s3://bucket/exports/; it ends with a slash.
+                 * @example s3://bucket/exports/
+                 */
+                url?: string;
             };
             /** @description Whether public calls that Rapport does not serve, such as messages/send, are stored and get a success. For tests. false by default. */
             capture_unsupported?: boolean;
@@ -9412,7 +9431,7 @@ export interface operations {
                     /** @description The fields of each user; `custom_attributes` are exported as a whole. */
                     fields_to_export: ("platform_id" | "braze_id" | "external_id" | "user_aliases" | "created_at" | "random_bucket" | "first_name" | "last_name" | "email" | "phone" | "dob" | "gender" | "home_city" | "country" | "language" | "time_zone" | "last_coordinates" | "email_subscribe" | "push_subscribe" | "image_url" | "facebook" | "twitter" | "date_of_first_session" | "date_of_last_session" | "marked_email_as_spam_at" | "email_open_tracking_disabled" | "email_click_tracking_disabled" | "push_tokens" | "custom_attributes" | "custom_events" | "purchases" | "total_revenue" | "revenue_by_currency" | "subscription_groups" | "apps" | "devices" | "campaigns_received" | "canvases_received" | "cards_clicked" | "engagement_times" | "merged_ids" | "message_history" | "recent_activity" | "attributed_campaign" | "attributed_source" | "attributed_adgroup" | "attributed_ad" | "push_opted_in_at" | "uninstalled_at")[];
                     /**
-                     * @description Gets a POST with `success` and a `url` of its own once the link opens.
+                     * @description Gets a POST with `success`, and a `url` of its own once the link opens or the number of `files` in the bucket.
                      * @example https://hooks.example/exports
                      */
                     callback_endpoint?: string;
@@ -9440,15 +9459,15 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description Names the export.
+                         * @description Names the export; in a bucket, the folder of its files.
                          * @example segment-export/3b1f4c1e-7d0a-4a53-9a53-0d5f0a3f7c11/2026-01-31/0199f0a0
                          */
                         object_prefix: string;
                         /**
-                         * @description The link. It needs no key.
+                         * @description The link. It needs no key. Absent if the files are written into a bucket.
                          * @example https://rapport.example/segment-exports/export_4fzS…
                          */
-                        url: string;
+                        url?: string;
                         /**
                          * @description `success`, or what is wrong.
                          * @constant

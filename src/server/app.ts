@@ -39,6 +39,7 @@ import type { Database } from "../database/database.ts";
 import { segmentExportEndpoints } from "../delivery/segment-exports/endpoints.ts";
 import { callbackJob, sweepSegmentExports } from "../delivery/segment-exports/exports.ts";
 import { deleteAllExports, deleteExportsNaming } from "../delivery/segment-exports/store.ts";
+import { uploadJob } from "../delivery/segment-exports/upload.ts";
 import { deleteAllAnswers, eraseAnswers } from "../http/idempotency-store.ts";
 import { eraseCapturedCalls, RETAINED_CAPTURED_CALLS } from "../intake/capture/captured-calls.ts";
 import { deleteCallsNaming } from "../intake/capture/captured-store.ts";
@@ -193,6 +194,7 @@ export const JOBS: readonly JobKind<SyncServices & MailServices>[] = [
   countJob,
   sizesJob,
   callbackJob,
+  uploadJob,
   retentionJob(RETAINED),
 ];
 

@@ -44,6 +44,36 @@ const Brand = Type.Object(
   },
 );
 
+const ExportBucket = Type.Refine(
+  Type.Object(
+    {
+      connection: Type.Optional(
+        Type.String({
+          minLength: 1,
+          maxLength: 255,
+          description: "A connection of the company of type s3 that lists this workspace.",
+          examples: ["exports"],
+        }),
+      ),
+      url: Type.Optional(
+        Type.String({
+          pattern: "^s3://[a-z0-9][a-z0-9.-]*/((?!\\.{1,2}/)[^/]+/)*$",
+          maxLength: 1_024,
+          description: "The folder, such as s3://bucket/exports/; it ends with a slash.",
+          examples: ["s3://bucket/exports/"],
+        }),
+      ),
+    },
+    {
+      additionalProperties: false,
+      description: "Where exports of segments are written. Without one they are links to download.",
+      examples: [{ connection: "exports", url: "s3://bucket/exports/" }],
+    },
+  ),
+  ({ connection, url }) => (connection === undefined) === (url === undefined),
+  () => "needs both 'connection' and 'url'",
+);
+
 export const Settings = Type.Object(
   {
     track_max_updates: Type.Optional(
@@ -162,6 +192,7 @@ export const Settings = Type.Object(
       }),
     ),
     brand: Type.Optional(Brand),
+    export_bucket: Type.Optional(ExportBucket),
     capture_unsupported: Type.Optional(
       Type.Boolean({
         description:
@@ -212,4 +243,5 @@ export const DEFAULT_SETTINGS: WorkspaceSettings = {
   redirect_merged_ids: false,
   capture_unsupported: false,
   brand: {},
+  export_bucket: {},
 };

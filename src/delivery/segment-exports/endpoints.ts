@@ -9,9 +9,11 @@ const start = endpoint({
   name: "exportSegment",
   method: "POST",
   path: "/users/export/segment",
-  summary: "Makes a link to an archive with the users of a segment.",
+  summary:
+    "Makes a link to an archive with the users of a segment, or writes them into the workspace's bucket.",
   description:
-    "The archive is written while it is downloaded, so it holds the users who meet the filter then. The link opens for four hours, as often as you like.",
+    "The archive is written while it is downloaded, so it holds the users who meet the filter then. The link opens for four hours, as often as you like. " +
+    "If the workspace has an `export_bucket`, files of 5,000 users are written there, below `object_prefix`.",
   examples: {
     "As a zip archive": {
       segment_id: "3b1f4c1e-7d0a-4a53-9a53-0d5f0a3f7c11",
@@ -29,7 +31,8 @@ const start = endpoint({
     callback_endpoint: Type.Optional(
       Type.String({
         maxLength: 2_048,
-        description: "Gets a POST with `success` and a `url` of its own once the link opens.",
+        description:
+          "Gets a POST with `success`, and a `url` of its own once the link opens or the number of `files` in the bucket.",
         examples: ["https://hooks.example/exports"],
       }),
     ),
@@ -43,13 +46,15 @@ const start = endpoint({
   replies: {
     201: Type.Object({
       object_prefix: Type.String({
-        description: "Names the export.",
+        description: "Names the export; in a bucket, the folder of its files.",
         examples: ["segment-export/3b1f4c1e-7d0a-4a53-9a53-0d5f0a3f7c11/2026-01-31/0199f0a0"],
       }),
-      url: Type.String({
-        description: "The link. It needs no key.",
-        examples: ["https://rapport.example/segment-exports/export_4fzS…"],
-      }),
+      url: Type.Optional(
+        Type.String({
+          description: "The link. It needs no key. Absent if the files are written into a bucket.",
+          examples: ["https://rapport.example/segment-exports/export_4fzS…"],
+        }),
+      ),
       message: Success,
     }),
   },
@@ -57,7 +62,7 @@ const start = endpoint({
   idempotency: "ignored",
 }).handledBy(async (services: SegmentExportServices, context, { body, baseUrl }) => {
   const { url, prefix } = await startSegmentExport(services, context, body, baseUrl);
-  return { status: 201, body: { object_prefix: prefix, url, message: "success" } };
+  return { status: 201, body: { object_prefix: prefix, ...(url && { url }), message: "success" } };
 });
 
 const download = endpoint({

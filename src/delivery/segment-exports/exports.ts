@@ -3,10 +3,12 @@ import { enqueue } from "../../admin/jobs/queue.ts";
 import { hashSecret, newSecret } from "../../admin/secrets/secrets.ts";
 import { type Clock, later } from "../../base/clock.ts";
 import type { WorkspaceContext } from "../../base/context/context.ts";
+import type { WorkspaceSettings } from "../../base/context/workspace-settings.ts";
 import { fetchOutbound } from "../../base/outbound/fetch-outbound.ts";
 import { type Outbound, OutboundRefused } from "../../base/outbound/outbound.ts";
 import { Problem } from "../../base/problem.ts";
 import { type Database, withRetries } from "../../database/database.ts";
+import type { BucketFolder } from "../../intake/warehouses/open-bucket.ts";
 import type { ExportField } from "../../people/export/profile-view.ts";
 import { filterOf } from "../../people/segments/scope.ts";
 import {
@@ -16,6 +18,7 @@ import {
   insertExport,
   lockExports,
   type SegmentExport,
+  type StoredExport,
   selectExport,
   selectRunning,
 } from "./store.ts";
@@ -23,7 +26,8 @@ import {
 /*
  * An export of a segment is a link. Its archive is written while it is downloaded, a few thousand users at a time, so
  * it needs no disk and no memory, any server of the installation can send it, nothing is left to delete, and a user
- * who is erased is in no file (docs/decisions/segment-exports.md).
+ * who is erased is in no file (docs/decisions/segment-exports.md). If the workspace has a bucket, a job writes the files
+ * there instead (upload.ts).
  */
 
 export interface SegmentExportServices {
@@ -42,59 +46,63 @@ export interface WantedSegmentExport {
 /** How long a link opens. */
 const LINK_HOURS = 4;
 
+/** How long files may be written into a bucket. */
+const BUCKET_HOURS = 24;
+
 /** Exports at once for a company, as publicly known. */
 const MOST_RUNNING = 100;
 
-const CALLBACK_JOB = "segment_export_callback";
+export const CALLBACK_JOB = "segment_export_callback";
+export const UPLOAD_JOB = "segment_export_upload";
 
 /**
  * Starts an export.
  *
- * @returns the link, and the prefix that names the export.
+ * @returns the prefix that names the export, and the link unless the workspace has a bucket.
  * @throws Problem NOT_FOUND for an unknown segment; INVALID_REQUEST for a callback that may not be called; RATE_LIMITED
- *   while another export of the segment, or a hundred of the company, wait for their callbacks.
+ *   while another export of the segment, or a hundred of the company, are written or wait for their callbacks.
  */
 export async function startSegmentExport(
   { database, clock, outbound }: SegmentExportServices,
   { workspace }: WorkspaceContext,
   wanted: WantedSegmentExport,
   baseUrl: string,
-): Promise<{ readonly url: string; readonly prefix: string }> {
+): Promise<{ readonly url: string | undefined; readonly prefix: string }> {
   const { segment_id, fields_to_export: fields, output_format: format = "zip" } = wanted;
   const { given: filter } = await filterOf(database, workspace.id, { segment_id });
   const callbackUrl = wanted.callback_endpoint ?? null;
   if (callbackUrl !== null) await checkCallback(outbound, callbackUrl);
   const now = clock.now();
-  const id = clock.newId();
-  const segmentId = segment_id.toLowerCase();
-  const prefix = `segment-export/${segmentId}/${now.toISOString().slice(0, 10)}/${id}`;
-  const token = newSecret("export");
+  const bucket = bucketOf(workspace.settings);
+  const each: SegmentExport = {
+    workspaceId: workspace.id,
+    id: clock.newId(),
+    segmentId: segment_id.toLowerCase(),
+    filter,
+    fields,
+    format,
+    prefix: `segment-export/${segment_id.toLowerCase()}/${now.toISOString().slice(0, 10)}/${clock.newId()}`,
+    callbackUrl,
+    baseUrl,
+    expiresAt: later(now, { hours: bucket ? BUCKET_HOURS : LINK_HOURS }),
+    bucket,
+  };
+  const token = bucket ? undefined : newSecret("export");
   await withRetries(database, async (tx) => {
     await lockExports(tx);
-    refuseOneMore(await selectRunning(tx, now), workspace.id, segmentId);
-    const expiresAt = later(now, { hours: LINK_HOURS });
-    await insertExport(
-      tx,
-      {
-        workspaceId: workspace.id,
-        id,
-        segmentId,
-        filter,
-        fields,
-        format,
-        prefix,
-        callbackUrl,
-        baseUrl,
-        expiresAt,
-      },
-      hashSecret(token),
-      now,
-    );
-    const key = { workspaceId: workspace.id, kind: CALLBACK_JOB, subject: id };
-    if (callbackUrl !== null) await enqueue(tx, clock, key);
+    refuseOneMore(await selectRunning(tx, now), workspace.id, each.segmentId);
+    await insertExport(tx, each, token === undefined ? null : hashSecret(token), now);
+    const job = { workspaceId: workspace.id, subject: each.id };
+    if (bucket) await enqueue(tx, clock, { ...job, kind: UPLOAD_JOB });
+    else if (callbackUrl !== null) await enqueue(tx, clock, { ...job, kind: CALLBACK_JOB });
   });
-  return { url: linkTo(baseUrl, token), prefix };
+  return { url: token && linkTo(baseUrl, token), prefix: each.prefix };
 }
+
+const bucketOf = ({
+  export_bucket: { connection, url },
+}: WorkspaceSettings): BucketFolder | null =>
+  connection !== undefined && url !== undefined ? { connection, url } : null;
 
 export const EXPORT_PATH = "/segment-exports";
 
@@ -135,11 +143,11 @@ async function checkCallback(outbound: Outbound, url: string): Promise<void> {
   });
 }
 
-const MOST_TRIES = 6;
-const FIRST_DELAY_MS = 1_000;
+export const MOST_TRIES = 6;
+export const FIRST_DELAY_MS = 1_000;
 const CALLBACK_MS = 15_000;
 
-/** Tells a callback that the export is ready, with a link of its own. */
+/** Tells a callback that the export is ready, with a link of its own, that its files are in the bucket, or that it failed. */
 export const callbackJob: JobKind<SegmentExportServices> = {
   name: CALLBACK_JOB,
   async run(services, job) {
@@ -156,12 +164,11 @@ export const callbackJob: JobKind<SegmentExportServices> = {
 async function callBack(
   { database, outbound }: SegmentExportServices,
   job: Job,
-  { id, callbackUrl, baseUrl, prefix }: SegmentExport,
+  found: StoredExport,
 ): Promise<void> {
+  const { callbackUrl } = found;
   if (callbackUrl === null) return;
-  const token = newSecret("export");
-  await addToken(database, id, hashSecret(token));
-  const body = { success: true, object_prefix: prefix, url: linkTo(baseUrl, token) };
+  const body = found.bucket ? reportOfUpload(found) : await reportOfLink(database, found);
   try {
     const response = await fetchOutbound(outbound, {
       url: callbackUrl,
@@ -178,6 +185,17 @@ async function callBack(
     throw new TryAgain(FIRST_DELAY_MS * 3 ** job.failures, error);
   }
 }
+
+async function reportOfLink(database: Database, { id, baseUrl, prefix }: StoredExport) {
+  const token = newSecret("export");
+  await addToken(database, id, hashSecret(token));
+  return { success: true, object_prefix: prefix, url: linkTo(baseUrl, token) };
+}
+
+const reportOfUpload = ({ prefix, failure, files, users }: StoredExport) =>
+  failure === null
+    ? { success: true, object_prefix: prefix, files, users }
+    : { success: false, object_prefix: prefix, message: failure };
 
 export const sweepSegmentExports = (database: Database, now: Date): Promise<void> =>
   deleteExpiredExports(database, now);

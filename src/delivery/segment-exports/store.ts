@@ -1,6 +1,7 @@
 import type { Mentions } from "../../base/mentions.ts";
 import type { Json } from "../../base/values/plain-json.ts";
 import type { Queryable, Transaction } from "../../database/database.ts";
+import type { BucketFolder } from "../../intake/warehouses/open-bucket.ts";
 
 /** An export of a segment: who asked for what, not the users. */
 export interface SegmentExport {
@@ -17,23 +18,38 @@ export interface SegmentExport {
   /** How this server was called, for the link in the report. */
   readonly baseUrl: string;
   readonly expiresAt: Date;
+  /** Where its files are written; null if it is a link. */
+  readonly bucket: BucketFolder | null;
+}
+
+/** An export as it stands. */
+export interface StoredExport extends SegmentExport {
+  /** The last user that is in the files written so far. */
+  readonly after: string;
+  readonly files: number;
+  readonly users: number;
+  /** Why it failed; null if it did not. */
+  readonly failure: string | null;
 }
 
 const EXPORT = `workspace_id as "workspaceId", export_id as id, segment_id as "segmentId", filter,
   to_jsonb(fields) as fields, format, prefix, callback_url as "callbackUrl", base_url as "baseUrl",
-  expires_at as "expiresAt"`;
+  expires_at as "expiresAt", written_to as bucket, after, files, users, failure`;
 
-/** One link; a report has a link of its own, because only the hash of the first is stored. */
+/**
+ * @param tokenHash of the link; a report has a link of its own, because only the hash of the first is stored. Null for
+ *   an export into a bucket.
+ */
 export async function insertExport(
   tx: Transaction,
   each: SegmentExport,
-  tokenHash: string,
+  tokenHash: string | null,
   now: Date,
 ): Promise<void> {
   await tx.query(
     `insert into segment_exports (workspace_id, export_id, segment_id, filter, fields, format, prefix,
-       callback_url, base_url, token_hashes, is_running, created_at, expires_at)
-     values ($1, $2, $3, $4::text::jsonb, $5, $6, $7, $8, $9, array[$10::text], $11, $12, $13)`,
+       callback_url, base_url, token_hashes, is_running, created_at, expires_at, written_to)
+     values ($1, $2, $3, $4::text::jsonb, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14::text::jsonb)`,
     [
       each.workspaceId,
       each.id,
@@ -44,10 +60,11 @@ export async function insertExport(
       each.prefix,
       each.callbackUrl,
       each.baseUrl,
-      tokenHash,
-      each.callbackUrl !== null,
+      tokenHash === null ? [] : [tokenHash],
+      each.callbackUrl !== null || each.bucket !== null,
       now,
       each.expiresAt,
+      each.bucket && JSON.stringify(each.bucket),
     ],
   );
 }
@@ -75,8 +92,8 @@ export async function selectExport(
   tx: Queryable,
   workspaceId: number,
   id: string,
-): Promise<SegmentExport | undefined> {
-  const [row] = await tx.query<SegmentExport>(
+): Promise<StoredExport | undefined> {
+  const [row] = await tx.query<StoredExport>(
     `select ${EXPORT} from segment_exports where workspace_id = $1 and export_id = $2`,
     [workspaceId, id],
   );
@@ -88,8 +105,8 @@ export async function selectExportOf(
   tx: Queryable,
   tokenHash: string,
   now: Date,
-): Promise<SegmentExport | undefined> {
-  const [row] = await tx.query<SegmentExport>(
+): Promise<StoredExport | undefined> {
+  const [row] = await tx.query<StoredExport>(
     `select ${EXPORT} from segment_exports where token_hashes @> array[$1::text] and expires_at > $2`,
     [tokenHash, now],
   );
@@ -101,6 +118,22 @@ export async function addToken(tx: Queryable, id: string, tokenHash: string): Pr
     "update segment_exports set token_hashes = token_hashes || $2::text where export_id = $1",
     [id, tokenHash],
   );
+}
+
+/** Saves that one more file of an export is in the bucket. */
+export async function advanceExport(
+  tx: Transaction,
+  id: string,
+  { after, files, users }: Pick<StoredExport, "after" | "files" | "users">,
+): Promise<void> {
+  await tx.query(
+    "update segment_exports set after = $2::uuid, files = $3, users = $4 where export_id = $1",
+    [id, after, files, users],
+  );
+}
+
+export async function failExport(tx: Transaction, id: string, failure: string): Promise<void> {
+  await tx.query("update segment_exports set failure = $2 where export_id = $1", [id, failure]);
 }
 
 export async function endExport(tx: Queryable, id: string): Promise<void> {

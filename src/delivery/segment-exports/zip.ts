@@ -107,6 +107,17 @@ function directoryEntry(entry: Entry): Buffer {
   ]);
 }
 
+/** An archive of one file. */
+export async function zipOfOne(file: ZipFile): Promise<Buffer> {
+  const parts: Uint8Array[] = [];
+  for await (const part of zipOf(only(file))) parts.push(part);
+  return Buffer.concat(parts);
+}
+
+async function* only(file: ZipFile): AsyncGenerator<ZipFile> {
+  yield file;
+}
+
 /** The end of the archive, in both forms: readers take the one that they know. */
 function endOf(count: number, length: number, offset: number): Buffer {
   const wide = record(56, [

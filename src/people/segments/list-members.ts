@@ -81,20 +81,29 @@ export async function listMembers(
   }
 }
 
+/** Some of the users who meet a filter, and where to go on after them. */
+export interface MembersStep {
+  readonly users: readonly Record<string, unknown>[];
+  /** The last user that was looked at. */
+  readonly after: string;
+}
+
 /**
  * Reads all users who meet a filter, some at a time, each time on a snapshot of its own: a slow reader holds none.
  *
  * @param filter as it was declared.
+ * @param from where an earlier walk stopped.
  * @throws Problem if what the filter names is gone.
  */
 export async function* walkMembers(
   { database, clock }: CountServices,
   workspace: Workspace,
   { filter, fields }: { readonly filter: Json; readonly fields: readonly ExportField[] },
-): AsyncGenerator<Record<string, unknown>> {
+  from: string = BEFORE_ALL,
+): AsyncGenerator<MembersStep> {
   const read = readFilter(filter, await scopeOf(database, workspace.id));
   const analysis = database.for("analysis");
-  let after: string | null = BEFORE_ALL;
+  let after: string | null = from;
   while (after !== null) {
     const now = clock.now();
     const portion: Portion = { kind: "next", after, size: LOOKED_AT };
@@ -104,7 +113,10 @@ export async function* walkMembers(
     );
     for (let first = 0; first < ids.length; first += SHOWN) {
       const some = ids.slice(first, first + SHOWN);
-      yield* await readTogether(analysis, (tx) => viewUsers(tx, workspace, some, fields, now));
+      const users = await readTogether(analysis, (tx) =>
+        viewUsers(tx, workspace, some, fields, now),
+      );
+      yield { users, after: some.at(-1) ?? after };
     }
     after = lastId;
   }

@@ -1,6 +1,6 @@
 /*
- * A storage that speaks S3's protocol, as far as reading goes, and holds its files in memory: it lists
- * objects, gives them out, and refuses whatever is not signed with its key (Signature Version 4, worked
+ * A storage that speaks S3's protocol, as far as Rapport uses it, and holds its files in memory: it lists
+ * objects, gives them out, stores those whose content is that of the signature, and refuses whatever is not signed with its key (Signature Version 4, worked
  * out here from its description, not with the library that signs).
  */
 import { createHash, createHmac } from "node:crypto";
@@ -13,7 +13,14 @@ export interface TestStorage {
   /** What was asked for, as paths with their query. */
   readonly requests: string[];
   /** Faults to imitate. */
-  readonly faults: { repeatsToken?: boolean; announcedBytes?: number };
+  readonly faults: {
+    repeatsToken?: boolean;
+    announcedBytes?: number;
+    /** How many of the next objects are refused with 503. */
+    busyPuts?: number;
+    /** The code with which every object is refused. */
+    refusesPuts?: string;
+  };
 }
 
 export const ACCESS_KEY_ID = "AKIDEXAMPLE";
@@ -30,7 +37,8 @@ export async function startStorage(): Promise<TestStorage> {
   const faults: TestStorage["faults"] = {};
   const server = createServer((request, response) => {
     requests.push(request.url ?? "");
-    answer(objects, request, response, faults);
+    if (request.method === "PUT") void store(objects, request, response, faults);
+    else answer(objects, request, response, faults);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   after(() => server.close());
@@ -59,6 +67,31 @@ function answer(
   else refuse(response, 404, "NoSuchKey");
 }
 
+async function store(
+  objects: Map<string, Uint8Array>,
+  request: IncomingMessage,
+  response: ServerResponse,
+  faults: TestStorage["faults"],
+): Promise<void> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk);
+  const data = Buffer.concat(chunks);
+  const url = new URL(request.url ?? "", "http://storage");
+  const [, bucket, ...key] = url.pathname.split("/").map(decodeURIComponent);
+  const { busyPuts = 0, refusesPuts } = faults;
+  if (busyPuts > 0) faults.busyPuts = busyPuts - 1;
+  if (!isSigned(request, url)) refuse(response, 403, "SignatureDoesNotMatch");
+  else if (request.headers["x-amz-content-sha256"] !== sha256(data)) {
+    refuse(response, 400, "XAmzContentSHA256Mismatch");
+  } else if (bucket !== "crm") refuse(response, 404, "NoSuchBucket");
+  else if (refusesPuts) refuse(response, 403, refusesPuts);
+  else if (busyPuts > 0) refuse(response, 503, "SlowDown");
+  else {
+    objects.set(key.join("/"), data);
+    response.end();
+  }
+}
+
 const ONE_KEY = "<Contents><Key>in/a.csv</Key></Contents>";
 
 function refuse(response: ServerResponse, status: number, code: string): void {
@@ -77,7 +110,8 @@ function listing(objects: ReadonlyMap<string, Uint8Array>, query: URLSearchParam
   return `<ListBucketResult>${contents.join("")}${next < keys.length ? token : ""}</ListBucketResult>`;
 }
 
-const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
+const sha256 = (text: string | Uint8Array): string =>
+  createHash("sha256").update(text).digest("hex");
 
 const hmac = (key: string | Buffer, text: string): Buffer =>
   createHmac("sha256", key).update(text).digest();

@@ -2,18 +2,13 @@ import { createWriteStream } from "node:fs";
 import { join } from "node:path";
 import { Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { AwsClient } from "aws4fetch";
-import Type, { type Static, type TObject } from "typebox";
-import {
-  BodyTooLarge,
-  fetchOutbound,
-  type OutboundResponse,
-} from "../../../base/outbound/fetch-outbound.ts";
-import { OutboundRefused } from "../../../base/outbound/outbound.ts";
+import Type from "typebox";
+import { BodyTooLarge } from "../../../base/outbound/fetch-outbound.ts";
 import { openFiles } from "./duckdb.ts";
 import type { FileFormat } from "./file-table.ts";
 import { FORMAT, formatOf, formatSetting, hasFormat, withFolder } from "./files.ts";
-import { ConnectionUnfit, type Opening, SourceFailed, SourceUnfit, sourceKind } from "./source.ts";
+import { isPlainPath, keyPath, type S3Place, s3Client, storageOf } from "./s3-client.ts";
+import { type Opening, SourceFailed, SourceUnfit, sourceKind } from "./source.ts";
 
 /*
  * Files on S3 or a compatible storage. They are copied to a temporary folder and read there: DuckDB
@@ -22,9 +17,6 @@ import { ConnectionUnfit, type Opening, SourceFailed, SourceUnfit, sourceKind } 
  */
 
 const S3_URL = /^s3:\/\/[a-z0-9][a-z0-9.-]*\//;
-
-/** Whether a path has no segment that a URL would resolve: it would name another object. */
-const isPlainPath = (path: string): boolean => !/(?:^|\/)\.\.?(?:\/|$)/.test(path);
 
 const S3Url = (description: string, examples: string[]) =>
   Type.Refine(
@@ -59,8 +51,6 @@ const connection = {
     ),
   ),
 };
-
-type S3Warehouse = Static<TObject<typeof connection>> & { readonly url?: string };
 
 export const s3Source = sourceKind({
   type: "s3",
@@ -104,20 +94,10 @@ export const s3Source = sourceKind({
     }),
 });
 
-/** Where the requests for a bucket go, and the path of the files in it. */
-function storageOf({ url = "s3://bucket/", region = "us-east-1", endpoint }: S3Warehouse) {
-  const [, name = "", path = ""] = /^s3:\/\/([^/]+)\/(.*)$/.exec(url) ?? [];
-  const base = endpoint
-    ? `${endpoint.replace(/\/$/, "")}/${name}`
-    : `https://${name}.s3.${region}.amazonaws.com`;
-  return { base, path, region };
-}
-
 /** Limits of one sync, so that a storage that never ends its listing or a file cannot fill a disk. */
 const MOST_FILES = 10_000;
 const MOST_COPIED_BYTES = 20 * 1_024 ** 3;
 const LARGEST_LISTING_BYTES = 16 * 1_024 ** 2;
-const LARGEST_ERROR_BYTES = 65_536;
 
 interface Bucket {
   /** The keys of the files to read. */
@@ -125,18 +105,11 @@ interface Bucket {
   copy(key: string, path: string): Promise<void>;
 }
 
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: its requests share one client, one deadline and one count of bytes.
-function openBucket(warehouse: S3Warehouse, { signal, outbound }: Opening): Bucket {
+function openBucket(warehouse: S3Place, { signal, outbound }: Opening): Bucket {
   const { url = "" } = warehouse;
-  const { base, path, region } = storageOf(warehouse);
-  const client = new AwsClient({
-    accessKeyId: warehouse.access_key_id,
-    secretAccessKey: warehouse.secret_access_key,
-    service: "s3",
-    region,
-    // Tries are counted by the run.
-    retries: 0,
-  });
+  const { path } = storageOf(warehouse);
+  const send = s3Client(warehouse, { signal, outbound });
+  const get = (place: string) => send({ place });
 
   let copiedBytes = 0;
   const tooLarge = () =>
@@ -147,23 +120,6 @@ function openBucket(warehouse: S3Warehouse, { signal, outbound }: Opening): Buck
 
   const tooLargeListing = () =>
     new SourceFailed(undefined, `The storage's listing of ${url} is too large.`);
-
-  async function get(place: string): Promise<OutboundResponse> {
-    const signed = await client.sign(`${base}/${place}`);
-    const headers = Object.fromEntries(signed.headers);
-    const response = await fetchOutbound(outbound, { url: signed.url, headers, signal }).catch(
-      (error: Error) => {
-        if (error instanceof OutboundRefused) throw new ConnectionUnfit(error.message, error);
-        throw new SourceFailed(error);
-      },
-    );
-    if (response.ok) return response;
-    const text = await response.text(LARGEST_ERROR_BYTES).catch(() => "");
-    const reason = /<Code>(\w+)<\/Code>/.exec(text)?.[1] ?? `status ${response.status}`;
-    const message = `The storage refuses ${url}: ${reason}.`;
-    if (KEY_REFUSALS.test(reason)) throw new ConnectionUnfit(message);
-    throw REFUSALS.test(reason) ? new SourceUnfit(message) : new SourceFailed(undefined, message);
-  }
 
   return {
     async list(format) {
@@ -205,9 +161,7 @@ function openBucket(warehouse: S3Warehouse, { signal, outbound }: Opening): Buck
     },
 
     async copy(key, to) {
-      const { body, headers, discard } = await get(
-        key.split("/").map(encodeURIComponent).join("/"),
-      );
+      const { body, headers, discard } = await get(keyPath(key));
       // Known before the first byte; a length that is wrong is found while copying.
       if (copiedBytes + Number(headers["content-length"] ?? 0) > MOST_COPIED_BYTES) {
         discard();
@@ -225,12 +179,6 @@ function openBucket(warehouse: S3Warehouse, { signal, outbound }: Opening): Buck
     },
   };
 }
-
-/** What no later try can mend. */
-const REFUSALS = /^(?:NoSuchBucket|NoSuchKey|AccessDenied|InvalidBucketName|PermanentRedirect)$/;
-
-/** The same about the credentials. */
-const KEY_REFUSALS = /^(?:InvalidAccessKeyId|SignatureDoesNotMatch)$/;
 
 /** The contents of all elements of a name; what a listing holds has no entities but the token's. */
 const elements = (xml: string, name: string): string[] =>

@@ -1,0 +1,38 @@
+import { loadWorkspace } from "../../admin/workspaces/find-workspace.ts";
+import type { Clock } from "../../base/clock.ts";
+import { commitTogether } from "../../database/commit-together.ts";
+import type { Transaction } from "../../database/database.ts";
+import { recordChanges } from "../../people/changes/record-changes.ts";
+import type { StoredExport } from "./store.ts";
+
+/** Tells the change feed of the end of an export, if that is on. */
+export async function recordExportEnd(
+  tx: Transaction,
+  clock: Clock,
+  {
+    workspaceId,
+    id,
+    segmentId,
+    prefix,
+    files,
+    users,
+    failure,
+  }: Pick<
+    StoredExport,
+    "workspaceId" | "id" | "segmentId" | "prefix" | "files" | "users" | "failure"
+  >,
+): Promise<void> {
+  const workspace = await loadWorkspace(tx, workspaceId);
+  if (!workspace || workspace.feed === null) return;
+  const change = {
+    type: "export.finished" as const,
+    export_id: id,
+    segment_id: segmentId,
+    object_prefix: prefix,
+    status: failure === null ? "success" : "error",
+    files,
+    users,
+  };
+  await commitTogether(tx);
+  await recordChanges(tx, workspaceId, workspace.feed, { drafts: [change] }, clock);
+}

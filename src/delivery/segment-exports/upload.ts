@@ -1,0 +1,107 @@
+import type { Logger } from "pino";
+import { type Job, type JobKind, TryAgain } from "../../admin/jobs/job.ts";
+import { enqueue } from "../../admin/jobs/queue.ts";
+import type { Sealing } from "../../admin/secrets/sealing.ts";
+import { describeError } from "../../base/observe/log.ts";
+import { Problem } from "../../base/problem.ts";
+import type { Transaction } from "../../database/database.ts";
+import { openBucket, type WritableBucket } from "../../intake/warehouses/open-bucket.ts";
+import { ConnectionUnfit, SourceUnfit } from "../../intake/warehouses/sources/source.ts";
+import { recordExportEnd } from "./export-end.ts";
+import {
+  CALLBACK_JOB,
+  FIRST_DELAY_MS,
+  MOST_TRIES,
+  type SegmentExportServices,
+  UPLOAD_JOB,
+} from "./exports.ts";
+import { type ExportFile, filesOf, gzipped } from "./files.ts";
+import { advanceExport, endExport, failExport, type StoredExport, selectExport } from "./store.ts";
+import { zipOfOne } from "./zip.ts";
+
+/*
+ * Writes an export into the bucket of its workspace: objects of at most 5,000 users below its prefix, one after the
+ * other, so that one file is in memory at a time. How far it has come is saved after each, so another server, or the
+ * next start, goes on with the next object and no user is written twice.
+ */
+
+export interface UploadServices extends SegmentExportServices {
+  readonly sealing: Sealing;
+  readonly log: Logger;
+}
+
+export const uploadJob: JobKind<UploadServices> = {
+  name: UPLOAD_JOB,
+  async run(services, job) {
+    const { database, clock } = services;
+    const found = await selectExport(database, job.workspaceId, job.subject);
+    if (!found) return database.transaction((tx) => job.finish(tx));
+    const failure =
+      found.expiresAt > clock.now()
+        ? await upload(services, job, found)
+        : "The export took longer than it may.";
+    await database.transaction(async (tx) => {
+      if (failure !== null) await failExport(tx, found.id, failure);
+      const ended = (await selectExport(tx, job.workspaceId, found.id)) ?? found;
+      await recordExportEnd(tx, clock, ended);
+      await endUpload(tx, services, job, found);
+      await job.finish(tx);
+    });
+  },
+};
+
+/** @returns why it failed for good; null if everything is written. @throws TryAgain */
+async function upload(
+  services: UploadServices,
+  job: Job,
+  found: StoredExport,
+): Promise<string | null> {
+  const { database, log } = services;
+  if (found.bucket === null) return null;
+  try {
+    const bucket = await openBucket(services, found.workspaceId, found.bucket, job.signal);
+    for await (const file of filesOf(services, found)) {
+      job.signal.throwIfAborted();
+      await write(bucket, found, file);
+      await database.transaction(async (tx) => {
+        await job.advance(tx);
+        await advanceExport(tx, found.id, file);
+      });
+    }
+    return null;
+  } catch (error) {
+    if (job.signal.aborted) throw error;
+    const isFinal = error instanceof SourceUnfit || error instanceof Problem;
+    if (!isFinal && job.failures + 1 < MOST_TRIES) {
+      throw new TryAgain(FIRST_DELAY_MS * 3 ** job.failures, error);
+    }
+    log.error(
+      { export_id: found.id, prefix: found.prefix, ...describeError(error) },
+      "segment export failed",
+    );
+    return sentenceOf(error);
+  }
+}
+
+async function write(bucket: WritableBucket, { prefix, format }: StoredExport, file: ExportFile) {
+  const name = `${prefix}/${file.name}`;
+  if (format === "zip") {
+    await bucket.put(name.replace(/json$/, "zip"), await zipOfOne(file), "application/zip");
+  } else await bucket.put(`${name}.gz`, await gzipped(file.data), "application/gzip");
+}
+
+/** What a callback may know: a message about the connection names what only the company declares. */
+const sentenceOf = (error: unknown): string =>
+  (error instanceof SourceUnfit && !(error instanceof ConnectionUnfit)) || error instanceof Problem
+    ? error.message
+    : "The bucket cannot be written through its connection. The log of the server says why.";
+
+async function endUpload(
+  tx: Transaction,
+  { clock }: UploadServices,
+  job: Job,
+  { id, callbackUrl }: StoredExport,
+): Promise<void> {
+  if (callbackUrl === null) await endExport(tx, id);
+  else await enqueue(tx, clock, { workspaceId: job.workspaceId, kind: CALLBACK_JOB, subject: id });
+}

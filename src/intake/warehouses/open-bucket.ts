@@ -1,0 +1,67 @@
+import { Unopenable } from "../../admin/secrets/seal.ts";
+import type { Sealing } from "../../admin/secrets/sealing.ts";
+import type { Outbound } from "../../base/outbound/outbound.ts";
+import type { Queryable } from "../../database/database.ts";
+import { selectConnectionsOf } from "./connection-store.ts";
+import { openConnection } from "./connections.ts";
+import { isBelowRoot } from "./sources/kinds.ts";
+import { keyPath, type S3Place, s3Client, storageOf } from "./sources/s3-client.ts";
+import { SourceUnfit } from "./sources/source.ts";
+
+/* Writes files into a bucket through a connection of the company: those that syncs from S3 read through. */
+
+/** A folder in a bucket, and the connection that leads there. */
+export interface BucketFolder {
+  readonly connection: string;
+  /** `s3://bucket/folder/` */
+  readonly url: string;
+}
+
+export interface BucketServices {
+  readonly database: Queryable;
+  readonly sealing: Sealing;
+  readonly outbound: Outbound;
+}
+
+export interface WritableBucket {
+  /** Stores an object below the folder; an object of the same name is replaced. @throws SourceUnfit, SourceFailed */
+  put(name: string, data: Uint8Array, type: string): Promise<void>;
+}
+
+/**
+ * Opens a folder of a bucket for writing.
+ *
+ * @throws SourceUnfit if the workspace may not use the connection, or its credentials cannot be opened.
+ */
+export async function openBucket(
+  { database, sealing, outbound }: BucketServices,
+  workspaceId: number,
+  { connection, url }: BucketFolder,
+  signal: AbortSignal,
+): Promise<WritableBucket> {
+  const usable = await selectConnectionsOf(database, workspaceId);
+  const found = usable.find(({ name, type }) => name === connection && type === "s3");
+  if (!found) {
+    throw new SourceUnfit(`There is no connection '${connection}' of type s3 for this workspace.`);
+  }
+  const place = { url, ...openOrRefuse(() => openConnection(sealing, found.companyId, found)) };
+  if (!isBelowRoot(place)) {
+    throw new SourceUnfit(`${url} is not below the root of the connection '${connection}'.`);
+  }
+  const { path } = storageOf(place as unknown as S3Place);
+  const send = s3Client(place as unknown as S3Place, { signal, outbound });
+  return {
+    async put(name, data, type) {
+      (await send({ place: keyPath(`${path}${name}`), put: { data, type } })).discard();
+    },
+  };
+}
+
+function openOrRefuse<Opened>(open: () => Opened): Opened {
+  try {
+    return open();
+  } catch (error) {
+    if (!(error instanceof Unopenable)) throw error;
+    throw new SourceUnfit(`${error.message} Declare the connection again with its credentials.`);
+  }
+}

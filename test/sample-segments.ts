@@ -68,6 +68,7 @@ export const ofSegments = (server: TestServer, workspace: TestWorkspace): Sample
     }),
     "GET /segment-exports/:token": newLink,
     "GET /admin/v1/workspaces/:name/segment-sizes": () => ({}),
+    "GET /admin/v1/workspaces/:name/user-count": () => ({}),
     "GET /admin/v1/workspaces/:name/attribute-values": () => ({
       query: { kind: "attribute", attribute: "country" },
     }),

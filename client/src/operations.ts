@@ -52,6 +52,7 @@ export const OPERATIONS = {
   listSegmentUsers: ["post", "/admin/v1/workspaces/{name}/segments/users", "adminToken", false],
   explainSegmentMembership: ["post", "/admin/v1/workspaces/{name}/segments/explain", "adminToken", false],
   listSegmentSizes: ["get", "/admin/v1/workspaces/{name}/segment-sizes", "adminToken", false],
+  getUserCount: ["get", "/admin/v1/workspaces/{name}/user-count", "adminToken", false],
   listSegmentsOfUser: ["get", "/admin/v1/workspaces/{name}/users/{id}/segments", "adminToken", false],
   suggestAttributeValues: ["get", "/admin/v1/workspaces/{name}/attribute-values", "adminToken", false],
   listSegmentSummaries: ["get", "/segments/list", "apiKey", false],

@@ -935,6 +935,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/workspaces/{name}/user-count": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Counts the users of a workspace.
+         * @description Up to 1,000,000 users are counted, more are estimated (about 1 % off). A number is kept for a second, or for 50 times as long as counting took.
+         *
+         *     Needs the administrator's token, or a session of the dashboard with `basic_access`.
+         */
+        get: operations["getUserCount"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/v1/workspaces/{name}/users/{id}/segments": {
         parameters: {
             query?: never;
@@ -9085,6 +9107,58 @@ export interface operations {
                                 at: string;
                             } | null;
                         }[];
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    getUserCount: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "users": 1250,
+                     *       "exact": true,
+                     *       "counted_at": "2026-01-01T12:00:00.000Z",
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description How many users there are.
+                         * @example 1250
+                         */
+                        users: number;
+                        /** @description Whether they were counted; false for an estimate. */
+                        exact: boolean;
+                        /**
+                         * @description When they were counted, in ISO 8601.
+                         * @example 2026-01-01T12:00:00.000Z
+                         */
+                        counted_at: string;
                         /**
                          * @description `success`, or what is wrong.
                          * @constant

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { type FileHandle, open, rename, rm, stat } from "node:fs/promises";
+import { dirname } from "node:path";
 import { constants, createGzip } from "node:zlib";
 import { plainLines } from "./terminal.ts";
 
@@ -78,8 +79,15 @@ export async function writeFileWhole(
 /** The error of the file system about the name that the user knows; errors of anything else as they are. */
 function named(error: unknown, path: string): unknown {
   const { code, syscall } = error as NodeJS.ErrnoException;
+  if (code === "ENOENT" && syscall === "open") return folderIsMissing(path);
   if (!code || !["write", "open", "fsync", "rename"].includes(syscall ?? "")) return error;
   return Object.assign(error as Error, { path });
+}
+
+/** Why nothing can be written to a path whose folder does not exist, and what to do. */
+export function folderIsMissing(path: string): Error {
+  const folder = dirname(path);
+  return new Error(`The folder ${folder} does not exist. Create it first: mkdir -p '${folder}'`);
 }
 
 async function writeToStdout(chunks: AsyncIterable<string | Uint8Array>): Promise<void> {

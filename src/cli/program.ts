@@ -75,6 +75,15 @@ const COMMANDS: Readonly<Record<string, [about: string, load: () => Promise<Comm
   ],
 };
 
+/** After an error in the arguments of a command: how it is called, and where its examples are. */
+function adviseOn(command: Command, parent: string): void {
+  const name = `${parent}${command.name()}`;
+  command.showHelpAfterError(
+    `\nUsage: ${name} ${command.usage()}\nSee the examples: ${name} --help`,
+  );
+  for (const each of command.commands) adviseOn(each, `${name} `);
+}
+
 const OF_PROGRAM = ["-h", "--help", "-V", "--version"];
 
 /**
@@ -105,5 +114,6 @@ export async function run(words: readonly string[]): Promise<void> {
     }
   };
   await define((name) => name === wanted);
+  adviseOn(program, "");
   await program.parseAsync(args, { from: "user" });
 }

@@ -38,6 +38,7 @@ import { createAddressCache } from "../people/profiles/address-cache.ts";
 import { createIdCache } from "../people/profiles/id-cache.ts";
 import { createQuotas } from "../people/quotas/quotas.ts";
 import { createCountSlots } from "../people/segments/count-exactly.ts";
+import { createUserTotals } from "../people/segments/count-users.ts";
 import { createSetQueue } from "../people/subscriptions/set-group-states.ts";
 import { COMPANY_RESOURCES, ERASERS, RESOURCES, SEALED_KINDS, TRACE_ERASERS } from "./app.ts";
 import type { Config } from "./config.ts";
@@ -108,6 +109,7 @@ export async function createServices(config: Config, watching: Watching) {
     threads: createThreadPool(),
     exportSlots: createExportSlots(),
     countSlots: createCountSlots(),
+    userTotals: createUserTotals(database, clock),
     quotas,
     catalogue,
     writeQueue: createWriteQueue(

@@ -22,7 +22,8 @@ const EVENT = { external_id: "ada", name: "opened", time: "2026-01-01T12:00:00Z"
 describe("the command line", { concurrency: 4 }, () => {
   test("the command line suggests the closest command or option and exits with 1", async () => {
     const { code, stderr } = await runCommand(["aply", "rapport.yaml"], {});
-    assert.deepEqual([code, stderr], [1, "error: unknown command 'aply'\n(Did you mean apply?)\n"]);
+    assert.equal(code, 1);
+    assert.match(stderr, /^error: unknown command 'aply'\n\(Did you mean apply\?\)\n/);
     const option = await runCommand(["apply", "rapport.yaml", "--prun"], {});
     assert.match(option.stderr, /unknown option '--prun'\n\(Did you mean --prune\?\)/);
   });

@@ -48,6 +48,22 @@ const leftBehind = async (...names: string[]) =>
   (await readdir(folder)).filter((name) => !names.includes(name) && name.includes("unfinished"));
 
 describe("rapport export", () => {
+  test("an export into a folder that does not exist names the folder and how to create it", async () => {
+    const workspace = await someWorkspace();
+    for (const name of ["users.ndjson", "users.csv", "users.parquet"]) {
+      const file = join(folder, "not there", name);
+      const { code, stderr } = await run(workspace, "users", file);
+      assert.equal(code, 1);
+      const missing = join(folder, "not there");
+      assert.ok(
+        stderr.includes(
+          `The folder ${missing} does not exist. Create it first: mkdir -p '${missing}'`,
+        ),
+        stderr,
+      );
+    }
+  });
+
   test("rapport export writes a file readable only by its owner, or to standard output, and counts the rows", async () => {
     const workspace = await someWorkspace();
     const file = join(folder, "events.ndjson");

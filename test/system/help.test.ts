@@ -128,8 +128,26 @@ describe("rapport --help", () => {
       assert.equal(code, 1, args.join(" "));
       assert.match(stderr, /^error: /m);
     }
-    const { stderr } = await runCommand(["aply"], {});
-    assert.equal(stderr, "error: unknown command 'aply'\n(Did you mean apply?)\n");
+  });
+
+  test("an error in the arguments of a command is followed by its usage and where its examples are", async () => {
+    for (const [args, wanted] of [
+      [
+        ["aply"],
+        "unknown command 'aply'\n(Did you mean apply?)\n\nUsage: rapport [options] [command]\nSee the examples: rapport --help\n",
+      ],
+      [
+        ["users", "search"],
+        "missing required argument 'text'\n\nUsage: rapport users search [options] <text>\nSee the examples: rapport users search --help\n",
+      ],
+      [
+        ["users", "serch"],
+        "unknown command 'serch'\n(Did you mean search?)\n\nUsage: rapport users [options] [command]\nSee the examples: rapport users --help\n",
+      ],
+    ] as const) {
+      const { code, stderr } = await runCommand([...args], {});
+      assert.deepEqual([code, stderr], [1, `error: ${wanted}`]);
+    }
   });
 });
 
@@ -175,9 +193,9 @@ describe("a command that talks to a server", () => {
     const { code, stderr } = await runCommand(["serve", "--workers", "many"], {});
     assert.equal(code, 1);
     assert.equal(
-      stderr,
+      stderr.split("\n", 1)[0],
       "error: option '--workers <count>' argument 'many' is invalid. " +
-        "It is a whole number from 1 to 256, such as --workers 2.\n",
+        "It is a whole number from 1 to 256, such as --workers 2.",
     );
   });
 });

@@ -54,6 +54,16 @@ describe("rapport users", () => {
     assert.deepEqual([nobody.code, nobody.stdout], [0, ""]);
   });
 
+  test("rapport users count says how many users there are", async () => {
+    const workspace = await workspaceWithAda();
+    assert.equal((await run(workspace, "count")).stdout, "3 users\n");
+    const { users, exact, counted_at } = JSON.parse(
+      (await run(workspace, "count", "--json")).stdout,
+    );
+    assert.deepEqual([users, exact], [3, true]);
+    assert.ok(Math.abs(Date.now() - Date.parse(counted_at)) < 60_000);
+  });
+
   test("rapport users shows control characters in names of users as escapes, in lines and in JSON", async () => {
     const workspace = await server.workspace();
     const evil = "eve\u001b[2J\u0007\u009b31m\u202e\u007f";
@@ -123,7 +133,11 @@ describe("rapport users", () => {
     const missing = join(folder, "no-such-folder", "ada.json");
     const { code, stderr } = await run(workspace, "export", "ada@example.com", missing);
     assert.equal(code, 1);
-    assert.equal(stderr, `rapport: ${missing}: there is no such file or folder.\n`);
+    const parent = join(folder, "no-such-folder");
+    assert.equal(
+      stderr,
+      `rapport: The folder ${parent} does not exist. Create it first: mkdir -p '${parent}'\n`,
+    );
     assert.deepEqual(
       (await readdir(folder)).filter((name) => name.includes("unfinished")),
       [],

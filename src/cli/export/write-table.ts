@@ -6,7 +6,7 @@ import { stringify } from "csv-stringify/sync";
 import { LONGEST_LINE_BYTES, textLinesOf } from "../../base/lines.ts";
 import type { ImportKind } from "../../intake/import/import-kind.ts";
 import { EXPORT_FIELDS } from "../../people/export/profile-view.ts";
-import { writeFileWhole, writeOutput } from "../output-file.ts";
+import { folderIsMissing, writeFileWhole, writeOutput } from "../output-file.ts";
 import { createTable } from "./flatten.ts";
 
 /*
@@ -121,7 +121,9 @@ async function withRows(
 ): Promise<void> {
   // Beside the output: the rows take about as much room. Only the owner can open the folder.
   const parent = path === "-" || path.startsWith("/dev/") ? tmpdir() : dirname(path);
-  const folder = await mkdtemp(join(parent, ".rapport-export-"));
+  const folder = await mkdtemp(join(parent, ".rapport-export-")).catch((error) => {
+    throw error.code === "ENOENT" ? folderIsMissing(path) : error;
+  });
   try {
     const rows = join(folder, "rows.ndjson");
     await writeOutput(rows, lines);

@@ -3,6 +3,7 @@ import { callAdmin } from "../admin-client.ts";
 import { printChanges } from "../changes/changes.ts";
 import { readChanges } from "../changes/follow.ts";
 import { writeOutput } from "../output-file.ts";
+import { counted } from "../progress.ts";
 import { readCount } from "../read-count.ts";
 import { type TargetOptions, targetOf, withTarget } from "../target.ts";
 import {
@@ -31,6 +32,7 @@ A user is named by external_id, alias name, email address, phone number or platf
 
 Examples:
   rapport users search ada
+  rapport users count
   rapport users get ada@example.com
   rapport users timeline ada --kind event --limit 20
   rapport users watch ada
@@ -54,6 +56,10 @@ export function define(users: Command): void {
     .option("--limit <count>", "how many at most", readCount, 20)
     .addHelpText("after", "\nExample:\n  rapport users search ada --identifier email")
     .action(search);
+  withTarget(users.command("count").description("Says how many users there are."))
+    .option("--workspace <name>", "needed if the server has several")
+    .addHelpText("after", "\nExample:\n  rapport users count --json")
+    .action(countUsers);
   command("get <user>", "Shows everything that is stored about a user, except the timeline.")
     .addHelpText("after", "\nExample:\n  rapport users get ada --json")
     .action(get);
@@ -113,6 +119,20 @@ async function search(text: string, options: Options & { limit: number }): Promi
   else printLines(users.map(describeUser));
   if (users.length === 0) printNote(`No user begins with '${text}'.`);
   else if (hasMore) printNote("There are more: narrow the search, or pass --limit.");
+}
+
+interface UserCount {
+  readonly users: number;
+  readonly exact: boolean;
+  readonly counted_at: string;
+}
+
+async function countUsers(options: Options): Promise<void> {
+  const target = targetOf(options);
+  const path = (await usersPath(target, options)).replace(/users$/, "user-count");
+  const { users, exact, counted_at } = await callAdmin<UserCount>(target, "GET", path);
+  if (options.json) return printJson({ users, exact, counted_at });
+  printText(`${exact ? "" : "About "}${counted(users, "user")}\n`);
 }
 
 async function get(text: string, options: Options): Promise<void> {

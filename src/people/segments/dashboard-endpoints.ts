@@ -3,6 +3,7 @@ import { type AuditingServices, recordRead } from "../../admin/audit/audit.ts";
 import { nullable, OfWorkspace, Success } from "../../base/values/schemas.ts";
 import { byAdministratorOfWorkspace, endpoint } from "../../http/endpoint.ts";
 import type { CountServices } from "./count-exactly.ts";
+import type { UserTotals } from "./count-users.ts";
 import { sizesOfSegments } from "./daily-sizes.ts";
 import { segmentsOfUser } from "./list-members.ts";
 import { suggestValues } from "./suggest-values.ts";
@@ -58,6 +59,33 @@ const sizes = endpoint({
 }).handledBy(async (services: CountServices, context) => {
   const segments = await sizesOfSegments(services, context);
   return { status: 200, body: { segments, message: "success" } };
+});
+
+const userCount = endpoint({
+  name: "getUserCount",
+  method: "GET",
+  path: `${WORKSPACE}/user-count`,
+  summary: "Counts the users of a workspace.",
+  description:
+    "Up to 1,000,000 users are counted, more are estimated (about 1 % off). A number is kept for a second, or for 50 times as " +
+    "long as counting took.",
+  access: byAdministratorOfWorkspace("basic_access"),
+  params: OfWorkspace,
+  replies: {
+    200: Type.Object({
+      users: Type.Integer({ description: "How many users there are.", examples: [1_250] }),
+      exact: Type.Boolean({ description: "Whether they were counted; false for an estimate." }),
+      counted_at: Type.String({
+        description: "When they were counted, in ISO 8601.",
+        examples: ["2026-01-01T12:00:00.000Z"],
+      }),
+      message: Success,
+    }),
+  },
+}).handledBy(async ({ userTotals }: { readonly userTotals: UserTotals }, { workspace }) => {
+  const { users, isExact, countedAt } = await userTotals.read(workspace.id);
+  const counted_at = countedAt.toISOString();
+  return { status: 200, body: { users, exact: isExact, counted_at, message: "success" } };
 });
 
 const ofUser = endpoint({
@@ -116,4 +144,4 @@ const values = endpoint({
   return { status: 200, body: { values: found, message: "success" } };
 });
 
-export const segmentDashboardEndpoints = [sizes, ofUser, values];
+export const segmentDashboardEndpoints = [sizes, userCount, ofUser, values];

@@ -117,6 +117,7 @@ const SHOWS_NO_USERS = [
   "/workspaces/:name/segments/counts",
   "/workspaces/:name/segments/counts/:count_id",
   "/workspaces/:name/segment-sizes",
+  "/workspaces/:name/user-count",
   "/workspaces/:name/catalogue",
   "/workspaces/:name/api-keys",
   "/workspaces/:name/integrations",

@@ -1,12 +1,16 @@
 import type { paths } from "../../../client/src/schema.ts";
+import { useMissing } from "../components/permitted.tsx";
 import { hooks, http, queryClient, refresh } from "./client.ts";
 import { BY_CURSOR } from "./pages.ts";
 
 /* What the pages about users read and change. */
 
 export const USERS = "/admin/v1/workspaces/{name}/users";
+const USER_COUNT = "/admin/v1/workspaces/{name}/user-count";
 const USER = `${USERS}/{id}` as const;
 const TIMELINE = `${USER}/timeline` as const;
+
+const COUNT_EVERY_MS = 10_000;
 
 type Ok<Path extends keyof paths, Method extends keyof paths[Path]> = paths[Path][Method] extends {
   responses: { 200: { content: { "application/json": infer Body } } };
@@ -62,6 +66,18 @@ export const useUserSearch = (name: string, query: UserSearch) =>
     { params: { path: { name }, query: { ...query, limit: 100 } } },
     { ...BY_CURSOR, placeholderData: (shown) => shown },
   );
+
+/** How many users a workspace has, in words; undefined until it is known, and for a person who may not see it. */
+export function useUserCount(workspace: string): string | undefined {
+  const isForbidden = useMissing({ workspace, needs: "basic_access" }) !== undefined;
+  const { data } = hooks.useQuery(
+    "get",
+    USER_COUNT,
+    { params: { path: { name: workspace } } },
+    { enabled: !isForbidden, refetchInterval: COUNT_EVERY_MS, placeholderData: (shown) => shown },
+  );
+  return data && `${data.exact ? "" : "about "}${data.users.toLocaleString("en")}`;
+}
 
 /** The first users of a search, for a choice among few. */
 export const useFirstUsers = (name: string, query: string, enabled: boolean) =>

@@ -3,6 +3,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import { Activity } from "lucide-react";
 import type { Overview, Period } from "../../api/overview.ts";
 import { useOverview } from "../../api/overview.ts";
+import { useUserCount } from "../../api/users.ts";
 import { firstRequest, KeysLink } from "../../components/first-request.tsx";
 import { Page } from "../../components/page.tsx";
 import { Empty, Loaded } from "../../components/states.tsx";
@@ -18,6 +19,7 @@ export function OverviewPage() {
   const navigate = route.useNavigate();
   const period: Period = chosen === "day" ? "day" : "hour";
   const overview = useOverview(workspace, period);
+  const users = useUserCount(workspace);
   return (
     <Page
       title="Overview"
@@ -38,7 +40,7 @@ export function OverviewPage() {
         {(data) => (
           <div className="stack">
             <Attention findings={data.attention} workspace={workspace} />
-            <Tiles data={data} />
+            <Tiles data={data} users={users} />
             {total(data.requests) === 0 && total(data.syncs?.rows_synced ?? []) === 0 ? (
               <Empty
                 icon={Activity}
@@ -60,10 +62,17 @@ export function OverviewPage() {
 
 const NUMBER = new Intl.NumberFormat("en");
 
-function Tiles({ data }: { readonly data: Overview }) {
+interface TilesProps {
+  readonly data: Overview;
+  /** How many there are. */
+  readonly users: string | undefined;
+}
+
+function Tiles({ data, users }: TilesProps) {
   const [accepted, rejected] = [total(data.items_accepted), total(data.items_rejected)];
   const share = accepted + rejected === 0 ? 0 : (100 * rejected) / (accepted + rejected);
   const tiles = [
+    ["Users", users ?? "–"],
     ["Requests", NUMBER.format(total(data.requests))],
     ["Refused or failed", NUMBER.format(total(data.refused) + total(data.failed))],
     ["Items accepted", NUMBER.format(accepted)],
@@ -72,7 +81,6 @@ function Tiles({ data }: { readonly data: Overview }) {
       `${NUMBER.format(rejected)} (${share.toFixed(share > 0 && share < 10 ? 1 : 0)} %)`,
     ],
     ["Response time, p99", lastOf(data.p99_ms) === null ? "–" : `${lastOf(data.p99_ms)} ms`],
-    ["Write queue, peak", `${NUMBER.format(Math.max(0, ...data.queue_items))} items`],
   ] as const;
   return (
     <dl className="tiles">

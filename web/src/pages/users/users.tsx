@@ -4,7 +4,12 @@ import { UserSearch, Users } from "lucide-react";
 import { useMemo } from "react";
 import { fullNameOf, nameOf } from "../../api/name-of.ts";
 import { morePages } from "../../api/pages.ts";
-import { type FoundUser, type IdentifierKind, useUserSearch } from "../../api/users.ts";
+import {
+  type FoundUser,
+  type IdentifierKind,
+  useUserCount,
+  useUserSearch,
+} from "../../api/users.ts";
 import { CutOff } from "../../components/cut-off.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { firstRequest, KeysLink } from "../../components/first-request.tsx";
@@ -19,8 +24,10 @@ export function UsersPage() {
   const { workspace } = route.useParams();
   const { query, identifier, match } = route.useSearch();
   const navigate = route.useNavigate();
+  const count = useUserCount(workspace);
+  const users = count === undefined ? "" : ` ${count} in all.`;
   return (
-    <Page title="Users" about="Everyone this workspace knows, by external id.">
+    <Page title="Users" about={`Everyone this workspace knows, by external id.${users}`}>
       <search className="toolbar">
         <SearchField
           label="Find users"

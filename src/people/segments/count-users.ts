@@ -1,0 +1,80 @@
+import { LRUCache } from "lru-cache";
+import type { Clock } from "../../base/clock.ts";
+import { type Database, readTogether } from "../../database/database.ts";
+import { countUsers } from "../quotas/store.ts";
+import { SAMPLE, sizeFrom } from "./estimate.ts";
+import { countPortion } from "./members-store.ts";
+
+/** How many users a workspace has, and when they were counted. */
+export interface UserTotal {
+  readonly users: number;
+  /** False for an estimate. */
+  readonly isExact: boolean;
+  readonly countedAt: Date;
+}
+
+/** Counts the users of workspaces. */
+export interface UserTotals {
+  read(workspaceId: number): Promise<UserTotal>;
+}
+
+/** Counting these takes about as long as a large export holds up the embedded engine: fractions of a second. */
+const COUNTED_UP_TO = 1_000_000;
+
+/** A number is shown for a second, or for so many times as long as counting took: 2 % of the time goes into counting. */
+const KEPT_FOR_MS = 1_000;
+const KEPT_FOR_COSTS = 50;
+
+const KEPT_WORKSPACES = 10_000;
+
+/**
+ * Requests for the users of one workspace share a count, and the number for a while afterwards.
+ *
+ * @param countedUpTo more users are estimated.
+ */
+export function createUserTotals(
+  database: Database,
+  clock: Clock,
+  countedUpTo = COUNTED_UP_TO,
+): UserTotals {
+  const totals = new LRUCache<number, { total: Promise<UserTotal>; until: number }>({
+    max: KEPT_WORKSPACES,
+  });
+
+  function count(workspaceId: number): Promise<UserTotal> {
+    const started = clock.elapsedMs();
+    const total = countOrEstimate(database, workspaceId, clock.now(), countedUpTo);
+    const entry = { total, until: Number.POSITIVE_INFINITY };
+    totals.set(workspaceId, entry);
+    total.then(
+      () => {
+        const now = clock.elapsedMs();
+        entry.until = now + Math.max(KEPT_FOR_MS, KEPT_FOR_COSTS * (now - started));
+      },
+      () => totals.delete(workspaceId),
+    );
+    return total;
+  }
+
+  return {
+    read(workspaceId) {
+      const entry = totals.get(workspaceId);
+      return entry && entry.until > clock.elapsedMs() ? entry.total : count(workspaceId);
+    },
+  };
+}
+
+async function countOrEstimate(
+  database: Database,
+  workspaceId: number,
+  now: Date,
+  countedUpTo: number,
+): Promise<UserTotal> {
+  const counted = await countUsers(database.for("analysis"), workspaceId, countedUpTo + 1);
+  if (counted <= countedUpTo) return { users: counted, isExact: true, countedAt: now };
+  const sample = await readTogether(database.for("lookup"), (tx) =>
+    countPortion(tx, workspaceId, SAMPLE, [], now),
+  );
+  const { total } = sizeFrom({ ...sample, matching: sample.seen });
+  return { users: Math.max(total, counted), isExact: false, countedAt: now };
+}

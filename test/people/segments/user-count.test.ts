@@ -1,0 +1,75 @@
+/* How many users a workspace has. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { createSettableClock } from "../../../src/base/clock.ts";
+import { createUserTotals } from "../../../src/people/segments/count-users.ts";
+import { type Answer, startServer, type TestWorkspace } from "../../harness.ts";
+
+const server = await startServer();
+
+const count = ({ name }: TestWorkspace): Promise<Answer<any>> =>
+  server.admin("GET", `/admin/v1/workspaces/${name}/user-count`);
+
+const people = (from: number, to: number) =>
+  Array.from({ length: to - from }, (_, index) => ({
+    external_id: `u${from + index}`,
+    plan: "pro",
+  }));
+
+/** A workspace with its number in the database. */
+async function withId(): Promise<{ workspace: TestWorkspace; id: number }> {
+  const workspace = await server.workspace();
+  const [row] = await server.database.query<{ id: number }>(
+    "select workspace_id as id from workspaces where name = $1",
+    [workspace.name],
+  );
+  return { workspace, id: row?.id ?? 0 };
+}
+
+describe("the number of users", () => {
+  test("the users of a workspace are counted exactly, apart from those of others", async () => {
+    const [one, other] = [await server.workspace(), await server.workspace()];
+    await one.track({ attributes: people(0, 30) });
+    await other.track({ attributes: people(0, 2) });
+    const { status, body } = await count(one);
+    assert.equal(status, 200);
+    assert.deepEqual([body.users, body.exact, body.message], [30, true, "success"]);
+    assert.ok(Math.abs(Date.parse(body.counted_at) - Date.now()) < 60_000, body.counted_at);
+    assert.equal((await count(other)).body.users, 2);
+  });
+
+  test("a number of users is kept for a second, and read again afterwards", async () => {
+    const { workspace, id } = await withId();
+    const clock = createSettableClock();
+    const totals = createUserTotals(server.database, clock);
+    await workspace.track({ attributes: people(0, 3) });
+    const first = await totals.read(id);
+    await workspace.track({ attributes: people(3, 5) });
+    assert.deepEqual(await totals.read(id), first);
+    assert.equal(first.users, 3);
+    const deadline = Date.now() + 20_000;
+    while ((await totals.read(id)).users !== 5) {
+      assert.ok(Date.now() < deadline);
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+  });
+
+  test("more users than are counted are estimated, at most a few percent off, and called an estimate", async () => {
+    const { id } = await withId();
+    await server.database.query(
+      `insert into profiles (workspace_id, bucket, profile_id, version, aliases, standard_attributes,
+         custom_attributes, created_at, updated_at)
+       select $1, 0, gen_random_uuid(), 1, '[]', '{}', '{}', now(), now() from generate_series(1, 12000)`,
+      [id],
+    );
+    const counted = await createUserTotals(server.database, createSettableClock(), 12_000).read(id);
+    assert.deepEqual([counted.users, counted.isExact], [12_000, true]);
+    const { users, isExact } = await createUserTotals(
+      server.database,
+      createSettableClock(),
+      11_000,
+    ).read(id);
+    assert.equal(isExact, false);
+    assert.ok(Math.abs(users - 12_000) < 500, String(users));
+  });
+});

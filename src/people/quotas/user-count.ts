@@ -69,6 +69,8 @@ export function createUserCount(database: Database, clock: Clock): UserCount {
   };
 }
 
+export { countUsers } from "./store.ts";
+
 /** Full until it is counted. */
 const notCounted = (): Count => ({
   users: Number.POSITIVE_INFINITY,

@@ -5854,7 +5854,7 @@ export interface operations {
                             call: string;
                             /** @description The name of the API key; null for others. */
                             key_name: string | null;
-                            /** @description The `X-Request-Id` of the request. */
+                            /** @description The `X-Request-Id` of the response. */
                             request_id: string;
                             /** @description The id that Rapport gave the profile. */
                             platform_id: string;
@@ -6915,7 +6915,7 @@ export interface operations {
                             call: string;
                             /** @description The name of the API key; null for others. */
                             key_name: string | null;
-                            /** @description The `X-Request-Id` of the request. */
+                            /** @description The `X-Request-Id` of the response. */
                             request_id: string;
                         } | {
                             /**
@@ -6936,7 +6936,7 @@ export interface operations {
                             call: string;
                             /** @description The name of the API key; null for others. */
                             key_name: string | null;
-                            /** @description The `X-Request-Id` of the request. */
+                            /** @description The `X-Request-Id` of the response. */
                             request_id: string;
                             /** @description The id that Rapport gave the profile. */
                             platform_id: string;
@@ -7778,7 +7778,7 @@ export interface operations {
                             call: string;
                             /** @description The name of the API key; null for others. */
                             key_name: string | null;
-                            /** @description The `X-Request-Id` of the request. */
+                            /** @description The `X-Request-Id` of the response. */
                             request_id: string;
                         }[];
                         /** @description The `cursor` of the next page; absent on the last. */
@@ -18913,7 +18913,7 @@ export interface operations {
                             actor_name: string | null;
                             /** @description The call that did it. */
                             call: string | null;
-                            /** @description The `X-Request-Id` of the request. */
+                            /** @description The `X-Request-Id` of the response. */
                             request_id: string | null;
                             /** @description The IP address of the caller. */
                             address: string | null;
@@ -19065,7 +19065,7 @@ export interface operations {
                                 actor_name: string | null;
                                 /** @description The call that did it. */
                                 call: string | null;
-                                /** @description The `X-Request-Id` of the request. */
+                                /** @description The `X-Request-Id` of the response. */
                                 request_id: string | null;
                                 /** @description The IP address of the caller. */
                                 address: string | null;
@@ -19380,7 +19380,7 @@ export interface operations {
                              * @example dev
                              */
                             api_key: string | null;
-                            /** @description The `X-Request-Id` of the request. */
+                            /** @description The `X-Request-Id` of the response. */
                             request_id: string;
                         }[];
                         /** @description The `cursor` of the next page; absent on the last. */

@@ -17,6 +17,14 @@ export interface ObserveServices {
   readonly tracing: Tracing;
 }
 
+const CALLERS_ID = /^[\w.:-]{1,128}$/;
+
+/** The id that a caller gave a request (`X-Request-Id`), to find it in the log again. */
+function callersIdOf({ headers }: FastifyRequest): string | undefined {
+  const given = headers["x-request-id"];
+  return typeof given === "string" && CALLERS_ID.test(given) ? given : undefined;
+}
+
 /**
  * One line and one count a request: no query, no body, no identifier of a person.
  *
@@ -45,6 +53,7 @@ export function observeRequests(
     log.info(
       {
         request_id: request.id,
+        caller_request_id: callersIdOf(request),
         ...labels,
         duration_ms: Math.round(elapsedTime * 10) / 10,
         workspace: request.context?.workspace?.name,
@@ -89,8 +98,8 @@ function endingOf(status: number): Ending {
 
 /** A request with what became of it, as a test wants to know it. */
 export interface ReceivedRequest {
-  /** Its `X-Request-Id`. */
-  readonly id: string;
+  /** The `X-Request-Id` that its caller gave it. */
+  readonly callersId: string | undefined;
   readonly method: string;
   readonly path: string;
   readonly query: Readonly<Record<string, unknown>>;
@@ -104,9 +113,9 @@ export function reportRequests(
   onReceived: (received: ReceivedRequest) => void,
 ): void {
   server.addHook("onResponse", async (request, { statusCode: status }) => {
-    const { id, method, query, body, context } = request;
+    const { method, query, body, context } = request;
     onReceived({
-      id,
+      callersId: callersIdOf(request),
       method,
       path: request.url.split("?", 1)[0] ?? "",
       query: { ...(query as Record<string, unknown>) },

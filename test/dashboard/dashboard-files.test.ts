@@ -57,11 +57,14 @@ test("an asset whose name changes with its content is cached for ever, and every
   assert.equal((await get("/", { "if-none-match": etag })).status, 304);
 });
 
-test("files are sent packed to browsers that unpack them", async () => {
+test("files are sent packed to browsers that unpack them, in no coding that they give a weight of 0", async () => {
   for (const [accepted, sent] of [
     ["gzip, deflate, br", "br"],
     ["gzip", "gzip"],
     ["identity", null],
+    ["br;q=0, gzip", "gzip"],
+    ["br; q=0.000, gzip;q=0", null],
+    ["br;q=0.5", "br"],
   ] as const) {
     const response = await get("/assets/index-AbCd1234.js", { "accept-encoding": accepted });
     assert.equal(response.headers.get("content-encoding"), sent);

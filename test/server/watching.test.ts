@@ -1,6 +1,8 @@
 /* What those who run the server see of it: logs and metrics, never with anything of a person. */
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { type IncomingMessage, request } from "node:http";
 import { after, describe, test } from "node:test";
 import type { Config } from "../../src/server/config.ts";
 import { serve } from "../../src/server/serve.ts";
@@ -67,10 +69,11 @@ describe("the log", () => {
         ["POST", "/users/export/ids", 201, "watched"],
       ],
     );
-    for (const { request_id, duration_ms } of requests) {
-      assert.equal(request_id, "request-1");
+    for (const { caller_request_id, duration_ms } of requests) {
+      assert.equal(caller_request_id, "request-1");
       assert.equal(typeof duration_ms, "number");
     }
+    assert.equal(new Set(requests.map(({ request_id }) => request_id)).size, requests.length);
     const whole = lines.join("");
     for (const secret of SECRETS) assert.ok(!whole.includes(secret), secret);
   });
@@ -98,5 +101,22 @@ describe("GET /metrics", () => {
     assert.match(text, /^rapport_written_items_total 1$/m);
     for (const secret of SECRETS) assert.ok(!text.includes(secret), secret);
     assert.equal((await fetch(`${url}/metrics`)).status, 404);
+  });
+
+  test("on a loopback address, metrics are refused to requests that name another host", async () => {
+    const { metricsUrl } = await loggedServer("silent");
+    const { port } = new URL(metricsUrl);
+    const statusFor = async (host: string) => {
+      const sent = request(metricsUrl, { headers: { host } }).end();
+      const [response] = (await once(sent, "response")) as [IncomingMessage];
+      response.resume();
+      return response.statusCode;
+    };
+    for (const host of ["127.0.0.1", `127.0.0.1:${port}`, "localhost:1", "[::1]:9090"]) {
+      assert.equal(await statusFor(host), 200, host);
+    }
+    for (const host of ["evil.example", `evil.example:${port}`, "127.0.0.1.evil.example"]) {
+      assert.equal(await statusFor(host), 403, host);
+    }
   });
 });

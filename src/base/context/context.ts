@@ -15,7 +15,7 @@ export interface Context {
   readonly actorName: string | null;
   /** The endpoint as declared, such as `POST /users/track`, or the kind of job; empty for the server. */
   readonly call: string;
-  /** As in `X-Request-Id`; the id of a job; empty for the server. */
+  /** As in the response's `X-Request-Id`: never the caller's. The id of a job; empty for the server. */
   readonly requestId: string;
   /** The caller's IP address as trusted proxies report it; null for jobs and the server. */
   readonly address: string | null;

@@ -117,7 +117,7 @@ const NOTES: readonly (readonly [name: string, description: string, example?: un
   ["actor_name", "The name of the key or token.", "backend"],
   ["key_name", "The name of the API key; null for others.", "backend"],
   ["call", "The call that did it.", "POST /users/merge"],
-  ["request_id", "The `X-Request-Id` of the request.", "0d7e5a3c-7d0e-4f1b-8a5d-2b1c3d4e5f60"],
+  ["request_id", "The `X-Request-Id` of the response.", "0d7e5a3c-7d0e-4f1b-8a5d-2b1c3d4e5f60"],
   ["address", "The IP address of the caller.", "203.0.113.7"],
   ["workspace", "The name of the workspace.", "demo"],
   ["created_at", "When it was created.", TIME],

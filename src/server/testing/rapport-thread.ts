@@ -25,8 +25,8 @@ async function start() {
   const config: Config = {
     ...readConfig(environmentOf(options)),
     clock,
-    onReceived({ id, ...received }) {
-      if (id.startsWith(OWN_REQUEST)) return;
+    onReceived({ callersId, ...received }) {
+      if (callersId?.startsWith(OWN_REQUEST)) return;
       if (requests.length >= MOST_REQUESTS) requests.shift();
       requests.push(received);
     },

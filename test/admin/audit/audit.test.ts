@@ -20,11 +20,11 @@ describe("the audit log", () => {
   test("the audit entry of a key change records who did what, when and from where", async () => {
     const workspace = await server.workspace();
     const before = Date.now();
-    await server.send(
+    const { headers } = await server.send(
       "POST",
       `/admin/v1/workspaces/${workspace.name}/api-keys`,
       { name: "ci", permissions: ["users.track"], ip_allowlist: ["10.0.0.0/8"] },
-      { key: server.adminToken, headers: { "x-request-id": "audit-1" } },
+      { key: server.adminToken },
     );
     const [entry] = await entriesOf(`workspace=${workspace.name}&kind=api_key&name=ci`);
     assert.ok(entry);
@@ -42,9 +42,32 @@ describe("the audit log", () => {
       actor: "administrator",
       actor_name: null,
       call: "POST /admin/v1/workspaces/:name/api-keys",
-      request_id: "audit-1",
+      request_id: headers.get("x-request-id"),
       address: "127.0.0.1",
     });
+  });
+
+  test("the audit names a request by an id that the server made, whatever id its caller gave it", async () => {
+    const workspace = await server.workspace();
+    const path = `/admin/v1/workspaces/${workspace.name}/teams`;
+    const ids = new Set<unknown>();
+    for (const team of ["one", "two"]) {
+      const { headers } = await server.send(
+        "PUT",
+        `${path}/${team}`,
+        {},
+        {
+          key: server.adminToken,
+          headers: { "x-request-id": "00000000-0000-4000-8000-000000000000" },
+        },
+      );
+      const [entry] = await entriesOf(`workspace=${workspace.name}&kind=team&name=${team}`);
+      assert.equal(entry?.request_id, headers.get("x-request-id"));
+      assert.match(String(entry?.request_id), /^[0-9a-f-]{36}$/);
+      ids.add(entry?.request_id);
+    }
+    assert.equal(ids.size, 2);
+    assert.ok(!ids.has("00000000-0000-4000-8000-000000000000"));
   });
 
   test("every change to an API key creates one audit entry, and a call that changes nothing creates none", async () => {

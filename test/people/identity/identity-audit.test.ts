@@ -278,9 +278,8 @@ describe("the identity audit", () => {
   test("the identity audit records a merge with its time, key, request and effects, but no user data", async () => {
     const workspace = await twoUsers();
     const [k, m] = await everybody(workspace);
-    const options = { headers: { "x-request-id": "request-1" } };
     const merge_updates = [{ identifier_to_merge: id("m"), identifier_to_keep: id("k") }];
-    await workspace.call("POST", "/users/merge", { merge_updates }, options);
+    const { headers } = await workspace.call("POST", "/users/merge", { merge_updates });
     const entries = await auditOf(workspace);
     assert.equal(entries.length, 1);
     const { id: entryId, at, effects, ...entry } = entries[0] as Entry;
@@ -290,7 +289,7 @@ describe("the identity audit", () => {
       action: "merge",
       call: "POST /users/merge",
       key_name: "test",
-      request_id: "request-1",
+      request_id: headers.get("x-request-id"),
       platform_id: k?.platform_id,
       merged_platform_id: m?.platform_id,
     });

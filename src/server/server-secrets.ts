@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Logger } from "pino";
+import { hasSecret } from "../admin/access/manage-credentials.ts";
 import { discardSealing, type SealedKind } from "../admin/secrets/rotate.ts";
 import {
   createSealing,
@@ -137,16 +138,29 @@ async function readKeyFile(setting: string, path: string | undefined): Promise<s
  * The token that opens `/admin/v1` on this server: `ADMIN_TOKEN` where it is set, else the generated one of the
  * database. One that is replaced by `ADMIN_TOKEN` never works again.
  *
- * @throws Problem INVALID_REQUEST for a token that could be guessed.
+ * @throws Problem INVALID_REQUEST for a token that could be guessed; an Error in words for one that is a key, too.
  */
-export async function findAdminToken(
-  database: Database,
-  { adminToken, dataDir, shortestSecret }: Config,
-): Promise<SharedSecret> {
+export async function findAdminToken(database: Database, config: Config): Promise<SharedSecret> {
+  const { adminToken, dataDir, shortestSecret } = config;
+  await refuseSharedToken(config, database);
   if (adminToken === undefined) return shareSecret(database, dataDir, ADMIN_TOKEN_FILE, "admin");
   refuseShortSecret(adminToken, shortestSecret, "ADMIN_TOKEN");
   await retireSharedSecret(database, dataDir, ADMIN_TOKEN_FILE);
   return { hash: hashSecret(adminToken), secret: adminToken, isNew: false, origin: undefined };
+}
+
+/** The admin tokens of the settings, hashed. */
+export const adminTokenHashesOf = ({ adminToken, previousAdminToken }: Config): string[] =>
+  [adminToken, previousAdminToken].filter((token) => token !== undefined).map(hashSecret);
+
+/** The holders of keys would be administrators. @throws an Error in words. */
+export async function refuseSharedToken(config: Config, database: Database): Promise<void> {
+  const hashes = adminTokenHashesOf(config);
+  if (hashes.length === 0 || !(await hasSecret(database, hashes))) return;
+  throw new Error(
+    "ADMIN_TOKEN or PREVIOUS_ADMIN_TOKEN is also an API key or a SCIM token of this database. " +
+      "Set another admin token, for example from: openssl rand -hex 24",
+  );
 }
 
 /**

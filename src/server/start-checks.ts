@@ -25,7 +25,13 @@ import { hostsOf } from "../database/postgres/hosts-of.ts";
 import { COMPANY_RESOURCES, RESOURCES, SEALED_KINDS } from "./app.ts";
 import type { Config } from "./config.ts";
 import { openDatabase } from "./open-database.ts";
-import { checkSealingOf, generatesSecrets, readSecretKeys } from "./server-secrets.ts";
+import {
+  adminTokenHashesOf,
+  checkSealingOf,
+  generatesSecrets,
+  readSecretKeys,
+  refuseSharedToken,
+} from "./server-secrets.ts";
 
 /**
  * Makes a check.
@@ -79,6 +85,10 @@ export const DATABASE_CHECKS = {
   },
   schema: async (_config, database) => {
     await checkHistory(database);
+    return undefined;
+  },
+  "admin token": async (config, database) => {
+    await refuseSharedToken(config, database);
     return undefined;
   },
   "secret key": async (config, database) => {
@@ -137,6 +147,7 @@ async function tryOn(config: Config, path: string, database: Database) {
     clock: systemClock,
     sealing: createSealing({ ...secrets, current }),
     shortestSecret: config.shortestSecret,
+    adminTokenHashes: adminTokenHashesOf(config),
     resources: RESOURCES,
     companyResources: COMPANY_RESOURCES,
     authenticator: { forget: () => {} },

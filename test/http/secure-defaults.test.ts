@@ -5,6 +5,7 @@ import { readConfig } from "../../src/server/config.ts";
 import { serve } from "../../src/server/serve.ts";
 import { welcomeText } from "../../src/server/welcome.ts";
 import { startOwnServer, testConfig } from "../harness.ts";
+import { temporaryFolder } from "../stored-rows.ts";
 
 const server = await startOwnServer({ shortestSecret: 24, adminToken: "admin-token-of-this-test" });
 
@@ -44,6 +45,34 @@ describe("keys and tokens", () => {
   test("a server with an ADMIN_TOKEN under 24 characters does not start", async () => {
     const config = await testConfig({ adminToken: "a".repeat(23), shortestSecret: 24 });
     await assert.rejects(serve(config), /^Error: ADMIN_TOKEN has 23 characters|ADMIN_TOKEN has 23/);
+  });
+
+  test("a manifest with an API key or SCIM token that is the admin token is refused with its name", async () => {
+    const key = server.adminToken;
+    const asKey = await apply({}, { api_keys: [{ name: "dev", key, permissions: [] }] });
+    assert.equal(asKey.status, 400);
+    assert.match(asKey.body.message, /^The key of the API key 'dev' is also an admin token/);
+    assert.ok(!JSON.stringify(asKey.body).includes(key));
+    const previous = { previous_key: key, previous_key_until: "2036-01-01T00:00:00Z" };
+    const asPrevious = await apply({}, { api_keys: [{ ...keyOf(24)[0], ...previous }] });
+    assert.match(asPrevious.body.message, /'dev' is also an admin token/);
+    const [token] = tokenOf(24);
+    const asToken = await apply({ scim_tokens: [{ ...token, token: key }] });
+    assert.match(asToken.body.message, /^The token of the SCIM token 'idp' is also an admin token/);
+  });
+
+  test("a server whose admin token is a key of its database, even a revoked one, does not start", async () => {
+    const first = await startOwnServer({ dataDir: await temporaryFolder() });
+    const { dataDir, databaseUrl } = first.config;
+    const key = "a-key-that-becomes-a-token";
+    const api_keys = [{ name: "dev", key, permissions: [] }];
+    await first.admin("POST", "/admin/v1/apply", declared({}, { api_keys }));
+    await first.admin("DELETE", "/admin/v1/workspaces/strict/api-keys/dev");
+    await first.stop();
+    for (const tokens of [{ adminToken: key }, { previousAdminToken: key }]) {
+      const config = await testConfig({ dataDir, databaseUrl, ...tokens });
+      await assert.rejects(serve(config), /is also an API key or a SCIM token of this database/);
+    }
   });
 
   test("only DATA_DIR=memory: accepts keys and tokens under 24 characters", () => {

@@ -130,6 +130,12 @@ describe("rapport apply", { concurrency: 4 }, () => {
       "10:8",
       /resource exhaustion/,
     ],
+    [
+      "an alias that refers to what contains it",
+      `${GOOD("f10")}more: &self\n  within: [{ it: *self }]\n`,
+      "10:18",
+      /^The alias '\*self' refers to what contains it\.$/,
+    ],
     ["nothing", "", "1:1", /^The manifest must be an object$/],
   ];
   for (const [what, text, at, rule] of faults) {

@@ -196,6 +196,7 @@ describe("rapport doctor and rapport serve", () => {
     await newer.close();
     await assertRefused({ check: "schema", environment: started, message: /9999-newer\.sql/ });
     assert.deepEqual(Object.keys(DATABASE_CHECKS).sort(), [
+      "admin token",
       "data folder",
       "manifest",
       "schema",

@@ -20,6 +20,8 @@ import { type CredentialKind, type CredentialTarget, nameTaken } from "./credent
 import type { LastUsed } from "./last-used.ts";
 import { insertSecrets, retireSecrets } from "./secret-store.ts";
 
+export { hasSecret } from "./secret-store.ts";
+
 /* Changes to single API keys and SCIM tokens by an administrator. Every change is audited. */
 
 export interface CredentialServices {

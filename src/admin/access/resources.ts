@@ -5,7 +5,13 @@ import { Problem } from "../../base/problem.ts";
 import { parseTime } from "../../base/values/times.ts";
 import type { Transaction } from "../../database/database.ts";
 import { hashSecret, refuseShortSecret } from "../secrets/secrets.ts";
-import { describe, difference, type Entry, type Resource } from "../workspaces/resource.ts";
+import {
+  describe,
+  difference,
+  type Entry,
+  type Resource,
+  type ResourceServices,
+} from "../workspaces/resource.ts";
 import {
   type DeclaredCredential,
   selectCredentials,
@@ -62,9 +68,10 @@ function credentialResource<Grant, Where extends Context>(
       { additionalProperties: false },
     ),
     identity: "name",
-    async apply(tx, { clock, shortestSecret, note }, context, entries: readonly Entry[]) {
+    async apply(tx, services, context, entries: readonly Entry[]) {
+      const { clock, note } = services;
       const { id: ownerId, workspace } = ownerOf(context);
-      const wanted = entries.map((entry) => declaredCredential(kind, entry, shortestSecret));
+      const wanted = entries.map((entry) => declaredCredential(kind, entry, services));
       const declared = await selectDeclared(tx, table, ownerId);
       if (note) await noteDrift(tx, kind, wanted, declared, note);
       const present = declared.map(
@@ -114,17 +121,21 @@ async function noteDrift<Grant>(
 /**
  * A declared credential as it is stored, with hashes in place of its secrets.
  *
- * @param shortest how many characters the secret needs; the previous one may be shorter.
- * @throws Problem INVALID_REQUEST for a short secret, or half of what describes the previous one.
+ * @param services the previous secret may be shorter than `shortestSecret`.
+ * @throws Problem INVALID_REQUEST for a short secret, one that is an admin token, or half of what describes the previous
+ *   one.
  */
 function declaredCredential<Grant>(
   { noun, secretName, grantOf, defaults }: CredentialKind<Grant>,
   entry: Entry,
-  shortest: number,
+  {
+    shortestSecret,
+    adminTokenHashes,
+  }: Pick<ResourceServices, "shortestSecret" | "adminTokenHashes">,
 ): DeclaredCredential<Grant> {
   const name = entry.name as string;
   const current = entry[secretName] as string;
-  refuseShortSecret(current, shortest, `The ${secretName} of the ${noun} '${name}'`);
+  refuseShortSecret(current, shortestSecret, `The ${secretName} of the ${noun} '${name}'`);
   const previous = entry[`previous_${secretName}`] as string | undefined;
   const until = entry[`previous_${secretName}_until`] as string | undefined;
   if ((previous === undefined) !== (until === undefined)) {
@@ -137,6 +148,10 @@ function declaredCredential<Grant>(
       ? [{ hash: hashSecret(previous), until: (parseTime(until) as Date).toISOString() }]
       : []),
   ];
+  if (secrets.some(({ hash }) => adminTokenHashes.includes(hash))) {
+    const rule = "is also an admin token, which may do everything. Generate another one";
+    throw new Problem("INVALID_REQUEST", `The ${secretName} of the ${noun} '${name}' ${rule}.`);
+  }
   return { name, ...grantOf({ ...defaults, ...entry }), secrets };
 }
 

@@ -84,3 +84,12 @@ export async function selectOverlaps(
   );
   return new Map(rows.map((row) => [row.ownerId, row.until]));
 }
+
+/** Whether one of these hashes is that of a secret of a key or token, revoked ones included. */
+export async function hasSecret(database: Queryable, hashes: readonly string[]): Promise<boolean> {
+  const rows = await database.query(
+    "select from secrets where secret_hash = any($1::text[]) limit 1",
+    [hashes],
+  );
+  return rows.length > 0;
+}

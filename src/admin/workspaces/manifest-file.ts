@@ -69,14 +69,29 @@ async function readManifestFile(
   return { content, placeOf };
 }
 
-/** The document as plain values. An alias (`*name`) may lead nowhere, or to far too much. */
+/** The document as plain values. An alias (`*name`) may lead nowhere, to far too much, or around in a circle. */
 function contentOf(document: Document, placeAt: (offset: number) => string): unknown {
+  refuseCircles(document, placeAt);
   try {
     return document.toJS();
   } catch (error) {
     const place = placeAt(offsetOfAlias(document));
     throw new ManifestUnreadable([{ place, rule: (error as Error).message }]);
   }
+}
+
+/** An alias leads back to what was anchored before it, so a circle has one that leads to a node around itself. */
+function refuseCircles(document: Document, placeAt: (offset: number) => string): void {
+  const faults: FileFault[] = [];
+  visit(document, {
+    Alias(_key, alias, around) {
+      const target = alias.resolve(document);
+      if (target === undefined || !around.includes(target)) return;
+      const place = placeAt(alias.range?.[0] ?? 0);
+      faults.push({ place, rule: `The alias '*${alias.source}' refers to what contains it.` });
+    },
+  });
+  if (faults.length > 0) throw new ManifestUnreadable(faults);
 }
 
 /** Where the alias that leads nowhere begins, else the first one. */

@@ -49,6 +49,8 @@ export interface ResourceServices {
   readonly sealing: Sealing;
   /** The minimum length of a declared key or token, in characters. */
   readonly shortestSecret: number;
+  /** The hashes of the admin tokens that work: no declared key or token may be one of them. */
+  readonly adminTokenHashes: readonly string[];
   /** What a workspace consists of; a new one starts with their defaults. */
   readonly resources: readonly Resource[];
   /** Tells who applies a manifest, in a sentence, what differs from it and stays so. */

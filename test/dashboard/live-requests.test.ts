@@ -240,6 +240,58 @@ describe("personal data in live requests", () => {
     assert.equal(await search(support, path), 1);
   });
 
+  test("a person without view_pii reads no captured calls, whose paths may name users, and cannot search by path", async () => {
+    const settings = "/admin/v1/workspaces/demo/settings";
+    await server.admin("PUT", settings, { capture_unsupported: true });
+    const path = "/catalogs/private-ada%40acme.example/items";
+    assert.equal((await server.send("GET", path, undefined, { key: "dev-key" })).status, 200);
+    const captured = "/admin/v1/workspaces/demo/captured";
+    const developer = await person(["dev_console"]);
+    for (const query of ["", `?path=${encodeURIComponent(path)}`, "?path=/catalogs"]) {
+      const { status, body } = await developer.call("GET", captured + query);
+      assert.equal(status, 403, query);
+      assert.match(body.message, /view_pii/);
+      assert.doesNotMatch(JSON.stringify(body), /private-ada|"captured"/);
+    }
+    const support = await person(["dev_console", "view_pii"]);
+    const shown = await support.call("GET", captured);
+    assert.equal(shown.body.captured[0].path, path);
+    const live = (await developer.call("GET", PATH)).body.requests;
+    assert.equal(live[0].path, "/catalogs/:catalog/items");
+    await server.admin("PUT", settings, {});
+  });
+
+  test("the author of a page without view_pii sees no preview of it, and the preview link shows a made-up user", async () => {
+    await track({
+      attributes: [{ external_id: "private-ada", email: "private-ada@acme.example" }],
+    });
+    const centers = "/admin/v1/workspaces/demo/preference-centers";
+    const { id, ...center } = (await server.admin("GET", centers)).body.preference_centers[0];
+    const author = await person(["basic_access", "manage_email_settings"]);
+    const page_html = "<p>{{${email_address}}}</p>";
+    const content = { name: center.name, title: "Choices", page_html };
+    assert.equal((await author.call("PUT", `${centers}/${id}`, content)).status, 200);
+    for (const [method, path, body] of [
+      ["GET", "preview?external_id=private-ada", undefined],
+      ["GET", "preview", undefined],
+      ["POST", "preview", { center: content, external_id: "private-ada" }],
+    ] as const) {
+      const answer = await author.call(method, `${centers}/${id}/${path}`, body);
+      assert.equal(answer.status, 403, path);
+      assert.match(answer.body.message, /view_pii/);
+    }
+    const link = await author.call("POST", `${centers}/${id}/preview-link`, {});
+    for (const query of ["", "?external_id=private-ada"]) {
+      const shown = await fetch(link.body.url + query);
+      const html = await shown.text();
+      assert.ok(!html.includes("private-ada"));
+      if (shown.ok) assert.match(html, /sam\.sample@example\.com/);
+    }
+    const support = await person(["basic_access", "view_pii"]);
+    const seen = await support.call("GET", `${centers}/${id}/preview?external_id=private-ada`);
+    assert.match(String(seen.body), /private-ada@acme\.example/);
+  });
+
   test("a person without view_pii sees the code of a refusal, not its message, which quotes what was sent", async () => {
     await track({ events: [{ external_id: "ada", name: "opened", time: "private-time" }] });
     const developer = await person(["dev_console"]);

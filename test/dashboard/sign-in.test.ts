@@ -272,6 +272,27 @@ describe("the end of a session", () => {
     assert.deepEqual(statuses, { alone: 401, attended: 200 });
   });
 
+  test("a person has at most 100 sessions: another sign-in ends the one that was used least recently", async () => {
+    const own = await startOwnServer();
+    const [first, second] = [await signIn(own), await signIn(own)];
+    const begin = async () => {
+      const body = { admin_token: own.adminToken };
+      assert.equal((await own.send("POST", "/dashboard/session", body)).status, 200);
+    };
+    const isOpen = async (browser: typeof first) =>
+      (await browser.call("GET", "/dashboard/session")).status === 200;
+    for (let sessions = 2; sessions < 100; sessions++) await begin();
+    assert.deepEqual([await isOpen(first), await isOpen(second)], [true, true]);
+    for (let more = 0; more < 3; more++) {
+      await begin();
+      const [row] = await own.database.query<{ sessions: number }>(
+        "select count(*)::int as sessions from dashboard_sessions",
+      );
+      assert.equal(row?.sessions, 100);
+      assert.deepEqual([await isOpen(first), await isOpen(second)], [false, more === 0]);
+    }
+  });
+
   test("signing out ends the session of this browser alone", async () => {
     const [one, other] = [await signIn(server), await signIn(server)];
     const answer = await one.call("DELETE", "/dashboard/session");

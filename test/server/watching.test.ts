@@ -78,6 +78,29 @@ describe("the log", () => {
     for (const secret of SECRETS) assert.ok(!whole.includes(secret), secret);
   });
 
+  test("the log names the route of a request and never its path, in which callers may name a user", async () => {
+    const { stop, lines, url } = await loggedServer("trace");
+    const headers = { authorization: "Bearer the-api-key" };
+    const { email, external_id: id } = PERSONAL;
+    for (const path of [
+      `/preference_center/v1/none/url/${encodeURIComponent(email)}`,
+      `/catalogs/${id}/items/${id}`,
+      `/users/track/${id}`,
+      `/users/${id}/%ff`,
+      `/dashboard/w/watched/users/${id}?query=${encodeURIComponent(email)}`,
+      `/preferences/${id}`,
+    ]) {
+      await fetch(url + path, { headers });
+    }
+    await stop();
+    const logged = lines.map((line) => JSON.parse(line)).filter((line) => line.msg === "request");
+    assert.ok(logged.length >= 10, String(logged.length));
+    assert.ok(logged.some(({ route }) => /^\/preference_center\/v1\/:\w+\/url\/:\w+$/.test(route)));
+    for (const secret of [...SECRETS, encodeURIComponent(email)]) {
+      assert.ok(!lines.join("").includes(secret), secret);
+    }
+  });
+
   test("LOG_LEVEL warn and silent suppress the log of requests", async () => {
     for (const level of ["warn", "silent"] as const) {
       const { stop, lines } = await loggedServer(level);

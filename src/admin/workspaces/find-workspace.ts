@@ -31,8 +31,8 @@ export const loadWorkspace = async (
   id: number,
 ): Promise<Workspace | undefined> => (await loadWorkspaces(database, [id])).get(id);
 
-/** How a workspace presents itself (empty for one that does not exist), and whether its change feed is on (`Workspace.feed`). */
-export { selectBrand as readBrand, selectFeed as readFeed } from "./store.ts";
+/** What preference pages need of the settings, and whether its change feed is on (`Workspace.feed`). */
+export { selectFeed as readFeed, selectPageSettings as readPageSettings } from "./store.ts";
 
 /** The names of all workspaces, by id. */
 export async function readWorkspaceNames(

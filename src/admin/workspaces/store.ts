@@ -253,16 +253,23 @@ export async function deleteApps(
   ]);
 }
 
-/** Settings stored by earlier versions have no brand. */
-export async function selectBrand(
+/** What preference pages need of the settings. */
+export type PageSettings = Pick<WorkspaceSettings, "brand" | "page_image_hosts">;
+
+/** Settings stored by earlier versions have none of them. */
+export async function selectPageSettings(
   database: Queryable,
   workspaceId: number,
-): Promise<WorkspaceSettings["brand"]> {
-  const [row] = await database.query<{ brand: WorkspaceSettings["brand"] | null }>(
-    "select settings -> 'brand' as brand from workspaces where workspace_id = $1",
+): Promise<PageSettings> {
+  const [row] = await database.query<{
+    brand: PageSettings["brand"] | null;
+    hosts: PageSettings["page_image_hosts"] | null;
+  }>(
+    `select settings -> 'brand' as brand, settings -> 'page_image_hosts' as hosts
+     from workspaces where workspace_id = $1`,
     [workspaceId],
   );
-  return row?.brand ?? {};
+  return { brand: row?.brand ?? {}, page_image_hosts: row?.hosts ?? [] };
 }
 
 /** A subscription group as it is declared. */

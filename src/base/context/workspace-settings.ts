@@ -17,6 +17,13 @@ const RateLimit = Type.Union(
 
 const Color = Type.String({ pattern: "^#[0-9a-fA-F]{6}$", examples: ["#3453d1"] });
 
+/** As a Content-Security-Policy takes it: nothing in it can end the list of hosts there. */
+const ImageHost = Type.String({
+  pattern: "^(\\*|(\\*\\.)?[a-z0-9-]+(\\.[a-z0-9-]+)*(:[0-9]{1,5})?)$",
+  maxLength: 255,
+  examples: ["cdn.acme.example"],
+});
+
 const Brand = Type.Object(
   {
     company: Type.Optional(
@@ -193,6 +200,16 @@ export const Settings = Type.Object(
     ),
     brand: Type.Optional(Brand),
     export_bucket: Type.Optional(ExportBucket),
+    page_image_hosts: Type.Optional(
+      Type.Array(ImageHost, {
+        maxItems: 50,
+        uniqueItems: true,
+        description:
+          "Hosts from which preference pages load pictures and fonts, over https, beside the host of the brand's logo; " +
+          "* for any. None by default: an address of a picture can tell its host what a page knows of its reader.",
+        examples: [["cdn.acme.example", "*.images.example"]],
+      }),
+    ),
     capture_unsupported: Type.Optional(
       Type.Boolean({
         description:
@@ -244,4 +261,5 @@ export const DEFAULT_SETTINGS: WorkspaceSettings = {
   capture_unsupported: false,
   brand: {},
   export_bucket: {},
+  page_image_hosts: [],
 };

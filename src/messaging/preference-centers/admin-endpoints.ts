@@ -109,7 +109,7 @@ const putEndpoint = endpoint({
   replies: { 200: Type.Object({ ...Center, warnings: Warnings, message: Success }) },
 }).handledBy(async (services: AdministerServices & CheckServices, context, { params, body }) => {
   const wanted = centerOf({ id: params.id, ...body });
-  const warnings = await checkCenter(services, context.workspace.id, wanted, DECLARED_NAMES);
+  const warnings = await checkCenter(services, context.workspace, wanted, DECLARED_NAMES);
   const center = await putCenter(services, context, wanted);
   return { status: 200, body: { ...viewOf(center), ...(warnings.length > 0 && { warnings }) } };
 });
@@ -190,7 +190,7 @@ const previewContentEndpoint = endpoint({
 }).handledBy(async (services: PreviewServices, context, { params, body }) => {
   const { center, ...options } = body;
   const wanted = centerOf({ id: params.id, ...center });
-  const warnings = await checkCenter(services, context.workspace.id, wanted, DECLARED_NAMES);
+  const warnings = await checkCenter(services, context.workspace, wanted, DECLARED_NAMES);
   const html = await previewContent(services, context.workspace, wanted, options);
   if (options.external_id !== undefined) await recordRead(services, context, "preference_page", 1);
   const noted = warnings.length > 0 && { warnings };

@@ -1,3 +1,4 @@
+import type { Workspace } from "../../base/context/workspace.ts";
 import { Problem } from "../../base/problem.ts";
 import { defineWork, type ThreadPool, WorkExceeded } from "../../base/threads/thread-pool.ts";
 import { findUnstorable } from "../../base/values/plain-json.ts";
@@ -7,6 +8,7 @@ import type { CenterWarning } from "./content-form.ts";
 import { DEFAULT_CONFIRMATION, DEFAULT_PAGE } from "./default-page.ts";
 import { DEFAULT_TEXTS } from "./default-texts.ts";
 import { localeTag } from "./locales.ts";
+import { imageHostsOf, isPolicyHost } from "./page-policy.ts";
 import type { checkPages } from "./page-work.ts";
 
 /** What the members are called where they come from. */
@@ -40,6 +42,9 @@ const CHECK = defineWork<typeof checkPages>(
   10_000,
 );
 
+/** A workspace, or its name before it has settings; what these leave without effect is not noted then. */
+type Owner = Pick<Workspace, "id" | "settings"> | string;
+
 export interface CheckServices {
   readonly threads: ThreadPool;
 }
@@ -47,7 +52,6 @@ export interface CheckServices {
 /**
  * Checks what a team wrote; its pages on a thread, on behalf of `owner`.
  *
- * @param owner a workspace's id, or its name before it has one.
  * @param path its place in a manifest, which finds the line by it.
  * @returns what is in the pages that has no effect in a browser.
  * @throws Problem INVALID_REQUEST that names the member and, in a page, the line, the column, and the
@@ -55,7 +59,7 @@ export interface CheckServices {
  */
 export async function checkCenter(
   { threads }: CheckServices,
-  owner: number | string,
+  owner: Owner,
   center: CenterContent,
   names: MemberNames,
   path: readonly (string | number)[] = [],
@@ -83,12 +87,14 @@ const isReady = ({ pageHtml, confirmationHtml, translations }: CenterContent): b
 
 async function judgePages(
   threads: ThreadPool,
-  owner: number | string,
+  owner: Owner,
   center: CenterContent,
   names: MemberNames,
 ): Promise<ReturnType<typeof checkPages>> {
   try {
-    return await threads.run(CHECK, owner, { center, names });
+    const isNamed = typeof owner === "string";
+    const imageHosts = isNamed ? ["*"] : imageHostsOf(owner.settings);
+    return await threads.run(CHECK, isNamed ? owner : owner.id, { center, names, imageHosts });
   } catch (error) {
     if (!(error instanceof WorkExceeded)) throw error;
     const rule = "and the other texts take too much time or memory to parse and render";
@@ -129,6 +135,7 @@ function findMemberFault(center: CenterContent, names: MemberNames): CenterFault
   return { member: "translations", rule: `has '${odd}', which is not a tag such as es or es-MX` };
 }
 
+/** Its origin goes into the policy of the page. */
 function isWebAddress(text: string): boolean {
   if (text.length > LONGEST_ADDRESS || !URL.canParse(text)) return false;
   const { protocol, username, password, hostname } = new URL(text);
@@ -136,9 +143,6 @@ function isWebAddress(text: string): boolean {
     ["https:", "http:"].includes(protocol) &&
     username === "" &&
     password === "" &&
-    HOST.test(hostname)
+    isPolicyHost(hostname)
   );
 }
-
-/** Its origin goes into a header, in which `;` and `,` would end it. */
-const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])$/i;

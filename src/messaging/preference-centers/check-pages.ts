@@ -61,9 +61,9 @@ export function findPagesFault(
 }
 
 /** What the pages hold that no browser heeds, because a page runs and loads no code. */
-export const findWarnings = (center: CenterContent): PageWarning[] =>
+export const findWarnings = (center: CenterContent, imageHosts: readonly string[]): PageWarning[] =>
   PAGES.flatMap((page) =>
-    findIneffective(parseHtml(center[page])).map((note) => ({ ...note, page })),
+    findIneffective(parseHtml(center[page]), imageHosts).map((note) => ({ ...note, page })),
   );
 
 function firstOf<Item, Found>(
@@ -139,7 +139,7 @@ function findRenderFault(
   const parsed = parsePage(documentOf(center[page], center));
   if ("fault" in parsed) return { member, rule: `is rejected: ${parsed.fault.reason}` };
   const frame = { submitUrl: "#", title: center.title, locale: center.locale };
-  const rendered = renderPage(parsed.template, scopeOf(sampleReader([], {}), frame));
+  const rendered = renderPage(parsed.template, scopeOf(sampleReader([]), frame));
   if ("html" in rendered) return undefined;
   return { member, rule: `cannot be rendered: ${rendered.reason}` };
 }

@@ -204,7 +204,7 @@ const createEndpoint = endpoint({
 }).handledBy(async (services: ChangeServices, context, { body, idempotency: claim }) => {
   const { workspace } = context;
   const wanted = contentOf(body, { ...UNSAID, name: body.name });
-  const warnings = await checkCenter(services, workspace.id, wanted, API_NAMES);
+  const warnings = await checkCenter(services, workspace, wanted, API_NAMES);
   return createCenter(services, context, wanted, async (center, tx) => {
     const { name, ...summary } = summaryOf(center);
     const liquid_tag = `{{preference_center.\${${name}}}}`;
@@ -253,7 +253,7 @@ async function updateCenter(
   let warnings: CenterWarning[] = [];
   const change = async (present: CenterContent) => {
     const wanted = contentOf(body, present);
-    warnings = await checkCenter(services, workspace.id, wanted, API_NAMES);
+    warnings = await checkCenter(services, workspace, wanted, API_NAMES);
     return wanted;
   };
   const id = params.preference_center_id;

@@ -6,6 +6,7 @@ import {
   type HtmlMeter,
 } from "./html-budget.ts";
 import { viewWithoutLiquid } from "./liquid-view.ts";
+import { isImageHost } from "./page-policy.ts";
 
 /* The HTML of a page: what is wrong with it, what a browser will not do with it, and its parts. */
 
@@ -70,7 +71,10 @@ export function parseHtml(page: string): ParsedHtml {
   const shown = parseView(first);
   // The elements of several alternatives need not fit together; fields are checked one by one.
   const all = every === first ? shown : parseView(every);
-  const fault = shown.faults[0] ?? shown.elements.map(unclosed).find((note) => note !== undefined);
+  const fault =
+    shown.faults[0] ??
+    shown.elements.map(unclosed).find((note) => note !== undefined) ??
+    all.elements.map(leadsElsewhere).find((note) => note !== undefined);
   return {
     elements: shown.elements,
     inputs: all.elements.filter(({ tagName }) => tagName === "input"),
@@ -169,11 +173,41 @@ export const attributeOf = ({ attrs }: Element, name: string): string | undefine
   attrs.find((attribute) => attribute.name === name)?.value;
 
 /** What has no effect in a page, because a page runs nothing and loads no code. */
-export function findIneffective({ elements }: ParsedHtml): HtmlNote[] {
-  return elements.flatMap((element) => {
-    const line = element.sourceCodeLocation?.startLine ?? 1;
-    return ineffectiveIn(element).map((message) => ({ message, line }));
-  });
+export function findIneffective(
+  { elements }: ParsedHtml,
+  imageHosts: readonly string[],
+): HtmlNote[] {
+  return elements.flatMap((element) =>
+    [...ineffectiveIn(element), ...picturesIn(element, imageHosts)].map((message) => ({
+      message,
+      line: lineOf(element),
+    })),
+  );
+}
+
+const lineOf = ({ sourceCodeLocation }: Element): number => sourceCodeLocation?.startLine ?? 1;
+
+/** A picture whose host is written out, and is none of those that the workspace allows. */
+function picturesIn(element: Element, imageHosts: readonly string[]): string[] {
+  const source = attributeOf(element, "src") ?? "";
+  if (element.tagName !== "img" || !/^(https?:)?\/\//i.test(source)) return [];
+  const host = URL.canParse(source, "https://x") ? new URL(source, "https://x").host : "";
+  // A host that Liquid writes has letters in its place.
+  if (!host.includes(".") || isImageHost(imageHosts, host)) return [];
+  return [`a page loads pictures only from the hosts in 'page_image_hosts', which lacks '${host}'`];
+}
+
+/** What `http-equiv` may say: a page is sent with headers that say the same. */
+const HARMLESS_META = new Set(["content-type", "x-ua-compatible", "content-language"]);
+
+/** `<meta http-equiv="refresh">` leads readers elsewhere, and takes along what the page knows of them. */
+function leadsElsewhere(element: Element): HtmlNote | undefined {
+  const { tagName } = element;
+  const equivalent = attributeOf(element, "http-equiv")?.trim().toLowerCase();
+  if (tagName !== "meta" || equivalent === undefined || HARMLESS_META.has(equivalent)) {
+    return undefined;
+  }
+  return { message: "a page has no '<meta http-equiv>'", line: lineOf(element) };
 }
 
 const NEVER_LOADED = new Set(["iframe", "frame", "object", "embed", "applet", "audio", "video"]);

@@ -21,6 +21,8 @@ export interface Reader {
   readonly groups: readonly SubscriptionGroup[];
   /** How the workspace presents itself. */
   readonly brand: Brand;
+  /** From which hosts the page may load pictures and fonts. */
+  readonly imageHosts: readonly string[];
 }
 
 /** What a reader has just changed, for the confirmation. */

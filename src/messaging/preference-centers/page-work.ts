@@ -22,15 +22,18 @@ export interface PagesToCheck {
   readonly center: CenterContent;
   /** What the pages are called where they come from. */
   readonly names: Readonly<Record<PageName, string>>;
+  /** From which hosts its pages may load pictures. */
+  readonly imageHosts: readonly string[];
 }
 
 /** @returns the first fault in the pages and texts, or what is in them that has no effect. */
 export function checkPages({
   center,
   names,
+  imageHosts,
 }: PagesToCheck): { readonly fault: CenterFault } | { readonly warnings: PageWarning[] } {
   const fault = findPagesFault(center, names);
-  return fault ? { fault } : { warnings: findWarnings(center) };
+  return fault ? { fault } : { warnings: findWarnings(center, imageHosts) };
 }
 
 /** A page as its center has it, in one language. */

@@ -5,12 +5,13 @@ import {
   type ThreadPool,
   WorkExceeded,
 } from "../../base/threads/thread-pool.ts";
-import { PAGE_HEADERS, SANDBOX } from "../../http/page-headers.ts";
+import { PAGE_HEADERS } from "../../http/page-headers.ts";
 import { type PreferenceCenter, TITLE_ID } from "./center.ts";
 import type { PageName } from "./check-pages.ts";
 import { DEFAULT_CONFIRMATION, DEFAULT_PAGE } from "./default-page.ts";
 import { DEFAULT_TEXTS } from "./default-texts.ts";
 import { chooseLocale, type ReaderLanguages } from "./locales.ts";
+import { pagePolicy } from "./page-policy.ts";
 import type { Change, Reader } from "./page-scope.ts";
 import type { PageSource, renderForReaders } from "./page-work.ts";
 
@@ -60,7 +61,7 @@ export async function presentPage(
   setting: PageSetting,
 ): Promise<ShownPage> {
   const { center, page } = shown;
-  const headers = headersOf(center);
+  const headers = headersOf(center, reader);
   const rendered = await renderFor(threads, shown, reader, setting);
   if ("html" in rendered) return { html: rendered.html, headers };
   log.warn({ center: center.id, page, reason: rendered.reason }, "a page cannot be rendered");
@@ -168,14 +169,15 @@ function languagesOf(
  * A page belongs to one person, so nothing may cache it. It runs no script and loads only images and
  * fonts; its form is sent to this server, and redirected from here to where the center sends readers.
  */
-function headersOf({ redirectUrl }: PreferenceCenter): Record<string, string> {
+function headersOf(
+  { redirectUrl }: PreferenceCenter,
+  { imageHosts }: Reader,
+): Record<string, string> {
   const onward = redirectUrl === null ? "" : ` ${new URL(redirectUrl).origin}`;
+  const place = { formAction: `'self'${onward}`, frameAncestors: "'none'" };
   return {
     ...PAGE_HEADERS,
-    "content-security-policy":
-      SANDBOX +
-      "default-src 'none'; style-src 'unsafe-inline'; img-src https: data:; font-src https: data:; " +
-      `form-action 'self'${onward}; base-uri 'none'; frame-ancestors 'none'`,
+    "content-security-policy": pagePolicy(imageHosts, place),
     "cache-control": "no-store",
     "x-robots-tag": "noindex, nofollow",
   };

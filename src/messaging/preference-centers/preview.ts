@@ -1,15 +1,15 @@
-import { readBrand } from "../../admin/workspaces/find-workspace.ts";
 import { readGroups } from "../../admin/workspaces/subscription-groups.ts";
 import { Problem } from "../../base/problem.ts";
 import type { ThreadPool } from "../../base/threads/thread-pool.ts";
 import { type Database, settleAll } from "../../database/database.ts";
-import { PAGE_HEADERS, SANDBOX } from "../../http/page-headers.ts";
+import { PAGE_HEADERS } from "../../http/page-headers.ts";
 import type { DeclaredCenter, PreferenceCenter } from "./center.ts";
 import { findUser } from "./find-user.ts";
 import { readCenter, type Where } from "./manage-centers.ts";
+import { pagePolicy } from "./page-policy.ts";
 import type { Reader } from "./page-scope.ts";
 import { renderFor, type ShownPage } from "./present-page.ts";
-import { readReader } from "./read-readers.ts";
+import { readLook, readReader } from "./read-readers.ts";
 import { sampleReader } from "./sample-reader.ts";
 
 export interface PreviewOptions {
@@ -37,7 +37,9 @@ export async function previewPage(
   options: PreviewOptions,
 ): Promise<ShownPage> {
   const center = await readCenter(services, workspace, centerId);
-  return { html: await render(services, workspace, center, options), headers: HEADERS };
+  const reader = await readerFor(services, workspace, options);
+  const html = await render(services, workspace, center, reader, options);
+  return { html, headers: headersFor(reader) };
 }
 
 /**
@@ -55,18 +57,26 @@ export async function previewContent(
   const { declared, createdAt, updatedAt } = await readCenter(services, workspace, content.id);
   // Without a revision, so that nothing of it is cached.
   const center = { ...content, declared, createdAt, updatedAt };
-  return render(services, workspace, center, options);
+  const reader = await readerFor(services, workspace, options);
+  return render(services, workspace, center, reader, options);
 }
 
+const readerFor = (
+  { database }: PreviewServices,
+  workspace: Where,
+  { external_id }: PreviewOptions,
+): Promise<Reader> =>
+  external_id === undefined
+    ? readSample(database, workspace.id)
+    : readUser(database, workspace, external_id);
+
 async function render(
-  { database, threads }: PreviewServices,
+  { threads }: PreviewServices,
   workspace: Where,
   center: PreferenceCenter,
-  { external_id, locale, page = "page" }: PreviewOptions,
+  reader: Reader,
+  { locale, page = "page" }: PreviewOptions,
 ): Promise<string> {
-  const reader = await (external_id === undefined
-    ? readSample(database, workspace.id)
-    : readUser(database, workspace, external_id));
   const setting = { locale, acceptLanguage: undefined, submitUrl: "#" };
   const name = page === "page" ? "pageHtml" : "confirmationHtml";
   const shown = { workspaceId: workspace.id, center, page: name } as const;
@@ -77,22 +87,21 @@ async function render(
 
 /** A made-up user of a workspace. */
 export async function readSample(database: Database, workspaceId: number): Promise<Reader> {
-  const [groups, brand] = await settleAll([
+  const [groups, look] = await settleAll([
     readGroups(database, workspaceId),
-    readBrand(database, workspaceId),
+    readLook(database, workspaceId),
   ]);
-  return sampleReader(groups, brand);
+  return sampleReader(groups, look);
 }
 
-const HEADERS = {
+const PLACE = { formAction: "'none'", frameAncestors: "'self'" };
+
+const headersFor = ({ imageHosts }: Reader) => ({
   ...PAGE_HEADERS,
-  "content-security-policy":
-    SANDBOX +
-    "default-src 'none'; style-src 'unsafe-inline'; img-src https: data:; font-src https: data:; " +
-    "form-action 'none'; base-uri 'none'; frame-ancestors 'self'",
+  "content-security-policy": pagePolicy(imageHosts, PLACE),
   "x-frame-options": "SAMEORIGIN",
   "cache-control": "no-store",
-};
+});
 
 async function readUser(database: Database, workspace: Where, externalId: string): Promise<Reader> {
   const profileId = await findUser(database, workspace.id, externalId);

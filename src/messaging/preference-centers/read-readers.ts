@@ -1,4 +1,4 @@
-import { readBrand } from "../../admin/workspaces/find-workspace.ts";
+import { readPageSettings } from "../../admin/workspaces/find-workspace.ts";
 import { readGroups } from "../../admin/workspaces/subscription-groups.ts";
 import { type Queryable, settleAll } from "../../database/database.ts";
 import { findHolders } from "../../people/profiles/find-holders.ts";
@@ -10,6 +10,7 @@ import {
   readEmailStates,
   readGroupStates,
 } from "../../people/subscriptions/states.ts";
+import { imageHostsOf } from "./page-policy.ts";
 import type { Reader } from "./page-scope.ts";
 
 /** Reads a user as a page shows them. @returns undefined if the user no longer exists. */
@@ -31,10 +32,10 @@ export async function readReaders(
   workspaceId: number,
   profileIds: readonly string[],
 ): Promise<ReadonlyMap<string, Reader>> {
-  const [profiles, groups, brand] = await settleAll([
+  const [profiles, groups, look] = await settleAll([
     readProfiles(database, workspaceId, profileIds),
     readGroups(database, workspaceId),
-    readBrand(database, workspaceId),
+    readLook(database, workspaceId),
   ]);
   const found = [...new Set(profiles.values())];
   const addresses = found.flatMap(({ email }) => (email ? [emailValue(email)] : []));
@@ -49,7 +50,7 @@ export async function readReaders(
   const readers = new Map(
     found.map((profile) => [
       profile.id,
-      readerOf(profile, { groups, brand }, groupStates, emailStates),
+      readerOf(profile, { groups, ...look }, groupStates, emailStates),
     ]),
   );
   return new Map(
@@ -58,6 +59,15 @@ export async function readReaders(
       return reader ? [[id, reader] as const] : [];
     }),
   );
+}
+
+/** What a page has of the settings of its workspace. */
+export async function readLook(
+  database: Queryable,
+  workspaceId: number,
+): Promise<Pick<Reader, "brand" | "imageHosts">> {
+  const settings = await readPageSettings(database, workspaceId);
+  return { brand: settings.brand, imageHosts: imageHostsOf(settings) };
 }
 
 async function readProfiles(
@@ -86,7 +96,7 @@ async function readProfiles(
 
 function readerOf(
   profile: ProfileRow,
-  ofWorkspace: Pick<Reader, "groups" | "brand">,
+  ofWorkspace: Pick<Reader, "groups" | "brand" | "imageHosts">,
   groupStates: readonly GroupStateRow[],
   emailStates: readonly EmailStateRow[],
 ): Reader {

@@ -1,9 +1,11 @@
 import type { SubscriptionGroup } from "../../admin/workspaces/subscription-groups.ts";
-import type { Brand } from "./brand.ts";
 import type { Reader } from "./page-scope.ts";
 
 /** A made-up reader for previews: subscribed to every other group. */
-export const sampleReader = (groups: readonly SubscriptionGroup[], brand: Brand): Reader => ({
+export const sampleReader = (
+  groups: readonly SubscriptionGroup[],
+  ofWorkspace: Pick<Reader, "brand" | "imageHosts"> = { brand: {}, imageHosts: [] },
+): Reader => ({
   profileId: "00000000-0000-0000-0000-000000000000",
   externalId: "sample-user",
   email: "sam.sample@example.com",
@@ -21,5 +23,5 @@ export const sampleReader = (groups: readonly SubscriptionGroup[], brand: Brand)
     groups.map(({ id }, index) => [id, index % 2 === 0 ? "subscribed" : "unsubscribed"]),
   ),
   groups,
-  brand,
+  ...ofWorkspace,
 });

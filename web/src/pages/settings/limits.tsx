@@ -52,6 +52,7 @@ function SettingsForm({ workspace, settings }: PartProps) {
       ...Object.fromEntries(NUMBERS.map(([name]) => [name, settings[name] ?? ""])),
       intake: settings.intake ?? "strict",
       blocked_external_ids: settings.blocked_external_ids ?? [],
+      page_image_hosts: settings.page_image_hosts ?? [],
       multi_language: settings.multi_language ?? false,
       redirect_merged_ids: settings.redirect_merged_ids ?? false,
     },
@@ -101,6 +102,11 @@ function SettingsForm({ workspace, settings }: PartProps) {
             label="Blocked external ids"
             description="Such as null or test: requests that name them are refused."
             {...form.getInputProps("blocked_external_ids")}
+          />
+          <TagsInput
+            label="Hosts of pictures on preference pages"
+            description="Such as cdn.acme.example or *.acme.example; * for any. They learn what pages put into addresses."
+            {...form.getInputProps("page_image_hosts")}
           />
           <Switch
             label="Messages may have translations (multi-language)"

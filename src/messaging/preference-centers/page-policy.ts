@@ -1,0 +1,52 @@
+import type { WorkspaceSettings } from "../../base/context/workspace-settings.ts";
+import { SANDBOX } from "../../http/page-headers.ts";
+
+/*
+ * The Content-Security-Policy of a page whose HTML a team wrote. Its author may put what the page shows of its reader into
+ * the address of a picture or a font, so the hosts of these are a setting of the workspace, which authors cannot change.
+ */
+
+/** Where the forms of a page may be sent to, and what may frame it, as the policy has them. */
+interface PagePlace {
+  readonly formAction: string;
+  readonly frameAncestors: string;
+}
+
+/** What goes into a policy as a host: in it `;` and `,` would begin something else. */
+const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d+)?$/i;
+
+export const isPolicyHost = (host: string): boolean => HOST.test(host);
+
+/** The hosts of pictures and fonts that the settings of a workspace allow, that of its logo included. */
+export function imageHostsOf({
+  brand = {},
+  page_image_hosts: hosts = [],
+}: Partial<Pick<WorkspaceSettings, "brand" | "page_image_hosts">>): string[] {
+  const { logo_url: logo } = brand;
+  const host = logo !== undefined && URL.canParse(logo) ? new URL(logo).host : "";
+  return isPolicyHost(host) ? [...new Set([...hosts, host])] : [...hosts];
+}
+
+/** @param imageHosts as `imageHostsOf` returns them. */
+export function pagePolicy(
+  imageHosts: readonly string[],
+  { formAction, frameAncestors }: PagePlace,
+): string {
+  const sources = imageHosts.includes("*")
+    ? "https:"
+    : imageHosts.map((host) => `https://${host}`).join(" ");
+  const from = ["data:", sources].filter((source) => source !== "").join(" ");
+  return (
+    `${SANDBOX}default-src 'none'; style-src 'unsafe-inline'; img-src 'self' ${from}; font-src ${from}; ` +
+    `form-action ${formAction}; base-uri 'none'; frame-ancestors ${frameAncestors}`
+  );
+}
+
+/** Whether a page may load a picture from this host, which may end in a port. */
+export const isImageHost = (imageHosts: readonly string[], host: string): boolean =>
+  imageHosts.some(
+    (allowed) =>
+      allowed === "*" ||
+      allowed === host ||
+      (allowed.startsWith("*.") && host.endsWith(allowed.slice(1))),
+  );

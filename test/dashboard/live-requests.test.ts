@@ -268,7 +268,7 @@ describe("personal data in live requests", () => {
     const centers = "/admin/v1/workspaces/demo/preference-centers";
     const { id, ...center } = (await server.admin("GET", centers)).body.preference_centers[0];
     const author = await person(["basic_access", "manage_email_settings"]);
-    const page_html = "<p>{{${email_address}}}</p>";
+    const page_html = `<p>{{\${email_address}}}</p>`;
     const content = { name: center.name, title: "Choices", page_html };
     assert.equal((await author.call("PUT", `${centers}/${id}`, content)).status, 200);
     for (const [method, path, body] of [

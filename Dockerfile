@@ -1,9 +1,11 @@
 # Rapport in a container: docker build -t rapport . && docker run -p 127.0.0.1:8080:8080 -v rapport:/data rapport
 #
 # Two stages: the first compiles, the second holds what runs. The warehouse source `files` needs DuckDB (70 MB):
-# build with --build-arg OMIT="--omit=dev".
+# build with --build-arg OMIT="--omit=dev". A tag may lead to another image tomorrow: pin the one that you have checked, with
+# --build-arg NODE_IMAGE=node:24-bookworm-slim@sha256:… (docs/operations/install.md).
+ARG NODE_IMAGE=node:24-bookworm-slim
 
-FROM node:24-bookworm-slim AS build
+FROM ${NODE_IMAGE} AS build
 WORKDIR /src
 COPY package.json package-lock.json .npmrc ./
 COPY client/package.json client/
@@ -13,7 +15,7 @@ RUN npm run build
 ARG OMIT="--omit=dev --omit=optional"
 RUN npm prune ${OMIT} --ignore-scripts --no-audit --no-fund && rm node_modules/rapport-client
 
-FROM node:24-bookworm-slim
+FROM ${NODE_IMAGE}
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080 DATA_DIR=/data
 WORKDIR /app
 COPY --from=build /src/package.json /src/openapi.json /src/CHANGELOG.md /src/SECURITY.md ./

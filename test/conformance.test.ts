@@ -7,6 +7,7 @@
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { describe, it } from "node:test";
+import { titlesIn } from "./titles.ts";
 
 /** Lower this with every row you close. Only a rule that is new on the page may raise it. */
 const OPEN_ROWS_AT_MOST = 0;
@@ -118,7 +119,7 @@ function faultsInReferences(
     for (const { file, title } of proof) {
       if (!titlesByFile.has(file)) {
         const source = sourceOf(file);
-        titlesByFile.set(file, source === undefined ? undefined : titlesIn(source));
+        titlesByFile.set(file, source === undefined ? undefined : wholeTitlesIn(source));
       }
       const titles = titlesByFile.get(file);
       if (titles === undefined) {
@@ -138,19 +139,9 @@ function faultsInReferences(
   return faults;
 }
 
-/** The titles of all tests, save those in comments, those skipped, and those built from parts. */
-function titlesIn(source: string): Set<string> {
-  const code = source.replaceAll(/^\s*(?:\/\/|\/\*|\*).*$/gm, "");
-  const calls = code.matchAll(
-    /(?<![\w.])(?:test|it|describe)\(\s*(?<quote>["'`])(?<title>(?:\\.|(?!\k<quote>).)*)\k<quote>/gs,
-  );
-  const titles = new Set<string>();
-  for (const { groups: { quote, title = "" } = {} } of calls) {
-    if (quote === "`" && title.includes("${")) continue;
-    titles.add(title.replaceAll(/\\(.)/g, "$1"));
-  }
-  return titles;
-}
+/** Without those that are built from a template. */
+const wholeTitlesIn = (source: string): Set<string> =>
+  new Set(titlesIn(source).filter((title) => !title.includes("${")));
 
 function faultsInOpenRows(openRows: number, atMost: number): string[] {
   if (openRows > atMost) {
@@ -293,7 +284,7 @@ describe("reading the conformance page", () => {
         pattern.test("a text");
         latest("a name");
       });`;
-    assert.deepEqual([...titlesIn(source)], ['of "users"', 'says "no"', "holds one line"]);
+    assert.deepEqual([...wholeTitlesIn(source)], ['of "users"', 'says "no"', "holds one line"]);
   });
 
   it("the number of open rows may only shrink, and its limit shrinks with it", () => {

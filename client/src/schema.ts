@@ -1067,8 +1067,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Makes a link to an archive with the users of a segment.
-         * @description The archive is written while it is downloaded, so it holds the users who meet the filter then. The link opens for four hours, as often as you like.
+         * Makes a link to an archive with the users of a segment, or writes them into the workspace's bucket.
+         * @description The archive is written while it is downloaded, so it holds the users who meet the filter then. The link opens for four hours, as often as you like. If the workspace has an `export_bucket`, files of 5,000 users are written there, below `object_prefix`.
          *
          *     Permission: `users.export.segment`.
          */
@@ -3946,6 +3946,11 @@ export interface components {
             }[];
             /** @description How many items were rejected or skipped. */
             rejected: number;
+            /**
+             * @description Why the request was refused as a whole.
+             * @example INVALID_LOCALE_ID
+             */
+            code: string | null;
             /** @description The body; null without view_pii, and where it had more than 64 KB. */
             body: unknown;
             /** @description The response; null without view_pii, and where it was long. */
@@ -4741,6 +4746,25 @@ export interface components {
                  * @example #3453d1
                  */
                 color_dark?: string;
+            };
+            /**
+             * @description Where exports of segments are written. Without one they are links to download.
+             * @example {
+             *       "connection": "exports",
+             *       "url": "s3://bucket/exports/"
+             *     }
+             */
+            export_bucket?: {
+                /**
+                 * @description A connection of the company of type s3 that lists this workspace.
+                 * @example exports
+                 */
+                connection?: string;
+                /**
+                 * @description The folder, such as s3://bucket/exports/; it ends with a slash.
+                 * @example s3://bucket/exports/
+                 */
+                url?: string;
             };
             /**
              * @description Hosts from which preference pages load pictures and fonts, over https, beside the host of the brand's logo; * for any. None by default: an address of a picture can tell its host what a page knows of its reader.
@@ -9489,7 +9513,7 @@ export interface operations {
                     /** @description The fields of each user; `custom_attributes` are exported as a whole. */
                     fields_to_export: ("platform_id" | "braze_id" | "external_id" | "user_aliases" | "created_at" | "random_bucket" | "first_name" | "last_name" | "email" | "phone" | "dob" | "gender" | "home_city" | "country" | "language" | "time_zone" | "last_coordinates" | "email_subscribe" | "push_subscribe" | "image_url" | "facebook" | "twitter" | "date_of_first_session" | "date_of_last_session" | "marked_email_as_spam_at" | "email_open_tracking_disabled" | "email_click_tracking_disabled" | "push_tokens" | "custom_attributes" | "custom_events" | "purchases" | "total_revenue" | "revenue_by_currency" | "subscription_groups" | "apps" | "devices" | "campaigns_received" | "canvases_received" | "cards_clicked" | "engagement_times" | "merged_ids" | "message_history" | "recent_activity" | "attributed_campaign" | "attributed_source" | "attributed_adgroup" | "attributed_ad" | "push_opted_in_at" | "uninstalled_at")[];
                     /**
-                     * @description Gets a POST with `success` and a `url` of its own once the link opens.
+                     * @description Gets a POST with `success`, and a `url` of its own once the link opens or the number of `files` in the bucket.
                      * @example https://hooks.example/exports
                      */
                     callback_endpoint?: string;
@@ -9517,15 +9541,15 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description Names the export.
+                         * @description Names the export; in a bucket, the folder of its files.
                          * @example segment-export/3b1f4c1e-7d0a-4a53-9a53-0d5f0a3f7c11/2026-01-31/0199f0a0
                          */
                         object_prefix: string;
                         /**
-                         * @description The link. It needs no key.
+                         * @description The link. It needs no key. Absent if the files are written into a bucket.
                          * @example https://rapport.example/segment-exports/export_4fzS…
                          */
-                        url: string;
+                        url?: string;
                         /**
                          * @description `success`, or what is wrong.
                          * @constant
@@ -10527,6 +10551,29 @@ export interface operations {
                          */
                         endpoint?: string;
                         /** @description A table or view, such as main.crm.users; in backticks where it needs them. */
+                        table: string;
+                    } | {
+                        /**
+                         * @description What kind it is.
+                         * @enum {string}
+                         */
+                        type: "mysql";
+                        /** @description mysql://user:password@host:port/database */
+                        url: string;
+                        /**
+                         * @description verified (the default): encrypted, and the certificate must be for the host. off: neither.
+                         * @example verified
+                         * @enum {string}
+                         */
+                        tls?: "verified" | "off";
+                        /**
+                         * @description The authority that signed the certificate, as PEM blocks, if it is not public.
+                         * @example -----BEGIN CERTIFICATE-----
+                         *     MIIB…
+                         *     -----END CERTIFICATE-----
+                         */
+                        ca?: string;
+                        /** @description A table or view, such as crm.users; in backticks where it needs them. */
                         table: string;
                     } | {
                         /**
@@ -15886,6 +15933,8 @@ export interface operations {
                      *           "host": "dbc-a1b2c3d4-e5f6.cloud.databricks.com",
                      *           "path": "/sql/1.0/warehouses/a1b2c3d4e5f6",
                      *           "client_id": "8d2f6f0e-91d4-4e6a-8a0b-3c5f0f6f1a2b",
+                     *           "tls": "verified",
+                     *           "ca": "-----BEGIN CERTIFICATE-----\nMIIB…\n-----END CERTIFICATE-----",
                      *           "root": "s3://bucket/crm/",
                      *           "region": "eu-central-1",
                      *           "declared": false
@@ -15950,6 +15999,18 @@ export interface operations {
                             client_id?: string;
                             /**
                              * @description As it is declared; secrets are never shown.
+                             * @example verified
+                             */
+                            tls?: string;
+                            /**
+                             * @description As it is declared; secrets are never shown.
+                             * @example -----BEGIN CERTIFICATE-----
+                             *     MIIB…
+                             *     -----END CERTIFICATE-----
+                             */
+                            ca?: string;
+                            /**
+                             * @description As it is declared; secrets are never shown.
                              * @example s3://bucket/crm/
                              */
                             root?: string;
@@ -16008,6 +16069,8 @@ export interface operations {
                      *       "host": "dbc-a1b2c3d4-e5f6.cloud.databricks.com",
                      *       "path": "/sql/1.0/warehouses/a1b2c3d4e5f6",
                      *       "client_id": "8d2f6f0e-91d4-4e6a-8a0b-3c5f0f6f1a2b",
+                     *       "tls": "verified",
+                     *       "ca": "-----BEGIN CERTIFICATE-----\nMIIB…\n-----END CERTIFICATE-----",
                      *       "root": "s3://bucket/crm/",
                      *       "region": "eu-central-1",
                      *       "declared": false,
@@ -16066,6 +16129,18 @@ export interface operations {
                          * @example 8d2f6f0e-91d4-4e6a-8a0b-3c5f0f6f1a2b
                          */
                         client_id?: string;
+                        /**
+                         * @description As it is declared; secrets are never shown.
+                         * @example verified
+                         */
+                        tls?: string;
+                        /**
+                         * @description As it is declared; secrets are never shown.
+                         * @example -----BEGIN CERTIFICATE-----
+                         *     MIIB…
+                         *     -----END CERTIFICATE-----
+                         */
+                        ca?: string;
                         /**
                          * @description As it is declared; secrets are never shown.
                          * @example s3://bucket/crm/
@@ -16230,6 +16305,29 @@ export interface operations {
                      * @description What kind it is.
                      * @enum {string}
                      */
+                    type: "mysql";
+                    /** @description mysql://user:password@host:port/database */
+                    url: string;
+                    /**
+                     * @description verified (the default): encrypted, and the certificate must be for the host. off: neither.
+                     * @example verified
+                     * @enum {string}
+                     */
+                    tls?: "verified" | "off";
+                    /**
+                     * @description The authority that signed the certificate, as PEM blocks, if it is not public.
+                     * @example -----BEGIN CERTIFICATE-----
+                     *     MIIB…
+                     *     -----END CERTIFICATE-----
+                     */
+                    ca?: string;
+                } | {
+                    /** @description The workspaces that may read through it. */
+                    workspaces: string[];
+                    /**
+                     * @description What kind it is.
+                     * @enum {string}
+                     */
                     type: "files";
                     /**
                      * @description A folder of the server. Links in it that lead elsewhere are not followed.
@@ -16289,6 +16387,8 @@ export interface operations {
                      *       "host": "dbc-a1b2c3d4-e5f6.cloud.databricks.com",
                      *       "path": "/sql/1.0/warehouses/a1b2c3d4e5f6",
                      *       "client_id": "8d2f6f0e-91d4-4e6a-8a0b-3c5f0f6f1a2b",
+                     *       "tls": "verified",
+                     *       "ca": "-----BEGIN CERTIFICATE-----\nMIIB…\n-----END CERTIFICATE-----",
                      *       "root": "s3://bucket/crm/",
                      *       "region": "eu-central-1",
                      *       "declared": false,
@@ -16347,6 +16447,18 @@ export interface operations {
                          * @example 8d2f6f0e-91d4-4e6a-8a0b-3c5f0f6f1a2b
                          */
                         client_id?: string;
+                        /**
+                         * @description As it is declared; secrets are never shown.
+                         * @example verified
+                         */
+                        tls?: string;
+                        /**
+                         * @description As it is declared; secrets are never shown.
+                         * @example -----BEGIN CERTIFICATE-----
+                         *     MIIB…
+                         *     -----END CERTIFICATE-----
+                         */
+                        ca?: string;
                         /**
                          * @description As it is declared; secrets are never shown.
                          * @example s3://bucket/crm/
@@ -19565,7 +19677,7 @@ export interface operations {
                  */
                 endpoint?: string;
                 /**
-                 * @description The code of an item.
+                 * @description The code of an item or a refusal.
                  * @example INVALID_TIME
                  */
                 code?: string;
@@ -19623,6 +19735,7 @@ export interface operations {
                      *             }
                      *           ],
                      *           "rejected": 0,
+                     *           "code": "INVALID_LOCALE_ID",
                      *           "body": {},
                      *           "response": {}
                      *         }
@@ -19676,7 +19789,7 @@ export interface operations {
                  */
                 endpoint?: string;
                 /**
-                 * @description The code of an item.
+                 * @description The code of an item or a refusal.
                  * @example INVALID_TIME
                  */
                 code?: string;
@@ -19769,6 +19882,7 @@ export interface operations {
                      *           }
                      *         ],
                      *         "rejected": 0,
+                     *         "code": "INVALID_LOCALE_ID",
                      *         "body": {},
                      *         "response": {}
                      *       },
@@ -19917,7 +20031,7 @@ export interface operations {
                          */
                         failed: number[];
                         /**
-                         * @description Attributes, events and purchases that took effect.
+                         * @description Items that took effect: attributes, events, users to merge, and so on.
                          * @example [
                          *       0,
                          *       12

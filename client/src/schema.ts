@@ -3023,7 +3023,7 @@ export interface paths {
         };
         /**
          * Lists the latest requests of API keys with their verdicts, newest first.
-         * @description Each server process keeps its latest ones in memory (`LIVE_REQUESTS`), and all processes of the machine are asked. Bodies, responses, messages, users and paths with them are shown to those with view_pii.
+         * @description Those of all servers on the database: each process keeps its latest ones in memory (`LIVE_REQUESTS`) and writes at most 100 of them a second, refused ones first, where other servers find them. Bodies, responses, messages, users and paths with them are shown to those with view_pii.
          *
          *     Needs the administrator's token, or a session of the dashboard with `dev_console`.
          */
@@ -3087,7 +3087,7 @@ export interface paths {
         };
         /**
          * Reads the traffic of a workspace over time, and what needs attention.
-         * @description Every list has a number for each slot, oldest first. Each server process counts in memory since it started, and all processes of the machine are asked. Findings about syncs need basic_access, those about keys dev_console.
+         * @description Every list has a number for each slot, oldest first. All server processes count: those of this machine up to now, others and those before a restart up to ten seconds ago. Findings about syncs need basic_access, those about keys dev_console.
          *
          *     Needs the administrator's token, or a session of the dashboard with `view_usage_data`.
          */
@@ -3907,6 +3907,11 @@ export interface components {
              * @example 4.2
              */
             duration_ms: number;
+            /**
+             * @description The server process that answered it.
+             * @example app-1 (process 4711)
+             */
+            server: string;
             /** @description The API key. */
             key: {
                 /** @description The id of the key. */
@@ -19720,6 +19725,7 @@ export interface operations {
                      *           "path": "/users/track",
                      *           "status": 201,
                      *           "duration_ms": 4.2,
+                     *           "server": "app-1 (process 4711)",
                      *           "key": {
                      *             "id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
                      *             "name": "backend"
@@ -19867,6 +19873,7 @@ export interface operations {
                      *         "path": "/users/track",
                      *         "status": 201,
                      *         "duration_ms": 4.2,
+                     *         "server": "app-1 (process 4711)",
                      *         "key": {
                      *           "id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
                      *           "name": "backend"

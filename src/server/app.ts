@@ -21,7 +21,10 @@ import { company, settings, workspaces } from "../admin/workspaces/workspace-res
 import type { CompanyContext } from "../base/context/context.ts";
 import type { Metrics } from "../base/observe/metrics.ts";
 import { liveRequestEndpoints } from "../dashboard/live-requests/endpoints.ts";
+import { eraseRequestsNaming, sweepRequests } from "../dashboard/live-requests/share-requests.ts";
+import { deleteAllRequests } from "../dashboard/live-requests/store.ts";
 import { overviewEndpoints } from "../dashboard/overview/endpoints.ts";
+import { sweepTraffic } from "../dashboard/overview/share-traffic.ts";
 import { dashboardPages } from "../dashboard/pages/pages.ts";
 import { dashboardUserAdminEndpoints } from "../dashboard/scim/admin-endpoints.ts";
 import { scimEndpoints } from "../dashboard/scim/endpoints.ts";
@@ -215,6 +218,7 @@ export const ERASERS: readonly Eraser[] = [
   deleteAllSizes,
   deleteAllExports,
   deleteAllRecorded,
+  deleteAllRequests,
 ];
 
 /** What erasing a person removes outside the person's own rows: one for every feature that may name people. */
@@ -227,6 +231,7 @@ export const TRACE_ERASERS: readonly TraceEraser[] = [
   deleteCountsNaming,
   deleteExportsNaming,
   eraseChangesNaming,
+  eraseRequestsNaming,
 ];
 
 /** What is stored sealed: one for every feature that keeps secrets it needs again. */
@@ -251,4 +256,6 @@ export const SWEEPERS: readonly ((
   sweepSegments,
   sweepSegmentExports,
   sweepChanges,
+  sweepTraffic,
+  sweepRequests,
 ];

@@ -58,7 +58,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     maxEventLoopDelayMs: values.maxEventLoopDelaySeconds * 1_000,
     demo,
     // Copying bodies and responses takes a fifth to a third of the rate of full batches: lab/NOTEBOOK.md
-    liveRequests: values.liveRequests ?? (demo && !values.manifest ? 1_000 : 0),
+    liveRequests: values.liveRequests,
     oidc: oidcOf(values),
     telemetry: readTelemetry(environment, (...what) => new InvalidSetting(...what)),
   };

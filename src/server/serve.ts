@@ -16,6 +16,7 @@ import { createMetrics, type Metrics } from "../base/observe/metrics.ts";
 import type { Telemetry } from "../base/observe/open-telemetry.ts";
 import { FULL_VERSION } from "../base/version.ts";
 import { answerLiveRequests } from "../dashboard/live-requests/read-requests.ts";
+import { answerForgetting } from "../dashboard/live-requests/share-requests.ts";
 import { answerLooks } from "../dashboard/live-requests/stream-requests.ts";
 import { answerTraffic } from "../dashboard/overview/read-overview.ts";
 import { createSignInLink } from "../dashboard/sign-in/links.ts";
@@ -60,6 +61,12 @@ const LAST_USED_EVERY_MS = 15 * 1_000;
 
 /** How old the counts of the catalogue are at most: see `people/catalogue/catalogue.ts`. */
 const CATALOGUE_EVERY_MS = 10 * 1_000;
+
+/** How old the counts are at most that the overview of another server shows. */
+const TRAFFIC_EVERY_MS = 10 * 1_000;
+
+/** After how long another server shows a request. */
+const REQUESTS_EVERY_MS = 1_000;
 
 /**
  * Starts a server: checks the settings, opens the engine, migrates, applies the manifest (or makes the demo workspace),
@@ -144,6 +151,7 @@ async function start(
   load.watch();
   answerLiveRequests(services);
   answerLooks(services);
+  answerForgetting(services);
   answerTraffic(services);
   shareMetrics(metrics.registry);
   const metricsListener =
@@ -176,9 +184,13 @@ async function start(
       await services.threads.stop();
       metricsListener?.close();
       await announced.withdraw().catch(() => {});
-      await settleAll([lastUsed.write(), catalogue.write()]).catch((error) =>
-        log.warn({ code: error.code }, "not noted"),
-      );
+      const { trafficSharing, requestSharing } = services;
+      await settleAll([
+        lastUsed.write(),
+        catalogue.write(),
+        trafficSharing.write(),
+        requestSharing.writeAll(),
+      ]).catch((error) => log.warn({ code: error.code }, "not noted"));
       await database.close();
       await telemetry.stop();
       await flushLog(log);
@@ -187,19 +199,22 @@ async function start(
 }
 
 /** What is done periodically. */
-const startChores = (
-  { database, clock, log, lastUsed, idempotency, catalogue, metrics }: Services,
-  announced: Announcement,
-): NodeJS.Timeout[] => [
-  every(TIDY_EVERY_MS, log, "tidying up", async () => {
-    await idempotency.sweep();
-    for (const sweep of SWEEPERS) await sweep(database.for("analysis"), clock.now(), metrics);
-    await database.maintain();
-  }),
-  every(LAST_USED_EVERY_MS, log, "writing when keys were last used", () => lastUsed.write()),
-  every(ANNOUNCE_EVERY_MS, log, "announcing this server", announced.renew),
-  every(CATALOGUE_EVERY_MS, log, "counting what was sent", () => catalogue.write()),
-];
+function startChores(services: Services, announced: Announcement): NodeJS.Timeout[] {
+  const { database, clock, log, lastUsed, idempotency, catalogue, metrics } = services;
+  const { trafficSharing, requestSharing } = services;
+  return [
+    every(TIDY_EVERY_MS, log, "tidying up", async () => {
+      await idempotency.sweep();
+      for (const sweep of SWEEPERS) await sweep(database.for("analysis"), clock.now(), metrics);
+      await database.maintain();
+    }),
+    every(LAST_USED_EVERY_MS, log, "writing when keys were last used", () => lastUsed.write()),
+    every(ANNOUNCE_EVERY_MS, log, "announcing this server", announced.renew),
+    every(CATALOGUE_EVERY_MS, log, "counting what was sent", () => catalogue.write()),
+    every(TRAFFIC_EVERY_MS, log, "writing down the traffic", () => trafficSharing.write()),
+    every(REQUESTS_EVERY_MS, log, "writing down live requests", () => requestSharing.write()),
+  ];
+}
 
 /** Applies the manifest that the server was started with; without one, finds or makes the demo workspace. */
 async function prepareWorkspaces(

@@ -13,7 +13,9 @@ import type { Tracing } from "../base/observe/tracing.ts";
 import { createOutbound } from "../base/outbound/outbound.ts";
 import { createThreadPool } from "../base/threads/thread-pool.ts";
 import { createRequestLog } from "../dashboard/live-requests/request-log.ts";
+import { createRequestSharing } from "../dashboard/live-requests/share-requests.ts";
 import { createStreamSlots } from "../dashboard/live-requests/stream-slots.ts";
+import { createTrafficSharing } from "../dashboard/overview/share-traffic.ts";
 import { createIdentityProvider } from "../dashboard/sign-in/identity-provider.ts";
 import { createSessions } from "../dashboard/users/sessions.ts";
 import type { DiskWatch } from "../database/embedded/disk-watch.ts";
@@ -72,6 +74,7 @@ export async function createServices(config: Config, watching: Watching) {
   const idempotency = createIdempotency(stored);
   const quotas = createQuotas(database, clock);
   const catalogue = createCatalogue(database, clock);
+  const requestLog = createRequestLog(clock, config.liveRequests);
   const caches = { idCache: createIdCache(), addressCache: createAddressCache() };
   const writing = { ...stored, ...caches, tracing };
   const { maxRequests: requests, maxEventLoopDelayMs: eventLoopDelayMs } = config;
@@ -86,7 +89,9 @@ export async function createServices(config: Config, watching: Watching) {
       own: config.databaseUrl ? hostsOf(config.databaseUrl) : [],
     }),
     load: createLoad({ requests, eventLoopDelayMs, ...bytesOfThisProcess() }, metrics),
-    requestLog: createRequestLog(clock, config.liveRequests),
+    requestLog,
+    requestSharing: createRequestSharing({ database, requestLog }),
+    trafficSharing: createTrafficSharing({ database, clock, metrics }),
     streamSlots: createStreamSlots(),
     processes: createProcesses(),
     recordAuditedRead: createReadRecorder(stored),

@@ -214,10 +214,9 @@ export const SETTINGS = {
   ),
   LIVE_REQUESTS: setting(
     "liveRequests",
-    "",
-    optional(count(100_000, 0)),
-    "How many of its latest requests each server process keeps in memory for the dashboard; by default 1000 " +
-      "if the demo workspace is served, else none.",
+    "1000",
+    count(100_000, 0),
+    "How many of its latest requests each server process keeps in memory for the dashboard, 16 MB at most; 0 keeps none.",
   ),
   OIDC_ISSUER: setting(
     "oidcIssuer",

@@ -189,6 +189,8 @@ const KEPT_BY_RESET = [
   "external_id_removals",
   "integrations",
   "jobs",
+  // Only when something was removed.
+  "live_request_erasures",
   "locales",
   "message_translations",
   "messages",
@@ -197,6 +199,7 @@ const KEPT_BY_RESET = [
   "segments",
   "subscription_groups",
   "teams",
+  "traffic_counts",
 ];
 
 describe("the reset of a workspace", () => {

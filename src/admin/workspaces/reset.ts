@@ -15,6 +15,7 @@ export interface ResetServices {
   readonly erasers: readonly Eraser[];
   /** What is counted in memory, which the erasers do not reach. */
   readonly catalogue: { forget(workspaceId: number): void };
+  readonly requestLog: { forget(workspaceId: number, matches: () => boolean): void };
 }
 
 /**
@@ -40,4 +41,5 @@ export async function resetWorkspace(
     await recordChanges(tx, services.clock, context, [change]);
   });
   services.catalogue.forget(workspace.id);
+  services.requestLog.forget(workspace.id, () => true);
 }

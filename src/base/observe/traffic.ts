@@ -42,6 +42,23 @@ export interface TrafficCounts {
   readonly waiting: readonly number[];
 }
 
+/** What was counted in one slot of one workspace. */
+export interface SlotCounts {
+  /** By column. */
+  readonly main: readonly number[];
+  readonly rejections: Readonly<Record<string, number>>;
+  readonly throttled: Readonly<Record<string, number>>;
+  readonly waiting: number;
+}
+
+/** The counts of a slot with its place. */
+export interface Slot {
+  readonly workspaceId: number;
+  readonly period: Period;
+  readonly slotAt: Date;
+  readonly counts: SlotCounts;
+}
+
 /** How a request ended; `throttled` is a refusal because its key exceeded its rate limit. */
 export type Ending = "served" | "refused" | "throttled" | "failed";
 
@@ -52,6 +69,8 @@ export interface Traffic {
   waiting(items: number): void;
   /** @param now the slot of this moment is the last one. */
   read(workspaceId: number, period: Period, now: number): TrafficCounts;
+  /** All that may have changed since a moment. */
+  since(from: number): Slot[];
 }
 
 /** Numbers by slot: a slot that comes round again starts from zero. */
@@ -175,6 +194,86 @@ export function createTraffic(clock: () => number): Traffic {
         waiting: firstColumn(waiting, period, now),
       };
     },
+    since(from) {
+      const now = clock();
+      const changed = [...workspaces].filter(([, { lastAt }]) => lastAt >= from);
+      return changed.flatMap(([workspaceId, of]) =>
+        (["hour", "day"] as const).flatMap((period) =>
+          slotsOf(of, waiting, period, from, now).map((slot) => ({ workspaceId, period, ...slot })),
+        ),
+      );
+    },
+  };
+}
+
+/** The slots of a period from the one of a moment on, without those in which nothing was counted. */
+function slotsOf(
+  { main, rejections, throttled }: OfWorkspace,
+  waiting: Series,
+  period: Period,
+  from: number,
+  now: number,
+): Pick<Slot, "slotAt" | "counts">[] {
+  const { slotMs, slots } = PERIODS[period];
+  const last = Math.floor(now / slotMs);
+  const count = Math.min(slots, Math.max(1, last - Math.floor(from / slotMs) + 1));
+  const latest = (series: Series) => series.rings[period].rows(now).slice(-count);
+  const named = (all: ReadonlyMap<string, Series>) =>
+    [...all].map(([name, series]) => [name, latest(series)] as const);
+  const [codes, keys, waited] = [named(rejections), named(throttled), latest(waiting)];
+  const at = (all: typeof codes, place: number): Record<string, number> =>
+    Object.fromEntries(
+      all.map(([name, rows]) => [name, rows[place]?.[0] ?? 0] as const).filter(([, n]) => n > 0),
+    );
+  return latest(main).flatMap((row, place) =>
+    row === undefined
+      ? []
+      : [
+          {
+            slotAt: new Date((last - count + 1 + place) * slotMs),
+            counts: {
+              main: [...row],
+              rejections: at(codes, place),
+              throttled: at(keys, place),
+              waiting: waited[place]?.[0] ?? 0,
+            },
+          },
+        ],
+  );
+}
+
+/** The counts of slots as those of a process. A place counts from the oldest slot on. */
+export function countsOfSlots(
+  found: readonly { readonly place: number; readonly counts: SlotCounts }[],
+  period: Period,
+): TrafficCounts {
+  const { slots } = PERIODS[period];
+  const empty = () => Array.from({ length: slots }, () => 0);
+  const main = Array.from({ length: slots }, () => Array.from({ length: WIDTH }, () => 0));
+  const rejections: Record<string, number[]> = {};
+  const throttled: Record<string, number> = {};
+  const waiting = empty();
+  for (const { place, counts } of found) {
+    const row = main[place];
+    if (row === undefined) continue;
+    for (const [column, count] of counts.main.entries()) row[column] = (row[column] ?? 0) + count;
+    for (const [code, count] of Object.entries(counts.rejections)) {
+      rejections[code] ??= empty();
+      (rejections[code] as number[])[place] = (rejections[code]?.[place] ?? 0) + count;
+    }
+    for (const [key, count] of Object.entries(counts.throttled)) {
+      throttled[key] = (throttled[key] ?? 0) + count;
+    }
+    waiting[place] = (waiting[place] ?? 0) + counts.waiting;
+  }
+  return {
+    columns: Object.fromEntries(
+      COLUMNS.map((name, index) => [name, main.map((row) => row[index] ?? 0)]),
+    ) as unknown as TrafficCounts["columns"],
+    latencies: main.map((row) => (row[0] ? row.slice(COLUMNS.length) : undefined)),
+    rejections,
+    throttled,
+    waiting,
   };
 }
 

@@ -43,7 +43,7 @@ Examples:
   rapport tail --user ada --json | jq .items
   RAPPORT_URL=https://rapport.example rapport tail
 
-The server keeps live requests where the demo workspace is served, or with LIVE_REQUESTS=1000.`;
+The server keeps live requests unless LIVE_REQUESTS=0. Those of other servers appear after a second.`;
 
 interface Filter {
   readonly status?: string;

@@ -49,7 +49,8 @@ const list = endpoint({
   path: PATH,
   summary: "Lists the latest requests of API keys with their verdicts, newest first.",
   description:
-    "Each server process keeps its latest ones in memory (`LIVE_REQUESTS`), and all processes of the machine are asked. " +
+    "Those of all servers on the database: each process keeps its latest ones in memory (`LIVE_REQUESTS`) and writes " +
+    "at most 100 of them a second, refused ones first, where other servers find them. " +
     "Bodies, responses, messages, users and paths with them are shown to those with view_pii.",
   access,
   params: OfWorkspace,

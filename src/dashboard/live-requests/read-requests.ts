@@ -1,9 +1,9 @@
 import { type AuditingServices, recordRead } from "../../admin/audit/audit.ts";
 import type { WorkspaceContext } from "../../base/context/context.ts";
-import { mentionsOf } from "../../base/mentions.ts";
 import type { Processes } from "../../base/observe/processes.ts";
 import { forwardPage } from "../../base/pages.ts";
 import { Problem } from "../../base/problem.ts";
+import type { Database } from "../../database/database.ts";
 import {
   matches,
   mayMatch,
@@ -11,8 +11,9 @@ import {
   questionOf,
   type RequestFilter,
 } from "./request-filter.ts";
-import type { KeptRequest, RequestLog } from "./request-log.ts";
+import type { RequestLog } from "./request-log.ts";
 import { type LiveRequest, viewOf } from "./request-view.ts";
+import { selectRequests } from "./store.ts";
 
 interface PageQuestion extends Question {
   readonly id?: string | undefined;
@@ -24,17 +25,10 @@ interface PageQuestion extends Question {
 export interface LiveServices extends AuditingServices {
   readonly requestLog: RequestLog;
   readonly processes: Processes;
+  readonly database: Database;
 }
 
 const TOPIC = "live requests";
-
-const FORGET = "forget live requests";
-
-interface Forgotten {
-  readonly workspaceId: number;
-  /** The identifiers of a person. */
-  readonly names: readonly string[];
-}
 
 /** Lets other processes ask this one. */
 export function answerLiveRequests({
@@ -42,34 +36,18 @@ export function answerLiveRequests({
   processes,
 }: Omit<LiveServices, keyof AuditingServices>): void {
   processes.answer(TOPIC, (question: PageQuestion) => findHere(requestLog, question));
-  processes.answer(FORGET, ({ workspaceId, names }: Forgotten) => {
-    const mentions = mentionsOf(names);
-    requestLog.forget(workspaceId, (kept) => mentions.in(textOf(kept)));
-  });
 }
 
-/** Everything in which a request can name people, with the escapes of its JSON resolved. */
-function textOf({ path, body, response = "" }: KeptRequest): string {
-  const text = body?.toString("utf8") ?? "";
-  return `${path} ${text.includes("\\") ? resolved(text) : text} ${response}`;
+/** What a process finds among its own. */
+interface Found {
+  readonly log: string;
+  /** The oldest that it keeps, if it drops one for each new one. */
+  readonly oldest: string | undefined;
+  /** Newest first. */
+  readonly requests: LiveRequest[];
 }
 
-function resolved(text: string): string {
-  try {
-    return JSON.stringify(JSON.parse(text));
-  } catch {
-    return text;
-  }
-}
-
-/** Every process of the machine forgets the requests that name an erased person. */
-export const forgetRequests = (
-  { processes }: Pick<LiveServices, "processes">,
-  forgotten: Forgotten,
-): Promise<unknown> => processes.ask(FORGET, forgotten);
-
-/** What a process finds among its own, newest first. */
-function findHere(log: RequestLog, question: PageQuestion): LiveRequest[] {
+function findHere(log: RequestLog, question: PageQuestion): Found {
   const { id, before, limit, showsPeople } = question;
   const found: LiveRequest[] = [];
   for (const kept of log.newest(question.workspaceId)) {
@@ -80,14 +58,48 @@ function findHere(log: RequestLog, question: PageQuestion): LiveRequest[] {
     const view = viewOf(kept, true);
     if (matches(view, question)) found.push(showsPeople ? view : viewOf(kept, false));
   }
-  return found;
+  return { log: log.id, oldest: log.oldest(), requests: found };
 }
 
-/** Of all processes, newest first. */
-async function find({ processes }: LiveServices, question: PageQuestion): Promise<LiveRequest[]> {
-  const answers = await processes.ask<LiveRequest[]>(TOPIC, question);
-  const all = answers.flat().sort((one, other) => (one.id < other.id ? 1 : -1));
-  return all.slice(0, question.limit);
+/** How many written requests are read at once. */
+const STEP = 50;
+
+/** What processes have written down, newest first, without what those of this machine keep no more. */
+async function findWritten(
+  database: Database,
+  question: PageQuestion,
+  oldest: ReadonlyMap<string, string | undefined>,
+): Promise<LiveRequest[]> {
+  const { id, before, limit, showsPeople } = question;
+  const found: LiveRequest[] = [];
+  let last = before;
+  for (;;) {
+    const read = await selectRequests(database, { ...question, id, before: last }, STEP);
+    for (const kept of read) {
+      if (kept.id < (oldest.get(kept.logId) ?? "") || !mayMatch(kept, question)) continue;
+      const view = viewOf(kept, true);
+      if (matches(view, question)) found.push(showsPeople ? view : viewOf(kept, false));
+      if (found.length === limit) return found;
+    }
+    if (read.length < STEP) return found;
+    last = read.at(-1)?.id;
+  }
+}
+
+/** Of all servers, newest first: what the processes of this machine keep, and what all have written down. */
+async function find(
+  { processes, database, requestLog }: LiveServices,
+  question: PageQuestion,
+): Promise<LiveRequest[]> {
+  if (requestLog.size === 0) return [];
+  const answers = await processes.ask<Found>(TOPIC, question);
+  const oldest = new Map(answers.map((answer) => [answer.log, answer.oldest]));
+  const written = await findWritten(database, question, oldest);
+  const kept = answers.flatMap(({ requests }) => requests);
+  const all = new Map([...written, ...kept].map((each) => [each.id, each]));
+  return [...all.values()]
+    .sort((one, other) => (one.id < other.id ? 1 : -1))
+    .slice(0, question.limit);
 }
 
 /** A page of the kept requests, newest first. The read is audited: bodies name people. */

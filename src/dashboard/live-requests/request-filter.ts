@@ -16,14 +16,16 @@ export interface RequestFilter {
 
 /** What every process is asked. */
 export interface Question extends RequestFilter {
+  /** The statuses that are wanted, from and to. */
+  readonly statuses: readonly [number, number];
   readonly workspaceId: number;
   readonly showsPeople: boolean;
 }
 
 /** What can be told without reading the body: most requests are left out by it. */
 export function mayMatch(kept: KeptRequest, filter: Question): boolean {
-  const { status, key, user, endpoint, code } = filter;
-  if (status !== undefined && !fits(kept.status, status)) return false;
+  const { statuses, key, user, endpoint, code } = filter;
+  if (kept.status < statuses[0] || kept.status > statuses[1]) return false;
   if (key !== undefined && kept.key.id !== key && kept.key.name !== key) return false;
   if (endpoint !== undefined && !isAt(kept, endpoint, filter.showsPeople)) return false;
   if (user !== undefined && !mayName(kept.body, user)) return false;
@@ -51,8 +53,10 @@ export const matches = (request: LiveRequest, { user, code }: RequestFilter): bo
   (code === undefined || request.code === code || request.items.some((item) => item.code === code));
 
 /** `404` is one status, `4xx` are all of its hundred. */
-const fits = (status: number, wanted: string): boolean =>
-  wanted.endsWith("xx") ? String(status)[0] === wanted[0] : String(status) === wanted;
+function statusesOf(wanted = ""): readonly [number, number] {
+  if (wanted === "") return [0, 999];
+  return [Number(wanted.replace("xx", "00")), Number(wanted.replace("xx", "99"))];
+}
 
 const mayShowPeople = (person: Person | undefined, workspaceName: string): boolean =>
   person === undefined ||
@@ -72,5 +76,5 @@ export function questionOf(
   if (filter.user !== undefined && !showsPeople) {
     throw new Problem("FORBIDDEN", `You lack the permission view_pii in the workspace '${name}'.`);
   }
-  return { ...filter, workspaceId: id, showsPeople };
+  return { ...filter, statuses: statusesOf(filter.status), workspaceId: id, showsPeople };
 }

@@ -1,10 +1,10 @@
+import { hostname } from "node:os";
 import type { Clock } from "../../base/clock.ts";
 import type { AnsweredRequest } from "../../http/observe.ts";
 
 /*
- * The latest requests of API keys, in the memory of the process that got them: nothing is written anywhere, and
- * nothing survives a restart. Bodies and responses are kept as the bytes and texts that were there anyway, and
- * are read only when a person looks. docs/decisions/live-requests.md
+ * The latest requests of API keys, in the memory of the process that got them. Bodies and responses are kept as the
+ * bytes and texts that were there anyway, and are read only when a person looks; `share-requests.ts` writes some of them down. docs/decisions/live-requests.md
  */
 
 /** A request as it is kept. */
@@ -12,16 +12,24 @@ export interface KeptRequest extends AnsweredRequest {
   /** UUIDv7: sorts by time, over all processes. */
   readonly id: string;
   readonly at: Date;
+  /** The name of the process that got it. */
+  readonly server: string;
 }
 
 export interface RequestLog {
   /** Tells the logs of several processes apart. */
   readonly id: string;
+  /** The name of this process. */
+  readonly server: string;
   note(answered: AnsweredRequest): void;
   /** The requests of a workspace, newest first. */
   newest(workspaceId: number): Generator<KeptRequest>;
   /** Forgets the requests of a workspace that match. */
   forget(workspaceId: number, matches: (request: KeptRequest) => boolean): void;
+  /** The requests of all workspaces that came in after this one, or all, in the order of arrival. */
+  after(id: string | undefined): KeptRequest[];
+  /** The id of the oldest request, once there is no room for more. */
+  oldest(): string | undefined;
   /** The id of the latest request of any workspace. */
   latest(): string | undefined;
   /** How many a process keeps. */
@@ -35,7 +43,8 @@ const MOST_BODY_BYTES = 65_536;
 const MOST_BYTES = 16 * 1_048_576;
 
 /** @param size how many requests are kept; 0 keeps none. */
-export function createRequestLog(clock: Clock, size: number, mostBytes = MOST_BYTES): RequestLog {
+export function createRequestLog(clock: Clock, size: number): RequestLog {
+  const server = `${hostname()} (process ${process.pid})`;
   // A ring in the order of arrival: the oldest is at `first`.
   const kept: (KeptRequest | undefined)[] = Array.from({ length: size });
   let first = 0;
@@ -51,6 +60,7 @@ export function createRequestLog(clock: Clock, size: number, mostBytes = MOST_BY
 
   return {
     id: clock.newId(),
+    server,
     size,
     note(answered) {
       if (size === 0) return;
@@ -60,13 +70,14 @@ export function createRequestLog(clock: Clock, size: number, mostBytes = MOST_BY
         ...answered,
         id: clock.newId(),
         at: clock.now(),
+        server,
         ...(!fits && { body: undefined }),
       };
       if (count === size) dropOldest();
       kept[(first + count) % size] = request;
       count++;
       bytes += bytesOf(request);
-      while (bytes > mostBytes) dropOldest();
+      while (bytes > MOST_BYTES) dropOldest();
     },
     *newest(workspaceId) {
       for (let back = count - 1; back >= 0; back--) {
@@ -86,11 +97,22 @@ export function createRequestLog(clock: Clock, size: number, mostBytes = MOST_BY
       count = stays.length;
       bytes = stays.reduce((sum, request) => sum + bytesOf(request), 0);
     },
+    after(id) {
+      const found: KeptRequest[] = [];
+      for (let back = count - 1; back >= 0; back--) {
+        const request = kept[(first + back) % size] as KeptRequest;
+        if (id !== undefined && request.id <= id) break;
+        found.push(request);
+      }
+      return found.reverse();
+    },
+    oldest: () => (count === size ? kept[first]?.id : undefined),
     latest: () => (count === 0 ? undefined : kept[(first + count - 1) % size]?.id),
   };
 }
 
-const bytesOf = ({ path, body, response, notes }: KeptRequest): number =>
+/** About what a request takes in memory. */
+export const bytesOf = ({ path, body, response, notes }: KeptRequest): number =>
   path.length + (body?.length ?? 0) + (response?.length ?? 0) + notes.length * BYTES_OF_NOTE;
 
 /** About what a note takes: its message is a sentence. */

@@ -36,6 +36,10 @@ export const LiveRequest = Type.Object(
     }),
     status: Type.Integer({ description: "The HTTP status.", examples: [201] }),
     duration_ms: Type.Number({ description: "How long it took.", examples: [4.2] }),
+    server: Type.String({
+      description: "The server process that answered it.",
+      examples: ["app-1 (process 4711)"],
+    }),
     key: Type.Object(
       {
         id: Type.String({ description: "The id of the key." }),
@@ -75,6 +79,7 @@ export function viewOf(kept: KeptRequest, showsPeople: boolean): LiveRequest {
     path: showsPeople ? kept.path : kept.route,
     status: kept.status,
     duration_ms: Math.round(kept.durationMs * 10) / 10,
+    server: kept.server,
     key: kept.key,
     items: itemsOf(lists, noted, isRefusal(kept.status)).map((item) =>
       // A message quotes what it refuses.

@@ -14,6 +14,7 @@ import {
 } from "./request-filter.ts";
 import type { RequestLog } from "./request-log.ts";
 import { type LiveRequest, viewOf } from "./request-view.ts";
+import { selectNewRequests } from "./store.ts";
 import type { StreamSlots } from "./stream-slots.ts";
 
 /*
@@ -92,6 +93,32 @@ function lookHere(log: RequestLog, question: LookQuestion): Look {
 }
 
 /**
+ * What servers on other machines have written down since the last look. Looks that find more than fits go on with it
+ * the next time.
+ */
+async function lookElsewhere(
+  { database }: StreamServices,
+  question: Question,
+  looked: {
+    readonly seen: Record<string, string>;
+    readonly since: string;
+    /** The logs of this machine. */
+    readonly here: ReadonlySet<string>;
+  },
+): Promise<Pick<Look, "requests" | "skipped">> {
+  // The embedded engine has one process.
+  if (database.engine === "embedded") return { requests: [], skipped: 0 };
+  const { seen, since, here } = looked;
+  const place = { seen, since, without: [...here] };
+  const read = await selectNewRequests(database, question.workspaceId, place, MOST_AT_A_LOOK);
+  for (const { logId, id } of read) seen[logId] = id;
+  const requests = read
+    .filter((kept) => mayMatch(kept, question) && matches(viewOf(kept, true), question))
+    .map((kept) => viewOf(kept, question.showsPeople));
+  return { requests, skipped: 0 };
+}
+
+/**
  * New requests as server-sent events, until the reader leaves, loses the right to see them, the time is over, or the
  * server stops. Opening a stream is audited: bodies name people.
  *
@@ -131,6 +158,7 @@ async function* follow(
   { first, since, confirm, endsAt }: Following,
 ): TextStream {
   const seen: Record<string, string> = {};
+  const here = new Set<string>();
   let question: Question | undefined = first;
   for (let look = 1; services.readiness.isReady && performance.now() < endsAt; look++) {
     await sleep(Math.max(1, Math.min(LOOK_EVERY_MS, endsAt - performance.now())));
@@ -142,7 +170,11 @@ async function* follow(
     }
     const looks = await services.processes.ask<Look>(TOPIC, { ...question, seen, since });
     for (const { log, latest } of looks) if (latest !== undefined) seen[log] = latest;
-    const events = eventsOf(looks);
+    for (const { log } of looks) here.add(log);
+    const events = eventsOf([
+      ...looks,
+      await lookElsewhere(services, question, { seen, since, here }),
+    ]);
     if (events) yield events;
   }
 }
@@ -150,7 +182,7 @@ async function* follow(
 /** Any reason will do: a stream whose caller cannot be confirmed ends, and clients connect again. */
 const endOfRight = (): undefined => undefined;
 
-function eventsOf(looks: readonly Look[]): string {
+function eventsOf(looks: readonly Pick<Look, "requests" | "skipped">[]): string {
   const requests = looks.flatMap((look) => look.requests);
   requests.sort((one, other) => (one.id < other.id ? -1 : 1));
   const skipped = looks.reduce((sum, look) => sum + look.skipped, 0);

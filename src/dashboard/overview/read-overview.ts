@@ -5,17 +5,25 @@ import type { WorkspaceContext } from "../../base/context/context.ts";
 import type { WorkspacePermission } from "../../base/context/dashboard-permissions.ts";
 import type { Metrics } from "../../base/observe/metrics.ts";
 import type { Processes } from "../../base/observe/processes.ts";
-import { PERIODS, type Period, type TrafficCounts } from "../../base/observe/traffic.ts";
+import {
+  countsOfSlots,
+  PERIODS,
+  type Period,
+  type TrafficCounts,
+} from "../../base/observe/traffic.ts";
 import type { Database } from "../../database/database.ts";
 import { type RecentSyncs, readRecentSyncs } from "../../intake/warehouses/recent-runs.ts";
 import { findAttention } from "./attention.ts";
 import { combineCounts } from "./combine.ts";
+import type { TrafficSharing } from "./share-traffic.ts";
+import { selectSlots } from "./store.ts";
 
 export interface OverviewServices {
   readonly database: Database;
   readonly clock: Clock;
   readonly metrics: Pick<Metrics, "traffic">;
   readonly processes: Processes;
+  readonly trafficSharing: Pick<TrafficSharing, "processId">;
 }
 
 interface Question {
@@ -26,14 +34,52 @@ interface Question {
 
 const TOPIC = "traffic";
 
+/** What a process of this machine has counted. */
+interface Answer {
+  readonly processId: string;
+  readonly counts: TrafficCounts;
+}
+
 /** Lets other processes ask this one. */
 export function answerTraffic({
   metrics: { traffic },
   processes,
-}: Pick<OverviewServices, "metrics" | "processes">): void {
-  processes.answer(TOPIC, ({ workspaceId, period, now }: Question) =>
-    traffic.read(workspaceId, period, now),
+  trafficSharing: { processId },
+}: Pick<OverviewServices, "metrics" | "processes" | "trafficSharing">): void {
+  processes.answer(
+    TOPIC,
+    ({ workspaceId, period, now }: Question): Answer => ({
+      processId,
+      counts: traffic.read(workspaceId, period, now),
+    }),
   );
+}
+
+/**
+ * What the processes of this machine have counted up to now, and what others, and those before a restart, have written
+ * down.
+ */
+async function countTraffic(
+  { database, processes }: Pick<OverviewServices, "database" | "processes">,
+  question: Question,
+) {
+  const { workspaceId, period, now } = question;
+  const answers = await processes.ask<Answer>(TOPIC, question);
+  const start = startOf(period, now);
+  const asked = answers.map(({ processId }) => processId);
+  const rows = await selectSlots(database, workspaceId, period, new Date(start), asked);
+  const slots = rows.map(({ slotAt, counts }) => ({
+    place: Math.round((slotAt.getTime() - start) / PERIODS[period].slotMs),
+    counts,
+  }));
+  const all = [...answers.map(({ counts }) => counts), countsOfSlots(slots, period)];
+  return combineCounts(all, period);
+}
+
+/** When the oldest slot begins. */
+function startOf(period: Period, now: number): number {
+  const { slotMs, slots } = PERIODS[period];
+  return (Math.floor(now / slotMs) - slots + 1) * slotMs;
 }
 
 /** The traffic of a workspace over a period, its syncs, and what needs attention. */
@@ -45,11 +91,12 @@ export async function readOverview(
   const { workspace } = context;
   const now = clock.now();
   const { slotMs, slots } = PERIODS[period];
-  const start = (Math.floor(now.getTime() / slotMs) - slots + 1) * slotMs;
-  const ask = async (of: Period) => {
-    const question: Question = { workspaceId: workspace.id, period: of, now: now.getTime() };
-    return combineCounts(await processes.ask<TrafficCounts>(TOPIC, question), of);
-  };
+  const start = startOf(period, now.getTime());
+  const ask = (of: Period) =>
+    countTraffic(
+      { database, processes },
+      { workspaceId: workspace.id, period: of, now: now.getTime() },
+    );
   const counts = await ask(period);
   const hour = period === "hour" ? counts : await ask("hour");
   const syncs = may(context, "basic_access")

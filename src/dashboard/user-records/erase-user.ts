@@ -15,7 +15,7 @@ import { emailValue, identifierKey } from "../../people/profiles/identifiers.ts"
 import { selectMergedInto } from "../../people/profiles/merged-store.ts";
 import type { ProfileRow } from "../../people/profiles/store.ts";
 import { forgetAddress } from "../../people/subscriptions/person-states.ts";
-import { forgetRequests } from "../live-requests/read-requests.ts";
+import { forgetRequests } from "../live-requests/share-requests.ts";
 import { mergedInto, requireProfile } from "./find-record.ts";
 
 export interface Erasure {

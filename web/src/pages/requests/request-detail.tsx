@@ -19,8 +19,8 @@ export function RequestDetail({ workspace, request }: RequestDetailProps) {
   return (
     <div className="stack">
       <div className="dim">
-        <Time at={request.at} as="exact" /> · key {request.key.name} · {request.duration_ms} ms · id{" "}
-        <span className="mono">{request.id}</span>{" "}
+        <Time at={request.at} as="exact" /> · key {request.key.name} · {request.duration_ms} ms · on{" "}
+        {request.server} · id <span className="mono">{request.id}</span>{" "}
         <CopyText text={request.id} label="Copy the id of the request" />
       </div>
       {request.items.length > 0 && (

@@ -80,7 +80,7 @@ export function RequestsPage() {
             )}
             {linked.isGone && (
               <Notice tone="warn" title="The request of this link is not kept any more">
-                Only the latest requests are kept, and a restart forgets them.
+                Only the latest requests are kept, for a day at most.
               </Notice>
             )}
             <DataTable
@@ -131,7 +131,7 @@ const NoneLikeThis = ({ clear }: { clear(): void }) => (
       </Button>
     }
   >
-    Only the latest requests are kept, and a restart forgets them.
+    Only the latest requests are kept, for a day at most.
   </Empty>
 );
 

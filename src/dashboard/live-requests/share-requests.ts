@@ -1,0 +1,218 @@
+import type { TraceEraser } from "../../admin/retention/retention.ts";
+import { earlier } from "../../base/clock.ts";
+import { type Mentions, mentionsOf } from "../../base/mentions.ts";
+import type { Processes } from "../../base/observe/processes.ts";
+import {
+  type Database,
+  isUnavailable,
+  type Transaction,
+  withRetries,
+} from "../../database/database.ts";
+import { isRefusal } from "../../http/respond.ts";
+import { bytesOf, type KeptRequest, type RequestLog } from "./request-log.ts";
+import {
+  deleteOldRequests,
+  deleteRequests,
+  insertRequests,
+  lockForErasing,
+  lockForWriting,
+  selectErasures,
+  selectTexts,
+  trimRequests,
+  upsertErasure,
+} from "./store.ts";
+
+/*
+ * Where several servers share a database, each process writes the requests that it got into one small table, in one
+ * batch a second, so that every server shows those of all. The embedded engine has one process, which writes them when it
+ * stops: a restart forgets nothing. docs/decisions/live-requests.md
+ */
+
+export interface RequestSharing {
+  /** Writes what came in since the last time, and forgets what was erased elsewhere. To be called every second. */
+  write(): Promise<void>;
+  /** The same before the process ends: all that it keeps. */
+  writeAll(): Promise<void>;
+}
+
+interface SharingServices {
+  readonly database: Database;
+  readonly requestLog: RequestLog;
+}
+
+/** What a process writes at once. */
+interface Portion {
+  readonly requests: number;
+  readonly bytes: number;
+}
+
+const A_SECOND: Portion = { requests: 100, bytes: 524_288 };
+const AT_THE_END: Portion = { requests: 1_000, bytes: 4 * 1_048_576 };
+
+/** What all processes may have in the table together. */
+const MOST_STORED = 1_000;
+const MOST_STORED_BYTES = 16 * 1_048_576;
+
+/** How long requests are kept. */
+const KEPT = { days: 1 };
+
+/** The clocks of servers on one database differ by less (docs/decisions/clocks.md). */
+const CLOCKS_DIFFER_MS = 1_000;
+
+export function createRequestSharing({ database, requestLog }: SharingServices): RequestSharing {
+  const isShared = database.engine === "postgres";
+  const applied = new Map<number, number>();
+  let written: string | undefined;
+  let writing: Promise<void> | undefined;
+
+  async function writeAtMost(most: Portion): Promise<void> {
+    const latest = requestLog.latest();
+    if (latest === undefined) return;
+    const fresh = portionOf(requestLog.after(written), most);
+    const erasures = await database.transaction(async (tx) => {
+      if (fresh.length > 0) await lockForWriting(tx);
+      const found = await selectErasures(tx);
+      const unerased = fresh.filter((request) => !isErased(request, found));
+      if (unerased.length === 0) return found;
+      const sized = unerased.map((request) => ({ ...request, bytes: bytesOf(request) }));
+      await insertRequests(tx, { logId: requestLog.id, server: requestLog.server }, sized);
+      await trimRequests(tx, Math.min(requestLog.size, MOST_STORED), MOST_STORED_BYTES);
+      return found;
+    });
+    written = latest;
+    if (isShared) forgetErased(erasures);
+  }
+
+  /** What another server has erased may name a person here, too; the rest of it is in the table. */
+  function forgetErased(erasures: ReadonlyMap<number, Date>): void {
+    for (const [id, at] of erasures) {
+      if (applied.get(id) === at.getTime()) continue;
+      applied.set(id, at.getTime());
+      requestLog.forget(id, (each) => isErased(each, erasures));
+    }
+  }
+
+  return {
+    async write() {
+      if (!isShared || writing !== undefined) return;
+      writing = writeAtMost(A_SECOND).catch((error) => {
+        // They wait in memory for the database; the log has its loss.
+        if (!isUnavailable(error)) throw error;
+      });
+      await writing.finally(() => {
+        writing = undefined;
+      });
+    },
+    async writeAll() {
+      await writing?.catch(() => {});
+      await writeAtMost(AT_THE_END);
+    },
+  };
+}
+
+const isErased = ({ workspace, at }: KeptRequest, erasures: ReadonlyMap<number, Date>): boolean =>
+  at.getTime() <=
+  (erasures.get(workspace.id)?.getTime() ?? Number.NEGATIVE_INFINITY) + CLOCKS_DIFFER_MS;
+
+/** The latest that fit, refused ones first: those are what people look for. In the order of arrival. */
+function portionOf(requests: readonly KeptRequest[], most: Portion): KeptRequest[] {
+  const newest = requests.toReversed();
+  const chosen = new Set<KeptRequest>();
+  let bytes = 0;
+  for (const wantsRefused of [true, false]) {
+    for (const request of newest) {
+      if (isRefusal(request.status) !== wantsRefused) continue;
+      if (chosen.size === most.requests) break;
+      const size = bytesOf(request);
+      if (bytes + size > most.bytes) break;
+      bytes += size;
+      chosen.add(request);
+    }
+  }
+  return requests.filter((request) => chosen.has(request));
+}
+
+/** Deletes what is kept for too long. */
+export const sweepRequests = (database: Database, now: Date): Promise<void> =>
+  deleteOldRequests(database, earlier(now, KEPT));
+
+/** How many requests a step of an erasure reads. */
+const STEP = 50;
+
+/** Erases the requests that name a person. */
+export const eraseRequestsNaming: TraceEraser = async (tx, workspaceId, { mentions }, after) => {
+  const read = await selectTexts(tx, workspaceId, after, STEP);
+  const naming = read.filter((request) => mentions.in(textOf(request)));
+  if (naming.length > 0)
+    await deleteRequests(
+      tx,
+      naming.map(({ id }) => id),
+    );
+  return read.length < STEP ? undefined : read.at(-1)?.id;
+};
+
+const FORGET = "forget live requests";
+
+interface Forgotten {
+  readonly workspaceId: number;
+  /** The identifiers of a person. */
+  readonly names: readonly string[];
+}
+
+/** Lets other processes of the machine tell this one what to forget. */
+export function answerForgetting({
+  requestLog,
+  processes,
+}: {
+  readonly requestLog: RequestLog;
+  readonly processes: Processes;
+}): void {
+  processes.answer(FORGET, ({ workspaceId, names }: Forgotten) => {
+    const mentions = mentionsOf(names);
+    requestLog.forget(workspaceId, (kept) => mentions.in(textOf(kept)));
+  });
+}
+
+/**
+ * Forgets the requests that name an erased person: at once in the processes of this machine and in the table; other
+ * servers forget what they have from before then within a second.
+ */
+export async function forgetRequests(
+  { database, processes }: { readonly database: Database; readonly processes: Processes },
+  forgotten: Forgotten,
+): Promise<void> {
+  await processes.ask(FORGET, forgotten);
+  const { workspaceId, names } = forgotten;
+  const erased = { mentions: mentionsOf(names), since: new Date(0) };
+  await withRetries(database, async (tx) => {
+    await lockForErasing(tx);
+    await upsertErasure(tx, workspaceId);
+    await eraseAll(tx, workspaceId, erased);
+  });
+}
+
+async function eraseAll(
+  tx: Transaction,
+  workspaceId: number,
+  erased: { readonly mentions: Mentions; readonly since: Date },
+): Promise<void> {
+  let after: string | undefined;
+  do {
+    after = await eraseRequestsNaming(tx, workspaceId, erased, after);
+  } while (after !== undefined);
+}
+
+/** Everything in which a request can name people, with the escapes of its JSON resolved. */
+function textOf({ path, body, response = "", notes }: KeptRequest): string {
+  const text = body?.toString("utf8") ?? "";
+  const said = notes.map(({ message }) => message).join(" ");
+  return `${path} ${text.includes("\\") ? resolved(text) : text} ${response} ${said}`;
+}
+
+function resolved(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text));
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,54 @@
+import type { Clock } from "../../base/clock.ts";
+import type { Metrics } from "../../base/observe/metrics.ts";
+import { PERIODS } from "../../base/observe/traffic.ts";
+import type { Database } from "../../database/database.ts";
+import { deleteOldSlots, upsertSlots } from "./store.ts";
+
+/*
+ * Each process writes down every few seconds what it has counted, so that the overview of every server shows the
+ * traffic of all, and a restart forgets nothing. A process writes rows of its own, again and again until a slot is over:
+ * writing twice counts nothing twice.
+ */
+
+export interface TrafficSharing {
+  /** Identifies this process. */
+  readonly processId: string;
+  /** Writes what was counted since the last time. */
+  write(): Promise<void>;
+}
+
+interface SharingServices {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly metrics: Pick<Metrics, "traffic">;
+}
+
+/** How many slots a statement writes. */
+const PORTION = 500;
+
+export function createTrafficSharing({
+  database,
+  clock,
+  metrics: { traffic },
+}: SharingServices): TrafficSharing {
+  const processId = clock.newId();
+  let writtenAt = 0;
+  return {
+    processId,
+    async write() {
+      const startedAt = clock.now().getTime();
+      const slots = traffic.since(writtenAt);
+      for (let at = 0; at < slots.length; at += PORTION) {
+        await upsertSlots(database, processId, slots.slice(at, at + PORTION));
+      }
+      writtenAt = startedAt;
+    },
+  };
+}
+
+/** Deletes counts that no overview shows any more. */
+export const sweepTraffic = (database: Database, now: Date): Promise<void> => {
+  const before = ({ slotMs, slots }: { slotMs: number; slots: number }) =>
+    new Date(now.getTime() - slotMs * (slots + 1));
+  return deleteOldSlots(database, { hour: before(PERIODS.hour), day: before(PERIODS.day) });
+};

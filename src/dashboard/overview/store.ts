@@ -1,0 +1,50 @@
+import type { Period, Slot, SlotCounts } from "../../base/observe/traffic.ts";
+import type { Queryable } from "../../database/database.ts";
+
+/** Writes what a process has counted, in place of what it wrote before about the same slots. */
+export async function upsertSlots(
+  database: Queryable,
+  processId: string,
+  slots: readonly Slot[],
+): Promise<void> {
+  await database.execute(
+    `insert into traffic_counts (workspace_id, period, slot_at, process_id, counts)
+     select workspace_id, period, slot_at::timestamptz, $1::text::uuid, counts::jsonb
+     from unnest($2::int[], $3::text[], $4::text[], $5::text[]) as r (workspace_id, period, slot_at, counts)
+     on conflict (workspace_id, period, slot_at, process_id) do update set counts = excluded.counts`,
+    [
+      processId,
+      slots.map(({ workspaceId }) => workspaceId),
+      slots.map(({ period }) => period),
+      slots.map(({ slotAt }) => slotAt.toISOString()),
+      slots.map(({ counts }) => JSON.stringify(counts)),
+    ],
+  );
+}
+
+/** What processes other than these have counted from a moment on. */
+export const selectSlots = (
+  database: Queryable,
+  workspaceId: number,
+  period: Period,
+  from: Date,
+  without: readonly string[],
+): Promise<{ readonly slotAt: Date; readonly counts: SlotCounts }[]> =>
+  database.query(
+    `select slot_at as "slotAt", counts from traffic_counts
+     where workspace_id = $1 and period = $2 and slot_at >= $3
+       and process_id::text <> all($4::text[])`,
+    [workspaceId, period, from, without],
+  );
+
+/** Deletes what the overview shows no more. */
+export async function deleteOldSlots(
+  database: Queryable,
+  before: Readonly<Record<Period, Date>>,
+): Promise<void> {
+  await database.query(
+    `delete from traffic_counts
+     where slot_at < $2 or (period = 'hour' and slot_at < $1)`,
+    [before.hour, before.day],
+  );
+}

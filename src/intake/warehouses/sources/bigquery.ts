@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import Type, { type Static, type TObject } from "typebox";
 import { ConnectionUnfit, type Opening, SourceFailed, SourceUnfit, sourceKind } from "./source.ts";
 import {
+  countIn,
   type Dialect,
   type Result,
   sqlSource,
@@ -102,7 +103,9 @@ export const bigquerySource = sourceKind({
     const { project: owner = project, dataset = "", name = "" } = found;
     const path = `${projectPath(owner)}/datasets/${dataset}/tables/${encodeURIComponent(name)}`;
     const { body: about } = await client.json<About>({ path });
-    const columns = (about.schema?.fields ?? []).map(columnOf);
+    const fields = about.schema?.fields ?? [];
+    if (!isDescribed(fields)) throw new SourceFailed(undefined, "BigQuery describes no table.");
+    const columns = fields.map(columnOf);
     const filter = filterOf(about, columns);
     let bytes = 0;
     const run = (statement: string) =>
@@ -161,6 +164,10 @@ interface Field {
   readonly precision?: string;
   readonly scale?: string;
 }
+
+const isDescribed = (fields: unknown): fields is readonly Field[] =>
+  Array.isArray(fields) &&
+  fields.every((each) => typeof each?.name === "string" && typeof each.type === "string");
 
 const TIMES = { TIMESTAMP: "zoned", DATETIME: "local", DATE: "date" } as const;
 
@@ -237,7 +244,12 @@ interface Page {
   readonly pageToken?: string;
 }
 
-const valuesIn = ({ rows = [] }: Page): Values[] => rows.map(({ f }) => f.map(({ v }) => v));
+/** What is no row becomes undefined, which whoever reads it refuses. */
+const valuesIn = ({ rows }: Page): Values[] =>
+  Array.isArray(rows) ? rows.map((row) => row?.f?.map?.((cell: { v?: unknown }) => cell?.v)) : [];
+
+/** How many pages without rows may follow each other. */
+const MOST_EMPTY_PAGES = 10;
 
 async function runJob(
   client: WarehouseClient,
@@ -275,16 +287,22 @@ async function runJob(
         },
         { method: "POST", path: `${job}/cancel?${new URLSearchParams(place)}` },
       );
-  scanned(Number(first.totalBytesProcessed ?? 0));
+  const bytes = Number(first.totalBytesProcessed ?? 0);
+  if (Number.isSafeInteger(bytes)) scanned(bytes);
   return {
-    count: Number(first.totalRows ?? 0),
+    count: countIn(first.totalRows ?? 0),
     async *pages() {
       let page: Page = first;
+      let empty = 0;
       for (;;) {
         const rows = valuesIn(page);
         if (rows.length > 0) yield rows;
+        empty = rows.length > 0 ? 0 : empty + 1;
         const { pageToken } = page;
         if (pageToken === undefined) return;
+        if (empty > MOST_EMPTY_PAGES) {
+          throw new SourceFailed(undefined, "BigQuery sends pages without rows.");
+        }
         page = (await client.json<Page>({ path: pageOf({ pageToken }) })).body;
         if (page.pageToken === pageToken) {
           throw new SourceFailed(undefined, "BigQuery repeats the same page.");

@@ -1,11 +1,18 @@
 import Type, { type Static, type TObject } from "typebox";
 import { ConnectionUnfit, type Opening, SourceFailed, SourceUnfit, sourceKind } from "./source.ts";
-import { type Dialect, type Result, sqlSource, type WarehouseColumn } from "./sql-table.ts";
+import {
+  countIn,
+  type Dialect,
+  type Result,
+  sqlSource,
+  type WarehouseColumn,
+} from "./sql-table.ts";
 import {
   baseOf,
   createClient,
   endpointSetting,
   hostAndPortOf,
+  partsOf,
   type WarehouseClient,
   type WarehouseRequest,
 } from "./warehouse-client.ts";
@@ -164,7 +171,7 @@ const DIALECT: Dialect = {
 
 /** From microseconds since 1970, or from a time or day without a zone. */
 function readTime(text: string): string {
-  if (/^-?\d+$/.test(text)) {
+  if (/^-?\d{1,18}$/.test(text)) {
     const micros = BigInt(text);
     const inSecond = ((micros % 1_000_000n) + 1_000_000n) % 1_000_000n;
     const seconds = Number((micros - inSecond) / 1_000_000n);
@@ -184,6 +191,8 @@ interface Statement {
   readonly manifest: {
     readonly schema: { readonly columns: readonly DatabricksColumn[] };
     readonly total_row_count?: number;
+    /** Whether the result was larger than Databricks gives. */
+    readonly truncated?: boolean;
     readonly chunks?: readonly { readonly row_count: number }[];
   };
 }
@@ -227,15 +236,23 @@ async function runStatement(
       path: `${path}/cancel`,
     }));
   const { manifest } = done;
-  if (!manifest || !Array.isArray(manifest.schema?.columns)) throw noResult();
-  const chunks = manifest.chunks ?? [];
+  if (!manifest || !isDescribed(manifest.schema?.columns)) throw noResult();
+  if (manifest.truncated) {
+    throw new SourceFailed(undefined, "the result is larger than Databricks gives at once.");
+  }
+  const count = countIn(manifest.total_row_count ?? 0);
+  const chunks = partsOf(
+    (manifest.chunks ?? []).map((chunk) => chunk?.row_count),
+    count,
+  );
   return {
     columns: manifest.schema.columns.map(columnOf),
-    count: Number(manifest.total_row_count ?? 0),
+    count,
     async *pages() {
-      for (const [index, { row_count }] of chunks.entries()) {
+      for (const [index, rows] of chunks.entries()) {
+        if (rows === 0) continue;
         const requestOf = () => linkTo(client, `${path}/result/chunks/${index}`);
-        yield* client.rows(requestOf, undefined, Number(row_count));
+        yield* client.rows(requestOf, undefined, rows);
       }
     },
   };
@@ -244,10 +261,18 @@ async function runStatement(
 /** A fresh link: one of them works for a quarter of an hour at most. */
 async function linkTo(client: WarehouseClient, path: string): Promise<WarehouseRequest> {
   const { body } = await client.json<Links>({ path });
-  const { external_link: url, http_headers: headers = {} } = body.external_links?.[0] ?? {};
-  if (url === undefined || !URL.canParse(url)) throw noResult();
-  return { url, headers, expires: true };
+  const { external_link: url, http_headers } = body.external_links?.[0] ?? {};
+  if (typeof url !== "string" || !URL.canParse(url)) throw noResult();
+  // Such as those that a storage decrypts with; those of the connection are not the warehouse's to say.
+  const headers = Object.entries(http_headers ?? {}).filter(
+    ([name, value]) => /^x-[\w-]+$/i.test(name) && typeof value === "string",
+  );
+  return { url, headers: Object.fromEntries(headers), isLink: true };
 }
+
+const isDescribed = (columns: unknown): columns is readonly DatabricksColumn[] =>
+  Array.isArray(columns) &&
+  columns.every((each) => typeof each?.name === "string" && typeof each.type_text === "string");
 
 /** Undefined as long as it runs. @throws what its failure means. */
 function endedOf(body: Partial<Statement>): Partial<Statement> | undefined {

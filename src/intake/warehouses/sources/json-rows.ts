@@ -31,11 +31,15 @@ export async function* rowsIn(
 ): AsyncGenerator<unknown[]> {
   const scanner = createScanner(member);
   let rest: Buffer = Buffer.alloc(0);
+  let withoutRow = 0;
   for await (const chunk of chunks) {
     const bytes = rest.length > 0 ? Buffer.concat([rest, chunk]) : Buffer.from(chunk);
     const { rows, from } = scanner.scan(bytes, rest.length);
     rest = bytes.subarray(from);
-    if (rest.length > LARGEST_ROW_BYTES) throw new RowTooLarge("A row is too large.");
+    withoutRow = rows.length > 0 ? 0 : withoutRow + chunk.length;
+    // The second is a page of spaces, or of what follows its rows.
+    if (Math.max(rest.length, withoutRow) > LARGEST_ROW_BYTES)
+      throw new RowTooLarge("A row is too large.");
     if (rows.length > 0) yield rows;
   }
   if (!scanner.hasEnded()) throw new RowsCut("The page ends in the middle.");

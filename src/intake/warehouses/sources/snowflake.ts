@@ -2,6 +2,7 @@ import { createHash, createPublicKey, type KeyObject, randomUUID } from "node:cr
 import Type, { type Static, type TObject } from "typebox";
 import { ConnectionUnfit, type Opening, SourceFailed, SourceUnfit, sourceKind } from "./source.ts";
 import {
+  countIn,
   type Dialect,
   type Result,
   sqlSource,
@@ -13,6 +14,7 @@ import {
   createClient,
   endpointSetting,
   hostAndPortOf,
+  partsOf,
   privateKeyOf,
   signToken,
   type WarehouseClient,
@@ -184,17 +186,21 @@ function createStatements(settings: Settings, opening: Opening): Statements {
       const sent = { statement, timeout: HOUR_SECONDS, warehouse, role };
       const body = await resultOf(client, JSON.stringify(sent));
       const { resultSetMetaData: about, data, statementHandle: handle } = body;
-      if (!about || !Array.isArray(about.rowType) || !Array.isArray(data)) throw noResult();
-      const parts = about.partitionInfo ?? [];
+      if (!about || !isDescribed(about.rowType) || !Array.isArray(data)) throw noResult();
+      const count = countIn(about.numRows);
+      const [, ...parts] = partsOf(
+        (about.partitionInfo ?? [{ rowCount: count }]).map((part) => part?.rowCount),
+        count,
+      );
       return {
         columns: about.rowType.map(columnOf),
-        count: Number(about.numRows),
+        count,
         async *pages() {
           if (data.length > 0) yield data.splice(0);
-          for (const [index, { rowCount }] of parts.entries()) {
-            if (index === 0) continue;
-            const path = `${STATEMENTS}/${idOf(handle)}?partition=${index}`;
-            yield* client.rows(async () => ({ path }), "data", rowCount);
+          for (const [index, rows] of parts.entries()) {
+            if (rows === 0) continue;
+            const path = `${STATEMENTS}/${idOf(handle)}?partition=${index + 1}`;
+            yield* client.rows(async () => ({ path }), "data", rows);
           }
         },
       };
@@ -206,6 +212,10 @@ function createStatements(settings: Settings, opening: Opening): Statements {
 const STATEMENTS = "/api/v2/statements";
 
 const noResult = () => new SourceFailed(undefined, "Snowflake sent no result.");
+
+const isDescribed = (columns: unknown): columns is readonly SnowflakeType[] =>
+  Array.isArray(columns) &&
+  columns.every((each) => typeof each?.name === "string" && typeof each.type === "string");
 
 function idOf(handle: unknown): string {
   if (typeof handle !== "string" || !/^[\w-]{1,100}$/.test(handle)) throw noResult();

@@ -7,10 +7,15 @@ import {
   type OutboundRequest,
   type OutboundResponse,
 } from "../../../base/outbound/fetch-outbound.ts";
-import { OutboundRefused } from "../../../base/outbound/outbound.ts";
+import {
+  createOutbound,
+  type Outbound,
+  OutboundRefused,
+  UNGUARDED,
+} from "../../../base/outbound/outbound.ts";
 import { RowsCut, RowTooLarge, rowsIn } from "./json-rows.ts";
 import { ConnectionUnfit, type Opening, SourceFailed, SourceUnfit } from "./source.ts";
-import type { Values } from "./sql-table.ts";
+import { countIn, type Values } from "./sql-table.ts";
 
 /*
  * Requests to the HTTP interface of a warehouse: through the guard, with bounds on every response, and with a few further
@@ -33,8 +38,8 @@ export interface WarehouseRequest extends Pick<OutboundRequest, "method" | "head
   /** Below the base; or an address of its own, which gets no credentials. */
   readonly path?: string;
   readonly url?: string;
-  /** Whether a refusal means that the address is too old: another try gets a new one. */
-  readonly expires?: boolean;
+  /** Whether the warehouse gave the address. A refusal means that it is too old: another try gets a new one. */
+  readonly isLink?: boolean;
 }
 
 export interface WarehouseClient {
@@ -95,14 +100,21 @@ class Passing extends Error {
 export function createClient(settings: ClientSettings): WarehouseClient {
   const { label, base, signal, outbound } = settings;
   let headers: Promise<Record<string, string>> | undefined;
+  let linked: Promise<Outbound> | undefined;
 
   async function call(request: WarehouseRequest, deadline: AbortSignal): Promise<OutboundResponse> {
-    const { path, url = `${base}${path}`, expires: _expires, ...rest } = request;
+    const { path, url = `${base}${path}`, isLink, ...rest } = request;
     const isForeign = path === undefined;
     headers ??= isForeign ? undefined : settings.authorize(client, false);
     const credentials = isForeign ? {} : await headers;
     const sent = { accept: "application/json", "accept-encoding": "gzip", ...credentials };
-    return fetchOutbound(outbound, {
+    if (isLink) {
+      if (base.startsWith("https:") && !url.startsWith("https:")) {
+        throw new SourceFailed(undefined, `${label} gives a link that is not encrypted.`);
+      }
+      linked ??= outboundOfLinks(outbound, base);
+    }
+    return fetchOutbound(isLink ? await (linked as Promise<Outbound>) : outbound, {
       ...rest,
       url,
       headers: { ...sent, ...rest.headers },
@@ -124,7 +136,7 @@ export function createClient(settings: ClientSettings): WarehouseClient {
       headers.catch(() => {});
       throw new Passing("the login was refused", undefined, 0);
     }
-    const isPassing = isBusy(status) || request.expires;
+    const isPassing = isBusy(status) || request.isLink;
     const refusal = isPassing ? "busy" : settings.refusal(status, text);
     if (refusal !== "busy") throw refusal;
     const cause = new Error(`${status}: ${text.slice(0, 1_000)}`);
@@ -177,6 +189,7 @@ export function createClient(settings: ClientSettings): WarehouseClient {
           for await (const rows of rowsIn(inTime(response), member)) {
             const fresh = rows.slice(Math.max(0, read - passed)) as Values[];
             passed += rows.length;
+            if (passed > expected) throw new RowTooLarge(`more than ${expected} rows`);
             if (fresh.length === 0) continue;
             read += fresh.length;
             yield fresh;
@@ -206,6 +219,32 @@ export function createClient(settings: ClientSettings): WarehouseClient {
     },
   };
   return client;
+}
+
+/** What everything goes through that a warehouse leads to by itself. */
+const PUBLIC = createOutbound({ allow: [], own: [] });
+
+/**
+ * A connection's links go where it may go. What an administrator declares inline may be anywhere, but a link is not declared: it
+ * leads to public hosts, unless the warehouse is on a private one itself.
+ */
+async function outboundOfLinks(outbound: Outbound, base: string): Promise<Outbound> {
+  if (outbound !== UNGUARDED) return outbound;
+  const { host, port } = hostAndPortOf(base);
+  try {
+    await PUBLIC.resolve(host, port);
+    return PUBLIC;
+  } catch (error) {
+    if (error instanceof OutboundRefused) return UNGUARDED;
+    throw error;
+  }
+}
+
+/** How many rows each part of a result has. @throws SourceFailed unless they are all rows of the result. */
+export function partsOf(said: readonly unknown[], total: number): number[] {
+  const parts = said.map(countIn);
+  if (parts.reduce((sum, part) => sum + part, 0) === total) return parts;
+  throw new SourceFailed(undefined, "the parts of the result do not have all its rows.");
 }
 
 const isBusy = (status: number): boolean => [408, 429, 500, 502, 503, 504].includes(status);

@@ -41,6 +41,7 @@ const timeOf = (type: string) => TIME[type as keyof typeof TIME] ?? "17672688010
 for (const { type, schema, page, start } of FAKES.filter(({ isHttp }) => isHttp)) {
   const fake = await start();
   const table = `${schema}events`;
+  const second = type === "databricks" ? /storage\/[\w-]+\/1/ : page;
   await fake.engine.run(
     `create table ${table} as select timestamptz '2026-01-01 12:00:00Z' + to_seconds(i // 100) as UPDATED_AT,
        'u' || (i % 10) as EXTERNAL_ID, '{"name":"e"}' as PAYLOAD from range(250) t(i)`,
@@ -87,7 +88,7 @@ for (const { type, schema, page, start } of FAKES.filter(({ isHttp }) => isHttp)
         type: "events",
         warehouse: { ...fake.settings, table },
       });
-      fake.faults.push({ on: page, times: 4, reply });
+      fake.faults.push({ on: second, times: 4, reply });
       const run = await sync();
       fake.faults.length = 0;
       assert.equal(run.job_status, "error", `${run.message}`);

@@ -166,18 +166,30 @@ interface Speed {
   readonly p99: number;
 }
 
-/** Tracks for some seconds. @param bodyOf makes each request, of 50 objects. */
+/**
+ * Tracks for some seconds.
+ *
+ * @param bodyOf makes each request, of 50 objects.
+ * @param perSecond how many objects a second are sent, whether or not the server keeps up: latency counts from when a
+ *   request was due. As many as possible by default.
+ */
 async function trackFor(
   server: ServerProcess,
   seconds: number,
   bodyOf: () => object,
+  perSecond = Number.POSITIVE_INFINITY,
 ): Promise<Speed> {
-  const until = performance.now() + 1_000 * seconds;
+  const beganAt = performance.now();
+  const until = beganAt + 1_000 * seconds;
+  const betweenMs = 50_000 / perSecond;
   const times: number[] = [];
+  let sent = 0;
   await onConnections(async () => {
-    const startedAt = performance.now();
+    const dueAt = Math.max(beganAt + betweenMs * sent++, betweenMs > 0 ? 0 : performance.now());
+    if (dueAt >= until) return false;
+    if (dueAt > performance.now()) await sleep(dueAt - performance.now());
     await track(server, bodyOf());
-    times.push(performance.now() - startedAt);
+    times.push(performance.now() - dueAt);
     return performance.now() < until;
   });
   times.sort((one, other) => one - other);
@@ -200,16 +212,22 @@ async function trackBeside(
     })),
   });
   await trackFor(server, 2, known);
-  const alone = await trackFor(server, seconds, known);
-  let goesOn = true;
-  const counting = (async () => {
-    while (goesOn) await exactly(server, FILTERS["X in Y days"]);
-  })();
-  const beside = await trackFor(server, seconds, known);
-  goesOn = false;
-  await counting;
-  say(`  track alone            ${shown(alone)}`);
-  say(`  track beside a count   ${shown(beside)}`);
+  const full = await trackFor(server, seconds, known);
+  const half = full.perSecond / 2;
+  const beside = async (perSecond?: number) => {
+    let goesOn = true;
+    const counting = (async () => {
+      while (goesOn) await exactly(server, FILTERS["X in Y days"]);
+    })();
+    const speed = await trackFor(server, seconds, known, perSecond);
+    goesOn = false;
+    await counting;
+    return speed;
+  };
+  say(`  track, full load       ${shown(full)}`);
+  say(`    beside a count       ${shown(await beside())}`);
+  say(`  track, half load       ${shown(await trackFor(server, seconds, known, half))}`);
+  say(`    beside a count       ${shown(await beside(half))}`);
 }
 
 const INDEX = `create index profiles_by_chance on profiles (workspace_id, (right(profile_id::text, 8) collate "C"))`;

@@ -225,16 +225,20 @@ function happened(
           ...first.map((test) => test.columnSql(`(select min(s.first_at) ${summaries})`, values)),
           ...last.map((test) => test.columnSql(`(select max(s.last_at) ${summaries})`, values)),
         ].join(" and ")})`,
+        isSummed ? 1 : 2,
       );
     },
   };
 }
 
-/** Looks at the rows only if the summary says that there may be some. */
+/**
+ * Looks at the rows only if the summary says that there may be enough: of an event, a user without as many of all time
+ * has too few in any period, as one without any has.
+ */
 function countOfRows(
   source: Source,
   name: string | undefined,
-  { inLastDays, where }: Occurrences,
+  { counts, inLastDays, where }: Occurrences,
   summaries: string,
   values: Values,
 ): string {
@@ -247,9 +251,17 @@ function countOfRows(
   const period = since
     ? ` and e.occurred_at >= ${since} and e.occurred_at <= ${values.bind(values.now.toISOString(), "timestamptz")}`
     : "";
+  const fewest = Math.max(
+    0,
+    ...counts.map(({ comparator, operand }) => (comparator === "at_most" ? 0 : operand)),
+  );
+  const enough =
+    source.kept === "events" && fewest > 1
+      ? ` and s.count >= ${values.bind(fewest, "bigint")}`
+      : "";
   const rows = `select ${source.weight} as weight from ${source.rows} e
     where ${itsRows("e")}${nameSql(`e.${source.name}`, name, values)}${period} and ${tests}`;
-  return `(case when exists (select 1 ${summaries}${since ? ` and s.last_at >= ${since}` : ""})
+  return `(case when exists (select 1 ${summaries}${since ? ` and s.last_at >= ${since}` : ""}${enough})
     then (select coalesce(sum(weight), 0) from (${rows}) as counted) else 0 end)`;
 }
 
@@ -334,6 +346,7 @@ export const sessions: Subject = {
             ...first.map((test) => test.columnSql(`(select min(s.first_used_at) ${rows})`, values)),
             ...last.map((test) => test.columnSql(`(select max(s.last_used_at) ${rows})`, values)),
           ].join(" and ")})`,
+          1,
         );
       },
     };

@@ -67,6 +67,7 @@ export const moneySpent: Subject = {
         const spent = spentSql(currency, days, values);
         return decided(
           `(${tests.map(({ comparator, amount }) => `${spent} ${AMOUNT_SQL[comparator]} ${values.bind(String(amount), "numeric")}`).join(" and ")})`,
+          days ? 2 : 1,
         );
       },
     };

@@ -10,25 +10,31 @@
 export interface Bounds {
   readonly must: string;
   readonly may: string;
+  /** How many rows of other tables are looked up for a user, at most; none for what the profile itself tells. */
+  readonly lookups?: number;
 }
 
 /** A condition that SQL decides. */
-export const decided = (sql: string): Bounds => ({ must: sql, may: sql });
+export const decided = (sql: string, lookups = 0): Bounds => ({ must: sql, may: sql, lookups });
 
 export const everyOf = (parts: readonly Bounds[]): Bounds => joined(parts, " and ", "true");
 
 export const anyOf = (parts: readonly Bounds[]): Bounds => joined(parts, " or ", "false");
 
 /** What surely fails may not hold, and the other way round. */
-export const negated = ({ must, may }: Bounds): Bounds => ({
+export const negated = ({ must, may, lookups = 0 }: Bounds): Bounds => ({
   must: `(not ${may})`,
   may: `(not ${must})`,
+  lookups,
 });
 
+/** SQL stops at the first part that decides, so those that need no look-ups come first. */
 function joined(parts: readonly Bounds[], word: string, empty: string): Bounds {
+  const cheapFirst = parts.toSorted(({ lookups: one = 0 }, { lookups: other = 0 }) => one - other);
   const join = (side: (part: Bounds) => string) =>
-    parts.length === 0 ? empty : `(${parts.map(side).join(word)})`;
-  return { must: join((part) => part.must), may: join((part) => part.may) };
+    parts.length === 0 ? empty : `(${cheapFirst.map(side).join(word)})`;
+  const lookups = parts.reduce((sum, part) => sum + (part.lookups ?? 0), 0);
+  return { must: join((part) => part.must), may: join((part) => part.may), lookups };
 }
 
 /** Where a statement gets its values from: nothing of a filter becomes part of its text. */

@@ -43,6 +43,7 @@ export const subscriptionGroup: Subject = {
           state === "unknown"
             ? `(not exists (${row}))`
             : `exists (${row} and s.state = ${values.bind(state, "text")})`,
+          1,
         );
       },
     };
@@ -152,6 +153,7 @@ const deviceLeaf = (platform: string, apps: readonly string[]): Leaf => ({
           and s.app_id = any(${values.bind(apps, "text[]")}))
         or exists (select 1 from devices s where ${itsRows("s")}
           and (${os} = ${wanted} or starts_with(${os}, ${wanted} || ' '))))`,
+      2,
     );
   },
 });

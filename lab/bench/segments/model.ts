@@ -5,8 +5,6 @@ import { createRandom } from "../workloads/random.ts";
 const PLANS = ["free", "pro", "team"];
 const COUNTRIES = ["DE", "FR", "US", "JP"];
 const HOUR_MS = 3_600_000;
-/** Half an hour off the ends of days, so that a run of less than that sees the same days. */
-const OFF_MS = HOUR_MS / 2;
 
 interface User {
   readonly plan: string;
@@ -31,8 +29,12 @@ interface Test {
   meets(user: User): boolean;
 }
 
+/** Hours off the ends of days when nothing happens, so that a run of less than that sees the same days. */
+const QUIET_HOURS = 4;
+
 export function createModel(users: number, now: number): Model {
   const random = createRandom(11);
+  const hoursAgo = () => 24 * random.below(45) + QUIET_HOURS + random.below(25 - 2 * QUIET_HOURS);
   const pick = <One>(list: readonly One[]): One => list[random.below(list.length)] as One;
   const all = Array.from(
     { length: users },
@@ -41,9 +43,9 @@ export function createModel(users: number, now: number): Model {
       country: pick(COUNTRIES),
       score: random.below(100),
       email: pick(["none", "usable", "usable", "unsubscribed"] as const),
-      opened: Array.from({ length: random.below(4) }, () => 1 + random.below(45 * 24)),
+      opened: Array.from({ length: random.below(4) }, hoursAgo),
       bought: Array.from({ length: random.below(3) }, () => ({
-        hours: 1 + random.below(45 * 24),
+        hours: hoursAgo(),
         price: 1 + random.below(50),
       })),
     }),
@@ -124,7 +126,7 @@ export function sentOf({ all, now }: Model, first: number, end: number) {
   const users = all
     .slice(first, end)
     .map((user, index) => ({ user, external_id: `u${first + index}` }));
-  const timeOf = (hours: number) => new Date(now - hours * HOUR_MS + OFF_MS).toISOString();
+  const timeOf = (hours: number) => new Date(now - hours * HOUR_MS).toISOString();
   return {
     attributes: users.map(({ external_id, user }) => ({
       external_id,

@@ -5,7 +5,7 @@ import { Problem } from "../../base/problem.ts";
 import { byAnybody, type Endpoint, endpoint } from "../../http/endpoint.ts";
 import { PAGE_HEADERS } from "../../http/page-headers.ts";
 import { sentencePage } from "../../http/sentence-page.ts";
-import { readWebFiles, type WebFile, type WebFiles } from "./web-files.ts";
+import { type Coding, readWebFiles, type WebFile, type WebFiles } from "./web-files.ts";
 
 /** The front end as `npm run build` writes it. */
 const WEB_FOLDER = join(packageRoot(), "dist", "web");
@@ -74,7 +74,7 @@ function find(files: WebFiles, path: string): WebFile | undefined {
   throw new Problem("NOT_FOUND", "There is nothing at this path.");
 }
 
-function replyWith(file: WebFile, { etag, encodings }: Wanted) {
+async function replyWith(file: WebFile, { etag, encodings }: Wanted) {
   const headers = {
     ...HEADERS,
     "cache-control": file.isHashed ? IMMUTABLE : REVALIDATED,
@@ -82,7 +82,7 @@ function replyWith(file: WebFile, { etag, encodings }: Wanted) {
     vary: "accept-encoding",
   };
   if (etag?.includes(file.etag)) return { status: 304, body: undefined, headers } as const;
-  const [encoding, bytes] = packedFor(file, encodings);
+  const [encoding, bytes] = await packedFor(file, encodings);
   return {
     status: 200,
     body: undefined,
@@ -95,11 +95,16 @@ function replyWith(file: WebFile, { etag, encodings }: Wanted) {
   } as const;
 }
 
-function packedFor(file: WebFile, encodings: string): [string | undefined, Buffer] {
-  if (file.brotli && accepts(encodings, "br")) return ["br", file.brotli];
-  if (file.gzip && accepts(encodings, "gzip")) return ["gzip", file.gzip];
-  return [undefined, file.bytes];
+async function packedFor(
+  { packed, bytes }: WebFile,
+  encodings: string,
+): Promise<[Coding | undefined, Buffer]> {
+  const coding = CODINGS.find((each) => accepts(encodings, each));
+  return packed && coding ? [coding, await packed(coding)] : [undefined, bytes];
 }
+
+/** The best first. */
+const CODINGS: readonly Coding[] = ["br", "gzip"];
 
 /** Whether `Accept-Encoding` names a coding, and not with a weight of 0 (RFC 9110, 12.5.3). */
 const accepts = (encodings: string, coding: string): boolean =>

@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { brotliCompress, gzip, constants as zlib } from "node:zlib";
 
 /*
- * The built files of the dashboard (dist/web), read once and kept in memory with their packed forms. Requests
+ * The built files of the dashboard (dist/web), read once and kept in memory with the packed forms that were asked for. Requests
  * are looked up among the files that were there, so that no path leads anywhere else.
  */
 
@@ -16,9 +16,12 @@ export interface WebFile {
   /** Whether its name changes with its content, as Vite names assets. */
   readonly isHashed: boolean;
   readonly bytes: Buffer;
-  readonly gzip: Buffer | undefined;
-  readonly brotli: Buffer | undefined;
+  /** The packed form, made once, when it is first asked for; undefined where packing saves nothing. */
+  readonly packed: ((coding: Coding) => Promise<Buffer>) | undefined;
 }
+
+/** A coding of HTTP (RFC 9110, 8.4.1; RFC 7932). */
+export type Coding = "br" | "gzip";
 
 /** The files by their path below the dashboard, such as `assets/index-BX2f.js`. */
 export type WebFiles = ReadonlyMap<string, WebFile>;
@@ -62,13 +65,25 @@ export async function readWebFiles(folder: string): Promise<WebFiles> {
 async function readWebFile(folder: string, name: string, mediaType: string): Promise<WebFile> {
   const bytes = await readFile(join(folder, name));
   const isPacked = PACKED.test(mediaType) && bytes.length > 1_024;
-  const quality = { params: { [zlib.BROTLI_PARAM_QUALITY]: 9 } };
   return {
     mediaType,
     etag: `"${createHash("sha256").update(bytes).digest("base64url").slice(0, 22)}"`,
     isHashed: HASHED.test(name.split(sep).join("/")),
     bytes,
-    gzip: isPacked ? await packGzip(bytes) : undefined,
-    brotli: isPacked ? await packBrotli(bytes, quality) : undefined,
+    packed: isPacked ? packerOf(bytes) : undefined,
+  };
+}
+
+/** Packs on a thread of its own: packing all files at once would make the first visitor wait for more than a second. */
+function packerOf(bytes: Buffer): (coding: Coding) => Promise<Buffer> {
+  const forms = new Map<Coding, Promise<Buffer>>();
+  const pack = (coding: Coding): Promise<Buffer> =>
+    coding === "br"
+      ? packBrotli(bytes, { params: { [zlib.BROTLI_PARAM_QUALITY]: 9 } })
+      : packGzip(bytes);
+  return (coding) => {
+    const form = forms.get(coding) ?? pack(coding);
+    forms.set(coding, form);
+    return form;
   };
 }

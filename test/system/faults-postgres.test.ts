@@ -7,6 +7,7 @@ import { type Cluster, startCluster } from "../../lab/bench/engines/postgres-clu
 import { examineAll } from "../../src/cli/doctor.ts";
 import { serve } from "../../src/server/serve.ts";
 import { startProxy } from "../database/slow-proxy.ts";
+import { freePort } from "../free-port.ts";
 import { ENGINE, startOwnServer, testConfig } from "../harness.ts";
 import { temporaryFolder } from "../stored-rows.ts";
 import { assertKept, assertSurvives } from "./faults.ts";
@@ -72,6 +73,26 @@ describe("a server whose PostgreSQL fails", { skip }, () => {
     assert.ok(back.after_s > 0 && back.after_s < 60, String(back.after_s));
     const failed = entries.find(({ msg }) => msg === "request failed");
     assert.ok(failed.message.length > 0, JSON.stringify(failed));
+  });
+
+  test("the metric of the database turns 0 when PostgreSQL is lost, and 1 when it is back", async () => {
+    const metricsPort = await freePort();
+    const server = await startOwnServer({ databaseUrl: await newDatabase(own), metricsPort });
+    const readGauge = async () => {
+      const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+      return /^rapport_database_up (\d+)$/m.exec(text)?.[1];
+    };
+    const seen = [await readGauge()];
+    await assertSurvives(server, {
+      begin: () => own.stop(),
+      async end() {
+        seen.push(await readGauge());
+        await own.start();
+      },
+      says: /^The database does not respond\.$/,
+    });
+    seen.push(await readGauge());
+    assert.deepEqual(seen, ["1", "0", "1"]);
   });
 
   test("a server that starts before PostgreSQL waits for it, says so once, and gives up after DATABASE_WAIT", async () => {

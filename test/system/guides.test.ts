@@ -1,7 +1,7 @@
 /*
  * The README and the guides, followed literally: one server, one folder, and every shell block of
  * every page in order, as a newcomer would paste it. A YAML block that the page asks to save is
- * saved; a JSON block after a command is the response that it must get.
+ * saved; a block after a command is what it must print: JSON, or text in which `…` stands for what differs from run to run.
  */
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
@@ -63,6 +63,8 @@ interface Block {
   readonly text: string;
   /** The prose directly before it. */
   readonly before: string;
+  /** Whether it comes directly after a block of commands. */
+  readonly isOutput: boolean;
 }
 
 const ROOT = packageRoot();
@@ -77,8 +79,29 @@ const START_TIMEOUT_MS = 60_000;
 
 const blocksOf = (page: string): Block[] =>
   [...readFileSync(join(ROOT, page), "utf8").matchAll(/([^\n]*)\n\n```(\w+)\n(.*?)\n```/gs)].map(
-    ([, before = "", language = "", text = ""]) => ({ language, text, before }),
+    ([, before = "", language = "", text = ""]) => ({
+      language,
+      text,
+      before,
+      isOutput: before === "```",
+    }),
   );
+
+/**
+ * Whether a command printed what a page shows. `…` stands for anything within a line, and alone in a line for any lines. How
+ * the page breaks and indents lines does not matter.
+ */
+function isPrinted(shown: string, printed: string): boolean {
+  const literal = (text: string) => text.replaceAll(/[\\^$.*+?()[\]{}|]/g, "\\$&");
+  const words = (line: string) =>
+    line
+      .split(/\s+/)
+      .filter(Boolean)
+      .map((word) => word.split("…").map(literal).join("[^\\n]*?"))
+      .join("\\s*");
+  const lines = shown.split("\n").map((line) => (line.trim() === "…" ? "[^]*?" : words(line)));
+  return new RegExp(`^\\s*${lines.join("\\s*")}\\s*$`).test(printed);
+}
 
 /** Lines that later blocks of a page rely on: `export A=…`, `a=… b=…`. */
 const assignmentsOf = (text: string): string =>
@@ -197,11 +220,25 @@ describe("the README and the guides", { skip: skipWithoutCurl }, () => {
         if (block.language === "json") {
           assert.deepEqual(JSON.parse(printed), JSON.parse(block.text), page);
         }
+        if (block.language === "text" && block.isOutput) {
+          assert.ok(
+            isPrinted(block.text, printed),
+            `${page} shows:\n${block.text}\nprinted:\n${printed}`,
+          );
+        }
         printed = await follow(block, assignments);
         if (block.language === "sh") assignments += `\n${assignmentsOf(block.text)}`;
       }
     });
   }
+
+  test("what a page shows of an output is compared with what is printed, but for the parts that it marks with …", () => {
+    const shown = '{ "total": …,\n  "exact": true }\n…\nEnd. (1 of 2)';
+    assert.ok(isPrinted(shown, '{"total":12,"exact":true}\none\ntwo\nEnd. (1 of 2)\n'));
+    assert.ok(!isPrinted(shown, '{"total":12,"exact":false}\none\nEnd. (1 of 2)\n'));
+    assert.ok(!isPrinted(shown, '{"total":12,"exact":true}\none\nEnd. (1 of 2)\nmore\n'));
+    assert.ok(!isPrinted("3 users", "13 users\n"));
+  });
 
   test("every page under docs/ is followed by the guide test or is listed as a page without commands", () => {
     const pages = readdirSync(join(ROOT, "docs")).filter((name) => name.endsWith(".md"));

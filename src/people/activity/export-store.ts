@@ -4,7 +4,7 @@ import { NAME_COLUMNS, type ProfileFilter, profileCondition } from "../profiles/
 import type { ProfileNames } from "../profiles/identifiers.ts";
 import type { EventDetails, PurchaseDetails } from "./activity.ts";
 
-/* All events or purchases of a workspace with the names of their users, in portions. */
+/* All events or purchases of a workspace with the names of their users, in portions: by user, then by time. */
 
 /** What is exported; undefined members do not narrow. */
 export interface ActivityFilter extends ProfileFilter {
@@ -27,7 +27,8 @@ export const selectAllEvents = (
     "exported_events",
     `select e.name, e.occurred_at as time, e.app_id as "appId", e.properties, ${NAME_COLUMNS}
      from events e join profiles p using (workspace_id, bucket, profile_id)
-     where workspace_id = $1 and ${within("e", filter)}`,
+     where workspace_id = $1 and ${within("e", filter)}
+     order by e.profile_id, e.occurred_at, e.event_id`,
     parametersOf(workspaceId, filter),
     portion,
   );
@@ -50,7 +51,8 @@ export const selectAllPurchases = (
     `select b.product_id as "productId", b.currency, b.price, b.quantity, b.occurred_at as time,
        b.app_id as "appId", b.properties, ${NAME_COLUMNS}
      from purchases b join profiles p using (workspace_id, bucket, profile_id)
-     where workspace_id = $1 and ${within("b", filter)}`,
+     where workspace_id = $1 and ${within("b", filter)}
+     order by b.profile_id, b.occurred_at, b.purchase_id`,
     parametersOf(workspaceId, filter),
     portion,
   );

@@ -18,7 +18,10 @@ import type { ExportFilter } from "./export-filter.ts";
 import { DEFAULT_FIELDS, type ExportField } from "./profile-view.ts";
 import { viewUsers } from "./view-users.ts";
 
-/* The rows of an export, in portions, in the form in which they can be imported. */
+/*
+ * The rows of an export, in portions, in the form in which they can be imported. Their order follows from what they say
+ * alone, so that two exports of the same content are alike byte for byte.
+ */
 
 export const EXPORTED_KINDS = ["users", "events", "purchases", "subscriptions"] as const;
 
@@ -63,8 +66,11 @@ async function* users({ tx, workspace, filter, now }: RowSource): Portions {
     yield await viewOf(ids);
   }
 
-  function viewOf(ids: readonly string[]): Promise<object[]> {
-    return viewUsers(tx, workspace, ids, USER_FIELDS, now);
+  /** In the order of their ids, which is that of the export. */
+  async function viewOf(ids: readonly string[]): Promise<object[]> {
+    const views = await viewUsers(tx, workspace, ids, USER_FIELDS, now);
+    const idOf = (view: Record<string, unknown>) => view.platform_id as string;
+    return views.sort((one, other) => (idOf(one) < idOf(other) ? -1 : 1));
   }
 }
 

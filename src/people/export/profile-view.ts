@@ -189,8 +189,13 @@ function revenueByCurrency({ purchases }: ProfileSource): Record<string, number>
   return Object.fromEntries(groups.map(([currency, rows]) => [currency, revenueOf(rows)]));
 }
 
+/** By the id of the group. */
 function subscriptionGroups({ groupStates, workspace }: ProfileSource): unknown[] {
-  return groupStates.map((row) => ({
+  const sorted =
+    groupStates.length < 2
+      ? groupStates
+      : [...groupStates].sort((one, other) => (one.groupId < other.groupId ? -1 : 1));
+  return sorted.map((row) => ({
     id: row.groupId,
     channel: workspace.groupChannels.get(row.groupId) ?? null,
     status: row.state,

@@ -43,7 +43,7 @@ interface SizedProfile {
   readonly bytes: number;
 }
 
-/** The ids of profiles that were updated in a period, in portions. */
+/** The ids of profiles that were updated in a period, in portions and in their own order. */
 export function selectProfileIds(
   tx: Queryable,
   workspaceId: number,
@@ -58,7 +58,8 @@ export function selectProfileIds(
        pg_column_size(p.standard_attributes) + pg_column_size(p.custom_attributes) as bytes
      from profiles p
      where p.workspace_id = $1 and ($2::timestamptz is null or p.updated_at >= $2)
-       and ($3::timestamptz is null or p.updated_at < $3)${condition.sql}`,
+       and ($3::timestamptz is null or p.updated_at < $3)${condition.sql}
+     order by p.profile_id`,
     [workspaceId, since ?? null, until ?? null, ...condition.parameters],
     portion,
   );

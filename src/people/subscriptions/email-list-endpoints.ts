@@ -4,6 +4,7 @@ import { endpoint, withPermission } from "../../http/endpoint.ts";
 import { checkAddresses, MOST_NAMES } from "./check-names.ts";
 import {
   blockEmails,
+  periodOf,
   readHardBounces,
   readUnsubscribes,
   removeHardBounces,
@@ -36,8 +37,26 @@ const Email = Type.Union([
   Type.Array(Type.String(), { minItems: 1, maxItems: MOST_NAMES }),
 ]);
 
+const Period = Type.Optional(
+  Type.Object(
+    {
+      from: Type.String({ examples: ["2026-01-01T00:00:00.000Z"] }),
+      until: Type.String({ examples: ["2026-02-01T00:00:00.000Z"] }),
+    },
+    {
+      description:
+        "What the list covers; `until` is not included. Absent where addresses are looked up.",
+    },
+  ),
+);
+
 /** As in `2026-11-22 04:00:41 +0000`. */
 const inUtc = (time: Date): string => `${time.toISOString().slice(0, 19).replace("T", " ")} +0000`;
+
+function covered(query: Parameters<typeof periodOf>[0]) {
+  const period = periodOf(query);
+  return period && { period };
+}
 
 const unsubscribesEndpoint = endpoint({
   name: "listUnsubscribes",
@@ -52,13 +71,14 @@ const unsubscribesEndpoint = endpoint({
   replies: {
     200: Type.Object({
       emails: Type.Array(Type.Object({ email: Type.String(), unsubscribed_at: Type.String() })),
+      period: Period,
       message: Success,
     }),
   },
 }).handledBy(async (services: ReadServices, { workspace }, { query }) => {
   const entries = await readUnsubscribes(services, workspace, query);
   const emails = entries.map(({ email, at }) => ({ email, unsubscribed_at: inUtc(at) }));
-  return { status: 200, body: { emails, message: "success" } };
+  return { status: 200, body: { emails, ...covered(query), message: "success" } };
 });
 
 const hardBouncesEndpoint = endpoint({
@@ -71,13 +91,14 @@ const hardBouncesEndpoint = endpoint({
   replies: {
     200: Type.Object({
       emails: Type.Array(Type.Object({ email: Type.String(), hard_bounced_at: Type.String() })),
+      period: Period,
       message: Success,
     }),
   },
 }).handledBy(async (services: ReadServices, { workspace }, { query }) => {
   const entries = await readHardBounces(services, workspace, query);
   const emails = entries.map(({ email, at }) => ({ email, hard_bounced_at: inUtc(at) }));
-  return { status: 200, body: { emails, message: "success" } };
+  return { status: 200, body: { emails, ...covered(query), message: "success" } };
 });
 
 const removeBouncesEndpoint = endpoint({

@@ -45,6 +45,12 @@ export const readHardBounces = (
   query: ListQuery,
 ): Promise<EmailEntry[]> => selectHardBounces(database, workspace.id, checkQuery(query));
 
+/** What the list covers, in ISO 8601: `until` is not included. Undefined where addresses are looked up. */
+export function periodOf(query: ListQuery): { from: string; until: string } | undefined {
+  const { from, until } = checkQuery(query);
+  return from && until && { from: from.toISOString(), until: until.toISOString() };
+}
+
 /** Unsubscribes addresses and records that they bounced, whether a user has them or not. */
 export function blockEmails(
   services: SetServices,

@@ -4,7 +4,7 @@ import { NAME_COLUMNS, type ProfileFilter, profileCondition } from "../profiles/
 import type { ProfileNames } from "../profiles/identifiers.ts";
 import type { EmailState, GroupState } from "./store.ts";
 
-/* All states of a workspace, in portions. */
+/* All states of a workspace, in portions: by user and group, or by address. */
 
 /** What is exported, by the time of the last change; undefined members do not narrow. */
 export interface StatesFilter extends ProfileFilter {
@@ -32,7 +32,8 @@ export function selectAllGroupStates(
     `select s.group_id as "groupId", s.state, s.changed_at as "changedAt", ${NAME_COLUMNS}
      from group_states s join profiles p using (workspace_id, bucket, profile_id)
      where workspace_id = $1 and ($2::timestamptz is null or s.changed_at >= $2)
-       and ($3::timestamptz is null or s.changed_at < $3)${condition.sql}`,
+       and ($3::timestamptz is null or s.changed_at < $3)${condition.sql}
+     order by s.profile_id, s.group_id`,
     [workspaceId, since ?? null, until ?? null, ...condition.parameters],
     portion,
   );
@@ -56,7 +57,8 @@ export const selectAllEmailStates = (
     "exported_emails",
     `select email, state, set_at as "setAt" from email_states
      where workspace_id = $1 and ($2::timestamptz is null or set_at >= $2)
-       and ($3::timestamptz is null or set_at < $3)`,
+       and ($3::timestamptz is null or set_at < $3)
+     order by email`,
     [workspaceId, since ?? null, until ?? null],
     portion,
   );

@@ -77,6 +77,19 @@ describe("GET /email/unsubscribes", () => {
     assert.deepEqual(await read(day(1), day(2)), []);
   });
 
+  test("the lists say which period they cover, so that a range that ends today shows that today is not in it", async () => {
+    const workspace = await server.workspace();
+    for (const path of ["/email/unsubscribes", "/email/hard_bounces"] as const) {
+      const period = { start_date: day(-1), end_date: day(0) };
+      const midnight = (of: string) => `${of}T00:00:00.000Z`;
+      assert.deepEqual((await list(workspace, path, period)).body.period, {
+        from: midnight(day(-1)),
+        until: midnight(day(0)),
+      });
+      assert.equal((await list(workspace, path, { email: ANN })).body.period, undefined);
+    }
+  });
+
   test("the email filter of the list of unsubscribes overrides the period and ignores case", async () => {
     const workspace = await server.workspace();
     await unsubscribe(workspace, ANN, BOB);

@@ -40,8 +40,14 @@ const Email = Type.Union([
 const Period = Type.Optional(
   Type.Object(
     {
-      from: Type.String({ examples: ["2026-01-01T00:00:00.000Z"] }),
-      until: Type.String({ examples: ["2026-02-01T00:00:00.000Z"] }),
+      from: Type.String({
+        description: "Included, in ISO 8601.",
+        examples: ["2026-01-01T00:00:00.000Z"],
+      }),
+      until: Type.String({
+        description: "Not included, in ISO 8601.",
+        examples: ["2026-02-01T00:00:00.000Z"],
+      }),
     },
     {
       description:

@@ -1,5 +1,6 @@
 /* Requests that work without a key: for what is public, and for signing in to the dashboard. */
 
+import { randomUUID } from "node:crypto";
 import { signIn } from "./dashboard/signed-in.ts";
 import type { TestServer, TestWorkspace } from "./harness.ts";
 import type { Samples } from "./sample-administration.ts";
@@ -26,7 +27,12 @@ export const ofSignIn = (server: TestServer, workspace: TestWorkspace): Samples 
     [`GET ${REQUESTS}/:id`]: async () => {
       const path = REQUESTS.replace(":name", workspace.name);
       const list = "/preference_center/v1/list";
-      await server.send("GET", list, undefined, { key: workspace.key });
+      // Other samples revoke the key of the workspace, and a reset removes its requests.
+      const name = randomUUID();
+      const keys = REQUESTS.replace(":name", workspace.name).replace(/requests$/, "api-keys");
+      const permissions = ["preference_center.list"];
+      const { body: created } = await server.admin("POST", keys, { name, permissions });
+      await server.send("GET", list, undefined, { key: created.key });
       const { body } = await server.admin("GET", `${path}?limit=1`);
       return { params: { id: body.requests[0].id } };
     },

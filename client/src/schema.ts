@@ -3023,7 +3023,7 @@ export interface paths {
         };
         /**
          * Lists the latest requests of API keys with their verdicts, newest first.
-         * @description Each server process keeps its latest ones in memory (`LIVE_REQUESTS`), and all processes of the machine are asked. Bodies, responses, messages, users and paths with them are shown to those with view_pii.
+         * @description Those of all servers on the database: each process keeps its latest ones in memory (`LIVE_REQUESTS`) and writes at most 100 of them a second, refused ones first, where other servers find them. Bodies, responses, messages, users and paths with them are shown to those with view_pii.
          *
          *     Needs the administrator's token, or a session of the dashboard with `dev_console`.
          */
@@ -3087,7 +3087,7 @@ export interface paths {
         };
         /**
          * Reads the traffic of a workspace over time, and what needs attention.
-         * @description Every list has a number for each slot, oldest first. Each server process counts in memory since it started, and all processes of the machine are asked. Findings about syncs need basic_access, those about keys dev_console.
+         * @description Every list has a number for each slot, oldest first. All server processes count: those of this machine up to now, others and those before a restart up to ten seconds ago. Findings about syncs need basic_access, those about keys dev_console.
          *
          *     Needs the administrator's token, or a session of the dashboard with `view_usage_data`.
          */
@@ -3907,6 +3907,11 @@ export interface components {
              * @example 4.2
              */
             duration_ms: number;
+            /**
+             * @description The server process that answered it.
+             * @example app-1 (process 4711)
+             */
+            server: string;
             /** @description The API key. */
             key: {
                 /** @description The id of the key. */
@@ -4766,6 +4771,14 @@ export interface components {
                  */
                 url?: string;
             };
+            /**
+             * @description Hosts from which preference pages load pictures and fonts, over https, beside the host of the brand's logo; * for any. None by default: an address of a picture can tell its host what a page knows of its reader.
+             * @example [
+             *       "cdn.acme.example",
+             *       "*.images.example"
+             *     ]
+             */
+            page_image_hosts?: string[];
             /** @description Whether public calls that Rapport does not serve, such as messages/send, are stored and get a success. For tests. false by default. */
             capture_unsupported?: boolean;
         };
@@ -5854,7 +5867,7 @@ export interface operations {
                             call: string;
                             /** @description The name of the API key; null for others. */
                             key_name: string | null;
-                            /** @description The `X-Request-Id` of the request. */
+                            /** @description The `X-Request-Id` of the response. */
                             request_id: string;
                             /** @description The id that Rapport gave the profile. */
                             platform_id: string;
@@ -6915,7 +6928,7 @@ export interface operations {
                             call: string;
                             /** @description The name of the API key; null for others. */
                             key_name: string | null;
-                            /** @description The `X-Request-Id` of the request. */
+                            /** @description The `X-Request-Id` of the response. */
                             request_id: string;
                         } | {
                             /**
@@ -6936,7 +6949,7 @@ export interface operations {
                             call: string;
                             /** @description The name of the API key; null for others. */
                             key_name: string | null;
-                            /** @description The `X-Request-Id` of the request. */
+                            /** @description The `X-Request-Id` of the response. */
                             request_id: string;
                             /** @description The id that Rapport gave the profile. */
                             platform_id: string;
@@ -7812,7 +7825,7 @@ export interface operations {
                             call: string;
                             /** @description The name of the API key; null for others. */
                             key_name: string | null;
-                            /** @description The `X-Request-Id` of the request. */
+                            /** @description The `X-Request-Id` of the response. */
                             request_id: string;
                         }[];
                         /** @description The `cursor` of the next page; absent on the last. */
@@ -18947,7 +18960,7 @@ export interface operations {
                             actor_name: string | null;
                             /** @description The call that did it. */
                             call: string | null;
-                            /** @description The `X-Request-Id` of the request. */
+                            /** @description The `X-Request-Id` of the response. */
                             request_id: string | null;
                             /** @description The IP address of the caller. */
                             address: string | null;
@@ -19099,7 +19112,7 @@ export interface operations {
                                 actor_name: string | null;
                                 /** @description The call that did it. */
                                 call: string | null;
-                                /** @description The `X-Request-Id` of the request. */
+                                /** @description The `X-Request-Id` of the response. */
                                 request_id: string | null;
                                 /** @description The IP address of the caller. */
                                 address: string | null;
@@ -19414,7 +19427,7 @@ export interface operations {
                              * @example dev
                              */
                             api_key: string | null;
-                            /** @description The `X-Request-Id` of the request. */
+                            /** @description The `X-Request-Id` of the response. */
                             request_id: string;
                         }[];
                         /** @description The `cursor` of the next page; absent on the last. */
@@ -19746,6 +19759,7 @@ export interface operations {
                      *           "path": "/users/track",
                      *           "status": 201,
                      *           "duration_ms": 4.2,
+                     *           "server": "app-1 (process 4711)",
                      *           "key": {
                      *             "id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
                      *             "name": "backend"
@@ -19893,6 +19907,7 @@ export interface operations {
                      *         "path": "/users/track",
                      *         "status": 201,
                      *         "duration_ms": 4.2,
+                     *         "server": "app-1 (process 4711)",
                      *         "key": {
                      *           "id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
                      *           "name": "backend"

@@ -137,7 +137,7 @@ describe("the oldest Node that is supported", () => {
     for (const page of ["docs/ci.md", "docs/operations/install.md"]) {
       assert.match(textOf(page), new RegExp(`Node(?:\\.js)? ${oldest} or newer`), page);
     }
-    assert.match(textOf("Dockerfile"), /^FROM node:24-bookworm-slim$/m);
+    assert.match(textOf("Dockerfile"), /^ARG NODE_IMAGE=node:24-bookworm-slim$/m);
     assert.doesNotMatch(textOf("Dockerfile"), /^FROM node:(?!24-)/m);
   });
 });

@@ -114,7 +114,8 @@ export async function startMysql(): Promise<FakeMysql> {
       const packets = isKilled
         ? [errorOf(KILLED)]
         : fault?.reply
-          ? [errorOf(fault.reply.body as Refusal)]
+          ? // The protocol has no status: 401 of the faults that all kinds take is a refused login.
+            [errorOf(fault.reply.status === 401 ? ACCESS_DENIED : (fault.reply.body as Refusal))]
           : await answer(text);
       await link.sendAll(packets, fault);
     }

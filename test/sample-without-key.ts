@@ -27,14 +27,17 @@ export const ofSignIn = (server: TestServer, workspace: TestWorkspace): Samples 
     [`GET ${REQUESTS}/:id`]: async () => {
       const path = REQUESTS.replace(":name", workspace.name);
       const list = "/preference_center/v1/list";
-      // Other samples revoke the key of the workspace, and a reset removes its requests.
-      const name = randomUUID();
+      // Other samples revoke the key of the workspace meanwhile, and a reset removes its requests.
       const keys = REQUESTS.replace(":name", workspace.name).replace(/requests$/, "api-keys");
       const permissions = ["preference_center.list"];
-      const { body: created } = await server.admin("POST", keys, { name, permissions });
-      await server.send("GET", list, undefined, { key: created.key });
-      const { body } = await server.admin("GET", `${path}?limit=1`);
-      return { params: { id: body.requests[0].id } };
+      for (let tries = 1; ; tries += 1) {
+        const named = { name: randomUUID(), permissions };
+        const { body: created } = await server.admin("POST", keys, named);
+        await server.send("GET", list, undefined, { key: created.key });
+        const { body } = await server.admin("GET", `${path}?limit=1`);
+        if (body.requests.length > 0 || tries === 20)
+          return { params: { id: body.requests[0].id } };
+      }
     },
   };
 };

@@ -944,7 +944,7 @@ export interface paths {
         };
         /**
          * Counts the users of a workspace.
-         * @description Up to 1,000,000 users are counted, more are estimated (about 1 % off). A number is kept for a second, or for 50 times as long as counting took.
+         * @description Up to 1,000,000 users are counted, more are estimated from a sample of 10,000. A number is kept for a second, or for 50 times as long as counting took.
          *
          *     Needs the administrator's token, or a session of the dashboard with `basic_access`.
          */

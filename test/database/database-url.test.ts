@@ -26,7 +26,8 @@ test("a server with DATABASE_URL keeps its data in that database and opens no em
 test("a server that cannot reach its DATABASE_URL exits with 1 and does not use the embedded engine", async () => {
   const DATA_DIR = await temporaryFolder();
   const DATABASE_URL = "postgres://user@127.0.0.1:9/none";
-  const { code } = await runCommand(["serve"], { PORT: "0", DATA_DIR, DATABASE_URL });
+  const environment = { PORT: "0", DATA_DIR, DATABASE_URL, DATABASE_WAIT: "0" };
+  const { code } = await runCommand(["serve"], environment);
   assert.equal(code, 1);
   assert.deepEqual(await readdir(DATA_DIR), []);
 });

@@ -46,7 +46,7 @@ describe("the number of headers", () => {
 
   test("more than 200 headers are refused with 431, and none that a proxy appends is dropped", async () => {
     const answer = await rawAnswer(
-      `GET /health/live HTTP/1.1\r\nHost: one\r\n${many(2_500)}X-Forwarded-For: 1.2.3.4\r\n\r\n`,
+      `GET /health/live HTTP/1.1\r\nHost: one\r\nConnection: close\r\n${many(2_500)}X-Forwarded-For: 1.2.3.4\r\n\r\n`,
     );
     assert.match(answer, /^HTTP\/1\.1 431 /);
     assert.match(answer, /more than 200 headers/);

@@ -45,8 +45,6 @@ process.on("exit", () => {
 // An interrupted run ends its processes, and their listeners for the end kill the servers that they started.
 process.once("SIGTERM", () => process.exit(1));
 
-// What a file or the end waits for may depend on timers that keep no process alive.
-const alive = setInterval(() => {}, 1_000);
 shareChromium();
 let next = takeNext();
 // Started here, the shared server outlives the files. Without a file no hook would stop it.
@@ -59,4 +57,3 @@ isDone = true;
 await closeSharedChromium();
 // Its own hook waits for the end of the process, which waits for the server.
 await stopSharedServer();
-clearInterval(alive);

@@ -1,7 +1,7 @@
 /* Both tarballs in an empty project, as npm installs them: what they hold, types, CommonJS, npx. */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { mkdir, readdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { before, describe, test } from "node:test";
@@ -121,16 +121,24 @@ describe("both packages in a project", () => {
     ]);
   });
 
-  test("npx rapport-server runs our command line in the clone, and the installed package's in a project", async () => {
+  test("npx rapport-server runs our command line as it is built in the clone, and the installed package's in a project", async () => {
     const { version } = describedBy("rapport-server");
     const bin = join(project, "node_modules", ".bin");
     await mkdir(bin, { recursive: true });
     for (const [name, file] of Object.entries<string>(describedBy("rapport-server").bin)) {
       await symlink(join(installed("rapport-server"), file), join(bin, name));
     }
+    const built = () => statSync(join(ROOT, "dist", "src", "main.js")).mtimeMs;
+    const before = built();
+    // As at the first call: npx keeps what it installs.
+    const env = { ...process.env, npm_config_cache: await temporaryFolder() };
     for (const cwd of [ROOT, project]) {
-      const { stdout } = await run("npx", ["--offline", "rapport-server", "--version"], { cwd });
+      const { stdout } = await run("npx", ["--offline", "rapport-server", "--version"], {
+        cwd,
+        env,
+      });
       assert.equal(stdout.split(/[ \n]/)[0], version);
     }
+    assert.equal(built(), before);
   });
 });

@@ -40,6 +40,29 @@ const track = (rapport: StartedRapport, body: unknown, key = rapport.key) =>
 
 const EVENT = { external_id: "ada", name: "signed_up", time: "2026-01-01T12:00:00Z" };
 
+/** A process of its own: frozen timers stop the server that the files of a test process share. */
+const FROZEN = `
+  import assert from "node:assert/strict";
+  import { mock } from "node:test";
+  import { startRapport } from "${new URL("../../src/server/testing/start-rapport.js", import.meta.url)}";
+  const apis = ["setTimeout", "setInterval", "setImmediate", "Date"];
+  mock.timers.enable({ apis, now: new Date("2020-01-01T00:00:00Z") });
+  const rapport = await startRapport({ engine: process.argv[1] });
+  const response = await fetch(rapport.url + "/users/track", {
+    method: "POST",
+    headers: { authorization: "Bearer " + rapport.key, "content-type": "application/json" },
+    body: JSON.stringify({ events: [${JSON.stringify(EVENT)}] }),
+  });
+  assert.equal(response.status, 201);
+  assert.equal((await rapport.users("ada")).length, 1);
+  assert.equal(rapport.requests.length, 1);
+  await rapport.reset();
+  await rapport.stop();
+  assert.deepEqual(rapport.requests, []);
+  await assert.rejects(rapport.users("ada"), /Rapport has stopped/);
+  mock.timers.reset();
+`;
+
 describe("startRapport", () => {
   test("startRapport starts a server with a workspace and a key, shows users and requests, and resets both", async () => {
     const rapport = await start({ engine });
@@ -108,19 +131,8 @@ describe("startRapport", () => {
     assert.deepEqual(await rapport.captured(), []);
   });
 
-  test("startRapport starts, answers, resets and stops while the test has frozen every timer and the date", async (context) => {
-    const apis = ["setTimeout", "setInterval", "setImmediate", "Date"] as const;
-    context.mock.timers.enable({ apis: [...apis], now: new Date("2020-01-01T00:00:00Z") });
-    const rapport = await startRapport({ engine });
-    const { status } = await track(rapport, { events: [EVENT] });
-    assert.equal(status, 201);
-    assert.equal((await rapport.users("ada")).length, 1);
-    assert.equal(rapport.requests.length, 1);
-    await rapport.reset();
-    await rapport.stop();
-    assert.deepEqual(rapport.requests, []);
-    await assert.rejects(rapport.users("ada"), /Rapport has stopped/);
-    context.mock.timers.reset();
+  test("startRapport starts, answers, resets and stops while the test has frozen every timer and the date", async () => {
+    await run(process.execPath, ["--input-type=module", "-e", FROZEN, engine]);
   });
 
   test("startRapport starts at a given time, and setNow moves it forward and back", async () => {

@@ -61,7 +61,8 @@ const CLOCKS_DIFFER_MS = 1_000;
 
 export function createRequestSharing({ database, requestLog }: SharingServices): RequestSharing {
   const isShared = database.engine === "postgres";
-  const applied = new Map<number, number>();
+  /** What this process has forgotten already. */
+  let applied: ReadonlyMap<number, Date> = new Map();
   let written: string | undefined;
   let writing: Promise<void> | undefined;
 
@@ -86,10 +87,10 @@ export function createRequestSharing({ database, requestLog }: SharingServices):
   /** What another server has erased may name a person here, too; the rest of it is in the table. */
   function forgetErased(erasures: ReadonlyMap<number, Date>): void {
     for (const [id, at] of erasures) {
-      if (applied.get(id) === at.getTime()) continue;
-      applied.set(id, at.getTime());
-      requestLog.forget(id, (each) => isErased(each, erasures));
+      if (applied.get(id)?.getTime() !== at.getTime())
+        requestLog.forget(id, (each) => isErased(each, erasures));
     }
+    applied = erasures;
   }
 
   return {

@@ -19,10 +19,11 @@ export async function lockForErasing(tx: Transaction): Promise<void> {
   await tx.query("lock table live_requests in share row exclusive mode");
 }
 
-/** When requests were last erased, by workspace. */
+/** When requests were last erased, by workspace; of erasures that some process may not have heard of yet. */
 export async function selectErasures(database: Queryable): Promise<Map<number, Date>> {
   const rows = await database.query<{ workspaceId: number; erasedAt: Date }>(
-    `select workspace_id as "workspaceId", erased_at as "erasedAt" from live_request_erasures`,
+    `select workspace_id as "workspaceId", erased_at as "erasedAt" from live_request_erasures
+     where erased_at > clock_timestamp() - interval '1 day'`,
   );
   return new Map(rows.map(({ workspaceId, erasedAt }) => [workspaceId, erasedAt]));
 }
@@ -87,6 +88,7 @@ export async function trimRequests(tx: Transaction, most: number, bytes: number)
 
 export async function deleteOldRequests(database: Queryable, before: Date): Promise<void> {
   await database.query("delete from live_requests where answered_at < $1", [before]);
+  await database.query("delete from live_request_erasures where erased_at < $1", [before]);
 }
 
 const COLUMNS = `request_id as id, workspace_id as "workspaceId", log_id as "logId", server, answered_at as at,

@@ -74,14 +74,15 @@ export async function startSegmentExport(
   if (callbackUrl !== null) await checkCallback(outbound, callbackUrl);
   const now = clock.now();
   const bucket = bucketOf(workspace.settings);
+  const id = clock.newId();
   const each: SegmentExport = {
     workspaceId: workspace.id,
-    id: clock.newId(),
+    id,
     segmentId: segment_id.toLowerCase(),
     filter,
     fields,
     format,
-    prefix: `segment-export/${segment_id.toLowerCase()}/${now.toISOString().slice(0, 10)}/${clock.newId()}`,
+    prefix: `segment-export/${segment_id.toLowerCase()}/${now.toISOString().slice(0, 10)}/${id}`,
     callbackUrl,
     baseUrl,
     expiresAt: later(now, { hours: bucket ? BUCKET_HOURS : LINK_HOURS }),

@@ -5,6 +5,9 @@ import { after, describe } from "node:test";
 import { closeSharedChromium, shareChromium } from "../browser/chromium.ts";
 import { startServer, stopSharedServer } from "../harness.ts";
 
+/** How long a process may take to end after its last file. */
+const END_MS = 60_000;
+
 const queue = process.env.TEST_QUEUE ?? "";
 const RUNNING = ".running";
 
@@ -54,6 +57,12 @@ for (; next; next = takeNext()) {
   next.finish();
 }
 isDone = true;
+// What a test left open must not keep the run waiting.
+setTimeout(() => {
+  const held = process.getActiveResourcesInfo().join(", ");
+  process.stderr.write(`A process of the suite does not end by itself. It holds: ${held}\n`);
+  process.exit();
+}, END_MS).unref();
 await closeSharedChromium();
 // Its own hook waits for the end of the process, which waits for the server.
 await stopSharedServer();

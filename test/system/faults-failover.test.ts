@@ -1,6 +1,7 @@
 /* A primary with a synchronous standby is killed and the standby promoted. docs/operations/faults.md */
 import assert from "node:assert/strict";
 import { appendFile } from "node:fs/promises";
+import { createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { after, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -56,7 +57,7 @@ async function waitForStandby({ url }: Cluster): Promise<void> {
   await sql.end();
 }
 
-test("when the primary is killed and its synchronous standby promoted, nothing acknowledged is lost and writes go on without a restart", async (t) => {
+test("when the primary is killed and its synchronous standby promoted, nothing acknowledged is lost, writes go on without a restart, and with both hosts gone the server stops", async (t) => {
   const stops: (() => Promise<unknown>)[] = [];
   after(() => Promise.allSettled(stops.map((stop) => stop())));
   const primary =
@@ -100,4 +101,18 @@ test("when the primary is killed and its synchronous standby promoted, nothing a
   isOver = true;
   await writing;
   await assertKept(workspace, acknowledged);
+
+  // With both hosts gone the server stops in time, and tries them no more.
+  await standby.stop();
+  assert.equal((await server.send("GET", "/health/ready")).status, 503);
+  await server.stop();
+  let attempts = 0;
+  const listener = createServer((socket) => {
+    attempts += 1;
+    socket.destroy();
+  });
+  await new Promise<void>((resolve) => listener.listen(port, "127.0.0.1", resolve));
+  await sleep(1_000);
+  listener.close();
+  assert.equal(attempts, 0);
 });

@@ -1,4 +1,5 @@
 import { connect, type Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import postgres from "postgres";
 import { clusterOf } from "../citus/cluster.ts";
 import { isCitus } from "../citus/distribute.ts";
@@ -81,10 +82,7 @@ function openNode(url: string, statementSeconds: number): Database {
   };
   const close = async () => {
     pulse.stop();
-    await Promise.all([
-      endPulse(),
-      ...[...pools.values()].map(({ sql }) => sql.end({ timeout: 5 })),
-    ]);
+    await Promise.all([endPulse(), ...[...pools.values()].map(({ end }) => end())]);
   };
 
   const databaseFor = (use: Use): Database => {
@@ -117,11 +115,13 @@ interface Pool {
   readonly sql: postgres.Sql;
   readonly watchdog: Watchdog;
   disconnect(reason: Error): void;
+  /** Closes the connections, after at most 5 s with those that are at work. */
+  end(): Promise<void>;
 }
 
 /** Opens the connection on which a server is asked for a sign of life; it is there only while one is awaited. */
 function startPulse(url: string, disconnectPools: (reason: Error) => void) {
-  const sockets = new Set<Socket>();
+  const sockets = createSockets();
   const options = {
     max: 1,
     onnotice: () => {},
@@ -130,21 +130,21 @@ function startPulse(url: string, disconnectPools: (reason: Error) => void) {
     backoff: () => 0,
     fetch_types: false,
     connection: { application_name: "rapport" },
-    socket: openSockets(sockets),
+    socket: sockets.open,
   };
   const sql = postgres(url, options);
   const pulse = createPulse({
     ask: () => sql.unsafe("select 1"),
     disconnect: () => {
-      for (const socket of sockets) socket.destroy(silence());
+      sockets.destroy(silence());
       disconnectPools(silence());
     },
   });
-  return { pulse, endPulse: () => sql.end({ timeout: 1 }) };
+  return { pulse, endPulse: () => sockets.end(sql, 1) };
 }
 
 function openPool(url: string, use: Use, deadlines: Deadlines, pulse: Pulse): Pool {
-  const sockets = new Set<Socket>();
+  const sockets = createSockets();
   const options = {
     max: CONNECTIONS[use],
     onnotice: () => {},
@@ -168,13 +168,12 @@ function openPool(url: string, use: Use, deadlines: Deadlines, pulse: Pulse): Po
       bigint: { to: 20, from: [20], serialize: String, parse: Number },
       timestamptz: { to: 1184, from: [1184], serialize: String, parse: readTimestamp },
     },
-    socket: openSockets(sockets),
+    socket: sockets.open,
   };
   const sql = postgres(url, options);
-  const disconnect = (reason: Error) => {
-    for (const socket of sockets) socket.destroy(reason);
-  };
-  return { sql, watchdog: createWatchdog(deadlines, pulse, disconnect), disconnect };
+  const disconnect = sockets.destroy;
+  const watchdog = createWatchdog(deadlines, pulse, disconnect);
+  return { sql, watchdog, disconnect, end: () => sockets.end(sql, 5) };
 }
 
 const namesSeveralHosts = (url: string): boolean => /^[^/]+\/\/[^/?]*,/.test(url);
@@ -188,17 +187,41 @@ interface Host {
   readonly port: readonly number[];
 }
 
-/** Opens the client's sockets, so that they can be closed without the server's consent. */
-function openSockets(sockets: Set<Socket>): (place: Host) => Socket {
+/**
+ * Opens the client's sockets, so that they can be closed without the server's consent.
+ *
+ * With several hosts the client takes the failure of one for a reason to try the next, at once and without end, even
+ * after it was told to end. So from the second round on each attempt waits here, and after the end there is none.
+ */
+function createSockets() {
+  const sockets = new Set<Socket>();
   let opened = 0;
-  return ({ path, host, port }) => {
+  let failedInARow = 0;
+  let isEnded = false;
+  const open = async ({ path, host, port }: Host): Promise<Socket> => {
     const turn = opened++ % host.length;
+    if (host.length > 1 && failedInARow >= host.length) await sleep(RECONNECT_SECONDS * 1_000);
+    if (isEnded) throw databaseError("CONNECTION_ENDED", "The connections were closed.");
     const address = { host: host[turn] ?? "localhost", port: port[turn] ?? 5432 };
     const socket = path ? connect(path) : connect(address);
     sockets.add(socket);
+    failedInARow += 1;
+    socket.once("connect", () => {
+      failedInARow = 0;
+    });
     socket.once("close", () => sockets.delete(socket));
     // The client names the server by it in TLS.
     return Object.assign(socket, path ? {} : { host: address.host });
+  };
+  return {
+    open,
+    destroy(reason: Error): void {
+      for (const socket of sockets) socket.destroy(reason);
+    },
+    async end(sql: postgres.Sql, seconds: number): Promise<void> {
+      await sql.end({ timeout: seconds });
+      isEnded = true;
+    },
   };
 }
 

@@ -206,11 +206,18 @@ export async function withoutErased(
   return changes.flatMap((change) => withoutPeople(change, erased) ?? []);
 }
 
-/** What remains of a change once people whom it names are deleted: see `withoutNames`. */
-export const withoutPeople = <Any extends Pick<ChangeDraft, string>>(
+/**
+ * What remains of a change once people whom it names are deleted: see `withoutNames`. The state of an address
+ * outlives its users (docs/decisions/deleting-users.md), and so does its change, which names none of them then.
+ */
+export function withoutPeople<Any extends Pick<ChangeDraft, string>>(
   change: Any,
   gone: ReadonlySet<string>,
-): Any | undefined => (namedIn(change).some((id) => gone.has(id)) ? withoutNames(change) : change);
+): Any | undefined {
+  if (!namedIn(change).some((id) => gone.has(id))) return change;
+  if (change.type === "email_state.changed") return { ...change, user: undefined };
+  return withoutNames(change);
+}
 
 /** A change without what names or describes a person: that a user was deleted, or the platform_ids of a merge. */
 export function withoutNames<Any extends Pick<ChangeDraft, string>>(change: Any): Any | undefined {

@@ -174,6 +174,35 @@ test("deleting a user leaves user.deleted and the platform_ids of merges, and th
   assert.ok(rows.every(({ body }) => !body.includes("secret")));
 });
 
+test("a refusal stays in the feed when the user who has the address is deleted, and names no user", async () => {
+  const workspace = await withFeed();
+  await workspace.track({
+    attributes: [{ external_id: "secret", email: "ada@example.com", email_subscribe: "opted_in" }],
+  });
+  await workspace.call("POST", "/email/status", {
+    email: "ada@example.com",
+    subscription_state: "unsubscribed",
+  });
+  await workspace.call("POST", "/users/delete", { external_ids: ["secret"] });
+  const check = async () => {
+    const changes = await changesOf(workspace);
+    const states = changes.filter(({ type }) => type === "email_state.changed");
+    assert.deepEqual(
+      states.map(({ user, email, before, after }) => [user, email, before, after]),
+      [
+        [undefined, "ada@example.com", null, "opted_in"],
+        [undefined, "ada@example.com", "opted_in", "unsubscribed"],
+      ],
+    );
+    assert.ok(!JSON.stringify(changes).includes("secret"));
+    const others = changes.map(({ type }) => type).filter((type) => type !== "email_state.changed");
+    assert.deepEqual(others, ["user.deleted"]);
+  };
+  await check();
+  await sweep();
+  await check();
+});
+
 test("when changes are too old or take too much space, the oldest are deleted, and readers behind get 410 with the oldest cursor", async () => {
   const workspace = await withFeed({ change_max_mb: 1 });
   const { cursor } = (await workspace.call<any>("GET", "/changes")).body;

@@ -5,6 +5,13 @@ import { DEFAULT_RETRIES, type RetryOptions, sendWithRetries } from "./retry.ts"
 import type { components, operations, paths } from "./schema.ts";
 import { createTracker, type Tracker, type TrackerOptions } from "./tracker.ts";
 
+export {
+  type Change,
+  ChangesGone,
+  type ChangesPage,
+  type FollowOptions,
+  followChanges,
+} from "./follow-changes.ts";
 export { RapportError } from "./refusal.ts";
 export {
   ItemRejected,
@@ -13,6 +20,14 @@ export {
   type TrackerOptions,
   type Verdict,
 } from "./tracker.ts";
+export {
+  verifyWebhook,
+  WebhookError,
+  type WebhookErrorCode,
+  type WebhookHeaders,
+  type WebhookPayload,
+  type WebhookRequest,
+} from "./verify-webhook.ts";
 export type { components, operations, paths };
 
 /** The schemas of the API by name: `Schemas["EventObject"]`. */
@@ -38,6 +53,8 @@ export interface CallOptions {
   readonly idempotencyKey?: string;
   /** Lets the call outlive the page of a browser. */
   readonly keepalive?: boolean;
+  /** In the place of the client's. */
+  readonly retries?: number;
 }
 
 type OperationName = keyof typeof OPERATIONS & keyof operations;
@@ -121,6 +138,11 @@ export function createClient(options: ClientOptions): Client {
       ...headersFor(options, credential, name),
       ...(takesKey && { "Idempotency-Key": how.idempotencyKey ?? newKey() }),
     };
+    const timing = {
+      ...retries,
+      ...(how.retries !== undefined && { retries: how.retries }),
+      timeoutMs: retries.timeoutMs + waitOf(input) * 1_000,
+    };
     const answer = await http
       .request(
         method as "get",
@@ -133,7 +155,7 @@ export function createClient(options: ClientOptions): Client {
           parseAs: "text",
           ...(how.signal && { signal: how.signal }),
           ...(how.keepalive && { keepalive: true }),
-          fetch: (request: Request) => sendWithRetries(send, request, isSafe, retries),
+          fetch: (request: Request) => sendWithRetries(send, request, isSafe, timing),
         } as never,
       )
       .catch((error: unknown) => {
@@ -159,6 +181,10 @@ export function createClient(options: ClientOptions): Client {
     tracker: (wanted?: Partial<TrackerOptions>) => createTracker(calls, wanted),
   });
 }
+
+/** For how many seconds the server waits if there is nothing to say. */
+const waitOf = ({ query }: RawInput): number =>
+  (query as { readonly wait_s?: number } | undefined)?.wait_s ?? 0;
 
 /** Texts, such as CSV, are returned as they are. */
 const isJson = ({ status, headers }: Response): boolean =>

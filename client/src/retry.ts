@@ -6,7 +6,7 @@ export interface RetryOptions {
   readonly firstPauseMs: number;
   /** No pause is longer, unless the server asks for it. 10,000 by default. */
   readonly longestPauseMs: number;
-  /** How long one attempt may take. 30,000 by default. */
+  /** How long one attempt may take, beside the time that it asks the server to wait. 30,000 by default. */
   readonly timeoutMs: number;
 }
 
@@ -37,9 +37,8 @@ export async function sendWithRetries(
     const signal = AbortSignal.any([request.signal, AbortSignal.timeout(options.timeoutMs)]);
     const isLast = attempt >= options.retries;
     try {
-      const response = await send(new Request(request.clone(), { signal }));
+      const response = await received(await send(new Request(request.clone(), { signal })));
       if (isLast || !isRepeatable(response, isSafe, attempt)) return response;
-      await response.body?.cancel();
       await pause(pauseOf(attempt, options, response.headers.get("retry-after")), request.signal);
     } catch (error) {
       request.signal.throwIfAborted();
@@ -47,6 +46,12 @@ export async function sendWithRetries(
       await pause(pauseOf(attempt, options, null), request.signal);
     }
   }
+}
+
+/** The response once its body is there, so that one that breaks off is a failed attempt. */
+async function received(response: Response): Promise<Response> {
+  const body = await response.arrayBuffer();
+  return new Response(body.byteLength === 0 ? null : body, response);
 }
 
 function isRepeatable({ status }: Response, isSafe: boolean, attempt: number): boolean {

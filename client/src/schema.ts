@@ -3352,6 +3352,319 @@ export interface components {
         } & {
             [key: string]: components["schemas"]["CustomAttribute"];
         };
+        /** @description A change of the feed: docs/changes.md. Later versions may add types and fields. */
+        Change: {
+            /**
+             * @description Unique, and the same at every reading.
+             * @example 019bfd04-0c00-7d3e-8a55-0c9b1f3c2d11-5-2s
+             */
+            id: string;
+            /**
+             * @description What has changed.
+             * @enum {string}
+             */
+            type: "user.created" | "user.updated";
+            /**
+             * @description When it was written: ISO 8601.
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            at: string;
+            user: components["schemas"]["ChangedUser"];
+            /**
+             * @description The names of the fields that have changed.
+             * @example [
+             *       "first_name",
+             *       "custom_attributes.plan"
+             *     ]
+             */
+            changed: string[];
+            /**
+             * @description Their values after the change; null where removed.
+             * @example {
+             *       "first_name": "Ada",
+             *       "custom_attributes.plan": "gold"
+             *     }
+             */
+            values: {
+                [key: string]: unknown;
+            };
+        } | {
+            /**
+             * @description Unique, and the same at every reading.
+             * @example 019bfd04-0c00-7d3e-8a55-0c9b1f3c2d11-5-2s
+             */
+            id: string;
+            /**
+             * @description What has changed.
+             * @enum {string}
+             */
+            type: "user.identified";
+            /**
+             * @description When it was written: ISO 8601.
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            at: string;
+            user: components["schemas"]["ChangedUser"];
+            /** @description The identifiers before. */
+            previous: {
+                /** @description Your own id of the user. */
+                external_id: string | null;
+                /** @description Aliases of the user. */
+                user_aliases: {
+                    /** @description The user's name under the label. */
+                    alias_name: string;
+                    /** @description What kind of alias it is. */
+                    alias_label: string;
+                }[];
+            };
+        } | {
+            /**
+             * @description Unique, and the same at every reading.
+             * @example 019bfd04-0c00-7d3e-8a55-0c9b1f3c2d11-5-2s
+             */
+            id: string;
+            /**
+             * @description What has changed.
+             * @enum {string}
+             */
+            type: "user.merged";
+            /**
+             * @description When it was written: ISO 8601.
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            at: string;
+            user: components["schemas"]["ChangedUser"];
+            merged: components["schemas"]["ChangedUser"];
+            /** @description Whether the events, purchases and states of `merged` moved to `user`. */
+            keeps_activity: boolean;
+        } | {
+            /**
+             * @description Unique, and the same at every reading.
+             * @example 019bfd04-0c00-7d3e-8a55-0c9b1f3c2d11-5-2s
+             */
+            id: string;
+            /**
+             * @description What has changed.
+             * @enum {string}
+             */
+            type: "user.deleted";
+            /**
+             * @description When it was written: ISO 8601.
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            at: string;
+            user: components["schemas"]["ChangedUser"];
+        } | {
+            /**
+             * @description Unique, and the same at every reading.
+             * @example 019bfd04-0c00-7d3e-8a55-0c9b1f3c2d11-5-2s
+             */
+            id: string;
+            /**
+             * @description What has changed.
+             * @enum {string}
+             */
+            type: "event.logged";
+            /**
+             * @description When it was written: ISO 8601.
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            at: string;
+            user: components["schemas"]["ChangedUser"];
+            /** @description The name. */
+            name: string;
+            /**
+             * @description When it happened: ISO 8601.
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            time: string;
+            /** @description Properties of the event or purchase. */
+            properties: {
+                [key: string]: unknown;
+            };
+            /** @description The app. */
+            app_id: string | null;
+        } | {
+            /**
+             * @description Unique, and the same at every reading.
+             * @example 019bfd04-0c00-7d3e-8a55-0c9b1f3c2d11-5-2s
+             */
+            id: string;
+            /**
+             * @description What has changed.
+             * @enum {string}
+             */
+            type: "purchase.logged";
+            /**
+             * @description When it was written: ISO 8601.
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            at: string;
+            user: components["schemas"]["ChangedUser"];
+            /** @description The product. */
+            product_id: string;
+            /** @description An ISO 4217 code. */
+            currency: string;
+            /** @description The price of one piece. */
+            price: number;
+            /** @description How many pieces. */
+            quantity: number;
+            /**
+             * @description When it happened: ISO 8601.
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            time: string;
+            /** @description Properties of the event or purchase. */
+            properties: {
+                [key: string]: unknown;
+            };
+            /** @description The app. */
+            app_id: string | null;
+        } | {
+            /**
+             * @description Unique, and the same at every reading.
+             * @example 019bfd04-0c00-7d3e-8a55-0c9b1f3c2d11-5-2s
+             */
+            id: string;
+            /**
+             * @description What has changed.
+             * @enum {string}
+             */
+            type: "subscription.changed";
+            /**
+             * @description When it was written: ISO 8601.
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            at: string;
+            user: components["schemas"]["ChangedUser"];
+            /** @description A subscription group of the workspace. */
+            subscription_group_id: string;
+            /** @description The state before; null if there was none. */
+            before: ("subscribed" | "unsubscribed") | null;
+            /**
+             * @description The state since then.
+             * @example unsubscribed
+             * @enum {string}
+             */
+            after: "subscribed" | "unsubscribed";
+            /**
+             * @description The call that set the state.
+             * @example POST /email/status
+             */
+            source: string;
+        } | {
+            /**
+             * @description Unique, and the same at every reading.
+             * @example 019bfd04-0c00-7d3e-8a55-0c9b1f3c2d11-5-2s
+             */
+            id: string;
+            /**
+             * @description What has changed.
+             * @enum {string}
+             */
+            type: "email_state.changed";
+            /**
+             * @description When it was written: ISO 8601.
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            at: string;
+            user?: components["schemas"]["ChangedUser"];
+            /** @description An email address. */
+            email: string;
+            /** @description The state before; null if there was none. */
+            before: ("opted_in" | "subscribed" | "unsubscribed") | null;
+            /**
+             * @description The state since then.
+             * @example unsubscribed
+             * @enum {string}
+             */
+            after: "opted_in" | "subscribed" | "unsubscribed";
+            /**
+             * @description The call that set the state.
+             * @example POST /email/status
+             */
+            source: string;
+        } | {
+            /**
+             * @description Unique, and the same at every reading.
+             * @example 019bfd04-0c00-7d3e-8a55-0c9b1f3c2d11-5-2s
+             */
+            id: string;
+            /**
+             * @description What has changed.
+             * @enum {string}
+             */
+            type: "sync.finished";
+            /**
+             * @description When it was written: ISO 8601.
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            at: string;
+            /** @description The integration. */
+            integration_id: string;
+            /** @description The run. */
+            run_id: string;
+            /**
+             * @description How the run ended.
+             * @enum {string}
+             */
+            status: "success" | "partial" | "error" | "config_error";
+            /** @description Rows that were written. */
+            rows_synced: number;
+            /** @description Rows that were rejected. */
+            rows_failed: number;
+        } | {
+            /**
+             * @description Unique, and the same at every reading.
+             * @example 019bfd04-0c00-7d3e-8a55-0c9b1f3c2d11-5-2s
+             */
+            id: string;
+            /**
+             * @description What has changed.
+             * @enum {string}
+             */
+            type: "export.finished";
+            /**
+             * @description When it was written: ISO 8601.
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            at: string;
+            /**
+             * Format: uuid
+             * @description The export.
+             */
+            export_id: string;
+            /** @description The id of a segment. */
+            segment_id: string;
+            /**
+             * @description What the names of its objects begin with.
+             * @example exports/2026-01-31
+             */
+            object_prefix: string;
+            /**
+             * @description How the export ended.
+             * @enum {string}
+             */
+            status: "success" | "error";
+            /** @description Files that were written. */
+            files: number;
+            /** @description Users in them. */
+            users: number;
+        };
+        /** @description How a change names a user. */
+        ChangedUser: {
+            /** @description The id that Rapport gave the profile. */
+            platform_id: string;
+            /** @description Your own id of the user. */
+            external_id?: string;
+            /** @description Aliases of the user. */
+            user_aliases?: {
+                /** @description The user's name under the label. */
+                alias_name: string;
+                /** @description What kind of alias it is. */
+                alias_label: string;
+            }[];
+        };
         /**
          * @description The value of a custom attribute. Null removes it; `{"inc": 1}` adds to a number; `{"add": […], "remove": […]}` changes an array.
          * @example gold
@@ -8290,9 +8603,27 @@ export interface operations {
                      * @example {
                      *       "changes": [
                      *         {
-                     *           "id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                     *           "id": "019bfd04-0c00-7d3e-8a55-0c9b1f3c2d11-5-2s",
                      *           "type": "user.created",
-                     *           "at": "2026-01-31T12:00:00.000Z"
+                     *           "at": "2026-01-31T12:00:00.000Z",
+                     *           "user": {
+                     *             "platform_id": "019a8b54-7c1e-7a5b-9f0e-3d2c1b0a9f8e",
+                     *             "external_id": "ada",
+                     *             "user_aliases": [
+                     *               {
+                     *                 "alias_name": "visitor-4711",
+                     *                 "alias_label": "web_visitor"
+                     *               }
+                     *             ]
+                     *           },
+                     *           "changed": [
+                     *             "first_name",
+                     *             "custom_attributes.plan"
+                     *           ],
+                     *           "values": {
+                     *             "first_name": "Ada",
+                     *             "custom_attributes.plan": "gold"
+                     *           }
                      *         }
                      *       ],
                      *       "cursor": "c1.1.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0",
@@ -8301,22 +8632,7 @@ export interface operations {
                      */
                     "application/json": {
                         /** @description In the order in which they were committed, for each user. */
-                        changes: ({
-                            /** @description Unique, and the same at every reading. */
-                            id: string;
-                            /**
-                             * @description What has changed: docs/changes.md.
-                             * @enum {string}
-                             */
-                            type: "user.created" | "user.updated" | "user.identified" | "user.merged" | "user.deleted" | "event.logged" | "purchase.logged" | "subscription.changed" | "email_state.changed" | "sync.finished" | "export.finished";
-                            /**
-                             * @description When it was written.
-                             * @example 2026-01-31T12:00:00.000Z
-                             */
-                            at: string;
-                        } & {
-                            [key: string]: unknown;
-                        })[];
+                        changes: components["schemas"]["Change"][];
                         /**
                          * @description From where to read on. It is opaque, and works for as long as changes are kept.
                          * @example c1.1.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0
@@ -8374,9 +8690,27 @@ export interface operations {
                      * @example {
                      *       "changes": [
                      *         {
-                     *           "id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                     *           "id": "019bfd04-0c00-7d3e-8a55-0c9b1f3c2d11-5-2s",
                      *           "type": "user.created",
-                     *           "at": "2026-01-31T12:00:00.000Z"
+                     *           "at": "2026-01-31T12:00:00.000Z",
+                     *           "user": {
+                     *             "platform_id": "019a8b54-7c1e-7a5b-9f0e-3d2c1b0a9f8e",
+                     *             "external_id": "ada",
+                     *             "user_aliases": [
+                     *               {
+                     *                 "alias_name": "visitor-4711",
+                     *                 "alias_label": "web_visitor"
+                     *               }
+                     *             ]
+                     *           },
+                     *           "changed": [
+                     *             "first_name",
+                     *             "custom_attributes.plan"
+                     *           ],
+                     *           "values": {
+                     *             "first_name": "Ada",
+                     *             "custom_attributes.plan": "gold"
+                     *           }
                      *         }
                      *       ],
                      *       "cursor": "c1.1.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0",
@@ -8385,22 +8719,7 @@ export interface operations {
                      */
                     "application/json": {
                         /** @description In the order in which they were committed, for each user. */
-                        changes: ({
-                            /** @description Unique, and the same at every reading. */
-                            id: string;
-                            /**
-                             * @description What has changed: docs/changes.md.
-                             * @enum {string}
-                             */
-                            type: "user.created" | "user.updated" | "user.identified" | "user.merged" | "user.deleted" | "event.logged" | "purchase.logged" | "subscription.changed" | "email_state.changed" | "sync.finished" | "export.finished";
-                            /**
-                             * @description When it was written.
-                             * @example 2026-01-31T12:00:00.000Z
-                             */
-                            at: string;
-                        } & {
-                            [key: string]: unknown;
-                        })[];
+                        changes: components["schemas"]["Change"][];
                         /**
                          * @description From where to read on. It is opaque, and works for as long as changes are kept.
                          * @example c1.1.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0

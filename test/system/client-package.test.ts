@@ -1,13 +1,13 @@
 /* The package rapport-client against a real server, and against proxies that fail. */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { join } from "node:path";
-import { after, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { type Client, createClient, ItemRejected, RapportError } from "../../client/src/client.ts";
 import { packageRoot } from "../../src/base/package-root.ts";
 import { startServer, type TestWorkspace } from "../harness.ts";
+import { failingProxy } from "./failing-proxy.ts";
 
 const server = await startServer();
 const TIME = "2026-01-01T12:00:00Z";
@@ -23,38 +23,8 @@ async function connect(settings: Record<string, unknown> = {}) {
 
 const opened = (external_id: string, name = "opened") => ({ external_id, name, time: TIME });
 
-/** A proxy before the server that may answer itself; it notes the requests. */
-async function proxy(
-  intervene: (request: IncomingMessage, response: ServerResponse, count: number) => boolean,
-) {
-  const requests: { url: string; key: string | undefined; body: any }[] = [];
-  const listener = createServer(async (request, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
-    const text = Buffer.concat(chunks).toString();
-    const key = request.headers["idempotency-key"] as string | undefined;
-    requests.push({ url: request.url ?? "", key, body: text && JSON.parse(text) });
-    const target = fetch(server.url + request.url, {
-      method: request.method ?? "GET",
-      headers: Object.fromEntries(
-        ["authorization", "content-type", "idempotency-key"].flatMap((name) =>
-          request.headers[name] ? [[name, String(request.headers[name])]] : [],
-        ),
-      ),
-      ...(text && { body: text }),
-    });
-    const before = requests.length;
-    const answer = await target;
-    if (intervene(request, response, before)) return;
-    const body = await answer.text();
-    response.writeHead(answer.status, { "content-type": answer.headers.get("content-type") ?? "" });
-    response.end(body);
-  });
-  await new Promise<void>((resolve) => listener.listen(0, "127.0.0.1", resolve));
-  after(() => listener.close());
-  const { port } = listener.address() as { port: number };
-  return { url: `http://127.0.0.1:${port}`, requests };
-}
+const proxy = (intervene: Parameters<typeof failingProxy>[1]) =>
+  failingProxy(server.url, intervene);
 
 describe("a call of the client", () => {
   test("a client call returns the body of a success and throws a refusal with its message", async () => {
@@ -162,6 +132,23 @@ describe("a call of the client", () => {
     assert.equal(requests.length, 3);
   });
 
+  test("a client call whose response breaks off is repeated with the same Idempotency-Key", async () => {
+    const { workspace } = await connect();
+    const { url, requests } = await proxy((_request, response, count) => {
+      if (count > 1) return false;
+      response.writeHead(201, { "content-type": "application/json", "content-length": "1000" });
+      response.write('{"message":', () => response.destroy());
+      return true;
+    });
+    const rapport = createClient({ url, key: workspace.key, ...FAST });
+    const done = await rapport.trackUsers({ body: { events: [opened("ada")] } });
+    assert.equal(done.events_processed, 1);
+    assert.equal(requests.length, 2);
+    assert.equal(new Set(requests.map(({ key }) => key)).size, 1);
+    const ada = await workspace.profile({ external_ids: ["ada"] });
+    assert.equal(ada.custom_events[0].count, 1);
+  });
+
   test("that is not safe to repeat is not repeated after a 500", async () => {
     const { url, requests } = await proxy((_request, response) => {
       response.writeHead(500).end("{}");
@@ -183,6 +170,16 @@ describe("a call of the client", () => {
     const signal = AbortSignal.timeout(50);
     await assert.rejects(patient.listIntegrations({}, { signal }), { name: "TimeoutError" });
   });
+});
+
+test("a client call that asks the server to wait is given that time beside its own", async () => {
+  const { workspace } = await connect({ change_feed: true });
+  const { url, requests } = await proxy(() => false);
+  const rapport = createClient({ url, key: workspace.key, timeoutMs: 2_000 });
+  const { cursor } = await rapport.getChanges();
+  const { changes } = await rapport.getChanges({ query: { cursor, wait_s: 3 } });
+  assert.deepEqual(changes, []);
+  assert.equal(requests.length, 2);
 });
 
 describe("a tracker of the client", () => {

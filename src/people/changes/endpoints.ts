@@ -7,6 +7,7 @@ import { OfWorkspace } from "../../base/values/schemas.ts";
 import type { Database } from "../../database/database.ts";
 import { byAdministratorOfWorkspace, endpoint, withPermission } from "../../http/endpoint.ts";
 import { CHANGE_TYPES, type ChangeType } from "./change.ts";
+import { ChangeView } from "./change-view.ts";
 import { writeCursor } from "./cursor.ts";
 import { inFeed, readFeed, startOf } from "./read-changes.ts";
 import type { ChangeWatch } from "./watch-changes.ts";
@@ -55,20 +56,6 @@ const query = Type.Object({
     }),
   ),
 });
-
-const ChangeView = Type.Unsafe<Record<string, unknown>>(
-  Type.Object(
-    {
-      id: Type.String({ description: "Unique, and the same at every reading." }),
-      type: Type.Enum([...CHANGE_TYPES], { description: "What has changed: docs/changes.md." }),
-      at: Type.String({
-        description: "When it was written.",
-        examples: ["2026-01-31T12:00:00.000Z"],
-      }),
-    },
-    { additionalProperties: true },
-  ),
-);
 
 const page = Type.Object({
   changes: Type.Array(ChangeView, {

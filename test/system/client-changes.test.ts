@@ -1,0 +1,272 @@
+/* `followChanges` of the package rapport-client, against a real server. */
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import {
+  type Change,
+  ChangesGone,
+  createClient,
+  type FollowOptions,
+  followChanges,
+  RapportError,
+} from "../../client/src/client.ts";
+import { packageRoot } from "../../src/base/package-root.ts";
+import { CHANGE_TYPES } from "../../src/people/changes/change.ts";
+import { startServer, type TestWorkspace } from "../harness.ts";
+import { sized } from "../sizes.ts";
+import { failingProxy } from "./failing-proxy.ts";
+
+const server = await startServer();
+
+const FAST = { firstPauseMs: 1, longestPauseMs: 5 };
+
+const withFeed = () => server.workspace({ settings: { change_feed: true } });
+
+const clientOf = ({ key }: TestWorkspace, url = server.url) => createClient({ url, key, ...FAST });
+
+const setStep = (workspace: TestWorkspace, external_id: string, step: number) =>
+  workspace.track({ attributes: [{ external_id, step }] });
+
+/** What `setStep` sets, as the feed tells it. */
+const stepOf = (change: Change): [string | undefined, unknown] => {
+  assert.ok(change.type === "user.created" || change.type === "user.updated", change.type);
+  return [change.user.external_id, change.values["custom_attributes.step"]];
+};
+
+/** The changes up to the end of the feed. */
+async function readToEnd(workspace: TestWorkspace, options: FollowOptions): Promise<Change[]> {
+  const all: Change[] = [];
+  for await (const { changes, caught_up } of followChanges(clientOf(workspace), options)) {
+    all.push(...changes);
+    if (caught_up) break;
+  }
+  return all;
+}
+
+test("a reader that crashes anywhere and begins again at its stored cursor sees every change, those of each user in their order", async () => {
+  const workspace = await withFeed();
+  const users = ["ada", "bob", "eve", "joe", "kim"];
+  const steps = sized(30, 200);
+  const written = Promise.all(
+    users.map(async (user) => {
+      for (let step = 1; step <= steps; step++) await setStep(workspace, user, step);
+    }),
+  );
+  const seen = new Map<string, Change>();
+  let stored = "beginning";
+  let crashes = 0;
+  let pages = 0;
+  while (seen.size < users.length * steps) {
+    const reader = followChanges(clientOf(workspace), { cursor: stored, limit: 7, wait_s: 1 });
+    for await (const { changes, cursor } of reader) {
+      pages++;
+      // Before anything of the page is processed, in the middle of it, and before its cursor is stored.
+      const crashesAfter = pages % 3 === 0 ? pages % (changes.length + 1) : undefined;
+      for (const change of changes.slice(0, crashesAfter)) seen.set(change.id, change);
+      if (crashesAfter !== undefined) {
+        crashes++;
+        break;
+      }
+      stored = cursor;
+      if (seen.size === users.length * steps) break;
+    }
+  }
+  await written;
+  assert.ok(crashes > 5, `${crashes}`);
+  const inOrder = Array.from({ length: steps }, (_, index) => index + 1);
+  const read = [...seen.values()].map(stepOf);
+  for (const user of users) {
+    assert.deepEqual(
+      read.filter(([name]) => name === user).map(([, step]) => step),
+      inOrder,
+    );
+  }
+  assert.deepEqual(await readToEnd(workspace, { cursor: stored }), []);
+});
+
+test("without a cursor a reader gets at once a page without changes and the cursor from which it misses none", async () => {
+  const workspace = await withFeed();
+  await setStep(workspace, "ada", 1);
+  const reader = followChanges(clientOf(workspace));
+  const { value: first } = await reader.next();
+  assert.ok(first);
+  assert.deepEqual([first.changes, first.caught_up], [[], true]);
+  await setStep(workspace, "ada", 2);
+  const { value: second } = await reader.next();
+  assert.deepEqual(second?.changes.map(stepOf), [["ada", 2]]);
+  await reader.return();
+  const again = await readToEnd(workspace, { cursor: first.cursor });
+  assert.deepEqual(again, second?.changes);
+});
+
+test("a reader that waits gets a change when it is made, and the loop ends when its signal is aborted", async () => {
+  const workspace = await withFeed();
+  const stop = new AbortController();
+  const options = { cursor: "beginning", wait_s: 60, signal: stop.signal };
+  const steps: unknown[] = [];
+  for await (const { changes } of followChanges(clientOf(workspace), options)) {
+    steps.push(...changes.map((change) => stepOf(change)[1]));
+    if (steps.length < 3) await setStep(workspace, "ada", steps.length + 1);
+    // Ends the request that waits for what does not come.
+    else setImmediate(() => stop.abort());
+  }
+  assert.deepEqual(steps, [1, 2, 3]);
+});
+
+test("an abort while a page is processed leaves the page, and ends the loop without a further request", async () => {
+  const workspace = await withFeed();
+  await setStep(workspace, "ada", 1);
+  const { url, requests } = await failingProxy(server.url, () => false);
+  const stop = new AbortController();
+  const options = { cursor: "beginning", signal: stop.signal };
+  const steps: unknown[] = [];
+  for await (const { changes } of followChanges(clientOf(workspace, url), options)) {
+    stop.abort();
+    steps.push(...changes.map((change) => stepOf(change)[1]));
+  }
+  assert.deepEqual(steps, [1]);
+  assert.equal(requests.length, 1);
+  for await (const _ of followChanges(clientOf(workspace, url), options)) assert.fail();
+  assert.equal(requests.length, 1);
+});
+
+test("a reader whose changes are not kept any more gets an error with the oldest cursor, from which it reads on", async () => {
+  const workspace = await withFeed();
+  await setStep(workspace, "ada", 1);
+  const { cursor } = await clientOf(workspace).getChanges();
+  const path = `/admin/v1/workspaces/${workspace.name}/settings`;
+  const { settings } = (await server.admin("GET", path)).body;
+  for (const change_feed of [false, true]) {
+    await server.admin("PUT", path, { ...(settings as object), change_feed });
+  }
+  await setStep(workspace, "ada", 2);
+  let oldest = "";
+  await assert.rejects(followChanges(clientOf(workspace), { cursor }).next(), (error) => {
+    assert.ok(error instanceof ChangesGone && error instanceof RapportError);
+    assert.deepEqual([error.name, error.status], ["ChangesGone", 410]);
+    assert.match(error.message, /not kept any more/);
+    assert.ok(error.requestId);
+    ({ oldest } = error);
+    return true;
+  });
+  assert.deepEqual((await readToEnd(workspace, { cursor: oldest })).map(stepOf), [["ada", 2]]);
+});
+
+test("lost connections, 503 and pages that break off are repeated, and the reader loses and repeats nothing", async () => {
+  const workspace = await withFeed();
+  for (let step = 1; step <= 20; step++) await setStep(workspace, "ada", step);
+  const { url, requests } = await failingProxy(server.url, (request, response, count) => {
+    switch (count % 4) {
+      case 0:
+        return false;
+      case 1:
+        request.socket.destroy();
+        return true;
+      case 2:
+        response.writeHead(503, { "content-type": "application/json" }).end('{"message":"Busy."}');
+        return true;
+      default:
+        response.writeHead(200, { "content-type": "application/json" });
+        response.write('{"changes":[{"id":"', () => response.destroy());
+        return true;
+    }
+  });
+  const steps: unknown[] = [];
+  const reader = followChanges(clientOf(workspace, url), { cursor: "beginning", limit: 4 });
+  for await (const { changes, caught_up } of reader) {
+    steps.push(...changes.map((change) => stepOf(change)[1]));
+    if (caught_up) break;
+  }
+  assert.deepEqual(
+    steps,
+    Array.from({ length: 20 }, (_, index) => index + 1),
+  );
+  assert.ok(requests.length >= 20);
+});
+
+test("a reader fails with the last refusal once its retries are used up, and at once where repeating is of no use", async () => {
+  const workspace = await withFeed();
+  const { url, requests } = await failingProxy(server.url, (_request, response) => {
+    response.writeHead(503, { "content-type": "application/json" }).end('{"message":"Busy."}');
+    return true;
+  });
+  const busy = { name: "RapportError", status: 503, message: "Busy." };
+  await assert.rejects(followChanges(clientOf(workspace, url), { retries: 6 }).next(), busy);
+  assert.equal(requests.length, 7);
+  const off = await server.workspace();
+  const noFeed = { name: "RapportError", status: 404 };
+  await assert.rejects(followChanges(clientOf(off)).next(), noFeed);
+  const noCursor = followChanges(clientOf(workspace), { cursor: "neither this nor that" });
+  await assert.rejects(noCursor.next(), { name: "RapportError", status: 400 });
+  for (const wait_s of [0, Number.NaN]) {
+    const reader = followChanges(clientOf(workspace), { wait_s });
+    await assert.rejects(reader.next(), { name: "RangeError" });
+  }
+});
+
+test("a reader of some types or of one user gets those, and a cursor behind the others", async () => {
+  const workspace = await withFeed();
+  await setStep(workspace, "ada", 1);
+  await setStep(workspace, "bob", 1);
+  await setStep(workspace, "ada", 2);
+  const updated = await readToEnd(workspace, { cursor: "beginning", types: ["user.updated"] });
+  assert.deepEqual(updated.map(stepOf), [["ada", 2]]);
+  const user = updated[0]?.type === "user.updated" ? updated[0].user.platform_id : "";
+  const ofAda = await readToEnd(workspace, { cursor: "beginning", user });
+  assert.deepEqual(ofAda.map(stepOf), [
+    ["ada", 1],
+    ["ada", 2],
+  ]);
+  const options = { cursor: "beginning", types: ["user.deleted", "user.merged"] } as const;
+  const reader = followChanges(clientOf(workspace), options);
+  const { value: page } = await reader.next();
+  await reader.return();
+  assert.deepEqual([page?.changes, page?.caught_up], [[], true]);
+  assert.deepEqual(await readToEnd(workspace, { cursor: page?.cursor ?? "" }), []);
+});
+
+/** Does not compile unless it has every type. */
+function subjectOf(change: Change): string {
+  switch (change.type) {
+    case "user.created":
+    case "user.updated":
+      return change.changed.join();
+    case "user.identified":
+      return change.previous.external_id ?? change.previous.user_aliases[0]?.alias_name ?? "";
+    case "user.merged":
+      return change.merged.platform_id;
+    case "user.deleted":
+      return change.user.platform_id;
+    case "event.logged":
+      return change.name;
+    case "purchase.logged":
+      return change.product_id;
+    case "subscription.changed":
+      return change.subscription_group_id;
+    case "email_state.changed":
+      return change.user?.external_id ?? change.email;
+    case "sync.finished":
+      return change.integration_id;
+    case "export.finished":
+      return change.object_prefix;
+    default:
+      return change satisfies never;
+  }
+}
+
+test("the client has the types of changes that the documentation lists and the server writes", async () => {
+  const documentation = readFileSync(join(packageRoot(), "docs", "changes.md"), "utf8");
+  const rows = documentation.matchAll(/^\| (`[a-z_]+\.[a-z_]+`(?:, `[a-z_]+\.[a-z_]+`)*) \|/gm);
+  const documented = [...rows].flatMap(([, names = ""]) => names.replaceAll("`", "").split(", "));
+  const { components } = JSON.parse(readFileSync(join(packageRoot(), "openapi.json"), "utf8"));
+  const typed = components.schemas.Change.anyOf.flatMap(({ properties }: any) => [
+    ...properties.type.enum,
+  ]);
+  assert.deepEqual(documented, [...CHANGE_TYPES]);
+  assert.deepEqual(typed, [...CHANGE_TYPES]);
+  const workspace = await withFeed();
+  await workspace.track({ events: [{ external_id: "ada", name: "opened", time: "2026-01-01" }] });
+  const changes = await readToEnd(workspace, { cursor: "beginning" });
+  assert.deepEqual(changes.map(subjectOf), ["created_at", "opened"]);
+});

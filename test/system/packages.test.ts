@@ -42,7 +42,17 @@ before(async () => {
 });
 
 const PROGRAM = `
-import { createClient, ItemRejected, RapportError, type Verdict } from "rapport-client";
+import {
+  type Change,
+  ChangesGone,
+  createClient,
+  followChanges,
+  ItemRejected,
+  RapportError,
+  type Verdict,
+  verifyWebhook,
+  WebhookError,
+} from "rapport-client";
 import { type StartedRapport, startRapport } from "rapport-server";
 
 async function visit(rapport: StartedRapport): Promise<string> {
@@ -67,9 +77,37 @@ async function visit(rapport: StartedRapport): Promise<string> {
   return [verdict.outcome, users[0]?.first_name, codes[0], apps.length >= 0].join(" ");
 }
 
+function nameOf(change: Change): string {
+  // @ts-expect-error: not every change is an event.
+  change.name;
+  return change.type === "event.logged" ? change.name : change.type;
+}
+
+async function read({ url, key, adminToken, workspace }: StartedRapport): Promise<string> {
+  const client = createClient({ url, key, adminToken });
+  const path = { name: workspace };
+  const { settings } = await client.admin.getSettings({ path });
+  await client.admin.putSettings({ path, body: { ...settings, change_feed: true } });
+  await client.trackUsers({
+    body: { events: [{ external_id: "eve", name: "opened", time: "2026-01-01T00:00:00Z" }] },
+  });
+  const names: string[] = [];
+  for await (const { changes, caught_up } of followChanges(client, { cursor: "beginning" })) {
+    names.push(...changes.map(nameOf));
+    if (caught_up) break;
+  }
+  const headers: Record<string, string | undefined> = {};
+  const code = await verifyWebhook({ secret: "whsec_AAAA", headers, body: "" }).then(
+    ({ changes }) => changes.map(nameOf).join(),
+    (error) => (error instanceof WebhookError ? error.code : String(error)),
+  );
+  return [...names, code, ChangesGone.name].join(" ");
+}
+
 async function main(): Promise<void> {
   const rapport = await startRapport({ now: new Date("2026-01-01T00:00:00Z") });
   console.log(await visit(rapport));
+  console.log(await read(rapport));
   await rapport.stop();
   if (!(new RapportError("", 0) instanceof Error)) throw new Error();
 }
@@ -77,7 +115,9 @@ async function main(): Promise<void> {
 main();
 `;
 
-const PRINTED = "recorded Ada INVALID_NAME true\n";
+const PRINTED = `recorded Ada INVALID_NAME true
+user.created opened MISSING_HEADER ChangesGone
+`;
 
 /** `module`, `moduleResolution`, and the type of the project's package. */
 const KINDS = [

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { setTimeout } from "node:timers/promises";
 import {
   type Change,
   ChangesGone,
@@ -13,8 +14,11 @@ import {
 } from "../../client/src/client.ts";
 import { packageRoot } from "../../src/base/package-root.ts";
 import { CHANGE_TYPES } from "../../src/people/changes/change.ts";
-import { startServer, type TestWorkspace } from "../harness.ts";
+import { freePort } from "../free-port.ts";
+import { startOwnServer, startServer, type TestWorkspace, testConfig } from "../harness.ts";
 import { sized } from "../sizes.ts";
+import { temporaryFolder } from "../stored-rows.ts";
+import { startChild } from "./child-server.ts";
 import { failingProxy } from "./failing-proxy.ts";
 
 const server = await startServer();
@@ -27,6 +31,8 @@ const clientOf = ({ key }: TestWorkspace, url = server.url) => createClient({ ur
 
 const setStep = (workspace: TestWorkspace, external_id: string, step: number) =>
   workspace.track({ attributes: [{ external_id, step }] });
+
+const opened = (name: string) => ({ external_id: "ada", name, time: "2026-01-01T12:00:00Z" });
 
 /** What `setStep` sets, as the feed tells it. */
 const stepOf = (change: Change): [string | undefined, unknown] => {
@@ -226,6 +232,21 @@ test("a reader of some types or of one user gets those, and a cursor behind the 
   assert.deepEqual(await readToEnd(workspace, { cursor: page?.cursor ?? "" }), []);
 });
 
+test("a server that stops answers the readers that wait, and does not wait for them", async () => {
+  const stopping = await startOwnServer();
+  const { key } = await stopping.workspace({ settings: { change_feed: true } });
+  const rapport = createClient({ url: stopping.url, key });
+  const { cursor } = await rapport.getChanges();
+  // The deadline is half of what the reader waits for.
+  const waiting = rapport.getChanges(
+    { query: { cursor, wait_s: 60 } },
+    { signal: AbortSignal.timeout(30_000) },
+  );
+  await setTimeout(200);
+  const [page] = await Promise.all([waiting, stopping.stop()]);
+  assert.deepEqual(page, { changes: [], cursor, caught_up: true });
+});
+
 /** Does not compile unless it has every type. */
 function subjectOf(change: Change): string {
   switch (change.type) {
@@ -266,7 +287,47 @@ test("the client has the types of changes that the documentation lists and the s
   assert.deepEqual(documented, [...CHANGE_TYPES]);
   assert.deepEqual(typed, [...CHANGE_TYPES]);
   const workspace = await withFeed();
-  await workspace.track({ events: [{ external_id: "ada", name: "opened", time: "2026-01-01" }] });
+  await workspace.track({ events: [opened("opened")] });
   const changes = await readToEnd(workspace, { cursor: "beginning" });
   assert.deepEqual(changes.map(subjectOf), ["created_at", "opened"]);
+});
+
+test("a reader goes on when the server is stopped, killed and started again, and sees every change once in its order", async () => {
+  const { databaseUrl } = await testConfig();
+  const place = {
+    DATA_DIR: await temporaryFolder(),
+    ADMIN_TOKEN: "the-admin-token-of-this-test",
+    PORT: `${await freePort()}`,
+    ...(databaseUrl !== undefined && { DATABASE_URL: databaseUrl }),
+  };
+  let child = await startChild(place);
+  const { url, key } = child;
+  const rapport = createClient({ url, key, adminToken: place.ADMIN_TOKEN });
+  const path = { name: "demo" };
+  const { settings } = await rapport.admin.getSettings({ path });
+  await rapport.admin.putSettings({ path, body: { ...settings, change_feed: true } });
+  const { cursor } = await rapport.getChanges();
+  const ends = ["SIGTERM", "SIGKILL"] as const;
+  let step = 0;
+  const write = () => rapport.trackUsers({ body: { events: [opened(`${++step}`)] } });
+  await write();
+  const restart = async (signal: (typeof ends)[number]) => {
+    await setTimeout(200);
+    await child.end(signal);
+    child = await startChild(place);
+    await write();
+  };
+  const read: string[] = [];
+  const pages = followChanges(rapport, { cursor, wait_s: 60, types: ["event.logged"] });
+  for await (const { changes } of pages) {
+    for (const change of changes) if (change.type === "event.logged") read.push(change.name);
+    // A server that stops sends a page without changes.
+    if (changes.length === 0) continue;
+    const signal = ends[step - 1];
+    if (signal === undefined) break;
+    // The reader waits for the next change meanwhile.
+    void restart(signal);
+  }
+  assert.deepEqual(read, ["1", "2", "3"]);
+  await child.end("SIGTERM");
 });

@@ -95,7 +95,7 @@ export async function readPage(
       for (;;) {
         const page = await readFeed(database, workspace, { after, limit, ...wanted });
         after = page.positions;
-        const left = endsAt - performance.now();
+        const left = changeWatch.isStopped ? 0 : endsAt - performance.now();
         if (page.changes.length > 0 || !page.isCaughtUp || left <= 0) {
           return {
             changes: page.changes.map((change) => ({ ...change })),

@@ -8,6 +8,8 @@ export interface ChangeWatch {
   /** Resolves once a workspace has changes after these positions, after the time, or when the server stops. */
   wait(workspaceId: number, after: Positions, milliseconds: number): Promise<void>;
   stop(): void;
+  /** Whether no further change is waited for. */
+  readonly isStopped: boolean;
 }
 
 /** One statement for all readers of a process; half of this is how long a change waits for it. */
@@ -61,6 +63,9 @@ export function createChangeWatch(database: Database): ChangeWatch {
         others.add(one);
         void look();
       });
+    },
+    get isStopped() {
+      return isStopped;
     },
     stop() {
       isStopped = true;

@@ -10,7 +10,9 @@ export type ChangesPage = operations["getChanges"]["responses"][200]["content"][
 
 type Query = NonNullable<operations["getChanges"]["parameters"]["query"]>;
 
-export interface FollowOptions extends Omit<Query, "types"> {
+export interface FollowOptions extends Omit<Query, "cursor" | "types"> {
+  /** That of the last page that was processed, or `beginning` for the oldest change. Without it: from now on. */
+  readonly cursor?: string | undefined;
   /** Only these types. */
   readonly types?: readonly Change["type"][];
   /** For how many seconds a request waits for the next change: 1 to 60, 30 by default. The first one does not wait. */
@@ -42,13 +44,16 @@ export class ChangesGone extends RapportError {
  * it.
  *
  * @throws ChangesGone where the changes after `cursor` are not kept any more; RapportError where the server refuses the
- *   request, or does not respond in spite of all retries.
+ *   request, or does not respond in spite of all retries; RangeError for an option that cannot be meant.
  */
 export async function* followChanges(
   client: Pick<Client, "getChanges">,
   { types, cursor: first, wait_s = 30, retries = 60, signal, ...query }: FollowOptions = {},
 ): AsyncGenerator<ChangesPage, void, undefined> {
   if (!(wait_s >= 1)) throw new RangeError("'wait_s' must be at least 1.");
+  // The server takes what is empty for what is missing: it would begin now, and send all types.
+  if (first === "") throw new RangeError("'cursor' must not be empty.");
+  if (types?.length === 0) throw new RangeError("'types' must not be empty.");
   const wanted = { ...query, ...(types && { types: types.join() }) };
   let cursor = first;
   // The first request does not wait: it says where the feed is, and from then on the caller has a cursor.

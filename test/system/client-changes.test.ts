@@ -205,9 +205,12 @@ test("a reader fails with the last refusal once its retries are used up, and at 
   await assert.rejects(followChanges(clientOf(off)).next(), noFeed);
   const noCursor = followChanges(clientOf(workspace), { cursor: "neither this nor that" });
   await assert.rejects(noCursor.next(), { name: "RapportError", status: 400 });
-  for (const wait_s of [0, Number.NaN]) {
-    const reader = followChanges(clientOf(workspace), { wait_s });
-    await assert.rejects(reader.next(), { name: "RangeError" });
+});
+
+test("a reader with an empty cursor, which would miss changes, without types or without waiting is refused", async () => {
+  const rapport = clientOf(await withFeed());
+  for (const option of [{ cursor: "" }, { types: [] }, { wait_s: 0 }, { wait_s: Number.NaN }]) {
+    await assert.rejects(followChanges(rapport, option).next(), { name: "RangeError" });
   }
 });
 

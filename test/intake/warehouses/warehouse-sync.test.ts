@@ -48,6 +48,32 @@ describe("attribute rows", () => {
     assert.equal(bob.subscription_groups[0].status, "subscribed");
   });
 
+  test("the change feed says how a sync ended, after what the sync changed", async () => {
+    const { workspace, id, table, sync } = await startTable(TIMED, [
+      `${AT}, 'ada', '{"plan":"gold"}'`,
+      `${AT}, 'bob', '{"email":5}'`,
+    ]);
+    const settings = `/admin/v1/workspaces/${workspace.name}/settings`;
+    const before = (await server.admin("GET", settings)).body.settings;
+    await server.admin("PUT", settings, { ...before, change_feed: true });
+    const done = await sync();
+    await warehouse.run(`drop table ${table}`);
+    const failed = await sync();
+    const types = "types=user.created,sync.finished";
+    const { status, body } = await workspace.call<any>("GET", `/changes?cursor=beginning&${types}`);
+    assert.equal(status, 200);
+    const [created, ...ends] = body.changes;
+    assert.equal(created.user.external_id, "ada");
+    const end = { type: "sync.finished", integration_id: id };
+    assert.deepEqual(
+      ends.map(({ id: _id, at: _at, ...facts }: any) => facts),
+      [
+        { ...end, run_id: done.run_id, status: "partial", rows_synced: 1, rows_failed: 1 },
+        { ...end, run_id: failed.run_id, status: "config_error", rows_synced: 0, rows_failed: 0 },
+      ],
+    );
+  });
+
   test("a subscription change by a sync is recorded in the history with the id of the run", async () => {
     const { workspace, sync } = await startTable(TIMED, [
       `${AT}, 'bob', '{"subscription_groups":

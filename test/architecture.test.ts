@@ -46,7 +46,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     "segments",
   ],
   intake: ["track", "import", "warehouses", "capture"],
-  delivery: ["segment-exports"],
+  delivery: ["segment-exports", "webhooks"],
   messaging: ["liquid", "campaigns", "translations", "preference-centers"],
   dashboard: ["users", "scim", "sign-in", "live-requests", "user-records", "overview", "pages"],
   server: ["reference", ".", "testing"],

@@ -43,6 +43,11 @@ import { segmentExportEndpoints } from "../delivery/segment-exports/endpoints.ts
 import { callbackJob, sweepSegmentExports } from "../delivery/segment-exports/exports.ts";
 import { deleteAllExports, deleteExportsNaming } from "../delivery/segment-exports/store.ts";
 import { uploadJob } from "../delivery/segment-exports/upload.ts";
+import { eraseResponsesNaming } from "../delivery/webhooks/deliveries-store.ts";
+import { eraseDeliveries, sweepDeadLetters } from "../delivery/webhooks/forget.ts";
+import { webhookMailJob } from "../delivery/webhooks/mail.ts";
+import { webhooks } from "../delivery/webhooks/resource.ts";
+import { webhookSecrets } from "../delivery/webhooks/secrets.ts";
 import { deleteAllAnswers, eraseAnswers } from "../http/idempotency-store.ts";
 import { eraseCapturedCalls, RETAINED_CAPTURED_CALLS } from "../intake/capture/captured-calls.ts";
 import { deleteCallsNaming } from "../intake/capture/captured-store.ts";
@@ -117,6 +122,7 @@ export const RESOURCES: readonly Resource[] = [
   ...campaignResources(messageTranslations),
   ...PREFERENCE_CENTER_RESOURCES,
   segments,
+  webhooks,
 ];
 
 /** The resources of the company, in the same order. */
@@ -198,6 +204,7 @@ export const JOBS: readonly JobKind<SyncServices & MailServices>[] = [
   sizesJob,
   callbackJob,
   uploadJob,
+  webhookMailJob,
   retentionJob(RETAINED),
 ];
 
@@ -218,6 +225,7 @@ export const ERASERS: readonly Eraser[] = [
   deleteAllSizes,
   deleteAllExports,
   deleteAllRecorded,
+  eraseDeliveries,
   deleteAllRequests,
 ];
 
@@ -231,6 +239,7 @@ export const TRACE_ERASERS: readonly TraceEraser[] = [
   deleteCountsNaming,
   deleteExportsNaming,
   eraseChangesNaming,
+  eraseResponsesNaming,
   eraseRequestsNaming,
 ];
 
@@ -239,6 +248,7 @@ export const SEALED_KINDS: readonly SealedKind[] = [
   warehouseCredentials,
   connectionCredentials,
   linkSecrets,
+  webhookSecrets,
 ];
 
 /** What is deleted after its retention period. */
@@ -256,6 +266,7 @@ export const SWEEPERS: readonly ((
   sweepSegments,
   sweepSegmentExports,
   sweepChanges,
+  sweepDeadLetters,
   sweepTraffic,
   sweepRequests,
 ];

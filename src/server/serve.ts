@@ -27,6 +27,8 @@ import { metered } from "../database/metered.ts";
 import { refuseReadOnly } from "../database/migrations/examine.ts";
 import { migrate } from "../database/migrations/migrate.ts";
 import { traced } from "../database/traced.ts";
+import { measureWebhooks } from "../delivery/webhooks/measure.ts";
+import { startWebhooks } from "../delivery/webhooks/runner.ts";
 import { listenForMetrics } from "../http/metrics-listener.ts";
 import { createServer } from "../http/server.ts";
 import { publicEndpoints } from "../intake/capture/public-endpoints.ts";
@@ -64,6 +66,9 @@ const CATALOGUE_EVERY_MS = 10 * 1_000;
 
 /** How old the counts are at most that the overview of another server shows. */
 const TRAFFIC_EVERY_MS = 10 * 1_000;
+
+/** How old the metrics of webhooks are at most. */
+const WEBHOOKS_EVERY_MS = 10 * 1_000;
 
 /** After how long another server shows a request. */
 const REQUESTS_EVERY_MS = 1_000;
@@ -149,10 +154,7 @@ async function start(
   const { port } = server.server.address() as AddressInfo;
   const localListener = await listenLocally(server.server, { ...config, port }, log);
   load.watch();
-  answerLiveRequests(services);
-  answerLooks(services);
-  answerForgetting(services);
-  answerTraffic(services);
+  answerProcesses(services);
   shareMetrics(metrics.registry);
   const metricsListener =
     config.metricsPort === undefined || cluster.isWorker
@@ -160,6 +162,7 @@ async function start(
       : await listenForMetrics(metrics.registry, config.metricsHost, config.metricsPort);
   const worker = await startWorker(services, JOBS, config.jobLeaseSeconds * 1_000);
   services.worker.wake = worker.wake;
+  const webhooks = await startWebhooks(services);
   services.readiness.isReady = true;
   const chores = startChores(services, announced);
 
@@ -179,7 +182,7 @@ async function start(
       await server.close();
       // Connections are closed; what their callers asked for may still be under way.
       await load.whenIdle();
-      await worker.stop();
+      await settleAll([worker.stop(), webhooks.stop()]);
       load.stop();
       await services.threads.stop();
       metricsListener?.close();
@@ -198,6 +201,14 @@ async function start(
   };
 }
 
+/** Answers what other processes of this server ask. */
+function answerProcesses(services: Services): void {
+  answerLiveRequests(services);
+  answerLooks(services);
+  answerForgetting(services);
+  answerTraffic(services);
+}
+
 /** What is done periodically. */
 function startChores(services: Services, announced: Announcement): NodeJS.Timeout[] {
   const { database, clock, log, lastUsed, idempotency, catalogue, metrics } = services;
@@ -212,6 +223,7 @@ function startChores(services: Services, announced: Announcement): NodeJS.Timeou
     every(ANNOUNCE_EVERY_MS, log, "announcing this server", announced.renew),
     every(CATALOGUE_EVERY_MS, log, "counting what was sent", () => catalogue.write()),
     every(TRAFFIC_EVERY_MS, log, "writing down the traffic", () => trafficSharing.write()),
+    every(WEBHOOKS_EVERY_MS, log, "measuring webhooks", () => measureWebhooks(services)),
     every(REQUESTS_EVERY_MS, log, "writing down live requests", () => requestSharing.write()),
   ];
 }

@@ -31,8 +31,15 @@ export const loadWorkspace = async (
   id: number,
 ): Promise<Workspace | undefined> => (await loadWorkspaces(database, [id])).get(id);
 
-/** What preference pages need of the settings, and whether its change feed is on (`Workspace.feed`). */
-export { selectFeed as readFeed, selectPageSettings as readPageSettings } from "./store.ts";
+/**
+ * What preference pages need of the settings, whether its change feed is on (`Workspace.feed`), and the webhooks that
+ * turn it on.
+ */
+export {
+  selectFeed as readFeed,
+  selectPageSettings as readPageSettings,
+  updateHasWebhooks as saveHasWebhooks,
+} from "./store.ts";
 
 /** The names of all workspaces, by id. */
 export async function readWorkspaceNames(

@@ -131,7 +131,7 @@ interface WholeRow extends WorkspaceRow {
   readonly groups: { readonly id: string; readonly channel: Channel }[] | null;
 }
 
-const FEED = "case when (w.settings -> 'change_feed')::boolean then w.feed_epoch end as feed";
+const FEED = `case when (w.settings -> 'change_feed')::boolean or w.has_webhooks then w.feed_epoch end as feed`;
 
 const WHOLE_COLUMNS = `${WORKSPACE_COLUMNS},
   ${FEED},
@@ -200,10 +200,26 @@ export async function insertWorkspace(
 export async function updateWorkspace(tx: Transaction, workspace: WorkspaceRow): Promise<void> {
   await tx.query(
     `update workspaces set allow_reset = $2, settings = $3::text::jsonb,
-       feed_epoch = feed_epoch + case when not coalesce((settings -> 'change_feed')::boolean, false)
+       feed_epoch = feed_epoch + case when not has_webhooks
+         and not coalesce((settings -> 'change_feed')::boolean, false)
          and coalesce(($3::text::jsonb -> 'change_feed')::boolean, false) then 1 else 0 end
      where workspace_id = $1`,
     [workspace.id, workspace.allowReset, JSON.stringify(workspace.settings)],
+  );
+}
+
+/** Whether a workspace has webhooks, which need its change feed. */
+export async function updateHasWebhooks(
+  tx: Transaction,
+  workspaceId: number,
+  hasWebhooks: boolean,
+): Promise<void> {
+  await tx.query(
+    `update workspaces set has_webhooks = $2::boolean,
+       feed_epoch = feed_epoch + case when $2::boolean
+         and not coalesce((settings -> 'change_feed')::boolean, false) then 1 else 0 end
+     where workspace_id = $1 and has_webhooks <> $2::boolean`,
+    [workspaceId, hasWebhooks],
   );
 }
 

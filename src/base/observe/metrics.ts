@@ -35,6 +35,10 @@ export interface Metrics {
   job(kind: string, outcome: string): void;
   /** Changes that were deleted from a change feed because of their age, or because it takes too much space. */
   expiredChanges(why: "age" | "size", count: number): void;
+  /** One attempt of a webhook, or what it has missed: how it ended, and how many changes it had. */
+  webhook(outcome: string, changes: number): void;
+  /** How many webhooks have paused by themselves, and how far the others are behind, in seconds. */
+  webhooks(paused: number, behind: readonly WebhookBehind[]): void;
   /** One run of a warehouse sync that ended, with its status, its rows, and the time of its end. */
   sync(run: {
     integration: string;
@@ -43,6 +47,12 @@ export interface Metrics {
     failed: number;
     at: Date;
   }): void;
+}
+
+export interface WebhookBehind {
+  readonly workspace: string;
+  readonly webhook: string;
+  readonly seconds: number;
 }
 
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: a list of metrics, one after the other.
@@ -151,6 +161,29 @@ export function createMetrics(clock: Clock = systemClock): Metrics {
     "Changes deleted from change feeds by reason: age or size.",
     "why",
   );
+  const webhookAttempts = counter(
+    "webhook_deliveries_total",
+    "Attempts of webhooks by outcome: delivered, failed, refused, gone or missed.",
+    "outcome",
+  );
+  const webhookChanges = counter(
+    "webhook_changes_total",
+    "Changes that receivers of webhooks accepted.",
+  );
+  // Every process reports all webhooks.
+  const webhooksPaused = new Gauge({
+    name: "rapport_webhooks_paused",
+    help: "Webhooks that paused by themselves.",
+    registers,
+    aggregator: "max",
+  });
+  const webhookLag = new Gauge({
+    name: "rapport_webhook_lag_seconds",
+    help: "How old the oldest change is that a webhook has yet to deliver.",
+    labelNames: ["workspace", "webhook"],
+    registers,
+    aggregator: "max",
+  });
   const syncRuns = counter(
     "sync_runs_total",
     "Finished runs of warehouse syncs by status.",
@@ -195,6 +228,15 @@ export function createMetrics(clock: Clock = systemClock): Metrics {
     failedAuthentication: (kind) => failedAuthentications.inc({ kind }),
     job: (kind, outcome) => jobs.inc({ kind, outcome }),
     expiredChanges: (why, count) => expiredChanges.inc({ why }, count),
+    webhook(outcome, changes) {
+      webhookAttempts.inc({ outcome });
+      if (outcome === "delivered") webhookChanges.inc(changes);
+    },
+    webhooks(paused, behind) {
+      webhooksPaused.set(paused);
+      webhookLag.reset();
+      for (const { seconds, ...labels } of behind) webhookLag.set(labels, seconds);
+    },
     sync({ integration, status, synced, failed, at }) {
       syncRuns.inc({ status });
       syncRows.inc({ outcome: "synced" }, synced);

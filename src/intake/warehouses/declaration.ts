@@ -14,10 +14,11 @@ import type { Warehouse } from "./sources/source.ts";
 
 /* How an integration is declared: in a manifest, or one by one through the admin API. */
 
-const areAddresses = (text: string): boolean =>
+/** Whether a text holds email addresses, separated by commas. */
+export const areAddresses = (text: string): boolean =>
   addressesIn(text).every((address) => !("fault" in checkEmail(address)));
 
-const addressesIn = (text: string): string[] =>
+export const addressesIn = (text: string): string[] =>
   text
     .split(",")
     .map((address) => address.trim())

@@ -236,9 +236,9 @@ export function namedIn(change: Pick<ChangeDraft, string>): string[] {
 }
 
 /** Rejects a reader; `inFeed` adds where it may continue. */
-class Missing extends Error {}
+export class MissingChanges extends Error {}
 
-const missing = (): Missing => new Missing("Changes are missing.");
+const missing = (): MissingChanges => new MissingChanges("Changes are missing.");
 
 /**
  * Runs a read of the feed.
@@ -257,7 +257,7 @@ export async function inFeed<Result>(
   try {
     return await read();
   } catch (error) {
-    if (!(error instanceof Missing)) throw error;
+    if (!(error instanceof MissingChanges)) throw error;
     const oldest = writeCursor(workspace, await oldestPositions(database, workspace));
     const message = "Changes after 'cursor' are not kept any more. 'oldest' leads to the oldest.";
     throw new Problem("GONE", message, { body: { oldest } });

@@ -206,6 +206,21 @@ export async function selectOldest(
   return row;
 }
 
+/** The position before the first batch of a partition that was written at a time or later. */
+export async function selectPositionAt(
+  database: Queryable,
+  workspaceId: number,
+  { bucket, time, epoch }: { bucket: number; time: Date; epoch: number },
+): Promise<number | undefined> {
+  const [row] = await database.query<{ position: number }>(
+    `select position - count as position from change_batches
+     where workspace_id = $1 and bucket = $2::smallint and epoch = $3 and written_at >= $4
+     order by position limit 1`,
+    [workspaceId, bucket, epoch, time],
+  );
+  return row?.position;
+}
+
 /** The changes of batches. */
 export async function selectBodies(
   database: Queryable,

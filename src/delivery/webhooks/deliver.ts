@@ -1,0 +1,308 @@
+import type { Logger } from "pino";
+import type { Sealing } from "../../admin/secrets/sealing.ts";
+import { readFeed } from "../../admin/workspaces/find-workspace.ts";
+import { type Clock, later } from "../../base/clock.ts";
+import type { Metrics } from "../../base/observe/metrics.ts";
+import { type Database, settleAll } from "../../database/database.ts";
+import { MissingChanges, oldestPositions } from "../../people/changes/read-changes.ts";
+import { type PartitionPart, readPartition } from "../../people/changes/read-partition.ts";
+import { countDeadLetters, insertDeadLetter } from "./deliveries-store.ts";
+import { pauseByItself } from "./pause.ts";
+import { deleteLane, type Lane, type LaneUpdate, updateLane } from "./positions-store.ts";
+import { recordDelivery } from "./record-delivery.ts";
+import { delayAfter, PAUSES_AFTER_MS } from "./retry.ts";
+import { signingSecrets } from "./secrets.ts";
+import { type Attempt, type SendServices, send } from "./send.ts";
+import { selectWebhook } from "./store.ts";
+import {
+  bodyOf,
+  MOST_BATCH_BYTES,
+  MOST_CHANGES,
+  MOST_DEAD_LETTERS,
+  type StoredWebhook,
+} from "./webhook.ts";
+
+/*
+ * Delivers one partition of the feed to one webhook, batch after batch. A batch is stored with its id before it is sent,
+ * and the next one is not sent before it is accepted: so the order holds, nothing is lost, and what is sent again after
+ * a crash has the same id.
+ */
+
+export interface DeliverServices extends SendServices {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: Pick<Metrics, "webhook">;
+  readonly sealing: Sealing;
+}
+
+/** For how long a partition is one process's: longer than a batch takes. */
+export const LEASE = { seconds: 60 };
+
+/** What a replay waits after each batch, so that it leaves receivers time for what is new. */
+const REPLAY_PAUSE = { seconds: 1 };
+
+/** Another process has the partition, or it was moved or removed. */
+class LaneLost extends Error {}
+
+interface Work {
+  readonly services: DeliverServices;
+  readonly holder: string;
+  /** As it was declared when the batch began. */
+  readonly webhook: StoredWebhook;
+  readonly feed: { readonly id: number; readonly feed: number };
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Delivers what a partition has, until there is nothing left or a batch fails. The partition is given back at the end.
+ *
+ * @param signal ends it before the next batch, or within one, which is sent again later.
+ */
+export async function deliverLane(
+  services: DeliverServices,
+  holder: string,
+  claimed: Lane,
+  signal: AbortSignal,
+): Promise<void> {
+  const { database } = services;
+  const { workspaceId: id } = claimed;
+  let lane: Lane | undefined = claimed;
+  try {
+    while (lane && !signal.aborted) {
+      const [webhook, feed] = await settleAll([
+        selectWebhook(database, claimed),
+        readFeed(database, id),
+      ]);
+      if (!webhook || feed === null) return;
+      const work = { services, holder, webhook, feed: { id, feed }, signal };
+      const isActive = webhook.state === "active" && webhook.pausedReason === null;
+      lane = isActive ? await deliverNext(work, lane) : await giveBack(work, lane);
+    }
+  } catch (error) {
+    if (!(error instanceof LaneLost)) throw error;
+  }
+}
+
+/** One batch. @returns how the partition goes on at once; undefined if it was given back. */
+async function deliverNext(work: Work, lane: Lane): Promise<Lane | undefined> {
+  const part = await partOf(work, lane);
+  if (part === "missing") return skipMissing(work, lane);
+  const [first] = part.changes;
+  if (!first) {
+    // What was in the batch was erased, or is not wanted any more; otherwise nothing is left.
+    const isAtEnd = part.until === lane.position || part.until === lane.endsAt;
+    return isAtEnd ? giveBack(work, at(lane, part.until)) : at(lane, part.until);
+  }
+  const { clock } = work.services;
+  const behindSince = new Date(first.change.at);
+  const batch = {
+    ...lane,
+    batchId: lane.batchId ?? `msg_${clock.newId()}`,
+    batchUntil: part.until,
+  };
+  if (lane.batchId === null) await save(work, batch, { behindSince, dueAt: null });
+  const attempt = await attemptTo(work, batch, part);
+  return conclude(work, batch, part, attempt);
+}
+
+async function partOf(
+  { services: { database }, webhook, feed }: Work,
+  { bucket, position, batchUntil, endsAt, atMost }: Lane,
+): Promise<PartitionPart | "missing"> {
+  try {
+    return await readPartition(database, feed, {
+      bucket,
+      after: position,
+      until: batchUntil ?? endsAt ?? undefined,
+      limit: atMost ?? MOST_CHANGES,
+      mostBytes: MOST_BATCH_BYTES,
+      types: webhook.types,
+    });
+  } catch (error) {
+    if (error instanceof MissingChanges) return "missing";
+    throw error;
+  }
+}
+
+/** The partition after a batch. */
+const at = (lane: Lane, position: number): Lane => ({
+  ...lane,
+  position,
+  batchId: null,
+  batchUntil: null,
+  attempts: 0,
+  failingSince: null,
+});
+
+type Rest = Partial<Pick<LaneUpdate, "behindSince" | "dueAt" | "leasedUntil">>;
+
+const updateOf = (lane: Lane, rest: Rest, leasedUntil: Date): LaneUpdate => ({
+  position: lane.position,
+  batchId: lane.batchId,
+  batchUntil: lane.batchUntil,
+  attempts: lane.attempts,
+  failingSince: lane.failingSince,
+  atMost: lane.atMost,
+  narrowedUntil: lane.narrowedUntil,
+  dueAt: null,
+  behindSince: null,
+  leasedUntil,
+  ...rest,
+});
+
+/** @throws LaneLost */
+async function save({ services, holder }: Work, lane: Lane, rest: Rest): Promise<void> {
+  const { database, clock } = services;
+  const update = updateOf(lane, rest, later(clock.now(), LEASE));
+  if (!(await updateLane(database, holder, lane, update))) throw new LaneLost();
+}
+
+async function giveBack(work: Work, lane: Lane, rest: Rest = {}): Promise<undefined> {
+  const isDone = lane.endsAt !== null && lane.position >= lane.endsAt;
+  if (isDone) await deleteLane(work.services.database, work.holder, lane);
+  else await save(work, lane, { ...rest, leasedUntil: null });
+}
+
+/** Changes that the feed keeps no longer cannot be delivered: it goes on with the oldest that are kept. */
+async function skipMissing(work: Work, lane: Lane): Promise<Lane> {
+  const { database, log, clock } = work.services;
+  const oldest = (await oldestPositions(database, work.feed)).get(lane.bucket) ?? 0;
+  log.warn({ webhook: lane.webhookId, bucket: lane.bucket }, "changes of a webhook were missed");
+  await recordDelivery(work.services, lane, {
+    messageId: lane.batchId ?? "",
+    changes: 0,
+    firstChangeId: null,
+    attempt: 0,
+    at: clock.now(),
+    durationMs: 0,
+    outcome: "missed",
+    status: null,
+    response: null,
+    error: "Changes were deleted from the change feed before they were delivered.",
+    nextAttemptAt: null,
+  });
+  const next = { ...at(lane, oldest), atMost: null, narrowedUntil: null };
+  await save(work, next, {});
+  return next;
+}
+
+async function attemptTo(
+  { services, webhook, signal }: Work,
+  lane: Lane & { readonly batchId: string },
+  { changes }: PartitionPart,
+): Promise<Attempt> {
+  const { sealing, clock } = services;
+  const secrets = signingSecrets(sealing, lane, webhook, clock.now());
+  const body = bodyOf(changes.map(({ text }) => text));
+  return send(services, { url: webhook.url, id: lane.batchId, body, secrets }, signal);
+}
+
+type Batch = Lane & { readonly batchId: string; readonly batchUntil: number };
+
+async function conclude(
+  work: Work,
+  batch: Batch,
+  part: PartitionPart,
+  attempt: Attempt,
+): Promise<Lane | undefined> {
+  const { services, webhook } = work;
+  const failures = batch.attempts + 1;
+  const delayMs = delayAfter(failures, attempt.retryAfterMs);
+  const nextAttemptAt = attempt.outcome === "failed" ? later(attempt.at, { ms: delayMs }) : null;
+  await recordDelivery(services, batch, {
+    messageId: batch.batchId,
+    changes: part.changes.length,
+    firstChangeId: part.changes[0]?.change.id ?? null,
+    attempt: failures,
+    nextAttemptAt,
+    ...attempt,
+  });
+  switch (attempt.outcome) {
+    case "delivered":
+      return accepted(work, batch);
+    case "refused":
+      return refused(work, batch, part, attempt);
+    case "gone":
+      return pause(work, batch, "The receiver responded with 410: it wants no more deliveries.");
+    case "failed": {
+      const now = services.clock.now();
+      const failing = { ...batch, attempts: failures, failingSince: batch.failingSince ?? now };
+      const isLong = now.getTime() - failing.failingSince.getTime() >= PAUSES_AFTER_MS;
+      if (isLong) {
+        const last = attempt.error ?? `The last response was ${attempt.status}.`;
+        return pause(
+          work,
+          failing,
+          `Deliveries to '${webhook.name}' failed for three days. ${last}`,
+        );
+      }
+      const behindSince = new Date(part.changes[0]?.change.at ?? now);
+      return giveBack(work, failing, { dueAt: nextAttemptAt, behindSince });
+    }
+  }
+}
+
+async function accepted(work: Work, batch: Batch): Promise<Lane | undefined> {
+  const isNarrow = batch.narrowedUntil !== null && batch.batchUntil < batch.narrowedUntil;
+  const next = {
+    ...at(batch, batch.batchUntil),
+    ...(!isNarrow && { atMost: null, narrowedUntil: null }),
+  };
+  const isDone = next.endsAt !== null && next.position >= next.endsAt;
+  if (batch.isReplay) {
+    const dueAt = later(work.services.clock.now(), REPLAY_PAUSE);
+    return giveBack(work, next, isDone ? {} : { dueAt });
+  }
+  await save(work, next, {});
+  return next;
+}
+
+/** A batch is halved until the change is found that the receiver refuses; only that one is put aside. */
+async function refused(
+  work: Work,
+  batch: Batch,
+  { changes }: PartitionPart,
+  { status, at: refusedAt }: Attempt,
+): Promise<Lane | undefined> {
+  const { services, holder } = work;
+  const { database, clock } = services;
+  const [only] = changes;
+  if (changes.length > 1 || !only) {
+    const smaller = {
+      ...at(batch, batch.position),
+      atMost: Math.ceil(changes.length / 2),
+      narrowedUntil: Math.max(batch.narrowedUntil ?? 0, batch.batchUntil),
+    };
+    await save(work, smaller, { behindSince: new Date(changes[0]?.change.at ?? refusedAt) });
+    return smaller;
+  }
+  if ((await countDeadLetters(database, batch)) >= MOST_DEAD_LETTERS) {
+    const reason = `The receiver has refused ${MOST_DEAD_LETTERS} changes, the last one with ${status}.`;
+    return pause(work, batch, reason);
+  }
+  const next = { ...at(batch, batch.batchUntil), atMost: null, narrowedUntil: null };
+  const { change, position } = only;
+  const update = updateOf(next, {}, later(clock.now(), LEASE));
+  await database.transaction(async (tx) => {
+    if (!(await updateLane(tx, holder, batch, update))) throw new LaneLost();
+    const { id: changeId, type } = change;
+    const letter = { id: clock.newId(), messageId: batch.batchId, bucket: batch.bucket };
+    await insertDeadLetter(tx, batch, {
+      ...letter,
+      position,
+      changeId,
+      type,
+      status,
+      at: refusedAt,
+    });
+  });
+  return next;
+}
+
+/** Keeps the batch, so that it has the same id when the webhook goes on. */
+async function pause(work: Work, lane: Lane, reason: string): Promise<undefined> {
+  const { services, webhook } = work;
+  await services.database.transaction((tx) => pauseByItself(tx, services, lane, webhook, reason));
+  return giveBack(work, lane);
+}

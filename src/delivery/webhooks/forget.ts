@@ -1,0 +1,17 @@
+import { earlier } from "../../base/clock.ts";
+import type { Database, Transaction } from "../../database/database.ts";
+import { deleteAllDeliveries, deleteOldDeadLetters } from "./deliveries-store.ts";
+import { moveLanes } from "./positions-store.ts";
+import { endOfFeed } from "./save-webhook.ts";
+
+/** A reset empties the feed: webhooks go on at its end. After the feed itself is emptied. */
+export async function eraseDeliveries(tx: Transaction, workspaceId: number): Promise<void> {
+  await deleteAllDeliveries(tx, workspaceId);
+  await moveLanes(tx, workspaceId, await endOfFeed(tx, workspaceId));
+}
+
+/** No feed keeps a change for longer. */
+const LONGEST_RETENTION = { days: 90 };
+
+export const sweepDeadLetters = (database: Database, now: Date): Promise<void> =>
+  deleteOldDeadLetters(database, earlier(now, LONGEST_RETENTION));

@@ -1,0 +1,274 @@
+import type { Queryable, Transaction } from "../../database/database.ts";
+import { smallints } from "../../database/parameters/typed-list.ts";
+import type { WebhookKey } from "./webhook.ts";
+
+/** Where a webhook is in one partition of the feed. */
+export interface Lane extends WebhookKey {
+  readonly isReplay: boolean;
+  readonly bucket: number;
+  /** The last change that is done with. */
+  readonly position: number;
+  /** Where a replay ends; null for live deliveries. */
+  readonly endsAt: number | null;
+  /** The batch under way; null if there is none. */
+  readonly batchId: string | null;
+  readonly batchUntil: number | null;
+  readonly attempts: number;
+  readonly failingSince: Date | null;
+  /** While a refused change is looked for: how many changes to send at most, up to which position. */
+  readonly atMost: number | null;
+  readonly narrowedUntil: number | null;
+}
+
+const LANE = `workspace_id as "workspaceId", webhook_id as "webhookId", is_replay as "isReplay", bucket,
+  position, ends_at as "endsAt", batch_id as "batchId", batch_until as "batchUntil", attempts,
+  failing_since as "failingSince", at_most as "atMost", narrowed_until as "narrowedUntil"`;
+
+/** When a process asks, and how long leases and delays are at most: longer ones are from before the clock was set back. */
+export interface Times {
+  readonly now: Date;
+  readonly longestLease: Date;
+  readonly longestDelay: Date;
+}
+
+/** No process has it, and it need not wait. */
+const isFree = (now: string, longestLease: string, longestDelay: string): string =>
+  `(p.leased_until is null or p.leased_until < ${now} or p.leased_until > ${longestLease})
+   and (p.due_at is null or p.due_at <= ${now} or p.due_at > ${longestDelay})`;
+
+const timesOf = ({ now, longestLease, longestDelay }: Times) => [now, longestLease, longestDelay];
+
+/** A workspace with webhooks that deliver. */
+export interface ActiveWorkspace {
+  readonly workspaceId: number;
+  /** When one of its webhooks was last changed. */
+  readonly changedAt: Date;
+  /** Whether something waits that no new change announces: another try, a replay, what an ended process had. */
+  readonly isDue: boolean;
+}
+
+export const selectActive = (database: Queryable, times: Times): Promise<ActiveWorkspace[]> =>
+  database.query<ActiveWorkspace>(
+    `select w.workspace_id as "workspaceId", max(w.changed_at) as "changedAt",
+       bool_or(exists (
+         select 1 from webhook_positions p
+         where p.workspace_id = w.workspace_id and p.webhook_id = w.webhook_id
+           and (p.batch_id is not null or p.is_replay or p.holder is not null)
+           and ${isFree("$1", "$2", "$3")})) as "isDue"
+     from webhooks w where w.state = 'active' and w.paused_reason is null
+     group by w.workspace_id`,
+    timesOf(times),
+  );
+
+/** What the webhooks of some workspaces could go on with. */
+export const selectFree = (
+  database: Queryable,
+  workspaceIds: readonly number[],
+  times: Times,
+): Promise<Lane[]> =>
+  database.query<Lane>(
+    `select ${LANE} from webhook_positions p
+     where workspace_id = any($4::int[]) and ${isFree("$1", "$2", "$3")}
+       and exists (
+         select 1 from webhooks w where w.workspace_id = p.workspace_id
+           and w.webhook_id = p.webhook_id and w.state = 'active' and w.paused_reason is null)
+     order by workspace_id, webhook_id, is_replay, bucket`,
+    [...timesOf(times), workspaceIds],
+  );
+
+export interface Claim {
+  readonly holder: string;
+  readonly leasedUntil: Date;
+}
+
+/** Takes partitions that are free; those that another process is just taking are left out. */
+export const claimLanes = (
+  database: Queryable,
+  { workspaceId, webhookId, isReplay }: Pick<Lane, "workspaceId" | "webhookId" | "isReplay">,
+  buckets: readonly number[],
+  { holder, leasedUntil }: Claim,
+  times: Times,
+): Promise<Lane[]> =>
+  database.query<Lane>(
+    `update webhook_positions set holder = $1::uuid, leased_until = $2
+     where workspace_id = $3 and webhook_id = $4 and is_replay = $5::boolean and bucket in (
+       select p.bucket from webhook_positions p
+       where p.workspace_id = $3 and p.webhook_id = $4 and p.is_replay = $5::boolean
+         and p.bucket = any($6::smallint[]) and ${isFree("$7", "$8", "$9")}
+       order by p.bucket for update skip locked)
+     returning ${LANE}`,
+    [holder, leasedUntil, workspaceId, webhookId, isReplay, smallints(buckets), ...timesOf(times)],
+  );
+
+/** What changes about a partition that a process has. */
+export interface LaneUpdate {
+  readonly position: number;
+  readonly batchId: string | null;
+  readonly batchUntil: number | null;
+  readonly attempts: number;
+  readonly failingSince: Date | null;
+  readonly dueAt: Date | null;
+  readonly atMost: number | null;
+  readonly narrowedUntil: number | null;
+  readonly behindSince: Date | null;
+  /** Null gives it back. */
+  readonly leasedUntil: Date | null;
+}
+
+/** @returns whether the process still had it; otherwise nothing was changed. */
+export async function updateLane(
+  tx: Queryable,
+  holder: string,
+  { workspaceId, webhookId, isReplay, bucket }: Lane,
+  update: LaneUpdate,
+): Promise<boolean> {
+  const rows = await tx.query(
+    `update webhook_positions set position = $6, batch_id = $7, batch_until = $8, attempts = $9,
+       failing_since = $10, due_at = $11, at_most = $12, narrowed_until = $13, behind_since = $14,
+       leased_until = $15, holder = case when $15::timestamptz is null then null else holder end
+     where workspace_id = $1 and webhook_id = $2 and is_replay = $3::boolean
+       and bucket = $4::smallint and holder = $5::uuid
+     returning 1`,
+    [
+      workspaceId,
+      webhookId,
+      isReplay,
+      bucket,
+      holder,
+      update.position,
+      update.batchId,
+      update.batchUntil,
+      update.attempts,
+      update.failingSince,
+      update.dueAt,
+      update.atMost,
+      update.narrowedUntil,
+      update.behindSince,
+      update.leasedUntil,
+    ],
+  );
+  return rows.length > 0;
+}
+
+/** Gives a partition back as it is. */
+export async function releaseLane(
+  database: Queryable,
+  holder: string,
+  { workspaceId, webhookId, isReplay, bucket }: Lane,
+): Promise<void> {
+  await database.query(
+    `update webhook_positions set holder = null, leased_until = null
+     where workspace_id = $1 and webhook_id = $2 and is_replay = $3::boolean
+       and bucket = $4::smallint and holder = $5::uuid`,
+    [workspaceId, webhookId, isReplay, bucket, holder],
+  );
+}
+
+/** Ends a replay in one partition. */
+export async function deleteLane(
+  database: Queryable,
+  holder: string,
+  { workspaceId, webhookId, isReplay, bucket }: Lane,
+): Promise<void> {
+  await database.query(
+    `delete from webhook_positions
+     where workspace_id = $1 and webhook_id = $2 and is_replay = $3::boolean
+       and bucket = $4::smallint and holder = $5::uuid`,
+    [workspaceId, webhookId, isReplay, bucket, holder],
+  );
+}
+
+/** Gives every partition back: where this process is the only one, no other has any. */
+export async function forgetHolders(database: Queryable): Promise<void> {
+  await database.query(
+    "update webhook_positions set holder = null, leased_until = null where holder is not null",
+  );
+}
+
+/** Starts a webhook, or a replay of it, at positions; one that is there begins again. */
+export async function insertLanes(
+  tx: Transaction,
+  { workspaceId, webhookId }: WebhookKey,
+  lanes: readonly { bucket: number; position: number; endsAt: number | null }[],
+): Promise<void> {
+  const isReplay = lanes.some(({ endsAt }) => endsAt !== null);
+  await tx.query(
+    `delete from webhook_positions
+     where workspace_id = $1 and webhook_id = $2 and is_replay = $3::boolean`,
+    [workspaceId, webhookId, isReplay],
+  );
+  await tx.query(
+    `insert into webhook_positions (workspace_id, webhook_id, is_replay, bucket, position, ends_at)
+     select $1, $2, $3::boolean, bucket, position, ends_at
+     from unnest($4::smallint[], $5::bigint[], $6::bigint[]) as new (bucket, position, ends_at)`,
+    [
+      workspaceId,
+      webhookId,
+      isReplay,
+      smallints(lanes.map(({ bucket }) => bucket)),
+      lanes.map(({ position }) => position),
+      lanes.map(({ endsAt }) => endsAt),
+    ],
+  );
+}
+
+/** Lets a webhook that was paused go on at once: what failed is tried again, as if it had not failed. */
+export async function restartLanes(
+  tx: Transaction,
+  { workspaceId, webhookId }: WebhookKey,
+): Promise<void> {
+  await tx.query(
+    `update webhook_positions set attempts = 0, failing_since = null, due_at = null
+     where workspace_id = $1 and webhook_id = $2`,
+    [workspaceId, webhookId],
+  );
+}
+
+/** The live positions of a webhook. */
+export const selectLive = (
+  database: Queryable,
+  { workspaceId, webhookId }: WebhookKey,
+): Promise<Lane[]> =>
+  database.query<Lane>(
+    `select ${LANE} from webhook_positions
+     where workspace_id = $1 and webhook_id = $2 and not is_replay order by bucket`,
+    [workspaceId, webhookId],
+  );
+
+/** How far the webhooks that deliver are behind: since when their oldest change waits. */
+export interface Behind extends WebhookKey {
+  readonly since: Date | null;
+  readonly failingSince: Date | null;
+}
+
+export const selectBehind = (database: Queryable, workspaceId?: number): Promise<Behind[]> =>
+  database.query<Behind>(
+    `select workspace_id as "workspaceId", webhook_id as "webhookId",
+       min(behind_since) as since, min(failing_since) as "failingSince"
+     from webhook_positions where not is_replay and ($1::int is null or workspace_id = $1)
+     group by workspace_id, webhook_id`,
+    [workspaceId ?? null],
+  );
+
+/** Moves the live positions of all webhooks of a workspace, without delivering what is before them; replays end. */
+export async function moveLanes(
+  tx: Transaction,
+  workspaceId: number,
+  positions: readonly (readonly [bucket: number, position: number])[],
+): Promise<void> {
+  await tx.query("delete from webhook_positions where workspace_id = $1 and is_replay", [
+    workspaceId,
+  ]);
+  await tx.query(
+    `update webhook_positions p set position = new.position, batch_id = null, batch_until = null,
+       attempts = 0, failing_since = null, due_at = null, at_most = null, narrowed_until = null,
+       behind_since = null, holder = null, leased_until = null
+     from unnest($2::smallint[], $3::bigint[]) as new (bucket, position)
+     where p.workspace_id = $1 and p.bucket = new.bucket`,
+    [
+      workspaceId,
+      smallints(positions.map(([bucket]) => bucket)),
+      positions.map(([, position]) => position),
+    ],
+  );
+}

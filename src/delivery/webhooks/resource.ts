@@ -1,0 +1,234 @@
+import Type, { type Static } from "typebox";
+import { DeclaredId, Name } from "../../admin/workspaces/manifest.ts";
+import type { Change, Resource } from "../../admin/workspaces/resource.ts";
+import type { WorkspaceContext } from "../../base/context/context.ts";
+import { OutboundRefused } from "../../base/outbound/outbound.ts";
+import { Problem } from "../../base/problem.ts";
+import { NullableText, nullable } from "../../base/values/schemas.ts";
+import { settleAll, type Transaction } from "../../database/database.ts";
+import { addressesIn, areAddresses } from "../../intake/warehouses/declaration.ts";
+import { CHANGE_TYPES } from "../../people/changes/change.ts";
+import { selectBehind } from "./positions-store.ts";
+import {
+  removeWebhooks,
+  type SaveServices,
+  saveWebhook,
+  type WantedWebhook,
+} from "./save-webhook.ts";
+import { SECRET_PATTERN } from "./sign.ts";
+import { selectWebhooks } from "./store.ts";
+import { MOST_WEBHOOKS, type StoredWebhook, WEBHOOK_STATES } from "./webhook.ts";
+
+/** An `http:` or `https:` URL without a user or a password. */
+function isReceiver(text: string): boolean {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  return url !== undefined && /^https?:$/.test(url.protocol) && !url.username && !url.password;
+}
+
+const Url = Type.Refine(
+  Type.String({
+    maxLength: 2_048,
+    description: "Gets a POST for each batch of changes.",
+    examples: ["https://crm.example/rapport"],
+  }),
+  isReceiver,
+  () => "must be an http: or https: URL without a user or a password",
+);
+
+const Types = Type.Array(Type.Enum([...CHANGE_TYPES]), {
+  maxItems: CHANGE_TYPES.length,
+  uniqueItems: true,
+  description: "The types of changes to deliver; all if it is empty or absent.",
+});
+
+const ContactEmails = Type.Refine(
+  Type.String({
+    maxLength: 2_000,
+    description: "Addresses to notify when the webhook pauses by itself, separated by commas.",
+  }),
+  areAddresses,
+  () => "must hold email addresses, separated by commas",
+);
+
+const State = Type.Enum([...WEBHOOK_STATES], {
+  description: "A paused webhook keeps its place in the feed. active by default.",
+});
+
+const DeclaredWebhook = Type.Object(
+  {
+    id: DeclaredId,
+    name: Name,
+    url: Url,
+    secret: Type.Optional(
+      Type.String({
+        pattern: SECRET_PATTERN,
+        description:
+          "Signs each delivery: `whsec_` and 24 to 64 bytes in base64. Without one the present secret stays; a new webhook gets one, which `rotate-secret` replaces and shows.",
+        examples: ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"],
+      }),
+    ),
+    types: Type.Optional(Types),
+    state: Type.Optional(State),
+    contact_emails: Type.Optional(ContactEmails),
+  },
+  { additionalProperties: false },
+);
+
+type Declared = Static<typeof DeclaredWebhook>;
+
+const wantedOf = ({
+  id,
+  name,
+  url,
+  secret,
+  types = [],
+  state = "active",
+  contact_emails = "",
+}: Declared): WantedWebhook => ({
+  id,
+  name,
+  url,
+  secret,
+  types: [...types],
+  state,
+  contactEmails: addressesIn(contact_emails),
+});
+
+const declarationOf = ({ id, name, url, types, state, contactEmails }: StoredWebhook) => ({
+  id,
+  name,
+  url,
+  types,
+  state,
+  ...(contactEmails.length > 0 && { contact_emails: contactEmails.join(", ") }),
+});
+
+/** Nothing secret, and no address: an audit row outlives what it describes. */
+const changeOf = (
+  { workspace }: WorkspaceContext,
+  action: Change["action"],
+  { name, types, state }: Pick<WantedWebhook, "name" | "types" | "state">,
+): Change => ({
+  action,
+  kind: "webhook",
+  workspace: workspace.name,
+  name,
+  ...(action !== "removed" && { details: { types, state } }),
+});
+
+async function save(
+  tx: Transaction,
+  services: SaveServices,
+  context: WorkspaceContext,
+  entry: Declared,
+  stored: StoredWebhook | undefined,
+  how: { readonly declared: boolean; readonly resumes: boolean },
+): Promise<Change[]> {
+  const wanted = wantedOf(entry);
+  const action = await saveWebhook(tx, services, context.workspace.id, wanted, stored, how);
+  return action === undefined ? [] : [changeOf(context, action, wanted)];
+}
+
+/** Where the changes of a workspace are delivered. Removing a webhook removes its place in the feed. */
+export const webhooks: Resource = {
+  key: "webhooks",
+  about: `Where changes of users are delivered, at most ${MOST_WEBHOOKS}. docs/webhooks.md`,
+  schema: DeclaredWebhook,
+  identity: "id",
+  permissions: { read: "manage_external_integrations", write: "admin" },
+  view: {
+    id: DeclaredId,
+    name: Name,
+    url: Type.String({ description: "Gets a POST for each batch of changes." }),
+    types: Types,
+    state: State,
+    contact_emails: Type.String({
+      description: "Addresses to notify when the webhook pauses by itself, separated by commas.",
+    }),
+    paused_reason: nullable(Type.String(), {
+      description: "Why it paused by itself; null if it did not. PUT with `active` resumes it.",
+    }),
+    behind_since: nullable(Type.String(), {
+      description: "When the oldest change was written that is under way; null if there is none.",
+    }),
+    failing_since: nullable(Type.String(), {
+      description: "Since when a batch fails; null if none does.",
+    }),
+    previous_secret_until: NullableText,
+    declared: Type.Boolean({ description: "Whether a manifest declared it." }),
+  },
+
+  async check({ outbound }, _workspaceName, entries: readonly Declared[]) {
+    for (const [index, { name, url }] of entries.entries()) {
+      const { protocol, hostname, port } = new URL(url);
+      const number = Number(port || (protocol === "http:" ? 80 : 443));
+      await outbound.check(hostname, number).catch((error: unknown) => {
+        if (!(error instanceof OutboundRefused)) throw error;
+        const body = { path: ["webhooks", index, "url"] };
+        const message = `The 'url' of the webhook '${name}': ${error.message}`;
+        throw new Problem("INVALID_REQUEST", message, { body });
+      });
+    }
+  },
+
+  async apply(tx, services, context, entries: readonly Declared[]) {
+    const { workspace } = context;
+    const all = await selectWebhooks(tx, workspace.id);
+    const ids = new Set(entries.map(({ id }) => id));
+    const removed = all.filter(({ id, declared }) => declared && !ids.has(id));
+    await removeWebhooks(
+      tx,
+      workspace.id,
+      removed.map(({ id }) => id),
+    );
+    const changes = removed.map((each) => changeOf(context, "removed", each));
+    for (const entry of entries) {
+      const stored = all.find(({ id }) => id === entry.id);
+      // One that paused stays so at every start of a server.
+      const how = { declared: true, resumes: false };
+      changes.push(...(await save(tx, services, context, entry, stored, how)));
+    }
+    return changes;
+  },
+
+  async declaration(database, { secret }, { workspace }) {
+    const all = await selectWebhooks(database, workspace.id);
+    return all.map((each) => ({
+      ...declarationOf(each),
+      secret: secret("webhook", workspace.name, each.name),
+    }));
+  },
+
+  async read(database, { workspace }) {
+    const [all, behind] = await settleAll([
+      selectWebhooks(database, workspace.id),
+      selectBehind(database, workspace.id),
+    ]);
+    return all.map((each) => {
+      const found = behind.find(({ webhookId }) => webhookId === each.id);
+      return {
+        ...declarationOf(each),
+        contact_emails: each.contactEmails.join(", "),
+        state: each.pausedReason === null ? each.state : "paused",
+        paused_reason: each.pausedReason,
+        behind_since: found?.since?.toISOString() ?? null,
+        failing_since: found?.failingSince?.toISOString() ?? null,
+        previous_secret_until: each.previousUntil?.toISOString() ?? null,
+        declared: each.declared,
+      };
+    });
+  },
+
+  async put(tx, services, context, entry) {
+    const wanted = entry as Declared;
+    const all = await selectWebhooks(tx, context.workspace.id);
+    const stored = all.find(({ id }) => id === wanted.id);
+    const how = { declared: stored?.declared ?? false, resumes: true };
+    return save(tx, services, context, wanted, stored, how);
+  },
+
+  async remove(tx, _services, context, entry) {
+    await removeWebhooks(tx, context.workspace.id, [String(entry.id)]);
+    return [changeOf(context, "removed", { name: String(entry.name), types: [], state: "active" })];
+  },
+};

@@ -1,0 +1,223 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { later } from "../../base/clock.ts";
+import { describeError } from "../../base/observe/log.ts";
+import { settleAll } from "../../database/database.ts";
+import type { Positions } from "../../people/changes/cursor.ts";
+import { readHeadsOf } from "../../people/changes/read-partition.ts";
+import type { ChangeWatch } from "../../people/changes/watch-changes.ts";
+import { type DeliverServices, deliverLane, LEASE } from "./deliver.ts";
+import {
+  claimLanes,
+  forgetHolders,
+  type Lane,
+  releaseLane,
+  selectActive,
+  selectFree,
+  type Times,
+} from "./positions-store.ts";
+import { LONGEST_DELAY_MS } from "./retry.ts";
+
+/*
+ * Each server process delivers what it can claim. It wakes when the feed of a workspace with webhooks grows, by the
+ * statement that all readers of the feed share, and looks once a second for what no change announces: other tries,
+ * replays, new webhooks, and what a process that has ended left behind.
+ */
+
+export interface RunnerServices extends DeliverServices {
+  readonly changeWatch: ChangeWatch;
+}
+
+export interface WebhookRunner {
+  /** Lets every batch come to where it can be left. What is not answered in time is sent again later. */
+  stop(): Promise<void>;
+}
+
+/** How often it looks for what no change announces. */
+const ROUND_MS = 1_000;
+
+/** How long one wait for changes of a workspace lasts at most. */
+const WATCH_MS = 60_000;
+
+/** How many connections a webhook has at a time, its replays one of them, and all of a process together. */
+const MOST_OF_ONE = 4;
+const MOST_OF_REPLAY = 1;
+const MOST_OF_ALL = 256;
+
+/** What batches under way are given when the server stops. */
+const STOP_MS = 2_000;
+
+const keyOf = ({ workspaceId, webhookId, isReplay, bucket }: Lane): string =>
+  `${workspaceId} ${bucket} ${isReplay} ${webhookId}`;
+
+/** Live deliveries and replays are claimed apart. */
+const ownerOf = ({ workspaceId, webhookId, isReplay }: Lane): string =>
+  `${workspaceId} ${isReplay} ${webhookId}`;
+
+function byOwner(lanes: readonly Lane[]): Iterable<readonly Lane[]> {
+  const groups = new Map<string, Lane[]>();
+  for (const lane of lanes) {
+    const group = groups.get(ownerOf(lane));
+    if (group) group.push(lane);
+    else groups.set(ownerOf(lane), [lane]);
+  }
+  return groups.values();
+}
+
+/** Delivers until it is stopped. */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: its rounds share what runs and whether it stops.
+export async function startWebhooks(services: RunnerServices): Promise<WebhookRunner> {
+  const { database, clock, log, changeWatch } = services;
+  const holder = randomUUID();
+  const running = new Map<string, { readonly lane: Lane; readonly done: Promise<void> }>();
+  /** Workspaces in which there may be something to deliver. */
+  const awake = new Set<number>();
+  const watched = new Set<number>();
+  const changedAt = new Map<number, number>();
+  const abort = new AbortController();
+  let isStopping = false;
+  let endPause = () => {};
+
+  // The lock on its folder says that no other process has the embedded engine.
+  if (database.engine === "embedded") await forgetHolders(database);
+
+  function wake(workspaceId: number): void {
+    awake.add(workspaceId);
+    endPause();
+  }
+
+  const times = (): Times => {
+    const now = clock.now();
+    return {
+      now,
+      longestLease: later(now, LEASE),
+      longestDelay: later(now, { ms: LONGEST_DELAY_MS }),
+    };
+  };
+
+  /** Looks which workspaces have webhooks. */
+  async function look(): Promise<void> {
+    const active = await selectActive(database, times());
+    const ids = new Set(active.map(({ workspaceId }) => workspaceId));
+    for (const id of changedAt.keys()) if (!ids.has(id)) changedAt.delete(id);
+    for (const { workspaceId, changedAt: at, isDue } of active) {
+      if (isDue || changedAt.get(workspaceId) !== at.getTime()) awake.add(workspaceId);
+      changedAt.set(workspaceId, at.getTime());
+    }
+  }
+
+  /** Waits for the next change of a workspace, apart from all others. */
+  async function watch(workspaceId: number, heads: Positions): Promise<void> {
+    if (watched.has(workspaceId) || !changedAt.has(workspaceId)) return;
+    watched.add(workspaceId);
+    await changeWatch.wait(workspaceId, heads, WATCH_MS);
+    watched.delete(workspaceId);
+    if (!isStopping && changedAt.has(workspaceId)) wake(workspaceId);
+  }
+
+  async function deliverAwake(): Promise<void> {
+    const ids = [...awake];
+    if (ids.length === 0) return;
+    awake.clear();
+    const [free, heads] = await settleAll([
+      selectFree(database, ids, times()),
+      readHeadsOf(database, ids),
+    ]).catch((error: unknown) => {
+      for (const id of ids) awake.add(id);
+      throw error;
+    });
+    const headsOf = new Map<number, Map<number, number>>(ids.map((id) => [id, new Map()]));
+    for (const { workspaceId, bucket, position } of heads) {
+      headsOf.get(workspaceId)?.set(bucket, position);
+    }
+    const pending = free.filter(
+      (lane) =>
+        !running.has(keyOf(lane)) &&
+        (lane.batchId !== null ||
+          lane.isReplay ||
+          lane.position !== (headsOf.get(lane.workspaceId)?.get(lane.bucket) ?? 0)),
+    );
+    for (const lanes of byOwner(pending)) await claim(lanes);
+    for (const [id, positions] of headsOf) void watch(id, positions);
+  }
+
+  /** Claims as many of a webhook's partitions as there is room for, not always the same ones first. */
+  async function claim(lanes: readonly Lane[]): Promise<void> {
+    const [first] = lanes;
+    if (!first || isStopping) return;
+    const owner = ownerOf(first);
+    const own = [...running.values()].filter(({ lane }) => ownerOf(lane) === owner).length;
+    const most = first.isReplay ? MOST_OF_REPLAY : MOST_OF_ONE;
+    const room = Math.min(most - own, MOST_OF_ALL - running.size);
+    if (room <= 0) return;
+    const start = Math.floor(Math.random() * lanes.length);
+    const buckets = [...lanes.slice(start), ...lanes.slice(0, start)]
+      .slice(0, room)
+      .map(({ bucket }) => bucket);
+    const lease = { holder, leasedUntil: later(clock.now(), LEASE) };
+    for (const lane of await claimLanes(database, first, buckets, lease, times())) begin(lane);
+  }
+
+  function begin(lane: Lane): void {
+    const done = deliver(lane).finally(() => {
+      running.delete(keyOf(lane));
+      wake(lane.workspaceId);
+    });
+    running.set(keyOf(lane), { lane, done });
+  }
+
+  /** Never throws. */
+  async function deliver(lane: Lane): Promise<void> {
+    try {
+      await deliverLane(services, holder, lane, abort.signal);
+    } catch (error) {
+      if (!abort.signal.aborted) {
+        log.error({ webhook: lane.webhookId, ...describeError(error) }, "webhook not delivered");
+        // What fails here is not the receiver: it is not tried again at once.
+        await sleep(ROUND_MS, undefined, { ref: false });
+      }
+    }
+    await releaseLane(database, holder, lane).catch(() => {});
+  }
+
+  async function goRounds(): Promise<void> {
+    let lookedAt = Number.NEGATIVE_INFINITY;
+    while (!isStopping) {
+      try {
+        if (performance.now() - lookedAt >= ROUND_MS) {
+          lookedAt = performance.now();
+          await look();
+        }
+        await deliverAwake();
+      } catch (error) {
+        log.warn(describeError(error), "webhooks not looked for");
+        await pause(ROUND_MS);
+      }
+      if (awake.size === 0) await pause(Math.max(0, lookedAt + ROUND_MS - performance.now()));
+    }
+  }
+
+  function pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const end = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+      const timer = setTimeout(end, ms).unref();
+      endPause = end;
+    });
+  }
+
+  const rounds = goRounds();
+  return {
+    async stop() {
+      isStopping = true;
+      endPause();
+      await rounds;
+      const ended = settleAll([...running.values()].map(({ done }) => done));
+      await Promise.race([ended, sleep(STOP_MS, undefined, { ref: false })]);
+      abort.abort();
+      await ended;
+    },
+  };
+}

@@ -1,0 +1,108 @@
+import { isDeepStrictEqual } from "node:util";
+import type { Sealing } from "../../admin/secrets/sealing.ts";
+import { saveHasWebhooks } from "../../admin/workspaces/find-workspace.ts";
+import { type Clock, later } from "../../base/clock.ts";
+import { Problem } from "../../base/problem.ts";
+import type { Transaction } from "../../database/database.ts";
+import { PARTITION_BUCKETS } from "../../people/changes/partitions.ts";
+import { readHeadsOf } from "../../people/changes/read-partition.ts";
+import { insertLanes, restartLanes } from "./positions-store.ts";
+import { openSecret, placeOf } from "./secrets.ts";
+import { newSigningSecret } from "./sign.ts";
+import { deleteWebhooks, selectWebhooks, upsertWebhook } from "./store.ts";
+import { MOST_WEBHOOKS, type StoredWebhook, type Webhook } from "./webhook.ts";
+
+export interface SaveServices {
+  readonly clock: Clock;
+  readonly sealing: Sealing;
+}
+
+/** A webhook as it is wanted; without a secret the present one stays, and a new webhook gets one. */
+export type WantedWebhook = Omit<Webhook, "secret"> & { readonly secret: string | undefined };
+
+/** How long the secret before is good, so that the receiver can change its own. */
+const OVERLAP = { hours: 24 };
+
+/**
+ * Creates or changes a webhook. A new one delivers what changes from now on; one that had paused goes on where it was.
+ *
+ * @param resumes whether one that paused by itself goes on though nothing else changes.
+ * @returns undefined if nothing changes.
+ */
+export async function saveWebhook(
+  tx: Transaction,
+  { clock, sealing }: SaveServices,
+  workspaceId: number,
+  wanted: WantedWebhook,
+  stored: StoredWebhook | undefined,
+  { declared, resumes }: { readonly declared: boolean; readonly resumes: boolean },
+): Promise<"created" | "updated" | undefined> {
+  const now = clock.now();
+  const key = { workspaceId, webhookId: wanted.id };
+  const opened = stored && openSecret(sealing, key, stored);
+  const secret = wanted.secret ?? opened ?? newSigningSecret();
+  const isSame =
+    stored !== undefined && isDeepStrictEqual(plainOf(stored, opened), { ...wanted, secret });
+  const isResumed = resumes && wanted.state === "active" && stored?.pausedReason != null;
+  if (isSame && !isResumed && stored.declared === declared) return undefined;
+  const isRotated = stored !== undefined && secret !== opened;
+  await upsertWebhook(
+    tx,
+    workspaceId,
+    {
+      ...wanted,
+      secret: stored && !isRotated ? stored.secret : await sealing.seal(tx, secret, placeOf(key)),
+      previousSecret: isRotated ? stored.secret : (stored?.previousSecret ?? null),
+      previousUntil: isRotated ? later(now, OVERLAP) : (stored?.previousUntil ?? null),
+      pausedReason: isSame && !isResumed ? stored.pausedReason : null,
+      declared,
+    },
+    now,
+  );
+  if (isSame && !isResumed) return undefined;
+  if (stored) await restartLanes(tx, key);
+  else await begin(tx, workspaceId, wanted.id);
+  return stored ? "updated" : "created";
+}
+
+const plainOf = (
+  { id, name, url, types, contactEmails, state }: StoredWebhook,
+  secret: string | undefined,
+) => ({ id, name, url, types, contactEmails, state, secret });
+
+/** Turns the feed on, if need be, and starts at its end. */
+async function begin(tx: Transaction, workspaceId: number, webhookId: string): Promise<void> {
+  await saveHasWebhooks(tx, workspaceId, true);
+  const { length } = await selectWebhooks(tx, workspaceId);
+  if (length > MOST_WEBHOOKS) {
+    throw new Problem("INVALID_REQUEST", `A workspace has at most ${MOST_WEBHOOKS} webhooks.`);
+  }
+  const lanes = await endOfFeed(tx, workspaceId);
+  await insertLanes(
+    tx,
+    { workspaceId, webhookId },
+    lanes.map(([bucket, position]) => ({ bucket, position, endsAt: null })),
+  );
+}
+
+/** The position of the last change of each partition. */
+export async function endOfFeed(
+  tx: Transaction,
+  workspaceId: number,
+): Promise<(readonly [bucket: number, position: number])[]> {
+  const heads = await readHeadsOf(tx, [workspaceId]);
+  const positions = new Map(heads.map(({ bucket, position }) => [bucket, position]));
+  return PARTITION_BUCKETS.map((bucket) => [bucket, positions.get(bucket) ?? 0] as const);
+}
+
+/** Removes webhooks; without any, the feed is on only if the settings say so. */
+export async function removeWebhooks(
+  tx: Transaction,
+  workspaceId: number,
+  ids: readonly string[],
+): Promise<void> {
+  await deleteWebhooks(tx, workspaceId, ids);
+  if ((await selectWebhooks(tx, workspaceId)).length === 0) {
+    await saveHasWebhooks(tx, workspaceId, false);
+  }
+}

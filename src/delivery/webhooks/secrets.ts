@@ -1,0 +1,47 @@
+import { sealedColumn } from "../../admin/secrets/rotate.ts";
+import { Unopenable } from "../../admin/secrets/seal.ts";
+import type { Sealing } from "../../admin/secrets/sealing.ts";
+import { selectSecrets, updateSecrets } from "./store.ts";
+import type { StoredWebhook, WebhookKey } from "./webhook.ts";
+
+/** The same for both secrets, so that one can become the previous one as it is stored. */
+export const placeOf = ({ workspaceId, webhookId }: WebhookKey): string =>
+  `webhooks ${workspaceId} ${webhookId}`;
+
+/** The secret of a webhook; undefined if its key is lost. */
+export function openSecret(
+  sealing: Sealing,
+  key: WebhookKey,
+  { secret }: Pick<StoredWebhook, "secret">,
+): string | undefined {
+  try {
+    return sealing.open(secret, placeOf(key));
+  } catch (error) {
+    if (error instanceof Unopenable) return undefined;
+    throw error;
+  }
+}
+
+/** Those that sign a delivery: the secret, and the one before for as long as it is good. @throws Unopenable */
+export function signingSecrets(
+  sealing: Sealing,
+  key: WebhookKey,
+  { secret, previousSecret, previousUntil }: StoredWebhook,
+  now: Date,
+): string[] {
+  const isRotating = previousSecret !== null && previousUntil !== null && previousUntil > now;
+  return [secret, ...(isRotating ? [previousSecret] : [])].map((sealed) =>
+    sealing.open(sealed, placeOf(key)),
+  );
+}
+
+/** The secrets of webhooks; those whose key is lost stay until another one is declared. */
+export const webhookSecrets = sealedColumn({
+  select: selectSecrets,
+  valueIn: (row) => ({ stored: row.sealed, place: placeOf(row) }),
+  update: (tx, rows) =>
+    updateSecrets(
+      tx,
+      rows.map(({ row, sealed }) => ({ ...row, sealed })),
+    ),
+});

@@ -1,0 +1,127 @@
+import type { Readable } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Clock } from "../../base/clock.ts";
+import { fetchOutbound, type OutboundResponse } from "../../base/outbound/fetch-outbound.ts";
+import { type Outbound, OutboundRefused } from "../../base/outbound/outbound.ts";
+import { RAPPORT_VERSION } from "../../base/version.ts";
+import { readRetryAfter } from "./retry.ts";
+import { signedHeaders } from "./sign.ts";
+
+export interface SendServices {
+  readonly clock: Clock;
+  readonly outbound: Outbound;
+}
+
+/** What one attempt came to. */
+export interface Attempt {
+  /** `refused`: the receiver takes the webhook but not this body. `gone`: it wants no more. `failed`: try again. */
+  readonly outcome: "delivered" | "failed" | "refused" | "gone";
+  /** Null without a response. */
+  readonly status: number | null;
+  /** The beginning of the response. */
+  readonly response: string | null;
+  /** Why there was no response. */
+  readonly error: string | null;
+  readonly retryAfterMs: number | undefined;
+  readonly at: Date;
+  readonly durationMs: number;
+}
+
+export interface Message {
+  readonly url: string;
+  readonly id: string;
+  readonly body: string;
+  /** Those that sign it. */
+  readonly secrets: readonly string[];
+}
+
+const TIMEOUT_MS = 15_000;
+
+/** How much of a response is read, for how long, and how much of it is kept. */
+const MOST_READ = 65_536;
+const READS_FOR_MS = 2_000;
+const MOST_KEPT = 500;
+
+/** Sends a message once. Never throws, except when `signal` is aborted. */
+export async function send(
+  { clock, outbound }: SendServices,
+  { url, id, body, secrets }: Message,
+  signal: AbortSignal,
+): Promise<Attempt> {
+  const at = clock.now();
+  const begunAt = performance.now();
+  const ended = () => ({ at, durationMs: Math.round(performance.now() - begunAt) });
+  try {
+    const response = await fetchOutbound(outbound, {
+      url,
+      method: "POST",
+      headers: {
+        "content-type": "application/json",
+        "user-agent": `Rapport/${RAPPORT_VERSION}`,
+        ...signedHeaders({ id, at, body }, secrets),
+      },
+      body,
+      signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
+    });
+    const text = await beginningOf(response);
+    return { ...ended(), ...verdictOn(response, clock), response: text, error: null };
+  } catch (error) {
+    signal.throwIfAborted();
+    return {
+      ...ended(),
+      outcome: "failed",
+      status: null,
+      response: null,
+      error: sentenceOf(error),
+      retryAfterMs: undefined,
+    };
+  }
+}
+
+const GONE = 410;
+
+/** Not about what was sent: the receiver was too slow, is not ready, or has too much to do. */
+const TEMPORARY = [408, 425, 429];
+
+function verdictOn({ status, ok, headers }: OutboundResponse, clock: Clock) {
+  const isRefused = Math.floor(status / 100) === 4 && !TEMPORARY.includes(status);
+  const outcome = ok ? "delivered" : isRefused ? "refused" : "failed";
+  return {
+    status,
+    outcome: status === GONE ? ("gone" as const) : (outcome as Attempt["outcome"]),
+    retryAfterMs: readRetryAfter(headers["retry-after"], clock.now()),
+  };
+}
+
+/** Its status is what counts: a body without an end, or one that breaks off, changes nothing. */
+async function beginningOf(response: OutboundResponse): Promise<string> {
+  const parts: Buffer[] = [];
+  await Promise.race([
+    readInto(parts, response.body),
+    sleep(READS_FOR_MS, undefined, { ref: false }),
+  ]);
+  response.discard();
+  const text = new TextDecoder().decode(Buffer.concat(parts));
+  return text.replaceAll("\0", "").slice(0, MOST_KEPT).toWellFormed();
+}
+
+async function readInto(parts: Buffer[], body: Readable): Promise<void> {
+  let size = 0;
+  try {
+    for await (const part of body) {
+      parts.push(part);
+      size += part.length;
+      if (size >= MOST_READ) return;
+    }
+  } catch {
+    // What came so far is enough.
+  }
+}
+
+/** Without an address: it is what the guard keeps from callers. */
+function sentenceOf(error: unknown): string {
+  if (error instanceof OutboundRefused) return error.message;
+  const { name, code, message } = error as NodeJS.ErrnoException;
+  if (name === "TimeoutError") return "No response within 15 seconds.";
+  return code === undefined ? message : `The connection failed: ${code}.`;
+}

@@ -44,6 +44,7 @@ import { callbackJob, sweepSegmentExports } from "../delivery/segment-exports/ex
 import { deleteAllExports, deleteExportsNaming } from "../delivery/segment-exports/store.ts";
 import { uploadJob } from "../delivery/segment-exports/upload.ts";
 import { eraseResponsesNaming } from "../delivery/webhooks/deliveries-store.ts";
+import { webhookEndpoints } from "../delivery/webhooks/endpoints.ts";
 import { eraseDeliveries, sweepDeadLetters } from "../delivery/webhooks/forget.ts";
 import { webhookMailJob } from "../delivery/webhooks/mail.ts";
 import { webhooks } from "../delivery/webhooks/resource.ts";
@@ -158,6 +159,7 @@ export const ENDPOINTS = [
   ...segmentDashboardEndpoints,
   ...publicSegmentEndpoints,
   ...segmentExportEndpoints,
+  ...webhookEndpoints,
   ...warehouseEndpoints,
   ...warehouseAdminEndpoints,
   ...warehouseManageEndpoints,

@@ -20,6 +20,7 @@ import { createIdentityProvider } from "../dashboard/sign-in/identity-provider.t
 import { createSessions } from "../dashboard/users/sessions.ts";
 import type { DiskWatch } from "../database/embedded/disk-watch.ts";
 import { hostsOf } from "../database/postgres/hosts-of.ts";
+import { createSendSlots } from "../delivery/webhooks/replay.ts";
 import { createIdempotency } from "../http/idempotency.ts";
 import { bytesOfThisProcess, createLoad } from "../http/load.ts";
 import { tooMuchLoad } from "../http/respond.ts";
@@ -97,6 +98,7 @@ export async function createServices(config: Config, watching: Watching) {
     recordAuditedRead: createReadRecorder(stored),
     changeWatch: createChangeWatch(database),
     changeReaders: createChangeReaders(),
+    sendSlots: createSendSlots(),
     idempotency,
     rateLimits: createRateLimits(stored),
     resources: RESOURCES,

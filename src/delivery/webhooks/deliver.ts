@@ -1,7 +1,6 @@
 import type { Logger } from "pino";
-import type { Sealing } from "../../admin/secrets/sealing.ts";
 import { readFeed } from "../../admin/workspaces/find-workspace.ts";
-import { type Clock, later } from "../../base/clock.ts";
+import { later } from "../../base/clock.ts";
 import type { Metrics } from "../../base/observe/metrics.ts";
 import { type Database, settleAll } from "../../database/database.ts";
 import { MissingChanges, oldestPositions } from "../../people/changes/read-changes.ts";
@@ -11,7 +10,6 @@ import { pauseByItself } from "./pause.ts";
 import { deleteLane, type Lane, type LaneUpdate, updateLane } from "./positions-store.ts";
 import { recordDelivery } from "./record-delivery.ts";
 import { delayAfter, PAUSES_AFTER_MS } from "./retry.ts";
-import { signingSecrets } from "./secrets.ts";
 import { type Attempt, type SendServices, send } from "./send.ts";
 import { selectWebhook } from "./store.ts";
 import {
@@ -30,10 +28,8 @@ import {
 
 export interface DeliverServices extends SendServices {
   readonly database: Database;
-  readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Pick<Metrics, "webhook">;
-  readonly sealing: Sealing;
 }
 
 /** For how long a partition is one process's: longer than a batch takes. */
@@ -102,7 +98,9 @@ async function deliverNext(work: Work, lane: Lane): Promise<Lane | undefined> {
     batchUntil: part.until,
   };
   if (lane.batchId === null) await save(work, batch, { behindSince, dueAt: null });
-  const attempt = await attemptTo(work, batch, part);
+  const body = bodyOf(part.changes.map(({ text }) => text));
+  const sent = { id: batch.batchId, body };
+  const attempt = await send(work.services, lane, work.webhook, sent, work.signal);
   return conclude(work, batch, part, attempt);
 }
 
@@ -168,6 +166,9 @@ async function giveBack(work: Work, lane: Lane, rest: Rest = {}): Promise<undefi
 async function skipMissing(work: Work, lane: Lane): Promise<Lane> {
   const { database, log, clock } = work.services;
   const oldest = (await oldestPositions(database, work.feed)).get(lane.bucket) ?? 0;
+  const next = { ...at(lane, oldest), atMost: null, narrowedUntil: null };
+  // Where a reset has moved the partition meanwhile, nothing was missed.
+  await save(work, next, {});
   log.warn({ webhook: lane.webhookId, bucket: lane.bucket }, "changes of a webhook were missed");
   await recordDelivery(work.services, lane, {
     messageId: lane.batchId ?? "",
@@ -182,20 +183,7 @@ async function skipMissing(work: Work, lane: Lane): Promise<Lane> {
     error: "Changes were deleted from the change feed before they were delivered.",
     nextAttemptAt: null,
   });
-  const next = { ...at(lane, oldest), atMost: null, narrowedUntil: null };
-  await save(work, next, {});
   return next;
-}
-
-async function attemptTo(
-  { services, webhook, signal }: Work,
-  lane: Lane & { readonly batchId: string },
-  { changes }: PartitionPart,
-): Promise<Attempt> {
-  const { sealing, clock } = services;
-  const secrets = signingSecrets(sealing, lane, webhook, clock.now());
-  const body = bodyOf(changes.map(({ text }) => text));
-  return send(services, { url: webhook.url, id: lane.batchId, body, secrets }, signal);
 }
 
 type Batch = Lane & { readonly batchId: string; readonly batchUntil: number };

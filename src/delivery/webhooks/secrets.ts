@@ -22,17 +22,18 @@ export function openSecret(
   }
 }
 
-/** Those that sign a delivery: the secret, and the one before for as long as it is good. @throws Unopenable */
+/** Those that sign a delivery: the secret, and the one before for as long as it is good; undefined if the key is lost. */
 export function signingSecrets(
   sealing: Sealing,
   key: WebhookKey,
   { secret, previousSecret, previousUntil }: StoredWebhook,
   now: Date,
-): string[] {
+): readonly string[] | undefined {
+  const present = openSecret(sealing, key, { secret });
+  if (present === undefined) return undefined;
   const isRotating = previousSecret !== null && previousUntil !== null && previousUntil > now;
-  return [secret, ...(isRotating ? [previousSecret] : [])].map((sealed) =>
-    sealing.open(sealed, placeOf(key)),
-  );
+  const previous = isRotating ? openSecret(sealing, key, { secret: previousSecret }) : undefined;
+  return previous === undefined ? [present] : [present, previous];
 }
 
 /** The secrets of webhooks; those whose key is lost stay until another one is declared. */

@@ -1,15 +1,19 @@
 import type { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Sealing } from "../../admin/secrets/sealing.ts";
 import type { Clock } from "../../base/clock.ts";
 import { fetchOutbound, type OutboundResponse } from "../../base/outbound/fetch-outbound.ts";
 import { type Outbound, OutboundRefused } from "../../base/outbound/outbound.ts";
 import { RAPPORT_VERSION } from "../../base/version.ts";
 import { readRetryAfter } from "./retry.ts";
+import { signingSecrets } from "./secrets.ts";
 import { signedHeaders } from "./sign.ts";
+import type { StoredWebhook, WebhookKey } from "./webhook.ts";
 
 export interface SendServices {
   readonly clock: Clock;
   readonly outbound: Outbound;
+  readonly sealing: Sealing;
 }
 
 /** What one attempt came to. */
@@ -28,11 +32,8 @@ export interface Attempt {
 }
 
 export interface Message {
-  readonly url: string;
   readonly id: string;
   readonly body: string;
-  /** Those that sign it. */
-  readonly secrets: readonly string[];
 }
 
 const TIMEOUT_MS = 15_000;
@@ -42,18 +43,22 @@ const MOST_READ = 65_536;
 const READS_FOR_MS = 2_000;
 const MOST_KEPT = 500;
 
-/** Sends a message once. Never throws, except when `signal` is aborted. */
+/** Sends a message once, signed. Never throws, except when `signal` is aborted. */
 export async function send(
-  { clock, outbound }: SendServices,
-  { url, id, body, secrets }: Message,
+  { clock, outbound, sealing }: SendServices,
+  key: WebhookKey,
+  webhook: StoredWebhook,
+  { id, body }: Message,
   signal: AbortSignal,
 ): Promise<Attempt> {
   const at = clock.now();
   const begunAt = performance.now();
   const ended = () => ({ at, durationMs: Math.round(performance.now() - begunAt) });
   try {
+    const secrets = signingSecrets(sealing, key, webhook, at);
+    if (!secrets) throw new Error("The secret is sealed with a key that this server lacks.");
     const response = await fetchOutbound(outbound, {
-      url,
+      url: webhook.url,
       method: "POST",
       headers: {
         "content-type": "application/json",

@@ -1,0 +1,277 @@
+import Type, { type Static } from "typebox";
+import type { Sealing } from "../../admin/secrets/sealing.ts";
+import { Problem } from "../../base/problem.ts";
+import { NullableText, nullable, OfWorkspace, Success } from "../../base/values/schemas.ts";
+import { byAdministratorOfWorkspace, endpoint } from "../../http/endpoint.ts";
+import { CHANGE_TYPES, type ChangeType } from "../../people/changes/change.ts";
+import type { DeadLetter, Delivery } from "./deliveries-store.ts";
+import {
+  discardDeadLetter,
+  listDeadLetters,
+  listDeliveries,
+  type ManageServices,
+  rotateSecret,
+} from "./manage.ts";
+import { type ReplayServices, replayDeadLetter, replayFrom, testWebhook } from "./replay.ts";
+import type { Attempt } from "./send.ts";
+
+const ONE = "/admin/v1/workspaces/:name/webhooks/:id";
+
+const OfWebhook = Type.Object({ ...OfWorkspace.properties, id: Type.String() });
+
+const ATTEMPT = {
+  outcome: Type.Enum(["delivered", "failed", "refused", "gone", "missed"], {
+    description:
+      "delivered; failed: it is tried again; refused: a 4xx, so the batch is split; gone: a 410; missed: the feed kept the changes no longer.",
+  }),
+  status: nullable(Type.Integer(), {
+    description: "Of the response; null without one.",
+    examples: [204],
+  }),
+  response: nullable(Type.String(), {
+    description: "Its first 500 characters.",
+    examples: ["ok"],
+  }),
+  error: nullable(Type.String(), {
+    description: "Why there was no response.",
+    examples: ["No response within 15 seconds."],
+  }),
+  at: Type.String(),
+  duration_ms: Type.Integer({ description: "How long it took.", examples: [21] }),
+};
+
+const attemptOf = ({
+  outcome,
+  status,
+  response,
+  error,
+  at,
+  durationMs,
+}: Pick<Delivery, "outcome" | "status" | "response" | "error" | "at" | "durationMs">) => ({
+  outcome,
+  status,
+  response,
+  error,
+  at: at.toISOString(),
+  duration_ms: durationMs,
+});
+
+const DeliveryView = Type.Object({
+  webhook_id: Type.String({
+    description: "The header webhook-id: the same for all attempts of a batch.",
+    examples: ["msg_0199f0a0-7c1d-7b1e-8a3d-9b4a7d3a1c20"],
+  }),
+  kind: Type.Enum(["live", "replay", "dead_letter", "test"], {
+    description: "Why it was sent.",
+  }),
+  changes: Type.Integer({ description: "How many changes it had.", examples: [12] }),
+  first_change_id: NullableText,
+  attempt: Type.Integer({ description: "Which attempt it was, from 1.", examples: [1] }),
+  ...ATTEMPT,
+  next_attempt_at: NullableText,
+});
+
+const deliveryOf = (delivery: Delivery): Static<typeof DeliveryView> => ({
+  webhook_id: delivery.messageId,
+  kind: delivery.kind,
+  changes: delivery.changes,
+  first_change_id: delivery.firstChangeId,
+  attempt: delivery.attempt,
+  ...attemptOf(delivery),
+  next_attempt_at: delivery.nextAttemptAt?.toISOString() ?? null,
+});
+
+const deliveries = endpoint({
+  name: "listWebhookDeliveries",
+  method: "GET",
+  path: `${ONE}/deliveries`,
+  summary: "Lists the last 100 attempts of a webhook, the newest first.",
+  // A receiver may repeat what it was sent.
+  access: byAdministratorOfWorkspace("manage_external_integrations", "view_pii"),
+  params: OfWebhook,
+  replies: {
+    200: Type.Object({
+      deliveries: Type.Array(DeliveryView, { description: "The newest first." }),
+      message: Success,
+    }),
+  },
+  refusals: ["NOT_FOUND"],
+}).handledBy(async (services: ManageServices, context, { params }) => {
+  const found = await listDeliveries(services, context, params.id);
+  return { status: 200, body: { deliveries: found.map(deliveryOf), message: "success" } };
+});
+
+const DeadLetterView = Type.Object({
+  dead_letter_id: Type.String(),
+  change_id: Type.String({ description: "The id of the change in the feed." }),
+  type: Type.Enum([...CHANGE_TYPES]),
+  status: nullable(Type.Integer(), { description: "The refusal.", examples: [422] }),
+  at: Type.String(),
+});
+
+const letterOf = ({ id, changeId, type, status, at }: DeadLetter) => ({
+  dead_letter_id: id,
+  change_id: changeId,
+  type: type as ChangeType,
+  status,
+  at: at.toISOString(),
+});
+
+const deadLetters = endpoint({
+  name: "listWebhookDeadLetters",
+  method: "GET",
+  path: `${ONE}/dead-letters`,
+  summary: "Lists the changes that the receiver of a webhook refused, the newest first.",
+  access: byAdministratorOfWorkspace("manage_external_integrations"),
+  params: OfWebhook,
+  query: Type.Object({
+    cursor: Type.Optional(Type.String({ maxLength: 64 })),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, default: 100 })),
+  }),
+  replies: {
+    200: Type.Object({
+      dead_letters: Type.Array(DeadLetterView, {
+        description: "The changes themselves stay in the feed for as long as it keeps them.",
+      }),
+      next_cursor: Type.Optional(Type.String()),
+      message: Success,
+    }),
+  },
+  refusals: ["NOT_FOUND"],
+}).handledBy(async (services: ManageServices, context, { params, query }) => {
+  const { cursor, limit = 100 } = query;
+  const { rows, next } = await listDeadLetters(services, context, params.id, { cursor, limit });
+  return { status: 200, body: { dead_letters: rows.map(letterOf), ...next, message: "success" } };
+});
+
+const discard = endpoint({
+  name: "discardWebhookDeadLetter",
+  method: "DELETE",
+  path: `${ONE}/dead-letters/:dead_letter_id`,
+  summary: "Gives up a change that the receiver of a webhook refused.",
+  access: byAdministratorOfWorkspace("admin"),
+  params: Type.Object({ ...OfWebhook.properties, dead_letter_id: Type.String() }),
+  replies: { 200: Type.Object({ message: Success }) },
+  refusals: ["NOT_FOUND"],
+}).handledBy(async (services: ManageServices, context, { params }) => {
+  await discardDeadLetter(services, context, params.id, params.dead_letter_id);
+  return { status: 200, body: { message: "success" } };
+});
+
+const AttemptReply = Type.Object({ ...ATTEMPT, message: Success });
+
+const test = endpoint({
+  name: "testWebhook",
+  method: "POST",
+  path: `${ONE}/test`,
+  summary: "Sends a signed delivery without changes to a webhook, and shows the response.",
+  access: byAdministratorOfWorkspace("manage_external_integrations"),
+  params: OfWebhook,
+  replies: { 200: AttemptReply },
+  refusals: ["NOT_FOUND", "RATE_LIMITED"],
+  takesLong: true,
+  waits: true,
+}).handledBy(async (services: ReplayServices, context, { params }) => {
+  const attempt: Attempt = await testWebhook(services, context, params.id);
+  return { status: 200, body: { ...attemptOf(attempt), message: "success" } };
+});
+
+const replay = endpoint({
+  name: "replayWebhook",
+  method: "POST",
+  path: `${ONE}/replay`,
+  summary:
+    "Delivers changes to a webhook again: all from a place in the feed on, or a dead letter.",
+  description:
+    "From a place: in the background, beside what is new, one batch a second for each partition. A dead letter: at once, and the response shows the attempt. Changes and their ids are the same as before.",
+  access: byAdministratorOfWorkspace("admin"),
+  params: OfWebhook,
+  body: Type.Object(
+    {
+      from: Type.Optional(
+        Type.String({
+          minLength: 1,
+          maxLength: 512,
+          description: "A cursor of the feed, `beginning`, or a time in ISO 8601.",
+          examples: ["2026-01-31T12:00:00Z"],
+        }),
+      ),
+      dead_letter: Type.Optional(
+        Type.String({ minLength: 1, maxLength: 64, description: "The id of a dead letter." }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  replies: {
+    200: Type.Object({
+      attempt: nullable(Type.Object(ATTEMPT), {
+        description: "What became of the dead letter; null for a replay from a place.",
+      }),
+      message: Success,
+    }),
+  },
+  refusals: ["NOT_FOUND", "GONE", "RATE_LIMITED"],
+  takesLong: true,
+  waits: true,
+}).handledBy(async (services: ReplayServices, context, { params, body }) => {
+  const { from, dead_letter: letter } = body;
+  if ((from === undefined) === (letter === undefined)) {
+    throw new Problem("INVALID_REQUEST", "Give either 'from' or 'dead_letter'.");
+  }
+  const attempt =
+    letter === undefined
+      ? await replayFrom(services, context, params.id, from ?? "")
+      : await replayDeadLetter(services, context, params.id, letter);
+  return {
+    status: 200,
+    body: { attempt: attempt ? attemptOf(attempt) : null, message: "success" },
+  };
+});
+
+const DAY_SECONDS = 24 * 3_600;
+
+const rotate = endpoint({
+  name: "rotateWebhookSecret",
+  method: "POST",
+  path: `${ONE}/rotate-secret`,
+  summary:
+    "Gives a webhook a new secret, shown once; the previous one signs as well for an overlap.",
+  access: byAdministratorOfWorkspace("admin"),
+  params: OfWebhook,
+  body: Type.Object(
+    {
+      overlap_seconds: Type.Optional(
+        Type.Integer({
+          minimum: 0,
+          maximum: 90 * DAY_SECONDS,
+          default: DAY_SECONDS,
+          description: "How long the previous secret signs as well. A day by default.",
+        }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  replies: {
+    200: Type.Object({
+      secret: Type.String({
+        description: "The secret. It is shown once.",
+        examples: ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"],
+      }),
+      previous_secret_until: Type.String(),
+      message: Success,
+    }),
+  },
+  refusals: ["NOT_FOUND", "CONFLICT"],
+}).handledBy(
+  async (services: ManageServices & { readonly sealing: Sealing }, context, { params, body }) => {
+    const seconds = body.overlap_seconds ?? DAY_SECONDS;
+    const { secret, previousUntil } = await rotateSecret(services, context, params.id, seconds);
+    return {
+      status: 200,
+      headers: { "cache-control": "no-store" },
+      body: { secret, previous_secret_until: previousUntil.toISOString(), message: "success" },
+    };
+  },
+);
+
+export const webhookEndpoints = [deliveries, deadLetters, discard, test, replay, rotate];

@@ -1,0 +1,127 @@
+import { type AuditedChange, recordChangeIn } from "../../admin/audit/audit.ts";
+import type { Sealing } from "../../admin/secrets/sealing.ts";
+import { type Clock, later } from "../../base/clock.ts";
+import type { WorkspaceContext } from "../../base/context/context.ts";
+import { forwardPage } from "../../base/pages.ts";
+import { Problem } from "../../base/problem.ts";
+import { isUuid } from "../../base/values/uuid.ts";
+import { type Database, type Queryable, withRetries } from "../../database/database.ts";
+import {
+  type DeadLetter,
+  type Delivery,
+  deleteDeadLetter,
+  selectDeadLetter,
+  selectDeadLetters,
+  selectDeliveries,
+} from "./deliveries-store.ts";
+import { placeOf } from "./secrets.ts";
+import { newSigningSecret } from "./sign.ts";
+import { selectWebhook, upsertWebhook } from "./store.ts";
+import { MOST_DELIVERIES, type StoredWebhook, type WebhookKey } from "./webhook.ts";
+
+/* What administrators see of the deliveries of a webhook, and do about them. */
+
+export interface ManageServices {
+  readonly database: Database;
+  readonly clock: Clock;
+}
+
+export const keyIn = ({ workspace }: WorkspaceContext, webhookId: string): WebhookKey => ({
+  workspaceId: workspace.id,
+  webhookId,
+});
+
+/** @throws Problem NOT_FOUND */
+export async function findWebhook(database: Queryable, key: WebhookKey): Promise<StoredWebhook> {
+  const found = await selectWebhook(database, key);
+  if (found) return found;
+  throw new Problem("NOT_FOUND", `There is no webhook '${key.webhookId}'.`);
+}
+
+/** The change of a webhook as the audit has it. */
+export const webhookChange = (
+  action: string,
+  { name }: StoredWebhook,
+  details?: AuditedChange["details"],
+) => ({ action, kind: "webhook", name, details });
+
+/** The latest attempts, the newest first. */
+export async function listDeliveries(
+  { database }: ManageServices,
+  context: WorkspaceContext,
+  id: string,
+): Promise<Delivery[]> {
+  const key = keyIn(context, id);
+  await findWebhook(database, key);
+  return selectDeliveries(database, key, MOST_DELIVERIES);
+}
+
+/** A page of what the receiver refused, the newest first. @throws Problem */
+export async function listDeadLetters(
+  { database }: ManageServices,
+  context: WorkspaceContext,
+  id: string,
+  { cursor, limit }: { readonly cursor: string | undefined; readonly limit: number },
+) {
+  if (cursor !== undefined && !isUuid(cursor)) {
+    throw new Problem("INVALID_REQUEST", "Invalid cursor");
+  }
+  const key = keyIn(context, id);
+  await findWebhook(database, key);
+  const found = await selectDeadLetters(database, key, { before: cursor, limit: limit + 1 });
+  return forwardPage(found, limit, (letter) => letter.id);
+}
+
+/** @throws Problem NOT_FOUND */
+export async function findDeadLetter(
+  database: Queryable,
+  key: WebhookKey,
+  id: string,
+): Promise<DeadLetter> {
+  const found = isUuid(id) ? await selectDeadLetter(database, key, id) : undefined;
+  if (found) return found;
+  throw new Problem("NOT_FOUND", `There is no dead letter '${id}'.`);
+}
+
+/** Gives up a dead letter. */
+export async function discardDeadLetter(
+  { database, clock }: ManageServices,
+  context: WorkspaceContext,
+  id: string,
+  letterId: string,
+): Promise<void> {
+  const key = keyIn(context, id);
+  await withRetries(database, async (tx) => {
+    const webhook = await findWebhook(tx, key);
+    const letter = await findDeadLetter(tx, key, letterId);
+    await deleteDeadLetter(tx, key, letter.id);
+    const details = { change_id: letter.changeId };
+    await recordChangeIn(tx, clock, context, webhookChange("discarded", webhook, details));
+  });
+}
+
+/** Gives a webhook a new secret; the one before signs as well for a while. */
+export async function rotateSecret(
+  { database, clock, sealing }: ManageServices & { readonly sealing: Sealing },
+  context: WorkspaceContext,
+  id: string,
+  overlapSeconds: number,
+): Promise<{ readonly secret: string; readonly previousUntil: Date }> {
+  const key = keyIn(context, id);
+  const secret = newSigningSecret();
+  const now = clock.now();
+  const previousUntil = later(now, { seconds: overlapSeconds });
+  await withRetries(database, async (tx) => {
+    const webhook = await findWebhook(tx, key);
+    const rotated = {
+      ...webhook,
+      secret: await sealing.seal(tx, secret, placeOf(key)),
+      previousSecret: webhook.secret,
+      previousUntil,
+    };
+    await upsertWebhook(tx, key.workspaceId, rotated, now);
+    const details = { previous_until: previousUntil.toISOString() };
+    await recordChangeIn(tx, clock, context, webhookChange("rotated", webhook, details));
+  });
+  return { secret, previousUntil };
+}

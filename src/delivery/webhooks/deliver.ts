@@ -3,7 +3,7 @@ import { readFeed } from "../../admin/workspaces/find-workspace.ts";
 import { later } from "../../base/clock.ts";
 import type { Metrics } from "../../base/observe/metrics.ts";
 import { type Database, settleAll } from "../../database/database.ts";
-import { MissingChanges, oldestPositions } from "../../people/changes/read-changes.ts";
+import { MissingChanges, oldestPositions, readHeads } from "../../people/changes/read-changes.ts";
 import { type PartitionPart, readPartition } from "../../people/changes/read-partition.ts";
 import { countDeadLetters, insertDeadLetter } from "./deliveries-store.ts";
 import { pauseByItself } from "./pause.ts";
@@ -165,8 +165,13 @@ async function giveBack(work: Work, lane: Lane, rest: Rest = {}): Promise<undefi
 /** Changes that the feed keeps no longer cannot be delivered: it goes on with the oldest that are kept. */
 async function skipMissing(work: Work, lane: Lane): Promise<Lane> {
   const { database, log, clock } = work.services;
-  const oldest = (await oldestPositions(database, work.feed)).get(lane.bucket) ?? 0;
-  const next = { ...at(lane, oldest), atMost: null, narrowedUntil: null };
+  const [oldest, heads] = await settleAll([
+    oldestPositions(database, work.feed),
+    readHeads(database, work.feed),
+  ]);
+  const first = oldest.get(lane.bucket) ?? 0;
+  const position = first > lane.position ? first : (heads.get(lane.bucket) ?? 0);
+  const next = { ...at(lane, position), atMost: null, narrowedUntil: null };
   // Where a reset has moved the partition meanwhile, nothing was missed.
   await save(work, next, {});
   log.warn({ webhook: lane.webhookId, bucket: lane.bucket }, "changes of a webhook were missed");

@@ -90,7 +90,8 @@ export async function startWebhooks(services: RunnerServices): Promise<WebhookRu
     const now = clock.now();
     return {
       now,
-      longestLease: later(now, LEASE),
+      // Another server's clock may be a little ahead.
+      longestLease: later(now, { seconds: 2 * LEASE.seconds }),
       longestDelay: later(now, { ms: LONGEST_DELAY_MS }),
     };
   };

@@ -52,15 +52,12 @@ export async function readPartition(
   workspace: FeedWorkspace,
   { bucket, after, until = Number.MAX_SAFE_INTEGER, limit, mostBytes, types }: WantedPart,
 ): Promise<PartitionPart> {
+  // The head first: what is written in between must not look like a gap.
+  const head = (await readHeads(database, workspace)).get(bucket) ?? 0;
+  if (after >= until || head === after) return { changes: [], until: after };
   const place = { bucket, after, limit: MOST_BATCHES };
   const found = await selectBatches(database, workspace.id, place);
   const batches = nextOf(found, workspace, after);
-  if (batches.length === 0) {
-    if (after >= until || (await headOf(database, workspace, bucket)) === after) {
-      return { changes: [], until: after };
-    }
-    throw new MissingChanges();
-  }
   const end = Math.min(until, batches.at(-1)?.position ?? after);
   const bodies = await selectBodies(database, workspace.id, batches);
   const texts = new Map(bodies.map(({ position, body }) => [position, body]));
@@ -90,7 +87,7 @@ const isOf =
 /** The place of a change is the end of its id: see `changesOf`. */
 const positionOf = ({ id }: Change): number => Number.parseInt(id.split("-").at(-1) ?? "", 36);
 
-/** The batches that follow each other without a gap. @throws MissingChanges where the first is not the next one. */
+/** The batches that follow each other without a gap. @throws MissingChanges without a next one. */
 function nextOf(
   found: readonly BatchPlace[],
   { feed }: FeedWorkspace,
@@ -100,21 +97,13 @@ function nextOf(
   let [last, bytes] = [after, 0];
   for (const batch of found) {
     const isNext = batch.epoch === feed && batch.position - batch.count <= last;
-    if (!isNext && batches.length === 0) throw new MissingChanges();
     if (!isNext || (batches.length > 0 && bytes + batch.length > MOST_BYTES_READ)) break;
     batches.push(batch);
     last = batch.position;
     bytes += batch.length;
   }
+  if (batches.length === 0) throw new MissingChanges();
   return batches;
-}
-
-async function headOf(
-  database: Database,
-  workspace: FeedWorkspace,
-  bucket: number,
-): Promise<number> {
-  return (await readHeads(database, workspace)).get(bucket) ?? 0;
 }
 
 /** Before the first change that was written at a time or later. */

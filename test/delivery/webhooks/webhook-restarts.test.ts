@@ -32,12 +32,16 @@ describe("webhooks and the end of a server", () => {
     const workspace = await one.workspace();
     const receiver = await startReceiver();
     const other = await startOwnServer(one.config);
-    await webhooksOf(one, workspace).put(receiver.url);
+    const id = await webhooksOf(one, workspace).put(receiver.url);
     const writers = [workspace, workspaceAt(other.url, workspace)];
     for (let round = 0; round < 10; round++) {
       await Promise.all(writers.map((each, n) => each.track(users(50, `w${n}-`, { round }))));
     }
     await until(() => receiver.accepted.length >= 1_000);
+    const outcomes = (await webhooksOf(one, workspace).deliveries(id)).map(
+      ({ outcome }) => outcome,
+    );
+    assert.deepEqual(new Set(outcomes), new Set(["delivered"]));
     const { body } = await workspace.call<any>("GET", "/changes?cursor=beginning");
     const feed: any[] = body.changes;
     const received = receiver.accepted.map((change) => change.id);

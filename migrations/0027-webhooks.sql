@@ -32,7 +32,8 @@ create table webhook_positions (
   workspace_id integer not null,
   webhook_id text not null,
   is_replay boolean not null,
-  bucket smallint not null,
+  -- The bucket of the partition in the feed.
+  partition smallint not null,
   -- The last change that is done with.
   position bigint not null,
   -- Where a replay ends.
@@ -53,7 +54,7 @@ create table webhook_positions (
   -- The server process that has it.
   holder uuid,
   leased_until timestamptz,
-  primary key (workspace_id, webhook_id, is_replay, bucket)
+  primary key (workspace_id, webhook_id, is_replay, partition)
 );
 
 -- The latest attempts of each webhook.
@@ -86,7 +87,7 @@ create table webhook_dead_letters (
   webhook_id text not null,
   dead_letter_id uuid not null,
   message_id text not null,
-  bucket smallint not null,
+  partition smallint not null,
   position bigint not null,
   change_id text not null,
   type text not null,

@@ -24,6 +24,39 @@ export type Admin = (
   options?: { body?: unknown; raw?: string; headers?: Record<string, string> },
 ) => Promise<Answer<any>>;
 
+/** It sends nothing by itself, and its receiver is nowhere. */
+const WEBHOOK = { name: "CRM", url: "https://crm.invalid/rapport", state: "paused" };
+
+/** What is done about a webhook, each in a workspace of its own. */
+export const ofWebhooks = (server: TestServer): Samples => {
+  const PATH = "/admin/v1/workspaces/:name/webhooks/:id";
+  const ofWebhook = (body?: unknown) => async () => {
+    const params = { name: randomUUID(), id: randomUUID() };
+    await server.admin("PUT", `/admin/v1/workspaces/${params.name}`, {});
+    await server.admin("PUT", `/admin/v1/workspaces/${params.name}/webhooks/${params.id}`, WEBHOOK);
+    return { params, body };
+  };
+  const withDeadLetter = async () => {
+    const { params } = await ofWebhook()();
+    const letter = randomUUID();
+    await server.database.query(
+      `insert into webhook_dead_letters (workspace_id, webhook_id, dead_letter_id, message_id, partition, position,
+         change_id, type, status, at)
+       select workspace_id, $1, $2, 'msg_1', 0, 1, 'c', 'user.updated', 422, now() from workspaces where name = $3`,
+      [params.id, letter, params.name],
+    );
+    return { params: { ...params, dead_letter_id: letter } };
+  };
+  return {
+    [`GET ${PATH}/deliveries`]: ofWebhook(),
+    [`GET ${PATH}/dead-letters`]: ofWebhook(),
+    [`DELETE ${PATH}/dead-letters/:dead_letter_id`]: withDeadLetter,
+    [`POST ${PATH}/test`]: ofWebhook(),
+    [`POST ${PATH}/replay`]: ofWebhook({ from: "beginning" }),
+    [`POST ${PATH}/rotate-secret`]: ofWebhook({ overlap_seconds: 60 }),
+  };
+};
+
 /** What a manifest declares, one resource at a time. */
 export const ofDeclared = (server: TestServer): Samples => {
   const put = async (path: string, body: unknown) => {
@@ -68,6 +101,7 @@ export const ofDeclared = (server: TestServer): Samples => {
     ...ofList(`${PATH}/apps`, { name: "Web", platform: "web" }),
     ...ofList(`${PATH}/subscription-groups`, { name: "Sample", channel: "email" }),
     ...ofList(`${PATH}/segments`, { name: "Sample", filter: { event: "signed_up" } }),
+    ...ofList(`${PATH}/webhooks`, WEBHOOK),
     ...ofList(`${PATH}/teams`, {}),
     ...ofList("/admin/v1/permission-sets", { permissions: ["basic_access"] }),
     ...ofList("/admin/v1/connections", { type: "files", root: "/srv", workspaces: [] }),

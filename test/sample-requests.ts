@@ -32,6 +32,7 @@ import {
   ofDashboardUsers,
   ofDeclared,
   ofScimTokens,
+  ofWebhooks,
   type Sample,
   type Samples,
 } from "./sample-administration.ts";
@@ -94,6 +95,7 @@ export async function sampleRequests(
     ...ofRecords(server, workspace),
     ...ofSegments(server, workspace),
     ...ofDeclared(server),
+    ...ofWebhooks(server),
     ...ofApiKeys(admin),
     ...ofScimTokens(server),
     ...ofDashboardUsers(server),

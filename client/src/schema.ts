@@ -1096,6 +1096,128 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/workspaces/{name}/webhooks/{id}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the last 100 attempts of a webhook, the newest first.
+         * @description Needs the administrator's token, or a session of the dashboard with `manage_external_integrations` and `view_pii`.
+         */
+        get: operations["listWebhookDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/workspaces/{name}/webhooks/{id}/dead-letters": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the changes that the receiver of a webhook refused, the newest first.
+         * @description Needs the administrator's token, or a session of the dashboard with `manage_external_integrations`.
+         */
+        get: operations["listWebhookDeadLetters"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/workspaces/{name}/webhooks/{id}/dead-letters/{dead_letter_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Gives up a change that the receiver of a webhook refused.
+         * @description Needs the administrator's token, or a session of the dashboard with `admin`.
+         */
+        delete: operations["discardWebhookDeadLetter"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/workspaces/{name}/webhooks/{id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Sends a signed delivery without changes to a webhook, and shows the response.
+         * @description Needs the administrator's token, or a session of the dashboard with `manage_external_integrations`.
+         */
+        post: operations["testWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/workspaces/{name}/webhooks/{id}/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Delivers changes to a webhook again: all from a place in the feed on, or a dead letter.
+         * @description From a place: in the background, beside what is new, one batch a second for each partition. A dead letter: at once, and the response shows the attempt. Changes and their ids are the same as before.
+         *
+         *     Needs the administrator's token, or a session of the dashboard with `admin`.
+         */
+        post: operations["replayWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/workspaces/{name}/webhooks/{id}/rotate-secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Gives a webhook a new secret, shown once; the previous one signs as well for an overlap.
+         * @description Needs the administrator's token, or a session of the dashboard with `admin`.
+         */
+        post: operations["rotateWebhookSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/cdi/integrations": {
         parameters: {
             query?: never;
@@ -2646,6 +2768,54 @@ export interface paths {
          * @description Needs the administrator's token, or a session of the dashboard with `edit_segments`.
          */
         delete: operations["deleteSegment"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/workspaces/{name}/webhooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the webhooks of a workspace.
+         * @description Needs the administrator's token, or a session of the dashboard with `manage_external_integrations`.
+         */
+        get: operations["listWebhooks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/workspaces/{name}/webhooks/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Reads the webhook with this id.
+         * @description Needs the administrator's token, or a session of the dashboard with `manage_external_integrations`.
+         */
+        get: operations["getWebhook"];
+        /**
+         * Creates the webhook with this id, or changes it; omitted fields reset to their defaults.
+         * @description Needs the administrator's token, or a session of the dashboard with `admin`.
+         */
+        put: operations["putWebhook"];
+        post?: never;
+        /**
+         * Removes the webhook with this id.
+         * @description Needs the administrator's token, or a session of the dashboard with `admin`.
+         */
+        delete: operations["deleteWebhook"];
         options?: never;
         head?: never;
         patch?: never;
@@ -9941,6 +10111,500 @@ export interface operations {
                 content: {
                     /** @example PK */
                     "application/octet-stream": string;
+                };
+            };
+        };
+    };
+    listWebhookDeliveries: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+                /**
+                 * @description The id.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "deliveries": [
+                     *         {
+                     *           "webhook_id": "msg_0199f0a0-7c1d-7b1e-8a3d-9b4a7d3a1c20",
+                     *           "kind": "live",
+                     *           "changes": 12,
+                     *           "first_change_id": "0199f0a0-7c1d-7b1e-8a3d-9b4a7d3a1c20-ch8-1z",
+                     *           "attempt": 1,
+                     *           "outcome": "delivered",
+                     *           "status": 204,
+                     *           "response": "ok",
+                     *           "error": "No response within 15 seconds.",
+                     *           "at": "2026-01-01T12:00:00.000Z",
+                     *           "duration_ms": 21,
+                     *           "next_attempt_at": "2026-01-31T12:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The newest first. */
+                        deliveries: {
+                            /**
+                             * @description The header webhook-id: the same for all attempts of a batch.
+                             * @example msg_0199f0a0-7c1d-7b1e-8a3d-9b4a7d3a1c20
+                             */
+                            webhook_id: string;
+                            /**
+                             * @description Why it was sent.
+                             * @enum {string}
+                             */
+                            kind: "live" | "replay" | "dead_letter" | "test";
+                            /**
+                             * @description How many changes it had.
+                             * @example 12
+                             */
+                            changes: number;
+                            /**
+                             * @description The id of its first change; null if it had none.
+                             * @example 0199f0a0-7c1d-7b1e-8a3d-9b4a7d3a1c20-ch8-1z
+                             */
+                            first_change_id: string | null;
+                            /**
+                             * @description Which attempt it was, from 1.
+                             * @example 1
+                             */
+                            attempt: number;
+                            /**
+                             * @description delivered; failed: it is tried again; refused: a 4xx, so the batch is split; gone: a 410; missed: the feed kept the changes no longer.
+                             * @enum {string}
+                             */
+                            outcome: "delivered" | "failed" | "refused" | "gone" | "missed";
+                            /**
+                             * @description Of the response; null without one.
+                             * @example 204
+                             */
+                            status: number | null;
+                            /**
+                             * @description Its first 500 characters.
+                             * @example ok
+                             */
+                            response: string | null;
+                            /**
+                             * @description Why there was no response.
+                             * @example No response within 15 seconds.
+                             */
+                            error: string | null;
+                            /** @description When it happened. */
+                            at: string;
+                            /**
+                             * @description How long it took.
+                             * @example 21
+                             */
+                            duration_ms: number;
+                            /**
+                             * @description When it is tried again; null if it is not.
+                             * @example 2026-01-31T12:00:00.000Z
+                             */
+                            next_attempt_at: string | null;
+                        }[];
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    listWebhookDeadLetters: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The next_cursor of the previous page.
+                 * @example text
+                 */
+                cursor?: string;
+                /**
+                 * @description The most entries in the response.
+                 * @example 100
+                 */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+                /**
+                 * @description The id.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "dead_letters": [
+                     *         {
+                     *           "dead_letter_id": "0199f0a1-2b3c-7d4e-8f50-617283940a1b",
+                     *           "change_id": "0199f0a0-7c1d-7b1e-8a3d-9b4a7d3a1c20-ch8-1z",
+                     *           "type": "user.created",
+                     *           "status": 422,
+                     *           "at": "2026-01-01T12:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": "0198c0de-0000-7000-8000-000000000001",
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The changes themselves stay in the feed for as long as it keeps them. */
+                        dead_letters: {
+                            /**
+                             * @description The id of a dead letter.
+                             * @example 0199f0a1-2b3c-7d4e-8f50-617283940a1b
+                             */
+                            dead_letter_id: string;
+                            /**
+                             * @description The id of the change in the feed.
+                             * @example 0199f0a0-7c1d-7b1e-8a3d-9b4a7d3a1c20-ch8-1z
+                             */
+                            change_id: string;
+                            /**
+                             * @description What kind it is.
+                             * @enum {string}
+                             */
+                            type: "user.created" | "user.updated" | "user.identified" | "user.merged" | "user.deleted" | "event.logged" | "purchase.logged" | "subscription.changed" | "email_state.changed" | "sync.finished" | "export.finished";
+                            /**
+                             * @description The refusal.
+                             * @example 422
+                             */
+                            status: number | null;
+                            /** @description When it happened. */
+                            at: string;
+                        }[];
+                        /** @description The `cursor` of the next page; absent on the last. */
+                        next_cursor?: string;
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    discardWebhookDeadLetter: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+                /**
+                 * @description The id.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                id: string;
+                /**
+                 * @description The id of a dead letter.
+                 * @example 0199f0a1-2b3c-7d4e-8f50-617283940a1b
+                 */
+                dead_letter_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    testWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+                /**
+                 * @description The id.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "outcome": "delivered",
+                     *       "status": 204,
+                     *       "response": "ok",
+                     *       "error": "No response within 15 seconds.",
+                     *       "at": "2026-01-01T12:00:00.000Z",
+                     *       "duration_ms": 21,
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description delivered; failed: it is tried again; refused: a 4xx, so the batch is split; gone: a 410; missed: the feed kept the changes no longer.
+                         * @enum {string}
+                         */
+                        outcome: "delivered" | "failed" | "refused" | "gone" | "missed";
+                        /**
+                         * @description Of the response; null without one.
+                         * @example 204
+                         */
+                        status: number | null;
+                        /**
+                         * @description Its first 500 characters.
+                         * @example ok
+                         */
+                        response: string | null;
+                        /**
+                         * @description Why there was no response.
+                         * @example No response within 15 seconds.
+                         */
+                        error: string | null;
+                        /** @description When it happened. */
+                        at: string;
+                        /**
+                         * @description How long it took.
+                         * @example 21
+                         */
+                        duration_ms: number;
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    replayWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+                /**
+                 * @description The id.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description A cursor of the feed, `beginning`, or a time in ISO 8601.
+                     * @example 2026-01-31T12:00:00Z
+                     */
+                    from?: string;
+                    /**
+                     * @description The id of a dead letter.
+                     * @example 0199f0a1-2b3c-7d4e-8f50-617283940a1b
+                     */
+                    dead_letter?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "attempt": {
+                     *         "outcome": "delivered",
+                     *         "status": 204,
+                     *         "response": "ok",
+                     *         "error": "No response within 15 seconds.",
+                     *         "at": "2026-01-01T12:00:00.000Z",
+                     *         "duration_ms": 21
+                     *       },
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description What became of the dead letter; null for a replay from a place. */
+                        attempt: {
+                            /**
+                             * @description delivered; failed: it is tried again; refused: a 4xx, so the batch is split; gone: a 410; missed: the feed kept the changes no longer.
+                             * @enum {string}
+                             */
+                            outcome: "delivered" | "failed" | "refused" | "gone" | "missed";
+                            /**
+                             * @description Of the response; null without one.
+                             * @example 204
+                             */
+                            status: number | null;
+                            /**
+                             * @description Its first 500 characters.
+                             * @example ok
+                             */
+                            response: string | null;
+                            /**
+                             * @description Why there was no response.
+                             * @example No response within 15 seconds.
+                             */
+                            error: string | null;
+                            /** @description When it happened. */
+                            at: string;
+                            /**
+                             * @description How long it took.
+                             * @example 21
+                             */
+                            duration_ms: number;
+                        } | null;
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    rotateWebhookSecret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+                /**
+                 * @description The id.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "overlap_seconds": 86400
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description How long the previous secret signs as well. A day by default.
+                     * @default 86400
+                     */
+                    overlap_seconds?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+                     *       "previous_secret_until": "2026-01-31T12:00:00.000Z",
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description The secret. It is shown once.
+                         * @example whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw
+                         */
+                        secret: string;
+                        /**
+                         * @description Until when the previous secret signs as well.
+                         * @example 2026-01-31T12:00:00.000Z
+                         */
+                        previous_secret_until: string;
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
                 };
             };
         };
@@ -18553,6 +19217,364 @@ export interface operations {
         };
     };
     deleteSegment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+                /**
+                 * @description As requests name it.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    listWebhooks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "webhooks": [
+                     *         {
+                     *           "id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                     *           "name": "Newsletter",
+                     *           "url": "postgres://warehouse.example/crm",
+                     *           "types": [
+                     *             "user.created"
+                     *           ],
+                     *           "state": "active",
+                     *           "contact_emails": "ops@acme.example",
+                     *           "paused_reason": "The receiver responded with 410: it wants no more deliveries.",
+                     *           "behind_since": "2026-01-31T12:00:00.000Z",
+                     *           "failing_since": "2026-01-31T12:00:00.000Z",
+                     *           "previous_secret_until": "2026-01-31T12:00:00.000Z",
+                     *           "declared": false
+                     *         }
+                     *       ],
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The webhooks. */
+                        webhooks: {
+                            /** @description As requests name it. */
+                            id: string;
+                            /** @description The name. */
+                            name: string;
+                            /** @description Gets a POST for each batch of changes. */
+                            url: string;
+                            /** @description The types of changes to deliver; all if it is empty or absent. */
+                            types: ("user.created" | "user.updated" | "user.identified" | "user.merged" | "user.deleted" | "event.logged" | "purchase.logged" | "subscription.changed" | "email_state.changed" | "sync.finished" | "export.finished")[];
+                            /**
+                             * @description A paused webhook keeps its place in the feed. active by default.
+                             * @enum {string}
+                             */
+                            state: "active" | "paused";
+                            /** @description Addresses to notify when the webhook pauses by itself, separated by commas. */
+                            contact_emails: string;
+                            /**
+                             * @description Why it paused by itself; null if it did not. PUT with `active` resumes it.
+                             * @example The receiver responded with 410: it wants no more deliveries.
+                             */
+                            paused_reason: string | null;
+                            /**
+                             * @description When the oldest change was written that is under way; null if there is none.
+                             * @example 2026-01-31T12:00:00.000Z
+                             */
+                            behind_since: string | null;
+                            /**
+                             * @description Since when a batch fails; null if none does.
+                             * @example 2026-01-31T12:00:00.000Z
+                             */
+                            failing_since: string | null;
+                            /**
+                             * @description Until when the previous secret signs as well; null if there was none.
+                             * @example 2026-01-31T12:00:00.000Z
+                             */
+                            previous_secret_until: string | null;
+                            /** @description Whether a manifest declared it. */
+                            declared: boolean;
+                        }[];
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    getWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+                /**
+                 * @description As requests name it.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                     *       "name": "Newsletter",
+                     *       "url": "postgres://warehouse.example/crm",
+                     *       "types": [
+                     *         "user.created"
+                     *       ],
+                     *       "state": "active",
+                     *       "contact_emails": "ops@acme.example",
+                     *       "paused_reason": "The receiver responded with 410: it wants no more deliveries.",
+                     *       "behind_since": "2026-01-31T12:00:00.000Z",
+                     *       "failing_since": "2026-01-31T12:00:00.000Z",
+                     *       "previous_secret_until": "2026-01-31T12:00:00.000Z",
+                     *       "declared": false,
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description As requests name it. */
+                        id: string;
+                        /** @description The name. */
+                        name: string;
+                        /** @description Gets a POST for each batch of changes. */
+                        url: string;
+                        /** @description The types of changes to deliver; all if it is empty or absent. */
+                        types: ("user.created" | "user.updated" | "user.identified" | "user.merged" | "user.deleted" | "event.logged" | "purchase.logged" | "subscription.changed" | "email_state.changed" | "sync.finished" | "export.finished")[];
+                        /**
+                         * @description A paused webhook keeps its place in the feed. active by default.
+                         * @enum {string}
+                         */
+                        state: "active" | "paused";
+                        /** @description Addresses to notify when the webhook pauses by itself, separated by commas. */
+                        contact_emails: string;
+                        /**
+                         * @description Why it paused by itself; null if it did not. PUT with `active` resumes it.
+                         * @example The receiver responded with 410: it wants no more deliveries.
+                         */
+                        paused_reason: string | null;
+                        /**
+                         * @description When the oldest change was written that is under way; null if there is none.
+                         * @example 2026-01-31T12:00:00.000Z
+                         */
+                        behind_since: string | null;
+                        /**
+                         * @description Since when a batch fails; null if none does.
+                         * @example 2026-01-31T12:00:00.000Z
+                         */
+                        failing_since: string | null;
+                        /**
+                         * @description Until when the previous secret signs as well; null if there was none.
+                         * @example 2026-01-31T12:00:00.000Z
+                         */
+                        previous_secret_until: string | null;
+                        /** @description Whether a manifest declared it. */
+                        declared: boolean;
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    putWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+                /**
+                 * @description As requests name it.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Newsletter",
+                 *       "url": "https://crm.example/rapport",
+                 *       "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+                 *       "types": [
+                 *         "user.created"
+                 *       ],
+                 *       "state": "active",
+                 *       "contact_emails": "ops@acme.example"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description The name. */
+                    name: string;
+                    /**
+                     * @description Gets a POST for each batch of changes.
+                     * @example https://crm.example/rapport
+                     */
+                    url: string;
+                    /**
+                     * @description Signs each delivery: `whsec_` and 24 to 64 bytes in base64. Without one the present secret stays; a new webhook gets one, which `rotate-secret` replaces and shows.
+                     * @example whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw
+                     */
+                    secret?: string;
+                    /** @description The types of changes to deliver; all if it is empty or absent. */
+                    types?: ("user.created" | "user.updated" | "user.identified" | "user.merged" | "user.deleted" | "event.logged" | "purchase.logged" | "subscription.changed" | "email_state.changed" | "sync.finished" | "export.finished")[];
+                    /**
+                     * @description A paused webhook keeps its place in the feed. active by default.
+                     * @enum {string}
+                     */
+                    state?: "active" | "paused";
+                    /** @description Addresses to notify when the webhook pauses by itself, separated by commas. */
+                    contact_emails?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                     *       "name": "Newsletter",
+                     *       "url": "postgres://warehouse.example/crm",
+                     *       "types": [
+                     *         "user.created"
+                     *       ],
+                     *       "state": "active",
+                     *       "contact_emails": "ops@acme.example",
+                     *       "paused_reason": "The receiver responded with 410: it wants no more deliveries.",
+                     *       "behind_since": "2026-01-31T12:00:00.000Z",
+                     *       "failing_since": "2026-01-31T12:00:00.000Z",
+                     *       "previous_secret_until": "2026-01-31T12:00:00.000Z",
+                     *       "declared": false,
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description As requests name it. */
+                        id: string;
+                        /** @description The name. */
+                        name: string;
+                        /** @description Gets a POST for each batch of changes. */
+                        url: string;
+                        /** @description The types of changes to deliver; all if it is empty or absent. */
+                        types: ("user.created" | "user.updated" | "user.identified" | "user.merged" | "user.deleted" | "event.logged" | "purchase.logged" | "subscription.changed" | "email_state.changed" | "sync.finished" | "export.finished")[];
+                        /**
+                         * @description A paused webhook keeps its place in the feed. active by default.
+                         * @enum {string}
+                         */
+                        state: "active" | "paused";
+                        /** @description Addresses to notify when the webhook pauses by itself, separated by commas. */
+                        contact_emails: string;
+                        /**
+                         * @description Why it paused by itself; null if it did not. PUT with `active` resumes it.
+                         * @example The receiver responded with 410: it wants no more deliveries.
+                         */
+                        paused_reason: string | null;
+                        /**
+                         * @description When the oldest change was written that is under way; null if there is none.
+                         * @example 2026-01-31T12:00:00.000Z
+                         */
+                        behind_since: string | null;
+                        /**
+                         * @description Since when a batch fails; null if none does.
+                         * @example 2026-01-31T12:00:00.000Z
+                         */
+                        failing_since: string | null;
+                        /**
+                         * @description Until when the previous secret signs as well; null if there was none.
+                         * @example 2026-01-31T12:00:00.000Z
+                         */
+                        previous_secret_until: string | null;
+                        /** @description Whether a manifest declared it. */
+                        declared: boolean;
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    deleteWebhook: {
         parameters: {
             query?: never;
             header?: never;

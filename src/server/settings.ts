@@ -142,7 +142,7 @@ export const SETTINGS = {
     "outboundAllow",
     "",
     listOf(isAllowedHost, "it holds addresses, CIDR blocks and host names."),
-    "Addresses, CIDR blocks and host names, separated by commas, that callbacks and the company's " +
+    "Addresses, CIDR blocks and host names, separated by commas, that webhooks, callbacks and the company's " +
       "connections may reach although they are private, loopback or link-local.",
   ),
   PUBLIC_URL: usual(

@@ -200,6 +200,7 @@ const KEPT_BY_RESET = [
   "subscription_groups",
   "teams",
   "traffic_counts",
+  "webhooks",
 ];
 
 describe("the reset of a workspace", () => {

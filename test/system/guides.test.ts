@@ -22,6 +22,7 @@ const PAGES = [
   "docs/users.md",
   "docs/export.md",
   "docs/segments.md",
+  "docs/webhooks.md",
   "docs/import.md",
   "docs/backup.md",
   "docs/keys.md",

@@ -98,7 +98,7 @@ export async function insertDeadLetter(
   letter: DeadLetter,
 ): Promise<void> {
   await tx.query(
-    `insert into webhook_dead_letters (workspace_id, webhook_id, dead_letter_id, message_id, bucket,
+    `insert into webhook_dead_letters (workspace_id, webhook_id, dead_letter_id, message_id, partition,
        position, change_id, type, status, at)
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
     [
@@ -128,7 +128,7 @@ export async function countDeadLetters(
   return row?.count ?? 0;
 }
 
-const LETTER = `dead_letter_id as id, message_id as "messageId", bucket, position,
+const LETTER = `dead_letter_id as id, message_id as "messageId", partition as bucket, position,
   change_id as "changeId", type, status, at`;
 
 /** The latest ones of a webhook, the newest first. */

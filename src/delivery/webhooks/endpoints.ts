@@ -1,7 +1,7 @@
 import Type, { type Static } from "typebox";
 import type { Sealing } from "../../admin/secrets/sealing.ts";
 import { Problem } from "../../base/problem.ts";
-import { NullableText, nullable, OfWorkspace, Success } from "../../base/values/schemas.ts";
+import { nullable, OfWorkspace, Success } from "../../base/values/schemas.ts";
 import { byAdministratorOfWorkspace, endpoint } from "../../http/endpoint.ts";
 import { CHANGE_TYPES, type ChangeType } from "../../people/changes/change.ts";
 import type { DeadLetter, Delivery } from "./deliveries-store.ts";
@@ -16,6 +16,15 @@ import { type ReplayServices, replayDeadLetter, replayFrom, testWebhook } from "
 import type { Attempt } from "./send.ts";
 
 const ONE = "/admin/v1/workspaces/:name/webhooks/:id";
+
+const TIME = "2026-01-31T12:00:00.000Z";
+const CHANGE_ID = "0199f0a0-7c1d-7b1e-8a3d-9b4a7d3a1c20-ch8-1z";
+const LETTER_ID = "0199f0a1-2b3c-7d4e-8f50-617283940a1b";
+
+const DeadLetterId = Type.String({
+  description: "The id of a dead letter.",
+  examples: [LETTER_ID],
+});
 
 const OfWebhook = Type.Object({ ...OfWorkspace.properties, id: Type.String() });
 
@@ -65,10 +74,16 @@ const DeliveryView = Type.Object({
     description: "Why it was sent.",
   }),
   changes: Type.Integer({ description: "How many changes it had.", examples: [12] }),
-  first_change_id: NullableText,
+  first_change_id: nullable(Type.String(), {
+    description: "The id of its first change; null if it had none.",
+    examples: [CHANGE_ID],
+  }),
   attempt: Type.Integer({ description: "Which attempt it was, from 1.", examples: [1] }),
   ...ATTEMPT,
-  next_attempt_at: NullableText,
+  next_attempt_at: nullable(Type.String(), {
+    description: "When it is tried again; null if it is not.",
+    examples: [TIME],
+  }),
 });
 
 const deliveryOf = (delivery: Delivery): Static<typeof DeliveryView> => ({
@@ -102,8 +117,11 @@ const deliveries = endpoint({
 });
 
 const DeadLetterView = Type.Object({
-  dead_letter_id: Type.String(),
-  change_id: Type.String({ description: "The id of the change in the feed." }),
+  dead_letter_id: DeadLetterId,
+  change_id: Type.String({
+    description: "The id of the change in the feed.",
+    examples: [CHANGE_ID],
+  }),
   type: Type.Enum([...CHANGE_TYPES]),
   status: nullable(Type.Integer(), { description: "The refusal.", examples: [422] }),
   at: Type.String(),
@@ -150,7 +168,7 @@ const discard = endpoint({
   path: `${ONE}/dead-letters/:dead_letter_id`,
   summary: "Gives up a change that the receiver of a webhook refused.",
   access: byAdministratorOfWorkspace("admin"),
-  params: Type.Object({ ...OfWebhook.properties, dead_letter_id: Type.String() }),
+  params: Type.Object({ ...OfWebhook.properties, dead_letter_id: DeadLetterId }),
   replies: { 200: Type.Object({ message: Success }) },
   refusals: ["NOT_FOUND"],
 }).handledBy(async (services: ManageServices, context, { params }) => {
@@ -184,6 +202,7 @@ const replay = endpoint({
     "Delivers changes to a webhook again: all from a place in the feed on, or a dead letter.",
   description:
     "From a place: in the background, beside what is new, one batch a second for each partition. A dead letter: at once, and the response shows the attempt. Changes and their ids are the same as before.",
+  examples: { "From a time on": { from: "2026-01-31T12:00:00Z" } },
   access: byAdministratorOfWorkspace("admin"),
   params: OfWebhook,
   body: Type.Object(
@@ -197,7 +216,12 @@ const replay = endpoint({
         }),
       ),
       dead_letter: Type.Optional(
-        Type.String({ minLength: 1, maxLength: 64, description: "The id of a dead letter." }),
+        Type.String({
+          minLength: 1,
+          maxLength: 64,
+          description: "The id of a dead letter.",
+          examples: [LETTER_ID],
+        }),
       ),
     },
     { additionalProperties: false },
@@ -257,7 +281,10 @@ const rotate = endpoint({
         description: "The secret. It is shown once.",
         examples: ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"],
       }),
-      previous_secret_until: Type.String(),
+      previous_secret_until: Type.String({
+        description: "Until when the previous secret signs as well.",
+        examples: [TIME],
+      }),
       message: Success,
     }),
   },

@@ -20,7 +20,7 @@ export interface Lane extends WebhookKey {
   readonly narrowedUntil: number | null;
 }
 
-const LANE = `workspace_id as "workspaceId", webhook_id as "webhookId", is_replay as "isReplay", bucket,
+const LANE = `workspace_id as "workspaceId", webhook_id as "webhookId", is_replay as "isReplay", partition as bucket,
   position, ends_at as "endsAt", batch_id as "batchId", batch_until as "batchUntil", attempts,
   failing_since as "failingSince", at_most as "atMost", narrowed_until as "narrowedUntil"`;
 
@@ -72,7 +72,7 @@ export const selectFree = (
        and exists (
          select 1 from webhooks w where w.workspace_id = p.workspace_id
            and w.webhook_id = p.webhook_id and w.state = 'active' and w.paused_reason is null)
-     order by workspace_id, webhook_id, is_replay, bucket`,
+     order by workspace_id, webhook_id, is_replay, partition`,
     [...timesOf(times), workspaceIds],
   );
 
@@ -91,11 +91,11 @@ export const claimLanes = (
 ): Promise<Lane[]> =>
   database.query<Lane>(
     `update webhook_positions set holder = $1::uuid, leased_until = $2
-     where workspace_id = $3 and webhook_id = $4 and is_replay = $5::boolean and bucket in (
-       select p.bucket from webhook_positions p
+     where workspace_id = $3 and webhook_id = $4 and is_replay = $5::boolean and partition in (
+       select p.partition from webhook_positions p
        where p.workspace_id = $3 and p.webhook_id = $4 and p.is_replay = $5::boolean
-         and p.bucket = any($6::smallint[]) and ${isFree("$7", "$8", "$9")}
-       order by p.bucket for update skip locked)
+         and p.partition = any($6::smallint[]) and ${isFree("$7", "$8", "$9")}
+       order by p.partition for update skip locked)
      returning ${LANE}`,
     [holder, leasedUntil, workspaceId, webhookId, isReplay, smallints(buckets), ...timesOf(times)],
   );
@@ -127,7 +127,7 @@ export async function updateLane(
        failing_since = $10, due_at = $11, at_most = $12, narrowed_until = $13, behind_since = $14,
        leased_until = $15, holder = case when $15::timestamptz is null then null else holder end
      where workspace_id = $1 and webhook_id = $2 and is_replay = $3::boolean
-       and bucket = $4::smallint and holder = $5::uuid
+       and partition = $4::smallint and holder = $5::uuid
      returning 1`,
     [
       workspaceId,
@@ -159,7 +159,7 @@ export async function releaseLane(
   await database.query(
     `update webhook_positions set holder = null, leased_until = null
      where workspace_id = $1 and webhook_id = $2 and is_replay = $3::boolean
-       and bucket = $4::smallint and holder = $5::uuid`,
+       and partition = $4::smallint and holder = $5::uuid`,
     [workspaceId, webhookId, isReplay, bucket, holder],
   );
 }
@@ -173,7 +173,7 @@ export async function deleteLane(
   await database.query(
     `delete from webhook_positions
      where workspace_id = $1 and webhook_id = $2 and is_replay = $3::boolean
-       and bucket = $4::smallint and holder = $5::uuid`,
+       and partition = $4::smallint and holder = $5::uuid`,
     [workspaceId, webhookId, isReplay, bucket, holder],
   );
 }
@@ -198,9 +198,9 @@ export async function insertLanes(
     [workspaceId, webhookId, isReplay],
   );
   await tx.query(
-    `insert into webhook_positions (workspace_id, webhook_id, is_replay, bucket, position, ends_at)
-     select $1, $2, $3::boolean, bucket, position, ends_at
-     from unnest($4::smallint[], $5::bigint[], $6::bigint[]) as new (bucket, position, ends_at)`,
+    `insert into webhook_positions (workspace_id, webhook_id, is_replay, partition, position, ends_at)
+     select $1, $2, $3::boolean, partition, position, ends_at
+     from unnest($4::smallint[], $5::bigint[], $6::bigint[]) as new (partition, position, ends_at)`,
     [
       workspaceId,
       webhookId,
@@ -231,7 +231,7 @@ export const selectLive = (
 ): Promise<Lane[]> =>
   database.query<Lane>(
     `select ${LANE} from webhook_positions
-     where workspace_id = $1 and webhook_id = $2 and not is_replay order by bucket`,
+     where workspace_id = $1 and webhook_id = $2 and not is_replay order by partition`,
     [workspaceId, webhookId],
   );
 
@@ -263,8 +263,8 @@ export async function moveLanes(
     `update webhook_positions p set position = new.position, batch_id = null, batch_until = null,
        attempts = 0, failing_since = null, due_at = null, at_most = null, narrowed_until = null,
        behind_since = null, holder = null, leased_until = null
-     from unnest($2::smallint[], $3::bigint[]) as new (bucket, position)
-     where p.workspace_id = $1 and p.bucket = new.bucket`,
+     from unnest($2::smallint[], $3::bigint[]) as new (partition, position)
+     where p.workspace_id = $1 and p.partition = new.partition`,
     [
       workspaceId,
       smallints(positions.map(([bucket]) => bucket)),

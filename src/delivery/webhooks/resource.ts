@@ -4,7 +4,7 @@ import type { Change, Resource } from "../../admin/workspaces/resource.ts";
 import type { WorkspaceContext } from "../../base/context/context.ts";
 import { OutboundRefused } from "../../base/outbound/outbound.ts";
 import { Problem } from "../../base/problem.ts";
-import { NullableText, nullable } from "../../base/values/schemas.ts";
+import { nullable } from "../../base/values/schemas.ts";
 import { settleAll, type Transaction } from "../../database/database.ts";
 import { addressesIn, areAddresses } from "../../intake/warehouses/declaration.ts";
 import { CHANGE_TYPES } from "../../people/changes/change.ts";
@@ -18,6 +18,8 @@ import {
 import { SECRET_PATTERN } from "./sign.ts";
 import { selectWebhooks } from "./store.ts";
 import { MOST_WEBHOOKS, type StoredWebhook, WEBHOOK_STATES } from "./webhook.ts";
+
+const TIME = "2026-01-31T12:00:00.000Z";
 
 /** An `http:` or `https:` URL without a user or a password. */
 function isReceiver(text: string): boolean {
@@ -147,14 +149,20 @@ export const webhooks: Resource = {
     }),
     paused_reason: nullable(Type.String(), {
       description: "Why it paused by itself; null if it did not. PUT with `active` resumes it.",
+      examples: ["The receiver responded with 410: it wants no more deliveries."],
     }),
     behind_since: nullable(Type.String(), {
       description: "When the oldest change was written that is under way; null if there is none.",
+      examples: [TIME],
     }),
     failing_since: nullable(Type.String(), {
       description: "Since when a batch fails; null if none does.",
+      examples: [TIME],
     }),
-    previous_secret_until: NullableText,
+    previous_secret_until: nullable(Type.String(), {
+      description: "Until when the previous secret signs as well; null if there was none.",
+      examples: [TIME],
+    }),
     declared: Type.Boolean({ description: "Whether a manifest declared it." }),
   },
 

@@ -132,6 +132,7 @@ const NOTES: readonly (readonly [name: string, description: string, example?: un
   ["platform", "The platform of the app.", "web"],
   ["teams", "The teams."],
   ["segments", "The segments."],
+  ["webhooks", "The webhooks."],
   ["segment_id", "The id of a segment.", "3b1f4c1e-7d0a-4a53-9a53-0d5f0a3f7c11"],
   ["permission_sets", "The permission sets."],
   ["permissions", "What is allowed.", ["users.track"]],

@@ -114,6 +114,15 @@ const CASES: Readonly<Record<string, Case>> = {
     kind: "segment",
     auditName: "Buyers",
   },
+  webhooks: {
+    owner: "ofWorkspace",
+    id: "crm / east",
+    entry: { name: "CRM", url: "https://crm.invalid/rapport", types: [], state: "paused" },
+    other: { name: "CRM", url: "https://crm.invalid/other", types: ["user.deleted"] },
+    invalid: { body: { name: "CRM", url: "ftp://crm.invalid/" }, field: "url" },
+    kind: "webhook",
+    auditName: "CRM",
+  },
   connections: {
     owner: "ofCompany",
     id: "crm / east",

@@ -3,7 +3,7 @@
  * changes something (audit-coverage.test.ts), in a workspace of its own where others would notice.
  */
 import { randomUUID } from "node:crypto";
-import type { Answer, TestServer } from "./harness.ts";
+import type { Answer, TestServer, TestWorkspace } from "./harness.ts";
 
 export interface Sample {
   /** The parameters of the path; `name` is the workspace's if it is not given. */
@@ -27,8 +27,8 @@ export type Admin = (
 /** It sends nothing by itself, and its receiver is nowhere. */
 const WEBHOOK = { name: "CRM", url: "https://crm.invalid/rapport", state: "paused" };
 
-/** What is done about a webhook, each in a workspace of its own. */
-export const ofWebhooks = (server: TestServer): Samples => {
+/** What is done about a webhook, most of it in a workspace of its own. */
+export const ofWebhooks = (server: TestServer, workspace: TestWorkspace): Samples => {
   const PATH = "/admin/v1/workspaces/:name/webhooks/:id";
   const ofWebhook = (body?: unknown) => async () => {
     const params = { name: randomUUID(), id: randomUUID() };
@@ -48,7 +48,11 @@ export const ofWebhooks = (server: TestServer): Samples => {
     return { params: { ...params, dead_letter_id: letter } };
   };
   return {
-    [`GET ${PATH}/deliveries`]: ofWebhook(),
+    [`GET ${PATH}/deliveries`]: async () => {
+      const id = randomUUID();
+      await server.admin("PUT", `/admin/v1/workspaces/${workspace.name}/webhooks/${id}`, WEBHOOK);
+      return { params: { id } };
+    },
     [`GET ${PATH}/dead-letters`]: ofWebhook(),
     [`DELETE ${PATH}/dead-letters/:dead_letter_id`]: withDeadLetter,
     [`POST ${PATH}/test`]: ofWebhook(),

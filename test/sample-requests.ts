@@ -95,7 +95,7 @@ export async function sampleRequests(
     ...ofRecords(server, workspace),
     ...ofSegments(server, workspace),
     ...ofDeclared(server),
-    ...ofWebhooks(server),
+    ...ofWebhooks(server, workspace),
     ...ofApiKeys(admin),
     ...ofScimTokens(server),
     ...ofDashboardUsers(server),

@@ -1,4 +1,5 @@
 import Type, { type Static } from "typebox";
+import { type AuditingServices, recordRead } from "../../admin/audit/audit.ts";
 import type { Sealing } from "../../admin/secrets/sealing.ts";
 import { Problem } from "../../base/problem.ts";
 import { nullable, OfWorkspace, Success } from "../../base/values/schemas.ts";
@@ -111,8 +112,9 @@ const deliveries = endpoint({
     }),
   },
   refusals: ["NOT_FOUND"],
-}).handledBy(async (services: ManageServices, context, { params }) => {
+}).handledBy(async (services: ManageServices & AuditingServices, context, { params }) => {
   const found = await listDeliveries(services, context, params.id);
+  await recordRead(services, context, "webhook_deliveries", "all");
   return { status: 200, body: { deliveries: found.map(deliveryOf), message: "success" } };
 });
 

@@ -3271,7 +3271,28 @@ export interface paths {
         trace?: never;
     };
 }
-export type webhooks = Record<string, never>;
+export interface webhooks {
+    changes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A batch of the change feed.
+         * @description Signed as Standard Webhooks. It is sent again, with the same `webhook-id`, until the receiver responds with a 2xx within 15 seconds.
+         */
+        post: operations["receiveChanges"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
 export interface components {
     schemas: {
         /**
@@ -21519,6 +21540,102 @@ export interface operations {
                         message: "success";
                     };
                 };
+            };
+        };
+    };
+    receiveChanges: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The same at every attempt.
+                 * @example msg_0199f0a0-7c1d-7b1e-8a3d-9b4a7d3a
+                 */
+                "webhook-id": string;
+                /**
+                 * @description When this attempt was made.
+                 * @example 1769860800
+                 */
+                "webhook-timestamp": string;
+                /**
+                 * @description `v1,` and the HMAC-SHA256 of `id.timestamp.body` in base64; two while a secret changes.
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "changes": [
+                 *         {
+                 *           "id": "0199f0a0-7c1d-7b1e-8a3d-9b4a7d3a1c20-ch8-1z",
+                 *           "type": "email_state.changed",
+                 *           "at": "2026-01-31T12:00:00.000Z",
+                 *           "user": {
+                 *             "platform_id": "019a8b54-7c1e-7a5b-9f0e-3d2c1b0a9f8e",
+                 *             "external_id": "ada"
+                 *           },
+                 *           "email": "ada@example.com",
+                 *           "before": "subscribed",
+                 *           "after": "unsubscribed",
+                 *           "source": "POST /email/status"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    /** @description At most 500, in order. */
+                    changes: ({
+                        /** @description Unique, and the same at every reading. */
+                        id: string;
+                        /**
+                         * @description What has changed: docs/changes.md.
+                         * @enum {string}
+                         */
+                        type: "user.created" | "user.updated" | "user.identified" | "user.merged" | "user.deleted" | "event.logged" | "purchase.logged" | "subscription.changed" | "email_state.changed" | "sync.finished" | "export.finished";
+                        /**
+                         * @description When it was written.
+                         * @example 2026-01-31T12:00:00.000Z
+                         */
+                        at: string;
+                    } & {
+                        [key: string]: unknown;
+                    })[];
+                };
+            };
+        };
+        responses: {
+            /** @description The webhook pauses. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The batch is accepted. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The batch is split until the change is found that is refused, which becomes a dead letter. 408, 425 and 429 are tried again instead. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The batch is tried again. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
         };
     };

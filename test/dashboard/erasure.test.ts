@@ -9,6 +9,7 @@ import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { startReceiver, until } from "../delivery/webhooks/receiver.ts";
 import { ENGINE, NEWSLETTER, startOwnServer, WEB_APP } from "../harness.ts";
 import { startIntegration } from "../intake/warehouses/sync-runs.ts";
 import { temporaryFolder } from "../stored-rows.ts";
@@ -30,7 +31,14 @@ await writeFile(
   source,
   `UPDATED_AT,EXTERNAL_ID,PAYLOAD\n2026-01-01T00:00:00Z,${SECRETS.external_id},"{""email"": 7}"\n`,
 );
-const server = await startOwnServer({ dataDir: ENGINE === "embedded" ? dataDir : "memory:" });
+const server = await startOwnServer({
+  dataDir: ENGINE === "embedded" ? dataDir : "memory:",
+  outboundAllow: ["127.0.0.1"],
+});
+/** Refuses what it gets, and repeats the end of it. */
+const receiver = await startReceiver((response, { text }) => {
+  response.writeHead(422).end(text.slice(-400));
+});
 
 /** Every row of every table, as text. */
 async function dump(): Promise<Map<string, string>> {
@@ -166,6 +174,12 @@ test("an erased person is in no table, file, stored response, captured call or l
     JSON.stringify(named),
   ]);
 
+  // Responses of a receiver that repeat what they refuse.
+  await server.admin("PUT", `${path}/webhooks/crm`, { name: "CRM", url: receiver.url });
+  await workspace.track({ attributes: [{ external_id, note: `${custom} again`, first_name }] });
+  const letters = () => server.admin("GET", `${path}/webhooks/crm/dead-letters`);
+  await until(async () => (await letters()).body.dead_letters.length > 0);
+
   const { platform_id } = await workspace.profile({ external_ids: [external_id] });
   const before = findings(await dump());
   for (const table of [
@@ -178,6 +192,7 @@ test("an erased person is in no table, file, stored response, captured call or l
     "imports",
     "segment_exports",
     "change_batches",
+    "webhook_deliveries",
   ]) {
     assert.ok(
       before.some((finding) => finding.startsWith(`${table}:`)),

@@ -33,7 +33,7 @@ export interface DeliverServices extends SendServices {
 }
 
 /** For how long a partition is one process's: longer than a batch takes. */
-export const LEASE = { seconds: 60 };
+export const LEASE = { seconds: 30 };
 
 /** What a replay waits after each batch, so that it leaves receivers time for what is new. */
 const REPLAY_PAUSE = { seconds: 1 };

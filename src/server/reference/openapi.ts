@@ -12,6 +12,7 @@ import { FIELD_NOTES } from "./field-notes.ts";
 import { honoursIdempotencyKey, isPassing, refusalResponse, refusalsByStatus } from "./refusals.ts";
 import { type Components, newComponents, published } from "./schemas.ts";
 import { TAGS, tagOf } from "./tags.ts";
+import { webhooksOf } from "./webhooks.ts";
 
 /* The OpenAPI 3.1 document. Everything in it follows from the declarations of the endpoints. */
 
@@ -141,6 +142,7 @@ export function openApiDocument(contracts: readonly Contract[], version: string)
     servers: [{ url: "/", description: "This server." }],
     tags: TAGS.map(({ name, description }) => ({ name, description })),
     paths,
+    webhooks: webhooksOf(components),
     components: {
       securitySchemes: SECURITY_SCHEMES,
       headers: HEADERS,

@@ -26,7 +26,7 @@ const COMMANDS: Readonly<Record<string, [about: string, load: () => Promise<Comm
   validate: ["Checks a manifest without a server.", () => import("./validate.ts")],
   schema: ["Prints the JSON Schema of a manifest, for editors.", () => import("./schema.ts")],
   users: [
-    "Searches, shows, watches, exports, erases and merges users of a running server.",
+    "Searches, shows, watches, exports, erases and merges users.",
     () => import("./users/users.ts"),
   ],
   segments: ["Lists, counts and exports segments of users.", () => import("./segments.ts")],
@@ -45,6 +45,10 @@ const COMMANDS: Readonly<Record<string, [about: string, load: () => Promise<Comm
   changes: [
     "Prints the changes of users, in the order of their commits.",
     () => import("./changes/changes.ts"),
+  ],
+  webhooks: [
+    "Lists, tests and replays webhooks and their deliveries.",
+    () => import("./webhooks.ts"),
   ],
   backup: ["Writes all data of a running server to a file.", () => import("./backup.ts")],
   restore: [

@@ -79,6 +79,7 @@ describe("rapport --help", () => {
       "export",
       "tail",
       "changes",
+      "webhooks",
       "backup",
       "restore",
       "cdi",

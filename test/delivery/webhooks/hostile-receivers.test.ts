@@ -88,5 +88,6 @@ describe("a hostile receiver", () => {
     assert.equal(delivery.outcome, "failed");
     assert.match(delivery.error, /private, loopback/);
     assert.equal(moved.received.length, 0);
+    await later.stop();
   });
 });

@@ -96,16 +96,17 @@ export const webhooksOf = (server: TestServer, { name }: TestWorkspace) => {
     /** Creates or changes a webhook. @returns its id. */
     async put(url: string, members: object = {}, id: string = randomUUID()): Promise<string> {
       const body = { name: "CRM", url, secret: SECRET, ...members };
-      await must(server.admin("PUT", `${path}/${id}`, body));
+      await must(server.admin("PUT", `${path}/${encodeURIComponent(id)}`, body));
       return id;
     },
-    get: (id: string) => must(server.admin("GET", `${path}/${id}`)),
+    get: (id: string) => must(server.admin("GET", `${path}/${encodeURIComponent(id)}`)),
     post: (id: string, verb: string, body: object = {}) =>
-      must(server.admin("POST", `${path}/${id}/${verb}`, body)),
+      must(server.admin("POST", `${path}/${encodeURIComponent(id)}/${verb}`, body)),
     deliveries: async (id: string): Promise<any[]> =>
-      (await must(server.admin("GET", `${path}/${id}/deliveries`))).deliveries,
+      (await must(server.admin("GET", `${path}/${encodeURIComponent(id)}/deliveries`))).deliveries,
     deadLetters: async (id: string): Promise<any[]> =>
-      (await must(server.admin("GET", `${path}/${id}/dead-letters`))).dead_letters,
+      (await must(server.admin("GET", `${path}/${encodeURIComponent(id)}/dead-letters`)))
+        .dead_letters,
   };
 };
 

@@ -18,11 +18,12 @@ describe("webhooks and the end of a server", () => {
     await server.stop();
     const begun = receiver.received.map(({ id }) => id);
     receiver.respond = accept;
-    await startOwnServer(server.config);
+    const next = await startOwnServer(server.config);
     await until(() => receiver.accepted.length >= 40);
     assert.equal(new Set(receiver.accepted.map((change) => change.id)).size, 40);
     const again = receiver.received.slice(begun.length).map(({ id }) => id);
     for (const id of begun) assert.ok(again.includes(id), `${id} in ${again}`);
+    await next.stop();
   });
 
   test("two servers share the partitions of a webhook, and each change arrives once, in order", {

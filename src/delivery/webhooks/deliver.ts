@@ -70,7 +70,8 @@ export async function deliverLane(
         selectWebhook(database, claimed),
         readFeed(database, id),
       ]);
-      if (!webhook || feed === null) return;
+      if (!webhook) return;
+      if (feed === null) throw new Error("The change feed of a workspace with a webhook is off.");
       const work = { services, holder, webhook, feed: { id, feed }, signal };
       const isActive = webhook.state === "active" && webhook.pausedReason === null;
       lane = isActive ? await deliverNext(work, lane) : await giveBack(work, lane);

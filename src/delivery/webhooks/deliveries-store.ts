@@ -92,11 +92,17 @@ export interface DeadLetter {
   readonly at: Date;
 }
 
+/** Adds a dead letter in the place of an earlier one of the same change, which a replay can bring. */
 export async function insertDeadLetter(
   tx: Transaction,
   { workspaceId, webhookId }: WebhookKey,
   letter: DeadLetter,
 ): Promise<void> {
+  await tx.query(
+    `delete from webhook_dead_letters
+     where workspace_id = $1 and webhook_id = $2 and change_id = $3`,
+    [workspaceId, webhookId, letter.changeId],
+  );
   await tx.query(
     `insert into webhook_dead_letters (workspace_id, webhook_id, dead_letter_id, message_id, partition,
        position, change_id, type, status, at)

@@ -73,6 +73,8 @@ export async function startWebhooks(services: RunnerServices): Promise<WebhookRu
   /** Workspaces in which there may be something to deliver. */
   const awake = new Set<number>();
   const watched = new Set<number>();
+  /** Those for which no connection was left. */
+  const crowdedOut = new Set<number>();
   const changedAt = new Map<number, number>();
   const abort = new AbortController();
   let isStopping = false;
@@ -150,6 +152,7 @@ export async function startWebhooks(services: RunnerServices): Promise<WebhookRu
     const own = [...running.values()].filter(({ lane }) => ownerOf(lane) === owner).length;
     const most = first.isReplay ? MOST_OF_REPLAY : MOST_OF_ONE;
     const room = Math.min(most - own, MOST_OF_ALL - running.size);
+    if (own < most && running.size >= MOST_OF_ALL) crowdedOut.add(first.workspaceId);
     if (room <= 0) return;
     const start = Math.floor(Math.random() * lanes.length);
     const buckets = [...lanes.slice(start), ...lanes.slice(0, start)]
@@ -162,6 +165,8 @@ export async function startWebhooks(services: RunnerServices): Promise<WebhookRu
   function begin(lane: Lane): void {
     const done = deliver(lane).finally(() => {
       running.delete(keyOf(lane));
+      for (const id of crowdedOut) awake.add(id);
+      crowdedOut.clear();
       wake(lane.workspaceId);
     });
     running.set(keyOf(lane), { lane, done });

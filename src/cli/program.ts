@@ -46,10 +46,7 @@ const COMMANDS: Readonly<Record<string, [about: string, load: () => Promise<Comm
     "Prints the changes of users, in the order of their commits.",
     () => import("./changes/changes.ts"),
   ],
-  webhooks: [
-    "Lists, tests and replays webhooks and their deliveries.",
-    () => import("./webhooks.ts"),
-  ],
+  webhooks: ["Lists, tests, pauses and replays webhooks.", () => import("./webhooks.ts")],
   backup: ["Writes all data of a running server to a file.", () => import("./backup.ts")],
   restore: [
     "Restores a backup into an empty database or data folder.",

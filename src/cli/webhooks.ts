@@ -1,7 +1,9 @@
 import type { Command } from "commander";
 import { callAdmin } from "./admin-client.ts";
+import { readCount } from "./read-count.ts";
+import { OVERLAP, readDuration } from "./secrets.ts";
 import { type AdminTarget, type TargetOptions, targetOf, withTarget } from "./target.ts";
-import { printResult } from "./terminal.ts";
+import { printJson, printNote, printResult, printText } from "./terminal.ts";
 import { findWorkspaceName, workspacePath } from "./workspace-option.ts";
 
 type Options = TargetOptions & { readonly workspace?: string };
@@ -10,8 +12,11 @@ interface Webhook {
   readonly id: string;
   readonly name: string;
   readonly url: string;
-  readonly state: string;
+  readonly types: readonly string[];
+  readonly contact_emails: string;
+  readonly state: "active" | "paused";
   readonly paused_reason: string | null;
+  readonly behind_since: string | null;
   readonly failing_since: string | null;
 }
 
@@ -19,6 +24,8 @@ interface Attempt {
   readonly outcome: string;
   readonly status: number | null;
   readonly error: string | null;
+  readonly at: string;
+  readonly duration_ms: number;
 }
 
 interface Delivery extends Attempt {
@@ -26,7 +33,7 @@ interface Delivery extends Attempt {
   readonly kind: string;
   readonly changes: number;
   readonly attempt: number;
-  readonly at: string;
+  readonly next_attempt_at: string | null;
 }
 
 interface DeadLetter {
@@ -38,13 +45,20 @@ interface DeadLetter {
 }
 
 const HELP = `
+A webhook is named by its id or its name. It is declared in the manifest, or in the dashboard.
+
 Examples:
   rapport webhooks list
-  rapport webhooks test crm
-  rapport webhooks deliveries crm
-  rapport webhooks replay crm --from 2026-01-31T12:00:00Z`;
+  rapport webhooks test CRM
+  rapport webhooks deliveries CRM
+  rapport webhooks dead-letters CRM
+  rapport webhooks resend CRM 0199f0a0-7c11-7000-8000-00c0ffee0001
+  rapport webhooks replay CRM --from 2026-01-31T12:00:00Z
+  rapport webhooks pause CRM
+  rapport webhooks resume CRM
+  rapport webhooks rotate CRM --overlap 24h`;
 
-/** `rapport webhooks …`: what becomes of deliveries, through the admin API of a running server. */
+/** `rapport webhooks …`: where changes are delivered, through the admin API of a running server. */
 export function define(webhooks: Command): void {
   webhooks.addHelpText("after", HELP);
   const command = (usage: string, about: string, example: string) =>
@@ -52,20 +66,51 @@ export function define(webhooks: Command): void {
       .option("--workspace <name>", "needed if the server has several")
       .addHelpText("after", `\nExample:\n  rapport webhooks ${example}`);
 
-  command("list", "Lists the webhooks and how they stand.", "list --json").action(list);
-  command("test <id>", "Sends a signed delivery without changes.", "test crm").action(test);
-  command("deliveries <id>", "Lists the last attempts, the newest first.", "deliveries crm").action(
-    deliveries,
+  command("list", "Lists the webhooks, and how far each is behind.", "list --json").action(list);
+  command(
+    "test <webhook>",
+    "Sends a signed delivery without changes, and prints the response.",
+    "test CRM",
+  ).action(sendTest);
+  command(
+    "deliveries <webhook>",
+    "Lists the last 100 attempts, the newest first.",
+    "deliveries CRM",
+  ).action(listDeliveries);
+  command(
+    "dead-letters <webhook>",
+    "Lists the changes that the receiver refused, the newest first.",
+    "dead-letters CRM --limit 20",
+  )
+    .option("--limit <count>", "how many at most, up to 1,000", readCount, 100)
+    .action(listDeadLetters);
+  command(
+    "resend <webhook> <dead-letter-id>",
+    "Delivers a change again that the receiver refused.",
+    "resend CRM 0199f0a0-7c11-7000-8000-00c0ffee0001",
+  ).action(resend);
+  command(
+    "replay <webhook>",
+    "Delivers changes again, beside what is new.",
+    "replay CRM --from 2026-01-31T12:00:00Z",
+  )
+    .requiredOption("--from <place>", "a time, a cursor of the feed, or beginning")
+    .action(replay);
+  command(
+    "pause <webhook>",
+    "Stops deliveries. Their place in the feed is kept.",
+    "pause CRM",
+  ).action((given: string, options: Options) => setState(given, "paused", options));
+  command("resume <webhook>", "Goes on where deliveries stopped.", "resume CRM").action(
+    (given: string, options: Options) => setState(given, "active", options),
   );
   command(
-    "dead-letters <id>",
-    "Lists the changes that the receiver refused, the newest first.",
-    "dead-letters crm",
-  ).action(deadLetters);
-  command("replay <id>", "Delivers changes again.", "replay crm --from beginning")
-    .option("--from <place>", "a cursor of the feed, a time, or beginning")
-    .option("--dead-letter <id>", "a dead letter, at once")
-    .action(replay);
+    "rotate <webhook>",
+    "Gives a webhook a new secret and prints it; the previous one signs too for an overlap.",
+    "rotate CRM --overlap 24h",
+  )
+    .option("--overlap <duration>", OVERLAP, readDuration)
+    .action(rotate);
 }
 
 async function list(options: Options): Promise<void> {
@@ -75,88 +120,118 @@ async function list(options: Options): Promise<void> {
 }
 
 function describeWebhook(webhook: Webhook): string {
-  const { id, name, url, state, paused_reason: reason, failing_since: since } = webhook;
-  const trouble = reason ?? (since === null ? "" : `failing since ${since}`);
-  return [id, state, name, url, ...(trouble ? [trouble] : [])].join("  ");
+  const { id, name, url, state, paused_reason, failing_since, behind_since } = webhook;
+  const parts = [id, name, url, paused_reason === null ? state : `paused: ${paused_reason}`];
+  if (behind_since !== null) parts.push(`behind since ${behind_since}`);
+  if (failing_since !== null) parts.push(`failing since ${failing_since}`);
+  return parts.join("  ");
 }
 
-const describeAttempt = ({ outcome, status, error }: Attempt): string =>
-  [outcome, ...(status === null ? [] : [status]), ...(error === null ? [] : [error])].join("  ");
+const describeAttempt = ({ outcome, status, error, duration_ms }: Attempt): string =>
+  `${outcome}${status === null ? "" : ` (${status})`} after ${duration_ms} ms${error === null ? "" : `: ${error}`}`;
 
-/** Fails where the receiver did not accept. */
-async function test(id: string, options: Options): Promise<void> {
-  const { target, path } = await locate(options);
-  const attempt = await callAdmin<Attempt>(
-    target,
-    "POST",
-    `${path}/${encodeURIComponent(id)}/test`,
-  );
-  report(options, attempt);
-}
-
-function report(options: Options, attempt: Attempt): void {
+/** @throws where the receiver did not accept it, so that scripts notice. */
+function printAttempt(options: Options, attempt: Attempt): void {
   printResult(options, attempt, (each) => [describeAttempt(each)]);
   if (attempt.outcome !== "delivered") process.exitCode = 1;
 }
 
-async function deliveries(id: string, options: Options): Promise<void> {
-  const { target, path } = await locate(options);
-  const answer = await callAdmin<{ deliveries: readonly Delivery[] }>(
-    target,
-    "GET",
-    `${path}/${encodeURIComponent(id)}/deliveries`,
-  );
-  printResult(options, answer.deliveries, (all) =>
-    all.map((each) =>
-      [
-        each.at,
-        each.kind,
-        `${each.changes} changes`,
-        `attempt ${each.attempt}`,
-        describeAttempt(each),
-        each.webhook_id,
-      ].join("  "),
-    ),
-  );
+async function sendTest(given: string, options: Options): Promise<void> {
+  const { target, path } = await find(given, options);
+  printAttempt(options, await callAdmin<Attempt>(target, "POST", `${path}/test`, {}));
 }
 
-async function deadLetters(id: string, options: Options): Promise<void> {
-  const { target, path } = await locate(options);
-  const answer = await callAdmin<{ dead_letters: readonly DeadLetter[] }>(
+async function listDeliveries(given: string, options: Options): Promise<void> {
+  const { target, path } = await find(given, options);
+  const { deliveries } = await callAdmin<{ deliveries: readonly Delivery[] }>(
     target,
     "GET",
-    `${path}/${encodeURIComponent(id)}/dead-letters?limit=1000`,
+    `${path}/deliveries`,
   );
-  printResult(options, answer.dead_letters, (all) =>
-    all.map((each) =>
-      [each.dead_letter_id, each.at, each.type, String(each.status ?? ""), each.change_id].join(
-        "  ",
-      ),
-    ),
-  );
+  printResult(options, deliveries, (all) => all.map(describeDelivery));
 }
 
-async function replay(
-  id: string,
-  options: Options & { readonly from?: string; readonly deadLetter?: string },
+function describeDelivery(delivery: Delivery): string {
+  const { at, webhook_id, kind, changes, attempt, next_attempt_at } = delivery;
+  const next = next_attempt_at === null ? "" : `, again at ${next_attempt_at}`;
+  const what = `${kind}, ${changes} changes, attempt ${attempt}`;
+  return `${at}  ${webhook_id}  ${what}: ${describeAttempt(delivery)}${next}`;
+}
+
+async function listDeadLetters(
+  given: string,
+  options: Options & { readonly limit: number },
 ): Promise<void> {
-  const { from, deadLetter } = options;
-  if ((from === undefined) === (deadLetter === undefined)) {
-    throw new Error("Pass either --from or --dead-letter.");
-  }
-  const { target, path } = await locate(options);
-  const { attempt } = await callAdmin<{ attempt: Attempt | null }>(
+  const { target, path } = await find(given, options);
+  const { dead_letters } = await callAdmin<{ dead_letters: readonly DeadLetter[] }>(
+    target,
+    "GET",
+    `${path}/dead-letters?limit=${options.limit}`,
+  );
+  printResult(options, dead_letters, (all) =>
+    all.map((each) =>
+      [each.dead_letter_id, each.at, each.type, each.change_id, each.status ?? ""].join("  "),
+    ),
+  );
+}
+
+async function resend(given: string, letter: string, options: Options): Promise<void> {
+  const { target, path } = await find(given, options);
+  const { attempt } = await callAdmin<{ attempt: Attempt }>(target, "POST", `${path}/replay`, {
+    dead_letter: letter,
+  });
+  printAttempt(options, attempt);
+}
+
+async function replay(given: string, options: Options & { readonly from: string }): Promise<void> {
+  const { target, path, webhook } = await find(given, options);
+  await callAdmin(target, "POST", `${path}/replay`, { from: options.from });
+  const done = { webhook: webhook.id, from: options.from };
+  printResult(options, done, () => [`Delivering to '${webhook.name}' again from ${options.from}.`]);
+}
+
+async function setState(given: string, state: Webhook["state"], options: Options): Promise<void> {
+  const { target, path, webhook } = await find(given, options);
+  const { name, url, types, contact_emails } = webhook;
+  await callAdmin(target, "PUT", path, {
+    name,
+    url,
+    types,
+    state,
+    ...(contact_emails !== "" && { contact_emails }),
+  });
+  printResult(options, { webhook: webhook.id, state }, () => [`'${name}' is ${state}.`]);
+}
+
+async function rotate(
+  given: string,
+  options: Options & { readonly overlap?: number },
+): Promise<void> {
+  const { target, path } = await find(given, options);
+  const { overlap } = options;
+  const shown = await callAdmin<{ secret: string; previous_secret_until: string }>(
     target,
     "POST",
-    `${path}/${encodeURIComponent(id)}/replay`,
-    from === undefined ? { dead_letter: deadLetter } : { from },
+    `${path}/rotate-secret`,
+    overlap === undefined ? {} : { overlap_seconds: overlap },
   );
-  if (attempt) report(options, attempt);
-  else printResult(options, { from }, () => ["The replay runs beside what is new."]);
+  if (options.json) return printJson(shown);
+  printText(`${shown.secret}\n`);
+  printNote(`The previous secret signs too until ${shown.previous_secret_until}.`);
 }
 
 async function locate(options: Options): Promise<{ target: AdminTarget; path: string }> {
   const target = targetOf(options);
   const name = await findWorkspaceName(target, options.workspace);
   return { target, path: `${workspacePath(name)}/webhooks` };
+}
+
+/** @throws with the names to choose from. */
+async function find(given: string, options: Options) {
+  const { target, path } = await locate(options);
+  const { webhooks } = await callAdmin<{ webhooks: readonly Webhook[] }>(target, "GET", path);
+  const webhook = webhooks.find(({ id, name }) => id === given || name === given);
+  if (webhook) return { target, webhook, path: `${path}/${encodeURIComponent(webhook.id)}` };
+  const names = webhooks.map(({ name }) => name).join(", ");
+  throw new Error(`There is no webhook '${given}'. ${names ? `There are: ${names}.` : ""}`.trim());
 }

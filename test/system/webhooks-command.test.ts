@@ -1,11 +1,12 @@
-/* `rapport webhooks`: what becomes of deliveries, from the command line. */
+/* `rapport webhooks`: where changes are delivered, from the command line. */
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { describe, test } from "node:test";
 import {
   respondWith,
   startReceiver,
   until,
   users,
+  verify,
   webhooksOf,
 } from "../delivery/webhooks/receiver.ts";
 import { startOwnServer } from "../harness.ts";
@@ -13,35 +14,70 @@ import { runCommand } from "./child-server.ts";
 
 const server = await startOwnServer({ outboundAllow: ["127.0.0.1"] });
 
-test("rapport webhooks lists webhooks, their deliveries and dead letters, tests one, and replays", async () => {
+const withWebhook = async () => {
   const workspace = await server.workspace();
   const receiver = await startReceiver();
   const webhooks = webhooksOf(server, workspace);
-  await webhooks.put(receiver.url, {}, "crm / east");
+  const id = await webhooks.put(receiver.url);
   const run = (...args: string[]) =>
-    runCommand(["webhooks", ...args, "--url", server.url, "--workspace", workspace.name], {
+    runCommand(["webhooks", ...args, "--workspace", workspace.name, "--url", server.url], {
       ADMIN_TOKEN: server.adminToken,
     });
-  assert.match((await run("list")).stdout, /^crm \/ east {2}active {2}CRM {2}http/);
-  assert.equal((await run("test", "crm / east")).stdout, "delivered  204\n");
-  receiver.respond = respondWith(422);
-  const failed = await run("test", "crm / east");
-  assert.deepEqual([failed.code, failed.stdout], [1, "refused  422\n"]);
-  await workspace.track(users(1));
-  await until(
-    async () => JSON.parse((await run("dead-letters", "crm / east", "--json")).stdout).length > 0,
-  );
-  const [letter] = JSON.parse((await run("dead-letters", "crm / east", "--json")).stdout);
-  assert.match(
-    (await run("deliveries", "crm / east")).stdout,
-    /live {2}1 changes {2}attempt 1 {2}refused {2}422/,
-  );
-  receiver.respond = respondWith(200);
-  const again = await run("replay", "crm / east", "--dead-letter", letter.dead_letter_id);
-  assert.equal(again.stdout, "delivered  200\n");
-  const replayed = await run("replay", "crm / east", "--from", "beginning");
-  assert.equal(replayed.stdout, "The replay runs beside what is new.\n");
-  await until(() => receiver.accepted.length >= 2);
-  assert.match((await run("replay", "crm / east")).stderr, /either --from or --dead-letter/);
-  assert.match((await run("test", "none")).stderr, /no webhook 'none'/);
+  return { workspace, receiver, webhooks, id, run };
+};
+
+describe("rapport webhooks", () => {
+  test("list, test and deliveries name a webhook by id or name, and a test that fails exits with 1", async () => {
+    const { receiver, id, run } = await withWebhook();
+    assert.equal((await run("list")).stdout, `${id}  CRM  ${receiver.url}  active\n`);
+    const sent = await run("test", "CRM");
+    assert.equal(sent.code, 0);
+    assert.match(sent.stdout, /^delivered \(204\) after \d+ ms\n$/);
+    receiver.respond = respondWith(500);
+    const failed = await run("test", id);
+    assert.equal(failed.code, 1);
+    assert.match(failed.stdout, /^failed \(500\)/);
+    const { stdout } = await run("deliveries", "CRM");
+    assert.match(stdout, /test, 0 changes, attempt 1: failed \(500\).*\n.*: delivered \(204\)/);
+    const none = await run("test", "ERP");
+    assert.match(none.stderr, /There is no webhook 'ERP'\. There are: CRM\./);
+  });
+
+  test("pause stops deliveries, and resume goes on where they stopped", async () => {
+    const { workspace, receiver, run } = await withWebhook();
+    assert.equal((await run("pause", "CRM")).stdout, "'CRM' is paused.\n");
+    await workspace.track(users(3));
+    assert.match((await run("list")).stdout, / {2}paused/);
+    assert.equal((await run("resume", "CRM", "--json")).code, 0);
+    await until(() => receiver.accepted.length === 3);
+  });
+
+  test("dead-letters lists what the receiver refused, resend delivers it, and replay delivers all again", async () => {
+    const { workspace, receiver, webhooks, id, run } = await withWebhook();
+    receiver.respond = respondWith(422);
+    await workspace.track(users(1));
+    await until(async () => (await webhooks.deadLetters(id)).length === 1);
+    const { stdout } = await run("dead-letters", "CRM");
+    const [letter = ""] = stdout.split("  ");
+    assert.match(stdout, /user\.created.* {2}422\n$/);
+    assert.equal((await run("resend", "CRM", letter)).code, 1);
+    receiver.respond = respondWith(204);
+    assert.equal((await run("resend", "CRM", letter)).code, 0);
+    assert.equal(receiver.accepted.length, 1);
+    const replayed = await run("replay", "CRM", "--from", "beginning");
+    assert.equal(replayed.stdout, "Delivering to 'CRM' again from beginning.\n");
+    await until(() => receiver.accepted.length === 2);
+  });
+
+  test("rotate prints the new secret alone, and deliveries are signed with both for the overlap", async () => {
+    const { receiver, run } = await withWebhook();
+    const { stdout, stderr } = await run("rotate", "CRM", "--overlap", "1h");
+    assert.match(stdout, /^whsec_\S+\n$/);
+    assert.match(stderr, /previous secret signs too until/);
+    await run("test", "CRM");
+    const delivered = receiver.received[0];
+    assert.ok(delivered);
+    verify(delivered, stdout.trim());
+    verify(delivered);
+  });
 });

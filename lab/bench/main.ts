@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import { type BenchmarkOptions, runBenchmark } from "./benchmark.ts";
+import { type ChangesOptions, runChangesBenchmark } from "./changes.ts";
 import { type CitusOptions, runOnCitus } from "./citus/run.ts";
 import { type CountOptions, runCounts } from "./counts.ts";
 import { type GrowthOptions, runGrowthBenchmark } from "./growth/run.ts";
@@ -113,6 +114,20 @@ program
   .option("--rounds <count>", "in how many turns", count, 6)
   .option("--database-url <url>", "a PostgreSQL that runs already; databases are made in it")
   .action((options: ObserveOptions) => runObserveBenchmark(options));
+
+program
+  .command("changes")
+  .description("Compares track with and without the change feed and a webhook, in turns.")
+  .addOption(
+    new Option("--engine <engine>", "what to run it on")
+      .choices(["postgres", "embedded", "both"])
+      .default("both"),
+  )
+  .option("--users <count>", "how many users there are before it begins", count, 100_000)
+  .option("--seconds <count>", "how long each server is measured", count, 30)
+  .option("--rounds <count>", "in how many turns", count, 6)
+  .option("--database-url <url>", "a PostgreSQL that runs already; databases are made in it")
+  .action((options: ChangesOptions) => runChangesBenchmark(options));
 
 program
   .command("servers")

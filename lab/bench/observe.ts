@@ -29,7 +29,6 @@ interface Variant {
   readonly settings: Readonly<Record<string, string>>;
 }
 
-const BASELINE = "neither sent nor scraped";
 const SCRAPE_EVERY_MS = 1_000;
 const WARM_UP_SECONDS = 3;
 
@@ -38,7 +37,7 @@ const variantsOf = (collector: string, metricsPort: number): readonly Variant[] 
   const sent = { OTEL_EXPORTER_OTLP_ENDPOINT: collector, OTEL_METRIC_EXPORT_INTERVAL: "1000" };
   const sampler = "parentbased_traceidratio";
   return [
-    { name: BASELINE, settings: {} },
+    { name: "neither sent nor scraped", settings: {} },
     { name: "metrics scraped each second", settings: { METRICS_PORT: String(metricsPort) } },
     { name: "metrics sent each second", settings: { ...sent, OTEL_TRACES_EXPORTER: "none" } },
     {
@@ -102,12 +101,15 @@ async function measureOn(
     }
   }
   clearInterval(scraping);
-  process.stdout.write(`\n${engine.version}, ${users} users\n${tableOf(all)}\n`);
+  process.stdout.write(
+    `\n${engine.version}, ${users} users\n${tableOf(all.map(({ variant, rounds }) => ({ name: variant.name, rounds })))}\n`,
+  );
 }
 
-const measure = (
+/** Track at saturation. */
+export const measure = (
   load: Child,
-  { server, dataset }: Pick<Measured, "server" | "dataset">,
+  { server, dataset }: { readonly server: ServerProcess; readonly dataset: Dataset },
   seconds: number,
 ): Promise<Round> =>
   measureRound(
@@ -120,15 +122,21 @@ const measure = (
     },
   );
 
-function tableOf(all: readonly Measured[]): string {
-  const baseline = all.find(({ variant }) => variant.name === BASELINE) as Measured;
+interface Compared {
+  readonly name: string;
+  readonly rounds: readonly Round[];
+}
+
+/** The medians of each, and of its ratios to the first one in the same round. */
+export function tableOf(all: readonly Compared[]): string {
+  const [baseline] = all as [Compared];
   const compared = (rounds: readonly Round[], value: (round: Round) => number): string => {
     const ratios = rounds.map((round, at) => value(round) / value(baseline.rounds[at] as Round));
     return median(ratios).toFixed(3);
   };
-  const lines = all.map(({ variant, rounds }) => {
+  const lines = all.map(({ name, rounds }) => {
     const rate = Math.round(median(rounds.map(rateOf))).toLocaleString("en-US");
-    const cells = [variant.name, rate, compared(rounds, rateOf), compared(rounds, cpuOf)];
+    const cells = [name, rate, compared(rounds, rateOf), compared(rounds, cpuOf)];
     return `| ${cells.join(" | ")} |`;
   });
   return [
@@ -138,7 +146,7 @@ function tableOf(all: readonly Measured[]): string {
   ].join("\n");
 }
 
-const rateOf = ({ units, seconds }: Round): number => units / seconds;
+export const rateOf = ({ units, seconds }: Round): number => units / seconds;
 const cpuOf = ({ units, server }: Round): number => server / units;
 
 const scrape = (port: number): Promise<unknown> =>

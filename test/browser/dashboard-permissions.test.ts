@@ -53,6 +53,10 @@ describe("the dashboard and a person's permissions", { skip }, async () => {
     ["/groups", "Add a group", "manage_subscription_groups"],
     ["/syncs", "Add an integration", "manage_external_integrations"],
     [`/syncs/${paths.integration}`, "Run now", "manage_external_integrations"],
+    ["/webhooks", "Add a webhook", "admin"],
+    [`/webhooks/${paths.webhook}`, "Send a test", "manage_external_integrations"],
+    [`/webhooks/${paths.webhook}`, "Resume", "admin"],
+    [`/webhooks/${paths.webhook}`, "Actions for CRM", "admin"],
     ["/preference-centers", "Add a center", "manage_email_settings"],
     ["/settings/apps", "Add an app", "manage_apps"],
     ["/settings/teams", "Add a team", "manage_teams"],
@@ -120,6 +124,14 @@ describe("the dashboard and a person's permissions", { skip }, async () => {
     await page.getByRole("dialog").waitFor();
   });
 
+  test("the deliveries of a webhook are not asked for without view_pii, and its page says so", async () => {
+    await openWith(`/webhooks/${paths.webhook}`, ["manage_external_integrations"]);
+    const deliveries = page.getByRole("region", { name: "Deliveries" });
+    await deliveries.getByText("You lack the permission view_pii in this workspace.").waitFor();
+    await page.getByText("The receiver has refused nothing").waitFor();
+    await assertAccessible(page);
+  });
+
   test("merging, exporting and erasing a user, and changing a state, name what is missing", async () => {
     await openWith(`/users/${paths.user}?tab=subscriptions`, [...SEEING, "view_user_profile"]);
     const state = page.getByRole("combobox", { name: "State of Newsletter" });
@@ -161,7 +173,7 @@ describe("the dashboard and a person's permissions", { skip }, async () => {
     const options = page.getByRole("option");
     await options.filter({ hasText: "Syncs" }).waitFor();
     const labels = await options.allInnerTexts();
-    for (const hidden of ["Users", "Live requests", "Manifest", "Audit log"]) {
+    for (const hidden of ["Users", "Live requests", "Webhooks", "Manifest", "Audit log"]) {
       assert.ok(!labels.some((label) => label.startsWith(hidden)), hidden);
     }
     await page.keyboard.type("ada");

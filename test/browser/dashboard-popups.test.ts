@@ -49,6 +49,8 @@ describe("menus, dialogs and lists of the dashboard", { skip }, async () => {
       "groups",
       "syncs",
       `syncs/${paths.integration}`,
+      "webhooks",
+      `webhooks/${paths.webhook}`,
       `translations?message=${paths.message}`,
       "translations?tab=locales",
       "campaigns",

@@ -10,11 +10,14 @@ export interface FilledWorkspace {
   readonly workspace: TestWorkspace;
   readonly name: string;
   /** Ids for addresses of pages. */
-  readonly paths: Readonly<Record<"user" | "integration" | "run" | "center" | "message", string>>;
+  readonly paths: Readonly<
+    Record<"user" | "integration" | "run" | "center" | "message" | "webhook", string>
+  >;
 }
 
 export async function filledWorkspace(server: TestServer): Promise<FilledWorkspace> {
-  const [center, campaign, canvas, message] = [
+  const [center, campaign, canvas, message, webhook] = [
+    randomUUID(),
     randomUUID(),
     randomUUID(),
     randomUUID(),
@@ -38,10 +41,12 @@ export async function filledWorkspace(server: TestServer): Promise<FilledWorkspa
     multi_language: true,
     content: { subject: "{% translation hello %}Hello{% endtranslation %}" },
   });
+  const receiver = { name: "CRM", url: "https://crm.example/rapport", state: "paused" };
+  await put(`/webhooks/${webhook}`, receiver);
   await server.admin("PUT", "/admin/v1/permission-sets/Support", { permissions: ["view_pii"] });
   const user = await withAda(workspace);
   const [integration, run] = await withRun(server, name);
-  return { workspace, name, paths: { user, integration, run, center, message } };
+  return { workspace, name, paths: { user, integration, run, center, message, webhook } };
 }
 
 const GERMAN = { name: "German", country: "DE", language: "de", locale_key: "de-DE" };

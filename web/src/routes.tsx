@@ -126,6 +126,19 @@ const run = createRoute({
   component: pageOf(() => import("./pages/syncs/run.tsx"), "RunPage"),
 });
 
+const webhooks = createRoute({
+  getParentRoute: () => workspace,
+  path: "webhooks",
+  component: pageOf(() => import("./pages/webhooks/webhooks.tsx"), "WebhooksPage"),
+});
+
+const webhook = createRoute({
+  getParentRoute: () => workspace,
+  path: "webhooks/$id",
+  validateSearch: texts("open"),
+  component: pageOf(() => import("./pages/webhooks/webhook.tsx"), "WebhookPage"),
+});
+
 const translations = createRoute({
   getParentRoute: () => workspace,
   path: "translations",
@@ -188,6 +201,8 @@ export const router = createRouter({
       syncs,
       sync,
       run,
+      webhooks,
+      webhook,
       translations,
       campaigns,
       centers,

@@ -11,6 +11,7 @@ import {
   Megaphone,
   SlidersHorizontal,
   Users,
+  Webhook,
 } from "lucide-react";
 import type { WorkspacePermission } from "../../../src/base/context/dashboard-permissions.ts";
 import type { Session } from "../api/session.ts";
@@ -65,6 +66,12 @@ export const NAVIGATION: readonly Section[] = [
         needs: ["basic_access"],
       },
       { to: "/w/$workspace/syncs", label: "Syncs", icon: DatabaseZap, needs: ["basic_access"] },
+      {
+        to: "/w/$workspace/webhooks",
+        label: "Webhooks",
+        icon: Webhook,
+        needs: ["manage_external_integrations"],
+      },
     ],
   },
   {

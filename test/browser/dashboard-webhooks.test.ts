@@ -1,0 +1,263 @@
+/* Webhooks in the dashboard: what a click does is what the receiver then gets, and what the API then says. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { Page } from "playwright-core";
+import {
+  respondWith,
+  startReceiver,
+  until,
+  users,
+  verify,
+  webhooksOf,
+} from "../delivery/webhooks/receiver.ts";
+import { startOwnServer } from "../harness.ts";
+import { assertAccessible } from "./accessibility.ts";
+import {
+  assertFits,
+  goTo,
+  isLoaded,
+  SCREENS,
+  skipWithoutBrowser as skip,
+  startDashboard,
+} from "./dashboard-browser.ts";
+import { tabTo } from "./tab-to.ts";
+
+describe("webhooks in the dashboard", { skip }, async () => {
+  if (skip) return;
+  const server = await startOwnServer({ outboundAllow: ["127.0.0.1"] });
+  const dashboard = await startDashboard(server);
+
+  /** A workspace of its own with a receiver and a webhook to it, whose page is open. */
+  async function withWebhook(members: object = {}) {
+    const workspace = await server.workspace();
+    const receiver = await startReceiver();
+    const webhooks = webhooksOf(server, workspace);
+    const id = await webhooks.put(receiver.url, members);
+    const path = `/w/${workspace.name}/webhooks/${id}`;
+    const { page, complaints } = await dashboard.open(path);
+    await isLoaded(page);
+    return { workspace, receiver, webhooks, id, path, page, complaints };
+  }
+
+  const choose = async (page: Page, entry: string): Promise<void> => {
+    await page.getByRole("button", { name: "Actions for CRM" }).click();
+    await page.getByRole("menuitem", { name: entry }).click();
+  };
+
+  const secretOf = async (page: Page): Promise<string> => {
+    const shown = page.getByRole("dialog", { name: "The secret of the webhook" });
+    const secret = await shown.locator("pre").innerText();
+    await assertAccessible(page, { within: "[role=dialog]", isFirstOfKind: true });
+    await page.getByRole("button", { name: "I have copied it" }).click();
+    await shown.waitFor({ state: "detached" });
+    assert.ok(!(await page.content()).includes(secret));
+    return secret;
+  };
+
+  test("a webhook that is added in the dashboard delivers the chosen changes, signed with the secret that was shown once", async () => {
+    const workspace = await server.workspace();
+    const receiver = await startReceiver();
+    const { page, complaints } = await dashboard.open(`/w/${workspace.name}/webhooks`);
+    await page.getByText("No webhooks yet").waitFor();
+    await page.getByRole("button", { name: "Add a webhook" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Name").fill("CRM");
+    await dialog.getByLabel("URL").fill("http://10.0.0.1/hook");
+    await dialog.getByLabel("Types of changes").first().click();
+    await page.getByRole("option", { name: "user.created", exact: true }).click();
+    await page.keyboard.press("Escape");
+    await dialog.getByLabel("Contacts").fill("ops@example.com");
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await dialog.getByText(/'url' of the webhook.*'10\.0\.0\.1' is not a host/).waitFor();
+    await dialog.getByLabel("URL").fill(receiver.url);
+    await dialog.getByRole("button", { name: "Save" }).click();
+    const secret = await secretOf(page);
+    const time = new Date().toISOString();
+    await workspace.track({
+      ...users(1),
+      events: [{ external_id: "u0", name: "signed_up", time }],
+    });
+    await until(() => receiver.received.length > 0);
+    const [first] = receiver.received;
+    assert.ok(first);
+    verify(first, secret);
+    assert.deepEqual(
+      first.changes.map(({ type }) => type),
+      ["user.created"],
+    );
+    await page.getByRole("link", { name: "CRM" }).click();
+    await page.getByRole("heading", { level: 1, name: "CRM" }).waitFor();
+    await page.getByText("ops@example.com").waitFor();
+    const deliveries = page.getByRole("table", { name: "Deliveries" });
+    await deliveries.getByRole("cell", { name: "Live" }).waitFor();
+    await assertAccessible(page);
+    assert.deepEqual(complaints, []);
+  });
+
+  test("a test that is sent from the dashboard reaches the receiver, and its response and duration are shown", async () => {
+    const { receiver, page, path, complaints } = await withWebhook();
+    await page.getByText("Nothing sent yet").waitFor();
+    receiver.respond = (response) => void response.writeHead(200).end("مرحبا <b>hello</b>");
+    await page.getByRole("button", { name: "Send a test" }).click();
+    await page.getByText(/The receiver accepted it with 200 in \d+ ms/).waitFor();
+    const [sent] = receiver.received;
+    assert.ok(sent);
+    assert.deepEqual(verify(sent), { changes: [], test: true });
+    const row = page.getByRole("table", { name: "Deliveries" }).getByRole("row").nth(1);
+    assert.match(await row.innerText(), /Delivered\s+200\s+Test\s+0\s+\d+ ms\s+None/);
+    // With the keyboard alone; the open row is part of the address.
+    await tabTo(page, /\d\d:\d\d:\d\d/);
+    await page.keyboard.press("Enter");
+    await page.getByText("مرحبا <b>hello</b>").waitFor();
+    await page.getByText(sent.id).waitFor();
+    await assertAccessible(page);
+    await page.reload();
+    await page.getByText(sent.id).waitFor();
+    await page.setViewportSize(SCREENS.phone);
+    await goTo(page, path);
+    await assertFits(page);
+    await page.setViewportSize(SCREENS.wide);
+    receiver.respond = (response) => void response.writeHead(503).end("busy");
+    await page.getByRole("button", { name: "Send a test" }).click();
+    await page.getByText("The receiver answered 503: busy").waitFor();
+    await page.getByRole("cell", { name: "Failed", exact: true }).waitFor();
+    assert.deepEqual(complaints, []);
+  });
+
+  test("a webhook that is paused in the dashboard delivers nothing until it is resumed, and then what it missed", async () => {
+    const { workspace, receiver, webhooks, id, page } = await withWebhook();
+    await page.getByRole("button", { name: "Pause" }).click();
+    await page.getByText("CRM is paused.").waitFor();
+    assert.equal((await webhooks.get(id)).state, "paused");
+    await workspace.track(users(3));
+    await page.getByRole("button", { name: "Resume" }).click();
+    await page.getByText("CRM goes on where it was.").waitFor();
+    await until(() => receiver.accepted.length === 3);
+    assert.equal((await webhooks.get(id)).state, "active");
+  });
+
+  test("a webhook that paused by itself says why in the list and on its page, where it is resumed", async () => {
+    const { workspace, receiver, webhooks, id, page, path } = await withWebhook();
+    receiver.respond = respondWith(410);
+    await workspace.track(users(1));
+    await until(async () => (await webhooks.get(id)).state === "paused");
+    const { paused_reason: reason } = await webhooks.get(id);
+    await goTo(page, `/w/${workspace.name}/webhooks`);
+    await page.getByRole("cell", { name: reason }).waitFor();
+    await assertAccessible(page);
+    await goTo(page, path);
+    await page.getByRole("status").filter({ hasText: reason }).waitFor();
+    await assertAccessible(page);
+    receiver.respond = respondWith(204);
+    await page.getByRole("button", { name: "Resume" }).click();
+    await until(() => receiver.accepted.length === 1);
+    await page.getByText("It paused by itself").waitFor({ state: "detached" });
+  });
+
+  test("a secret that is rotated in the dashboard is shown once, and signs beside the one before for the chosen time", async () => {
+    const { receiver, page } = await withWebhook();
+    const sendTest = async (count: number) => {
+      await page.getByRole("button", { name: "Send a test" }).click();
+      await until(() => receiver.received.length === count);
+      const sent = receiver.received[count - 1];
+      assert.ok(sent);
+      return sent;
+    };
+    await choose(page, "Rotate the secret…");
+    await page.getByRole("dialog").getByRole("button", { name: "Rotate" }).click();
+    const next = await secretOf(page);
+    const both = await sendTest(1);
+    verify(both);
+    verify(both, next);
+    await page.getByText(/Signs as well until/).waitFor();
+    await choose(page, "Rotate the secret…");
+    await page.getByRole("dialog").getByRole("combobox").click();
+    await page.getByRole("option", { name: "Not at all" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Rotate" }).click();
+    const last = await secretOf(page);
+    const one = await sendTest(2);
+    verify(one, last);
+    assert.throws(() => verify(one, next));
+  });
+
+  test("a change that the receiver refused is sent again or discarded in the dashboard", async () => {
+    const { workspace, receiver, webhooks, id, page, path, complaints } = await withWebhook();
+    receiver.respond = (response) => void response.writeHead(422).end("no email");
+    await workspace.track(users(2));
+    await until(async () => (await webhooks.deadLetters(id)).length === 2);
+    const [{ change_id: newer }, { change_id: older }] = (await webhooks.deadLetters(id)) as any;
+    await goTo(page, path);
+    const letters = page.getByRole("table", { name: "Dead letters" });
+    await letters.getByRole("cell", { name: newer, exact: true }).waitFor();
+    await assertAccessible(page);
+    const act = async (change: string, entry: string) => {
+      await page.getByRole("button", { name: `Actions for ${change}` }).click();
+      await page.getByRole("menuitem", { name: entry }).click();
+    };
+    await act(newer, "Send again");
+    await page.getByText("The receiver answered 422: no email").waitFor();
+    receiver.respond = respondWith(204);
+    await act(newer, "Send again");
+    await letters.getByRole("cell", { name: newer, exact: true }).waitFor({ state: "detached" });
+    assert.deepEqual(
+      receiver.accepted.map((change) => change.id),
+      [newer],
+    );
+    await act(older, "Discard…");
+    await page.getByRole("button", { name: "Discard", exact: true }).click();
+    await page.getByText("The receiver has refused nothing").waitFor();
+    assert.deepEqual(await webhooks.deadLetters(id), []);
+    assert.deepEqual(complaints, []);
+  });
+
+  test("a replay from the dashboard delivers the changes since a time, or all, with the same ids", async () => {
+    const { workspace, receiver, page } = await withWebhook();
+    await workspace.track(users(2));
+    await until(() => receiver.accepted.length === 2);
+    const idsOf = (from: number, until: number) =>
+      receiver.accepted
+        .slice(from, until)
+        .map((change) => change.id)
+        .sort();
+    const replay = async () =>
+      page.getByRole("dialog").getByRole("button", { name: "Replay" }).click();
+    await choose(page, "Replay…");
+    await replay();
+    await page.getByRole("dialog").getByText("Required.").waitFor();
+    await page.getByRole("dialog").getByLabel("Time").fill("2020-01-31T12:00");
+    await replay();
+    await page.getByText("The changes are sent to CRM once more.").waitFor();
+    await until(() => receiver.accepted.length === 4);
+    await choose(page, "Replay…");
+    await page.getByRole("dialog").getByRole("combobox").click();
+    await page.getByRole("option", { name: "The beginning of the change feed" }).click();
+    await replay();
+    await until(() => receiver.accepted.length === 6);
+    assert.deepEqual([idsOf(2, 4), idsOf(4, 6)], [idsOf(0, 2), idsOf(0, 2)]);
+  });
+
+  test("a webhook that is edited in the dashboard keeps its secret, and one that is removed is gone", async () => {
+    const { workspace, receiver, webhooks, id, page } = await withWebhook({
+      types: ["user.created", "user.updated"],
+      contact_emails: "ops@example.com",
+    });
+    await choose(page, "Edit…");
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("URL").fill(`${receiver.url}/v2`);
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await dialog.waitFor({ state: "detached" });
+    const { url, types, contact_emails: contacts } = await webhooks.get(id);
+    assert.deepEqual(
+      [url, types, contacts],
+      [`${receiver.url}/v2`, ["user.created", "user.updated"], "ops@example.com"],
+    );
+    await page.getByRole("button", { name: "Send a test" }).click();
+    await until(() => receiver.received.length === 1);
+    for (const sent of receiver.received) verify(sent);
+    await choose(page, "Remove…");
+    await page.getByRole("button", { name: "Remove", exact: true }).click();
+    await page.getByText("No webhooks yet").waitFor();
+    assert.equal((await server.admin("GET", `${webhooks.path}/${id}`)).status, 404);
+    assert.equal((await workspace.call("GET", "/changes")).status, 404);
+  });
+});

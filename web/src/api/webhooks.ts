@@ -1,0 +1,68 @@
+import type { operations } from "../../../client/src/schema.ts";
+import { hooks, refresh } from "./client.ts";
+import { BY_CURSOR } from "./pages.ts";
+
+/* Webhooks of a workspace: where its changes are delivered, what became of the last deliveries, and what was refused. */
+
+const WEBHOOKS = "/admin/v1/workspaces/{name}/webhooks";
+const WEBHOOK = `${WEBHOOKS}/{id}` as const;
+const DELIVERIES = `${WEBHOOK}/deliveries` as const;
+const LETTERS = `${WEBHOOK}/dead-letters` as const;
+const LETTER = `${LETTERS}/{dead_letter_id}` as const;
+
+type Body<Name extends keyof operations> = operations[Name]["responses"] extends {
+  200: { content: { "application/json": infer Found } };
+}
+  ? Found
+  : never;
+
+export type Webhook = Body<"listWebhooks">["webhooks"][number];
+export type WebhookBody = operations["putWebhook"]["requestBody"]["content"]["application/json"];
+export type Delivery = Body<"listWebhookDeliveries">["deliveries"][number];
+export type DeadLetter = Body<"listWebhookDeadLetters">["dead_letters"][number];
+/** What became of a delivery that a person asked for. */
+export type Attempt = NonNullable<Body<"replayWebhook">["attempt"]>;
+
+/** How often an open page reads how deliveries stand. */
+const READ_EVERY_MS = 5_000;
+
+const LIVE = { refetchInterval: READ_EVERY_MS };
+
+export const useWebhooks = (name: string) =>
+  hooks.useQuery("get", WEBHOOKS, { params: { path: { name } } }, LIVE);
+
+export const useWebhook = (name: string, id: string) =>
+  hooks.useQuery("get", WEBHOOK, { params: { path: { name, id } } }, LIVE);
+
+export const useDeliveries = (name: string, id: string) =>
+  hooks.useQuery("get", DELIVERIES, { params: { path: { name, id } } }, LIVE);
+
+export const useDeadLetters = (name: string, id: string) =>
+  hooks.useInfiniteQuery("get", LETTERS, { params: { path: { name, id } } }, BY_CURSOR);
+
+export function useChangeWebhooks(workspace: string) {
+  const onSuccess = () => refresh(WEBHOOKS);
+  const path = (id: string) => ({ params: { path: { name: workspace, id } } });
+  const put = hooks.useMutation("put", WEBHOOK, { onSuccess });
+  const remove = hooks.useMutation("delete", WEBHOOK, { onSuccess });
+  const test = hooks.useMutation("post", `${WEBHOOK}/test`, { onSuccess });
+  const replay = hooks.useMutation("post", `${WEBHOOK}/replay`, { onSuccess });
+  const rotate = hooks.useMutation("post", `${WEBHOOK}/rotate-secret`, { onSuccess });
+  const discard = hooks.useMutation("delete", LETTER, { onSuccess });
+  return {
+    put: (id: string, body: WebhookBody) => put.mutateAsync({ ...path(id), body }),
+    isPutting: put.isPending,
+    remove: (id: string) => remove.mutateAsync(path(id)),
+    test: (id: string) => test.mutateAsync(path(id)),
+    isTesting: test.isPending,
+    replay: (id: string, from: string) => replay.mutateAsync({ ...path(id), body: { from } }),
+    /** @returns what became of it. */
+    sendAgain: async (id: string, letter: string): Promise<Attempt | null> =>
+      (await replay.mutateAsync({ ...path(id), body: { dead_letter: letter } })).attempt,
+    discard: (id: string, dead_letter_id: string) =>
+      discard.mutateAsync({ params: { path: { name: workspace, id, dead_letter_id } } }),
+    /** @returns the new secret, which nothing shows again. */
+    rotate: async (id: string, overlap_seconds: number): Promise<string> =>
+      (await rotate.mutateAsync({ ...path(id), body: { overlap_seconds } })).secret,
+  };
+}

@@ -1,0 +1,60 @@
+import { Select, TextInput } from "@mantine/core";
+import { useChangeWebhooks, type Webhook } from "../../api/webhooks.ts";
+import { tellDone } from "../../components/feedback.tsx";
+import { FormDialog } from "../../components/form.tsx";
+
+interface ReplayProps {
+  readonly workspace: string;
+  readonly webhook: Webhook;
+  close(): void;
+}
+
+/** As the API names the oldest change that the feed keeps. */
+const BEGINNING = "beginning";
+
+/** Delivers changes once more. */
+export function Replay({ workspace, webhook, close }: ReplayProps) {
+  const { replay } = useChangeWebhooks(workspace);
+  return (
+    <FormDialog
+      title={`Replay ${webhook.name}`}
+      action="Replay"
+      initial={{ from: "time", time: "" }}
+      validate={{
+        time: (time, { from }) =>
+          from === BEGINNING || !Number.isNaN(Date.parse(time)) ? null : "Required.",
+      }}
+      close={close}
+      save={async ({ from, time }) => {
+        await replay(webhook.id, from === BEGINNING ? from : new Date(time).toISOString());
+        tellDone(`The changes are sent to ${webhook.name} once more.`);
+      }}
+    >
+      {(form) => (
+        <>
+          <div>
+            Changes are delivered again in the background, beside what is new, with the same ids as
+            before.
+          </div>
+          <Select
+            label="From"
+            allowDeselect={false}
+            data={[
+              { value: "time", label: "A time" },
+              { value: BEGINNING, label: "The beginning of the change feed" },
+            ]}
+            {...form.getInputProps("from")}
+          />
+          {form.getValues().from !== BEGINNING && (
+            <TextInput
+              type="datetime-local"
+              label="Time"
+              description="In your time zone."
+              {...form.getInputProps("time")}
+            />
+          )}
+        </>
+      )}
+    </FormDialog>
+  );
+}

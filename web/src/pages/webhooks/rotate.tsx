@@ -1,0 +1,49 @@
+import { Select } from "@mantine/core";
+import { useChangeWebhooks, type Webhook } from "../../api/webhooks.ts";
+import { FormDialog } from "../../components/form.tsx";
+
+interface RotateProps {
+  readonly workspace: string;
+  readonly webhook: Webhook;
+  close(): void;
+  /** Gets the new secret. */
+  rotated(secret: string): void;
+}
+
+const HOUR = 3_600;
+
+/** How long two secrets sign, by its seconds. */
+const OVERLAPS = [
+  { value: "0", label: "Not at all" },
+  { value: String(HOUR), label: "An hour" },
+  { value: String(24 * HOUR), label: "A day" },
+  { value: String(7 * 24 * HOUR), label: "A week" },
+  { value: String(30 * 24 * HOUR), label: "30 days" },
+];
+
+/** Gives a webhook a new secret. */
+export function Rotate({ workspace, webhook, close, rotated }: RotateProps) {
+  const { rotate } = useChangeWebhooks(workspace);
+  return (
+    <FormDialog
+      title={`Rotate the secret of ${webhook.name}`}
+      action="Rotate"
+      initial={{ overlap: String(24 * HOUR) }}
+      close={close}
+      save={async ({ overlap }) => rotated(await rotate(webhook.id, Number(overlap)))}
+    >
+      {(form) => (
+        <>
+          <div>The webhook gets a new secret, shown once.</div>
+          <Select
+            label="The present secret signs as well for"
+            description="So that you can replace it at the receiver meanwhile."
+            allowDeselect={false}
+            data={OVERLAPS}
+            {...form.getInputProps("overlap")}
+          />
+        </>
+      )}
+    </FormDialog>
+  );
+}

@@ -1,0 +1,175 @@
+import { Menu } from "@mantine/core";
+import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
+import { Pause, Play, Send } from "lucide-react";
+import { useState } from "react";
+import { useChangeWebhooks, useWebhook, type Webhook } from "../../api/webhooks.ts";
+import { Id } from "../../components/code-block.tsx";
+import { Confirm } from "../../components/confirm.tsx";
+import { Declared } from "../../components/declared.tsx";
+import { tellDone, tellFailed } from "../../components/feedback.tsx";
+import { Card, Facts, Page } from "../../components/page.tsx";
+import { PermittedButton } from "../../components/permitted.tsx";
+import { RowActions } from "../../components/row-actions.tsx";
+import { SecretDialog } from "../../components/secret-dialog.tsx";
+import { Loaded, Notice } from "../../components/states.tsx";
+import { StateTag } from "../../components/tag.tsx";
+import { Time } from "../../components/time.tsx";
+import { DeadLetters } from "./dead-letters.tsx";
+import { Deliveries } from "./deliveries.tsx";
+import { bodyOf, EditWebhook } from "./edit-webhook.tsx";
+import { Replay } from "./replay.tsx";
+import { Rotate } from "./rotate.tsx";
+import { tellAttempt } from "./tell-attempt.ts";
+
+const route = getRouteApi("/w/$workspace/webhooks/$id");
+
+export function WebhookPage() {
+  const { workspace, id } = route.useParams();
+  const webhook = useWebhook(workspace, id);
+  return (
+    <Loaded from={webhook} page="Webhook">
+      {(body) => <WebhookView workspace={workspace} webhook={body} />}
+    </Loaded>
+  );
+}
+
+interface ViewProps {
+  readonly workspace: string;
+  readonly webhook: Webhook;
+}
+
+const WebhookView = ({ workspace, webhook }: ViewProps) => (
+  <Page
+    title={webhook.name}
+    about={
+      <>
+        <Link to="/w/$workspace/webhooks" params={{ workspace }} className="link">
+          Webhooks
+        </Link>{" "}
+        <Declared declared={webhook.declared} />
+      </>
+    }
+    actions={<Actions workspace={workspace} webhook={webhook} />}
+  >
+    <div className="stack">
+      {webhook.paused_reason && (
+        <Notice tone="warn" title="It paused by itself">
+          {webhook.paused_reason}
+        </Notice>
+      )}
+      <Card title="Webhook" flush>
+        <Facts
+          of={[
+            ["State", <StateTag key="state" state={webhook.state} />],
+            ["URL", <bdi key="url">{webhook.url}</bdi>],
+            ["Types of changes", webhook.types.length > 0 ? webhook.types.join(", ") : "All"],
+            ["Behind since", <Time key="behind" at={webhook.behind_since} absent="Up to date" />],
+            ["Fails since", <Time key="failing" at={webhook.failing_since} absent="Does not" />],
+            ["Contacts", webhook.contact_emails || null],
+            [
+              "Previous secret",
+              webhook.previous_secret_until && (
+                <span key="previous">
+                  Signs as well until <Time at={webhook.previous_secret_until} as="exact" />
+                </span>
+              ),
+            ],
+            ["Id", <Id key="id" value={webhook.id} />],
+          ]}
+        />
+      </Card>
+      <Deliveries workspace={workspace} id={webhook.id} />
+      <DeadLetters workspace={workspace} id={webhook.id} />
+    </div>
+  </Page>
+);
+
+type Dialog = "edit" | "rotate" | "replay" | "remove";
+
+function Actions({ workspace, webhook }: ViewProps) {
+  const [dialog, setDialog] = useState<Dialog>();
+  const { test, isTesting, put, isPutting } = useChangeWebhooks(workspace);
+  const { id, name, state } = webhook;
+  const isActive = state === "active";
+  const sendTest = () => void test(id).then(tellAttempt).catch(tellFailed);
+  const toggle = () =>
+    void put(id, bodyOf({ ...webhook, state: isActive ? "paused" : "active" }))
+      .then(() => tellDone(isActive ? `${name} is paused.` : `${name} goes on where it was.`))
+      .catch(tellFailed);
+  return (
+    <>
+      <PermittedButton
+        workspace={workspace}
+        needs="manage_external_integrations"
+        leftSection={<Send size={14} />}
+        loading={isTesting}
+        onClick={sendTest}
+      >
+        Send a test
+      </PermittedButton>
+      <PermittedButton
+        workspace={workspace}
+        needs="admin"
+        variant="default"
+        leftSection={isActive ? <Pause size={14} /> : <Play size={14} />}
+        loading={isPutting}
+        onClick={toggle}
+      >
+        {isActive ? "Pause" : "Resume"}
+      </PermittedButton>
+      <RowActions of={name} needed={{ workspace, needs: "admin" }}>
+        <Menu.Item onClick={() => setDialog("edit")}>Edit…</Menu.Item>
+        <Menu.Item onClick={() => setDialog("rotate")}>Rotate the secret…</Menu.Item>
+        <Menu.Item onClick={() => setDialog("replay")}>Replay…</Menu.Item>
+        <Menu.Item onClick={() => setDialog("remove")}>Remove…</Menu.Item>
+      </RowActions>
+      <Dialogs
+        workspace={workspace}
+        webhook={webhook}
+        dialog={dialog}
+        close={() => setDialog(undefined)}
+      />
+    </>
+  );
+}
+
+interface DialogsProps extends ViewProps {
+  readonly dialog: Dialog | undefined;
+  close(): void;
+}
+
+function Dialogs({ workspace, webhook, dialog, close }: DialogsProps) {
+  const [secret, setSecret] = useState<string>();
+  const { remove } = useChangeWebhooks(workspace);
+  const navigate = useNavigate();
+  const { id, name } = webhook;
+  return (
+    <>
+      {dialog === "edit" && <EditWebhook workspace={workspace} webhook={webhook} close={close} />}
+      {dialog === "rotate" && (
+        <Rotate workspace={workspace} webhook={webhook} close={close} rotated={setSecret} />
+      )}
+      {dialog === "replay" && <Replay workspace={workspace} webhook={webhook} close={close} />}
+      {dialog === "remove" && (
+        <Confirm
+          title={`Remove ${name}`}
+          action="Remove"
+          close={close}
+          run={async () => {
+            await remove(id);
+            await navigate({ to: "/w/$workspace/webhooks", params: { workspace } });
+          }}
+        >
+          Its place in the change feed, its deliveries and its dead letters are removed with it.
+        </Confirm>
+      )}
+      {secret && (
+        <SecretDialog
+          title="The secret of the webhook"
+          secret={secret}
+          close={() => setSecret(undefined)}
+        />
+      )}
+    </>
+  );
+}

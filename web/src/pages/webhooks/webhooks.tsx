@@ -1,0 +1,115 @@
+import { getRouteApi } from "@tanstack/react-router";
+import { Plus, Webhook as WebhookIcon } from "lucide-react";
+import { useMemo, useState } from "react";
+import { useWebhooks, type Webhook } from "../../api/webhooks.ts";
+import { type Column, DataTable } from "../../components/data-table.tsx";
+import { DeclaredName } from "../../components/declared-name.tsx";
+import { Page } from "../../components/page.tsx";
+import { PermittedButton } from "../../components/permitted.tsx";
+import { SecretDialog } from "../../components/secret-dialog.tsx";
+import { Empty, Loaded } from "../../components/states.tsx";
+import { StateTag } from "../../components/tag.tsx";
+import { Time } from "../../components/time.tsx";
+import { EditWebhook } from "./edit-webhook.tsx";
+
+const route = getRouteApi("/w/$workspace/webhooks");
+
+export function WebhooksPage() {
+  const { workspace } = route.useParams();
+  const webhooks = useWebhooks(workspace);
+  const [isAdding, setAdding] = useState(false);
+  const [secret, setSecret] = useState<string>();
+  const columns = useMemo(() => columnsOf(workspace), [workspace]);
+  return (
+    <Page
+      title="Webhooks"
+      about="Where changes of users are delivered, in order, signed, and again until they are accepted."
+      actions={
+        <PermittedButton
+          workspace={workspace}
+          needs="admin"
+          leftSection={<Plus size={15} />}
+          onClick={() => setAdding(true)}
+        >
+          Add a webhook
+        </PermittedButton>
+      }
+    >
+      <Loaded from={webhooks}>
+        {(body) => (
+          <DataTable
+            label="Webhooks"
+            columns={columns}
+            rows={body.webhooks}
+            keyOf={({ id }) => id}
+            opens
+            empty={
+              <Empty icon={WebhookIcon} title="No webhooks yet">
+                A webhook sends each change of a user to a URL of yours, as it happens.
+              </Empty>
+            }
+          />
+        )}
+      </Loaded>
+      {isAdding && (
+        <EditWebhook workspace={workspace} close={() => setAdding(false)} created={setSecret} />
+      )}
+      {secret && (
+        <SecretDialog
+          title="The secret of the webhook"
+          secret={secret}
+          close={() => setSecret(undefined)}
+        />
+      )}
+    </Page>
+  );
+}
+
+const columnsOf = (workspace: string): readonly Column<Webhook>[] => [
+  {
+    id: "name",
+    header: "Webhook",
+    cell: ({ row: { original: each } }) => (
+      <DeclaredName
+        of={each}
+        leadsTo={{ to: "/w/$workspace/webhooks/$id", params: { workspace, id: each.id } }}
+      />
+    ),
+  },
+  {
+    id: "url",
+    header: "URL",
+    meta: { oneLine: true },
+    cell: ({ row }) => <bdi className="dim">{row.original.url}</bdi>,
+  },
+  {
+    id: "behind",
+    header: "Behind since",
+    meta: { width: "10rem" },
+    cell: ({ row }) => (
+      <span className="above">
+        <Time at={row.original.behind_since} absent="Up to date" />
+      </span>
+    ),
+  },
+  {
+    id: "state",
+    header: "State",
+    meta: { width: "32%" },
+    cell: ({ row: { original: each } }) => (
+      <>
+        <StateTag state={each.state} />
+        {each.paused_reason && (
+          <div className="dim">
+            <bdi>{each.paused_reason}</bdi>
+          </div>
+        )}
+        {each.failing_since && (
+          <div className="dim above">
+            Fails since <Time at={each.failing_since} />
+          </div>
+        )}
+      </>
+    ),
+  },
+];

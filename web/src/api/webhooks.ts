@@ -38,7 +38,16 @@ export const useDeliveries = (name: string, id: string) =>
   hooks.useQuery("get", DELIVERIES, { params: { path: { name, id } } }, LIVE);
 
 export const useDeadLetters = (name: string, id: string) =>
-  hooks.useInfiniteQuery("get", LETTERS, { params: { path: { name, id } } }, BY_CURSOR);
+  hooks.useInfiniteQuery(
+    "get",
+    LETTERS,
+    { params: { path: { name, id } } },
+    {
+      ...BY_CURSOR,
+      // Further pages are read once: ten of them every few seconds would be much for a list that hardly changes.
+      refetchInterval: ({ state }) => (state.data?.pages.length === 1 ? READ_EVERY_MS : false),
+    },
+  );
 
 export function useChangeWebhooks(workspace: string) {
   const onSuccess = () => refresh(WEBHOOKS);

@@ -14,6 +14,7 @@ import { SecretDialog } from "../../components/secret-dialog.tsx";
 import { Loaded, Notice } from "../../components/states.tsx";
 import { StateTag } from "../../components/tag.tsx";
 import { Time } from "../../components/time.tsx";
+import { Behind } from "./behind.tsx";
 import { DeadLetters } from "./dead-letters.tsx";
 import { Deliveries } from "./deliveries.tsx";
 import { bodyOf, EditWebhook } from "./edit-webhook.tsx";
@@ -63,8 +64,11 @@ const WebhookView = ({ workspace, webhook }: ViewProps) => (
             ["State", <StateTag key="state" state={webhook.state} />],
             ["URL", <bdi key="url">{webhook.url}</bdi>],
             ["Types of changes", webhook.types.length > 0 ? webhook.types.join(", ") : "All"],
-            ["Behind since", <Time key="behind" at={webhook.behind_since} absent="Up to date" />],
-            ["Fails since", <Time key="failing" at={webhook.failing_since} absent="Does not" />],
+            ["Behind since", <Behind key="behind" webhook={webhook} />],
+            [
+              "Failing since",
+              <Time key="failing" at={webhook.failing_since} absent="Nothing fails" />,
+            ],
             ["Contacts", webhook.contact_emails || null],
             [
               "Previous secret",

@@ -10,6 +10,7 @@ import { SecretDialog } from "../../components/secret-dialog.tsx";
 import { Empty, Loaded } from "../../components/states.tsx";
 import { StateTag } from "../../components/tag.tsx";
 import { Time } from "../../components/time.tsx";
+import { Behind } from "./behind.tsx";
 import { EditWebhook } from "./edit-webhook.tsx";
 
 const route = getRouteApi("/w/$workspace/webhooks");
@@ -88,7 +89,7 @@ const columnsOf = (workspace: string): readonly Column<Webhook>[] => [
     meta: { width: "10rem" },
     cell: ({ row }) => (
       <span className="above">
-        <Time at={row.original.behind_since} absent="Up to date" />
+        <Behind webhook={row.original} />
       </span>
     ),
   },
@@ -106,7 +107,7 @@ const columnsOf = (workspace: string): readonly Column<Webhook>[] => [
         )}
         {each.failing_since && (
           <div className="dim above">
-            Fails since <Time at={each.failing_since} />
+            Failing since <Time at={each.failing_since} />
           </div>
         )}
       </>

@@ -72,6 +72,10 @@ describe("webhooks in the dashboard", { skip }, async () => {
     await dialog.getByLabel("URL").fill(receiver.url);
     await dialog.getByRole("button", { name: "Save" }).click();
     const secret = await secretOf(page);
+    await page.getByRole("link", { name: "CRM" }).click();
+    await page.getByRole("heading", { level: 1, name: "CRM" }).waitFor();
+    await page.getByText("ops@example.com").waitFor();
+    await page.getByText("Nothing sent yet").waitFor();
     const time = new Date().toISOString();
     await workspace.track({
       ...users(1),
@@ -85,9 +89,10 @@ describe("webhooks in the dashboard", { skip }, async () => {
       first.changes.map(({ type }) => type),
       ["user.created"],
     );
-    await page.getByRole("link", { name: "CRM" }).click();
-    await page.getByRole("heading", { level: 1, name: "CRM" }).waitFor();
-    await page.getByText("ops@example.com").waitFor();
+    const webhooks = webhooksOf(server, workspace);
+    const id = page.url().split("/").at(-1) ?? "";
+    await until(async () => (await webhooks.deliveries(id)).length > 0);
+    await page.getByRole("button", { name: "Refresh" }).click();
     const deliveries = page.getByRole("table", { name: "Deliveries" });
     await deliveries.getByRole("cell", { name: "Live", exact: true }).waitFor();
     await assertAccessible(page);

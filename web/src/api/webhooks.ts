@@ -34,8 +34,9 @@ export const useWebhooks = (name: string) =>
 export const useWebhook = (name: string, id: string) =>
   hooks.useQuery("get", WEBHOOK, { params: { path: { name, id } } }, LIVE);
 
+/** Not read by itself again and again: the audit records each reading of what receivers responded. */
 export const useDeliveries = (name: string, id: string) =>
-  hooks.useQuery("get", DELIVERIES, { params: { path: { name, id } } }, LIVE);
+  hooks.useQuery("get", DELIVERIES, { params: { path: { name, id } } });
 
 export const useDeadLetters = (name: string, id: string) =>
   hooks.useInfiniteQuery(

@@ -1,5 +1,6 @@
+import { Button } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
-import { Lock, Send } from "lucide-react";
+import { Lock, RefreshCw, Send } from "lucide-react";
 import { useMemo } from "react";
 import { type Delivery, useDeliveries } from "../../api/webhooks.ts";
 import { CodeBlock, Id } from "../../components/code-block.tsx";
@@ -18,18 +19,21 @@ interface DeliveriesProps {
   readonly id: string;
 }
 
+const CARD = {
+  title: "Deliveries",
+  about: "The last 100 attempts, the newest first.",
+  flush: true,
+};
+
 /** The last attempts. A receiver may repeat what it was sent, so they are for those who see personal data. */
 export function Deliveries(props: DeliveriesProps) {
   const missing = useMissing({ workspace: props.workspace, needs: "view_pii" });
+  if (missing === undefined) return <Attempts {...props} />;
   return (
-    <Card title="Deliveries" about="The last 100 attempts, the newest first." flush>
-      {missing === undefined ? (
-        <Attempts {...props} />
-      ) : (
-        <Empty icon={Lock} title="You may not see this">
-          {missing}
-        </Empty>
-      )}
+    <Card {...CARD}>
+      <Empty icon={Lock} title="You may not see this">
+        {missing}
+      </Empty>
     </Card>
   );
 }
@@ -43,25 +47,38 @@ function Attempts({ workspace, id }: DeliveriesProps) {
       void navigate({ search: (now) => ({ ...now, open: key }), replace: true });
     return columnsOf(open, setOpen);
   }, [open, navigate]);
+  const refresh = (
+    <Button
+      variant="default"
+      size="xs"
+      leftSection={<RefreshCw size={14} />}
+      loading={deliveries.isFetching}
+      onClick={() => void deliveries.refetch()}
+    >
+      Refresh
+    </Button>
+  );
   return (
-    <Loaded from={deliveries} lines={3}>
-      {(body) => (
-        <DataTable
-          label="Deliveries"
-          columns={columns}
-          rows={body.deliveries}
-          keyOf={keyOf}
-          openKey={open}
-          detail={detailOf}
-          empty={
-            <Empty icon={Send} title="Nothing sent yet">
-              The next change is delivered at once; “Send a test” shows whether the receiver is
-              there.
-            </Empty>
-          }
-        />
-      )}
-    </Loaded>
+    <Card {...CARD} actions={refresh}>
+      <Loaded from={deliveries} lines={3}>
+        {(body) => (
+          <DataTable
+            label="Deliveries"
+            columns={columns}
+            rows={body.deliveries}
+            keyOf={keyOf}
+            openKey={open}
+            detail={detailOf}
+            empty={
+              <Empty icon={Send} title="Nothing sent yet">
+                The next change is delivered at once; “Send a test” shows whether the receiver is
+                there.
+              </Empty>
+            }
+          />
+        )}
+      </Loaded>
+    </Card>
   );
 }
 

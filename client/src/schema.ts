@@ -21589,22 +21589,7 @@ export interface operations {
                  */
                 "application/json": {
                     /** @description At most 500, in order. */
-                    changes: ({
-                        /** @description Unique, and the same at every reading. */
-                        id: string;
-                        /**
-                         * @description What has changed: docs/changes.md.
-                         * @enum {string}
-                         */
-                        type: "user.created" | "user.updated" | "user.identified" | "user.merged" | "user.deleted" | "event.logged" | "purchase.logged" | "subscription.changed" | "email_state.changed" | "sync.finished" | "export.finished";
-                        /**
-                         * @description When it was written.
-                         * @example 2026-01-31T12:00:00.000Z
-                         */
-                        at: string;
-                    } & {
-                        [key: string]: unknown;
-                    })[];
+                    changes: components["schemas"]["Change"][];
                 };
             };
         };

@@ -68,9 +68,16 @@ export async function startReceiver(respond: Respond = accept): Promise<Receiver
   return receiver;
 }
 
-/** Waits until something holds; a test that waits for ever is ended by its suite. */
+/** How often it is looked whether something holds, so that a test of a broken rule ends. */
+const MOST_LOOKS = 5_000;
+
+/** Waits until something holds. */
 export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await holds())) await sleep(20);
+  for (let look = 0; look < MOST_LOOKS; look++) {
+    if (await holds()) return;
+    await sleep(20);
+  }
+  throw new Error(`It does not come about: ${holds}`);
 }
 
 /** Whether a delivery is signed for its own time, whatever the time is now. */

@@ -3,11 +3,12 @@ import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { inFolder, openEngines, say } from "./benchmark.ts";
 import type { Dataset, Engine } from "./engines/engine.ts";
+import type { LoadResult } from "./load/generate.ts";
 import { measure, rateOf, tableOf } from "./observe.ts";
 import type { Round } from "./phase.ts";
 import { type Child, startChild } from "./processes/child.ts";
 import type { CleanUp } from "./processes/clean-up.ts";
-import { ADMIN_TOKEN, type ServerProcess, startServer } from "./processes/server.ts";
+import { ADMIN_TOKEN, API_KEY, type ServerProcess, startServer } from "./processes/server.ts";
 import { median } from "./ratios.ts";
 import { prepareDataset } from "./stage.ts";
 import { track } from "./workloads/track.ts";
@@ -15,7 +16,7 @@ import { track } from "./workloads/track.ts";
 /*
  * What the change feed and a webhook cost: the same load on servers without and with them, one after the other within
  * each round, in another order each time. Then how fast a webhook delivers what has gathered while it was paused, to a
- * receiver that responds after 20 ms. Load, server, database and receiver share the machine.
+ * receiver that responds after 20 ms, and how soon a reader that waits has a change. Load, server, database and receiver share the machine.
  */
 
 export interface ChangesOptions {
@@ -86,6 +87,53 @@ async function measureOn(
   }
   process.stdout.write(`\n${engine.version}, ${users} users\n${tableOf(variants)}\n`);
   await measureDelivery(load, variants, receiver, seconds);
+  await measureVisibility(load, variants[1] as Variant, seconds);
+}
+
+const SHARE = 0.3;
+const PROBE_EVERY_MS = 100;
+
+/** At a share of what track reaches: from the response to a new user until a reader that waits has the change. */
+async function measureVisibility(load: Child, variant: Variant, seconds: number): Promise<void> {
+  const { url } = variant.server;
+  const { connections, unitsPerRequest } = track;
+  const requestsPerSecond = (median(variant.rounds.map(rateOf)) * SHARE) / unitsPerRequest;
+  const headers = { authorization: `Bearer ${API_KEY}`, "content-type": "application/json" };
+  const arrivals = new Map<string, number>();
+  const responses = new Map<string, number>();
+  let isOver = false;
+  const read = async (cursor: string | undefined): Promise<void> => {
+    const place = cursor === undefined ? "wait_s=0" : `wait_s=1&cursor=${cursor}`;
+    const response = await fetch(`${url}/changes?types=user.created&${place}`, { headers });
+    const page = (await response.json()) as {
+      cursor: string;
+      changes: { user: { external_id: string } }[];
+    };
+    for (const { user } of page.changes) arrivals.set(user.external_id, performance.now());
+    if (!isOver) await read(page.cursor);
+  };
+  const reading = read(undefined);
+  const loading = load
+    .call<LoadResult>({ url, connections, seconds, requestsPerSecond })
+    .finally(() => {
+      isOver = true;
+    });
+  for (let probe = 0; !isOver; probe++) {
+    const external_id = `probe-${probe}`;
+    const body = JSON.stringify({ attributes: [{ external_id, plan: "pro" }] });
+    await (await fetch(`${url}/users/track`, { method: "POST", headers, body })).arrayBuffer();
+    responses.set(external_id, performance.now());
+    await sleep(PROBE_EVERY_MS);
+  }
+  await Promise.all([reading, loading]);
+  const waits = [...responses]
+    .flatMap(([id, at]) => Math.max(0, (arrivals.get(id) ?? Number.NaN) - at))
+    .filter((ms) => !Number.isNaN(ms))
+    .sort((one, other) => one - other);
+  const at = (share: number) => (waits[Math.floor(waits.length * share)] ?? 0).toFixed(0);
+  process.stdout.write(
+    `a waiting reader had ${waits.length} of ${responses.size} changes ${at(0.5)} ms (median) and ${at(0.99)} ms (p99) after the response, at ${SHARE * 100} % load\n`,
+  );
 }
 
 /** Lets changes gather while the webhook is paused, and times their delivery with nothing else to do. */

@@ -3,6 +3,7 @@ import { apiKeys, scimTokens } from "../admin/access/resources.ts";
 import { auditEndpoints } from "../admin/audit/endpoints.ts";
 import { backupEndpoints } from "../admin/backup/endpoints.ts";
 import type { JobKind } from "../admin/jobs/job.ts";
+import type { MailServices } from "../admin/jobs/mail-job.ts";
 import {
   type Retained,
   retentionJob,
@@ -61,7 +62,7 @@ import { warehouseAdminEndpoints } from "../intake/warehouses/admin-endpoints.ts
 import { connectionCredentials, connections } from "../intake/warehouses/connections.ts";
 import { warehouseEndpoints } from "../intake/warehouses/endpoints.ts";
 import { eraseSyncs, RETAINED_ROW_LOG, sweepSyncs } from "../intake/warehouses/forget.ts";
-import { type MailServices, mailJob } from "../intake/warehouses/mail.ts";
+import { mailJob } from "../intake/warehouses/mail.ts";
 import { warehouseManageEndpoints } from "../intake/warehouses/manage-endpoints.ts";
 import { warehouseCredentials } from "../intake/warehouses/reseal.ts";
 import { integrations } from "../intake/warehouses/resource.ts";

@@ -1,49 +1,19 @@
-import type { Logger } from "pino";
-import { type Job, type JobKind, TryAgain } from "../../admin/jobs/job.ts";
+import type { Job } from "../../admin/jobs/job.ts";
+import { mailJobOf } from "../../admin/jobs/mail-job.ts";
+import type { Mail } from "../../admin/jobs/mailer.ts";
 import { loadWorkspace } from "../../admin/workspaces/find-workspace.ts";
-import type { Database, Queryable } from "../../database/database.ts";
-import type { Mail, Mailer } from "./mailer.ts";
+import type { Queryable } from "../../database/database.ts";
 import { selectLogSummary } from "./progress-store.ts";
 import { selectIntegration, selectRun } from "./store.ts";
 
-/*
- * Mails the contacts of an integration about a run that did not succeed. The mail is a separate
- * job, enqueued by the transaction that ends the run: a killed process does not lose it, and a mail
- * server that is down does not delay the run.
- */
+/* Mails the contacts of an integration about a run that did not succeed. */
 
 export const MAIL_JOB = "cdi.mail";
 
 export const mailSubject = (integrationId: string, runId: string): string =>
   `${integrationId} ${runId}`;
 
-export interface MailServices {
-  readonly database: Database;
-  readonly log: Logger;
-  /** Undefined if no SMTP_URL is set. */
-  readonly mailer: Mailer | undefined;
-}
-
-const MOST_TRIES = 8;
-const FIRST_DELAY_MS = 1_000;
-
-export const mailJob: JobKind<MailServices> = {
-  name: MAIL_JOB,
-  async run({ database, log, mailer }, job) {
-    const mail = await writeMail(database, job);
-    if (mail && !mailer) log.warn("no mail is sent about a sync: SMTP_URL is not set");
-    if (mail) await mailer?.send(mail).catch((error) => tryAgain(log, job, error));
-    await database.transaction((tx) => job.finish(tx));
-  },
-};
-
-/** @throws TryAgain unless the server refuses for good, or was asked often enough. */
-function tryAgain(log: Logger, job: Job, error: Error & { code?: string; responseCode?: number }) {
-  const { code, responseCode } = error;
-  const isFinal = (responseCode ?? 0) >= 500 || job.failures + 1 >= MOST_TRIES;
-  log.warn({ code, response_code: responseCode, is_final: isFinal }, "a mail was not sent");
-  if (!isFinal) throw new TryAgain(FIRST_DELAY_MS * 4 ** job.failures, error);
-}
+export const mailJob = mailJobOf(MAIL_JOB, "a sync", writeMail);
 
 /** Undefined if the integration is gone by now. Nothing in it is about a person. */
 async function writeMail(database: Queryable, job: Job): Promise<Mail | undefined> {

@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { after, describe, test } from "node:test";
-import { createMailer } from "../../../src/intake/warehouses/mailer.ts";
+import { createMailer } from "../../../src/admin/jobs/mailer.ts";
 import { startOwnServer } from "../../harness.ts";
 import { type Received, sendsMails, startMailServer } from "./mail-server.ts";
 import { startIntegration } from "./sync-runs.ts";

@@ -256,6 +256,23 @@ export async function settleAll<const Results extends readonly unknown[]>(
   return results as unknown as Results;
 }
 
+/** What a statement gets whose transaction another one has aborted. */
+const IN_ABORTED = "25P02";
+
+/**
+ * Tells the callers of one transaction why it failed: of statements that are sent together, a later one's error may
+ * reach its caller first, and says no more than that another one failed.
+ *
+ * @returns what makes of each statement's error the one to throw.
+ */
+export function explainAborted(): (error: unknown) => unknown {
+  let first: { readonly error: unknown } | undefined;
+  return (error) => {
+    first ??= { error };
+    return codeOf(error) === IN_ABORTED ? first.error : error;
+  };
+}
+
 export const SERIALIZATION_FAILURE = "40001";
 
 const DEADLOCK = "40P01";

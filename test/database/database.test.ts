@@ -4,6 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import fc from "fast-check";
@@ -101,6 +102,19 @@ describe("a transaction whose statements are sent at once", () => {
   test("a transaction sent at once writes nothing if a statement fails, and fails with that error", async () => {
     const tried = database.transactionAtOnce((tx) =>
       Promise.all([insert(tx, 3), tx.query("select 1 / 0"), insert(tx, 4)]),
+    );
+    await assert.rejects(tried, { code: "22012" });
+    assert.deepEqual(await kept(), [1]);
+  });
+
+  test("a transaction fails with the error that aborted it, even if another statement's reaches the caller first", async () => {
+    const later = (failing: Promise<unknown>) =>
+      failing.catch(async (error) => {
+        await sleep(20);
+        throw error;
+      });
+    const tried = database.transaction((tx) =>
+      Promise.all([later(tx.query("select 1 / 0")), insert(tx, 3)]),
     );
     await assert.rejects(tried, { code: "22012" });
     assert.deepEqual(await kept(), [1]);

@@ -1,4 +1,4 @@
-import type { Database, Queryable, Work } from "../database.ts";
+import { type Database, explainAborted, type Queryable, type Work } from "../database.ts";
 import { ONE_LANE } from "../lanes.ts";
 import { encodeParameters } from "../parameters/parameters.ts";
 import { setPlanner, type Use } from "../planner.ts";
@@ -52,8 +52,15 @@ export function databaseOf(connection: Connection): SerializedDatabase {
   }
 
   const begin = () => connection.begin?.() ?? connection;
-  const on = (session: Connection) =>
-    queryable(async (statement) => (await session.run([statement], "part"))[0]);
+  const on = (session: Connection) => {
+    const explain = explainAborted();
+    return queryable(async (statement) => {
+      const [answer] = await session.run([statement], "part").catch((error: unknown) => {
+        throw explain(error);
+      });
+      return answer;
+    });
+  };
 
   async function transaction<Result>(work: Work<Result>): Promise<Result> {
     // No need to wait: later statements run after `begin`. If it fails, the engine has ended and they fail too.

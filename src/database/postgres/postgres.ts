@@ -7,6 +7,7 @@ import { createWorkers } from "../citus/workers.ts";
 import {
   checkWritten,
   type Database,
+  explainAborted,
   isUnavailable,
   type Queryable,
   type Work,
@@ -237,11 +238,12 @@ async function inTransaction<Result>({ sql, watchdog }: Pool, work: Work<Result>
   let isOver = false;
   let isCommitting = false;
   let failed: { readonly error: unknown } | undefined;
+  const explain = explainAborted();
   const ask = async (tx: postgres.TransactionSql, statement: Parameters<typeof sql.unsafe>) => {
     if (isLost || isOver) throw databaseError("CONNECTION_CLOSED", LOST);
     return tx.unsafe(...statement).catch((error) => {
       if (HAS_NO_SOCKET.test(error.code)) isLost = true;
-      throw error;
+      throw explain(error);
     });
   };
   const begun = signal();

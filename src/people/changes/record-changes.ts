@@ -1,6 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
 import { settleAll, type Transaction } from "../../database/database.ts";
-import type { ChangeDraft } from "./change.ts";
+import type { ChangeDraft, ChangedUser } from "./change.ts";
 import { bucketOfChanges, bucketOfValueChanges, tagOf } from "./partitions.ts";
 import { addToHeads, type BatchRow, insertBatches, insertErased } from "./store.ts";
 
@@ -9,17 +9,6 @@ export { bucketOfChanges } from "./partitions.ts";
 /** How many changes, and characters of them, one row holds; a single change may be larger. */
 const MOST_TOGETHER = 128;
 const MOST_CHARACTERS = 262_144;
-
-interface Rows {
-  readonly bucket: number;
-  readonly rows: Row[];
-}
-
-interface Row {
-  readonly texts: string[];
-  readonly people: Set<number>;
-  characters: number;
-}
 
 export interface Recorded {
   readonly drafts: readonly ChangeDraft[];
@@ -40,7 +29,7 @@ export async function recordChanges(
   clock: Clock,
 ): Promise<void> {
   if (drafts.length === 0) return;
-  const partitions = new Map<number, Rows>();
+  const partitions = new Map<number, ChangeDraft[]>();
   for (const draft of drafts) {
     // A state belongs to its address, whichever user it was set through.
     const ofAddress = draft.type === "email_state.changed" ? draft.email : undefined;
@@ -48,11 +37,13 @@ export async function recordChanges(
       draft.user && ofAddress === undefined
         ? bucketOfChanges(draft.user.platform_id)
         : bucketOfValueChanges(workspaceId, String(ofAddress ?? draft.type));
-    add(partitions, bucket, draft);
+    const others = partitions.get(bucket);
+    if (others) others.push(draft);
+    else partitions.set(bucket, [draft]);
   }
   const writtenAt = clock.now();
   const batchId = clock.newId();
-  const batches = [...partitions.values()].flatMap((each) => batchesOf(each, batchId));
+  const batches = [...partitions].flatMap(([bucket, each]) => batchesOf(bucket, each, batchId));
   await settleAll([
     insertErased(tx, workspaceId, erased, writtenAt),
     addToHeads(tx, workspaceId, batches),
@@ -60,47 +51,55 @@ export async function recordChanges(
   ]);
 }
 
-function add(partitions: Map<number, Rows>, bucket: number, draft: ChangeDraft): void {
-  const text = JSON.stringify(draft);
-  let partition = partitions.get(bucket);
-  if (!partition) {
-    partition = { bucket, rows: [] };
-    partitions.set(bucket, partition);
-  }
-  let row = partition.rows.at(-1);
-  if (
-    !row ||
-    row.texts.length === MOST_TOGETHER ||
-    row.characters + text.length > MOST_CHARACTERS
-  ) {
-    row = { texts: [], people: new Set(), characters: 0 };
-    partition.rows.push(row);
-  }
-  row.texts.push(text);
-  row.characters += text.length;
-  if (draft.user) row.people.add(tagOf(draft.user.platform_id));
-  const { merged } = draft as { merged?: { platform_id: string } };
-  if (merged) row.people.add(tagOf(merged.platform_id));
-}
-
 /** The rows of a partition, with how much comes after each. */
-function batchesOf({ bucket, rows }: Rows, batchId: string): BatchRow[] {
+function batchesOf(bucket: number, drafts: readonly ChangeDraft[], batchId: string): BatchRow[] {
   let behind = 0;
   let behindBytes = 0;
-  const batches = rows.reverse().map(({ texts, people, characters }): BatchRow => {
-    const batch = {
-      bucket,
-      batchId,
-      count: texts.length,
-      behind,
-      bytes: characters,
-      behindBytes,
-      people: [...people],
-      body: `[${texts.join()}]`,
-    };
-    behind += texts.length;
-    behindBytes += characters;
-    return batch;
-  });
+  const batches = rowsOf(drafts)
+    .reverse()
+    .map(({ drafts: together, body }): BatchRow => {
+      const bytes = body.length;
+      const count = together.length;
+      const people = peopleIn(together);
+      const batch = { bucket, batchId, count, behind, bytes, behindBytes, people, body };
+      behind += count;
+      behindBytes += bytes;
+      return batch;
+    });
   return batches.reverse();
+}
+
+interface Row {
+  readonly drafts: readonly ChangeDraft[];
+  readonly body: string;
+}
+
+/** Changes become JSON many at a time: one by one takes half as long again. */
+function rowsOf(drafts: readonly ChangeDraft[]): Row[] {
+  const rows: Row[] = [];
+  for (let start = 0; start < drafts.length; start += MOST_TOGETHER) {
+    addRows(rows, drafts.slice(start, start + MOST_TOGETHER));
+  }
+  return rows;
+}
+
+function addRows(rows: Row[], drafts: readonly ChangeDraft[]): void {
+  const body = JSON.stringify(drafts);
+  if (drafts.length === 1 || body.length <= MOST_CHARACTERS) {
+    rows.push({ drafts, body });
+    return;
+  }
+  const half = Math.ceil(drafts.length / 2);
+  addRows(rows, drafts.slice(0, half));
+  addRows(rows, drafts.slice(half));
+}
+
+/** Tags of the users that changes name. */
+function peopleIn(drafts: readonly ChangeDraft[]): number[] {
+  const people = new Set<number>();
+  for (const { user, merged } of drafts) {
+    if (user) people.add(tagOf(user.platform_id));
+    if (merged) people.add(tagOf((merged as ChangedUser).platform_id));
+  }
+  return [...people];
 }

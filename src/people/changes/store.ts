@@ -1,6 +1,6 @@
 import { bucketsOfIds } from "../../database/buckets.ts";
 import type { Queryable, Transaction } from "../../database/database.ts";
-import { smallints, texts, uuids } from "../../database/parameters/typed-list.ts";
+import { smallints, uuids } from "../../database/parameters/typed-list.ts";
 import { PARTITION_BUCKETS } from "./partitions.ts";
 
 const ALL_PARTITIONS = smallints(PARTITION_BUCKETS);
@@ -84,7 +84,8 @@ export async function insertBatches(
      select $1, bucket, head.position - new.behind, new.count, new.batch_id, $10, $11,
        head.bytes - new.behind_bytes, new.people::int[], new.body
      from change_heads head
-       join unnest($2::smallint[], $3::int[], $4::int[], $5::int[], $6::uuid[], $7::text[], $8::text[])
+       join unnest($2::smallint[], $3::int[], $4::int[], $5::int[], $6::uuid[], $7::text[],
+           string_to_array($8, chr(10)))
          as new (bucket, count, behind, behind_bytes, batch_id, people, body) using (bucket)
      where head.workspace_id = $1 and bucket = any($9::smallint[])`,
     [
@@ -95,7 +96,8 @@ export async function insertBatches(
       batches.map(({ behindBytes }) => behindBytes),
       uuids(batches.map(({ batchId }) => batchId)),
       batches.map(({ people }) => `{${people.join()}}`),
-      texts(batches.map(({ body }) => body)),
+      // JSON has no line breaks of its own. An array would escape every quote: two thirds of what this statement took.
+      batches.map(({ body }) => body).join("\n"),
       smallints([...new Set(batches.map(({ bucket }) => bucket))]),
       epoch,
       writtenAt,

@@ -21514,18 +21514,18 @@ export interface operations {
                              * @description What it is.
                              * @enum {string}
                              */
-                            kind: "sync_failed" | "items_rejected" | "requests_failed" | "queue_filling" | "key_throttled" | "secret_expires" | "key_unused";
+                            kind: "sync_failed" | "webhook_paused" | "webhook_failing" | "items_rejected" | "requests_failed" | "queue_filling" | "key_throttled" | "secret_expires" | "key_unused";
                             /**
                              * @description How urgent it is.
                              * @enum {string}
                              */
                             severity: "bad" | "warn" | "info";
                             /**
-                             * @description What it is about: an integration, a key, or a code.
+                             * @description What it is about: an integration, a webhook, a key, or a code.
                              * @example INVALID_TIME
                              */
                             subject: string;
-                            /** @description The id of the integration. */
+                            /** @description The id of the integration or webhook. */
                             id: string | null;
                             /**
                              * @description The finding as a sentence.

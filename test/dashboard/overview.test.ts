@@ -131,6 +131,8 @@ describe("what needs attention", () => {
     assert.deepEqual(await findingsOf(workspace.name), [["secret_expires", "warn", "rotated"]]);
   });
 
+  const nothing = { keys: undefined, syncs: undefined, webhooks: undefined };
+
   test("a key needs attention once it was not used for a week after its creation, unless it is revoked", () => {
     const now = new Date(NOON);
     const key = (name: string, days: number, more: object = {}) => ({
@@ -152,12 +154,12 @@ describe("what needs attention", () => {
       key("revoked", 8, { revokedAt: now }),
     ];
     const hour = combineCounts([], "hour");
-    const found = findAttention({ now, hour, keys, syncs: undefined });
+    const found = findAttention({ ...nothing, now, hour, keys });
     assert.deepEqual(
       found.map(({ kind, subject }) => [kind, subject]),
       [["key_unused", "old"]],
     );
-    assert.deepEqual(findAttention({ now, hour, keys: undefined, syncs: undefined }), []);
+    assert.deepEqual(findAttention({ ...nothing, now, hour }), []);
   });
 
   test("a queue that is half full, failed requests and a failed sync need attention before all else", () => {
@@ -177,7 +179,7 @@ describe("what needs attention", () => {
       ],
       runs: [],
     };
-    const found = findAttention({ now: new Date(NOON), hour, keys: [], syncs });
+    const found = findAttention({ ...nothing, now: new Date(NOON), hour, syncs });
     assert.deepEqual(
       found.map(({ kind, severity, subject }) => [kind, severity, subject]),
       [

@@ -4,6 +4,7 @@ import type { KeyGrant } from "../../admin/access/keys.ts";
 import { DAY_MS } from "../../base/clock.ts";
 import { nullable } from "../../base/values/schemas.ts";
 import { sum } from "../../base/values/sum.ts";
+import type { WebhookState } from "../../delivery/webhooks/manage.ts";
 import { MOST_WAITING_ITEMS } from "../../intake/track/write-queue.ts";
 import type { RecentSyncs } from "../../intake/warehouses/recent-runs.ts";
 import type { CombinedCounts } from "./combine.ts";
@@ -14,6 +15,8 @@ export const Finding = Type.Object({
   kind: Type.Enum(
     [
       "sync_failed",
+      "webhook_paused",
+      "webhook_failing",
       "items_rejected",
       "requests_failed",
       "queue_filling",
@@ -25,10 +28,10 @@ export const Finding = Type.Object({
   ),
   severity: Type.Enum(["bad", "warn", "info"], { description: "How urgent it is." }),
   subject: Type.String({
-    description: "What it is about: an integration, a key, or a code.",
+    description: "What it is about: an integration, a webhook, a key, or a code.",
     examples: ["INVALID_TIME"],
   }),
-  id: nullable(Type.String(), { description: "The id of the integration." }),
+  id: nullable(Type.String(), { description: "The id of the integration or webhook." }),
   message: Type.String({
     description: "The finding as a sentence.",
     examples: ["12 % of the items of the last hour were rejected, 40 with this code."],
@@ -43,6 +46,7 @@ export interface Known {
   readonly hour: CombinedCounts;
   readonly keys: readonly CredentialView<KeyGrant>[] | undefined;
   readonly syncs: RecentSyncs | undefined;
+  readonly webhooks: readonly WebhookState[] | undefined;
 }
 
 /** Fewer items say nothing about a share. */
@@ -61,6 +65,7 @@ export function findAttention(known: Known): Finding[] {
     ...failedRequests(known),
     ...fillingQueue(known),
     ...failingSyncs(known),
+    ...failingWebhooks(known),
     ...rejectedItems(known),
     ...throttledKeys(known),
     ...secrets(known),
@@ -107,6 +112,17 @@ const failingSyncs = ({ syncs }: Known): Finding[] =>
     if (lastStatus !== "partial") return [];
     const message = "The last run rejected some rows.";
     return [{ kind: "sync_failed", severity: "warn", subject: name, id, message }];
+  });
+
+const failingWebhooks = ({ webhooks = [] }: Known): Finding[] =>
+  webhooks.flatMap(({ id, name, state, pausedReason, failingSince }): Finding[] => {
+    if (pausedReason !== null) {
+      const message = `Deliveries stopped. ${pausedReason}`;
+      return [{ kind: "webhook_paused", severity: "bad", subject: name, id, message }];
+    }
+    if (failingSince === null || state !== "active") return [];
+    const message = `Deliveries have failed since ${toMinute(failingSince)}. They are tried again.`;
+    return [{ kind: "webhook_failing", severity: "warn", subject: name, id, message }];
   });
 
 function rejectedItems({ hour }: Known): Finding[] {

@@ -12,6 +12,7 @@ import {
   type TrafficCounts,
 } from "../../base/observe/traffic.ts";
 import type { Database } from "../../database/database.ts";
+import { readWebhooks } from "../../delivery/webhooks/manage.ts";
 import { type RecentSyncs, readRecentSyncs } from "../../intake/warehouses/recent-runs.ts";
 import { findAttention } from "./attention.ts";
 import { combineCounts } from "./combine.ts";
@@ -105,12 +106,15 @@ export async function readOverview(
   const keys = may(context, "dev_console")
     ? await listCredentials(database, API_KEYS, workspace.id, now)
     : undefined;
+  const webhooks = may(context, "manage_external_integrations")
+    ? await readWebhooks(database, workspace.id)
+    : undefined;
   return {
     start: new Date(start),
     slotMs,
     counts,
     syncs: syncs && rowsBySlot(syncs, start, slotMs, slots),
-    attention: findAttention({ now, hour, keys, syncs }),
+    attention: findAttention({ now, hour, keys, syncs, webhooks }),
   };
 }
 

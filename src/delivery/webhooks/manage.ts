@@ -5,7 +5,7 @@ import type { WorkspaceContext } from "../../base/context/context.ts";
 import { forwardPage } from "../../base/pages.ts";
 import { Problem } from "../../base/problem.ts";
 import { isUuid } from "../../base/values/uuid.ts";
-import { type Database, type Queryable, withRetries } from "../../database/database.ts";
+import { type Database, type Queryable, settleAll, withRetries } from "../../database/database.ts";
 import {
   type DeadLetter,
   type Delivery,
@@ -14,9 +14,10 @@ import {
   selectDeadLetters,
   selectDeliveries,
 } from "./deliveries-store.ts";
+import { selectBehind } from "./positions-store.ts";
 import { placeOf } from "./secrets.ts";
 import { newSigningSecret } from "./sign.ts";
-import { selectWebhook, upsertWebhook } from "./store.ts";
+import { selectWebhook, selectWebhooks, upsertWebhook } from "./store.ts";
 import { MOST_DELIVERIES, type StoredWebhook, type WebhookKey } from "./webhook.ts";
 
 /* What administrators see of the deliveries of a webhook, and do about them. */
@@ -36,6 +37,32 @@ export async function findWebhook(database: Queryable, key: WebhookKey): Promise
   const found = await selectWebhook(database, key);
   if (found) return found;
   throw new Problem("NOT_FOUND", `There is no webhook '${key.webhookId}'.`);
+}
+
+export interface WebhookState extends StoredWebhook {
+  /** When the oldest change was written that is under way; null if there is none. */
+  readonly behindSince: Date | null;
+  /** Since when a batch fails; null if none does. */
+  readonly failingSince: Date | null;
+}
+
+/** The webhooks of a workspace, by id, with how far they are. */
+export async function readWebhooks(
+  database: Queryable,
+  workspaceId: number,
+): Promise<WebhookState[]> {
+  const [all, behind] = await settleAll([
+    selectWebhooks(database, workspaceId),
+    selectBehind(database, workspaceId),
+  ]);
+  return all.map((webhook) => {
+    const found = behind.find(({ webhookId }) => webhookId === webhook.id);
+    return {
+      ...webhook,
+      behindSince: found?.since ?? null,
+      failingSince: found?.failingSince ?? null,
+    };
+  });
 }
 
 /** The change of a webhook as the audit has it. */

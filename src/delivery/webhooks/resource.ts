@@ -5,10 +5,10 @@ import type { WorkspaceContext } from "../../base/context/context.ts";
 import { OutboundRefused } from "../../base/outbound/outbound.ts";
 import { Problem } from "../../base/problem.ts";
 import { nullable } from "../../base/values/schemas.ts";
-import { settleAll, type Transaction } from "../../database/database.ts";
+import type { Transaction } from "../../database/database.ts";
 import { addressesIn, areAddresses } from "../../intake/warehouses/declaration.ts";
 import { CHANGE_TYPES } from "../../people/changes/change.ts";
-import { selectBehind } from "./positions-store.ts";
+import { readWebhooks } from "./manage.ts";
 import {
   removeWebhooks,
   type SaveServices,
@@ -208,23 +208,17 @@ export const webhooks: Resource = {
   },
 
   async read(database, { workspace }) {
-    const [all, behind] = await settleAll([
-      selectWebhooks(database, workspace.id),
-      selectBehind(database, workspace.id),
-    ]);
-    return all.map((each) => {
-      const found = behind.find(({ webhookId }) => webhookId === each.id);
-      return {
-        ...declarationOf(each),
-        contact_emails: each.contactEmails.join(", "),
-        state: each.pausedReason === null ? each.state : "paused",
-        paused_reason: each.pausedReason,
-        behind_since: found?.since?.toISOString() ?? null,
-        failing_since: found?.failingSince?.toISOString() ?? null,
-        previous_secret_until: each.previousUntil?.toISOString() ?? null,
-        declared: each.declared,
-      };
-    });
+    const all = await readWebhooks(database, workspace.id);
+    return all.map((each) => ({
+      ...declarationOf(each),
+      contact_emails: each.contactEmails.join(", "),
+      state: each.pausedReason === null ? each.state : "paused",
+      paused_reason: each.pausedReason,
+      behind_since: each.behindSince?.toISOString() ?? null,
+      failing_since: each.failingSince?.toISOString() ?? null,
+      previous_secret_until: each.previousUntil?.toISOString() ?? null,
+      declared: each.declared,
+    }));
   },
 
   async put(tx, services, context, entry) {

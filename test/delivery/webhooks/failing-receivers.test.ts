@@ -126,6 +126,29 @@ describe("a webhook whose receiver fails", () => {
     assert.match((await webhooks.get(id)).paused_reason, /410/);
     assert.equal(receiver.received.length, 1);
   });
+
+  test("the overview names a webhook whose deliveries fail, and one that paused by itself", async () => {
+    const { workspace, receiver, webhooks, id } = await withReceiver(respondWith(500));
+    const findings = async () => {
+      const path = `/admin/v1/workspaces/${workspace.name}/overview`;
+      const { body } = await server.admin("GET", path);
+      return body.attention
+        .filter((finding: any) => finding.id === id)
+        .map(({ kind, severity, message }: any) => [kind, severity, message]);
+    };
+    assert.deepEqual(await findings(), []);
+    await workspace.track(users(1));
+    await until(async () => (await webhooks.get(id)).failing_since !== null);
+    const since = `${(await webhooks.get(id)).failing_since.slice(0, 16).replace("T", " ")} UTC`;
+    const failing = `Deliveries have failed since ${since}. They are tried again.`;
+    assert.deepEqual(await findings(), [["webhook_failing", "warn", failing]]);
+    receiver.respond = respondWith(410);
+    advance(10_000);
+    await until(async () => (await webhooks.get(id)).state === "paused");
+    const [[kind, severity, message]] = await findings();
+    assert.deepEqual([kind, severity], ["webhook_paused", "bad"]);
+    assert.match(message, /^Deliveries stopped\. .*410/);
+  });
 });
 
 describe("a webhook whose receiver refuses a change", () => {

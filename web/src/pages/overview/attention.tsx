@@ -37,6 +37,8 @@ export const Attention = ({ findings, workspace }: AttentionProps) => (
 
 const TITLES: Readonly<Record<Finding["kind"], string>> = {
   sync_failed: "Sync",
+  webhook_paused: "Webhook",
+  webhook_failing: "Webhook",
   items_rejected: "Rejections",
   requests_failed: "Failures",
   queue_filling: "Queue",
@@ -53,8 +55,9 @@ interface LinkOfProps {
 
 function LinkOf({ finding: { kind, id, subject }, workspace, children }: LinkOfProps) {
   if (id !== null) {
+    const to = kind === "sync_failed" ? "/w/$workspace/syncs/$id" : "/w/$workspace/webhooks/$id";
     return (
-      <Link to="/w/$workspace/syncs/$id" params={{ workspace, id }}>
+      <Link to={to} params={{ workspace, id }}>
         {children}
       </Link>
     );

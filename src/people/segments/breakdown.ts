@@ -1,7 +1,7 @@
 import type { WorkspaceContext } from "../../base/context/context.ts";
 import { readTogether } from "../../database/database.ts";
 import type { CountServices } from "./count-exactly.ts";
-import { SAMPLE, type SegmentSize, sizeFrom } from "./estimate.ts";
+import { portionToRead, type SegmentSize, sizeFrom } from "./estimate.ts";
 import { type Filter, leavesOf, readFilter, wordsOf } from "./filter.ts";
 import type { FilterScope } from "./leaf.ts";
 import { countMembersOfEach } from "./members.ts";
@@ -103,10 +103,11 @@ export async function breakDown(
   );
   const all = [...parts, ...together, ...reached];
   if (all.length === 0) return { parts: [], reach: [] };
-  const counts = await readTogether(database.for("lookup"), (tx) =>
-    countMembersOfEach(tx, workspace.id, SAMPLE, all, clock.now()),
-  );
-  const sizes = counts.map(sizeFrom);
+  const sizes = await readTogether(database.for("lookup"), async (tx) => {
+    const portion = await portionToRead(tx, workspace.id);
+    const counts = await countMembersOfEach(tx, workspace.id, portion, all, clock.now());
+    return counts.map((count) => sizeFrom(portion, count));
+  });
   const sizeAt = (place: number) => sizes[place] as SegmentSize;
   return {
     parts: parts.map((part, index) => ({

@@ -75,6 +75,6 @@ async function countOrEstimate(
   const sample = await readTogether(database.for("lookup"), (tx) =>
     countPortion(tx, workspaceId, SAMPLE, [], now),
   );
-  const { total } = sizeFrom({ ...sample, matching: sample.seen });
+  const { total } = sizeFrom(SAMPLE, { ...sample, matching: sample.seen });
   return { users: Math.max(total, counted), isExact: false, countedAt: now };
 }

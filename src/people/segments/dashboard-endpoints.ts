@@ -67,7 +67,7 @@ const userCount = endpoint({
   path: `${WORKSPACE}/user-count`,
   summary: "Counts the users of a workspace.",
   description:
-    "Up to 1,000,000 users are counted, more are estimated from a sample of 10,000. A number is kept for a second, or for 50 times as " +
+    "Up to 1,000,000 users are counted, more are estimated from a sample of 5,000. A number is kept for a second, or for 50 times as " +
     "long as counting took.",
   access: byAdministratorOfWorkspace("basic_access"),
   params: OfWorkspace,

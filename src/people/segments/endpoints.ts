@@ -152,7 +152,7 @@ const count = endpoint({
   path: `${PATH}/count`,
   summary: "Estimates how many users meet a filter, or counts them.",
   description:
-    "An estimate looks at a sample of 10,000 users. `exact: true` counts all users; if that takes longer than a few seconds, " +
+    "An estimate looks at a sample of 5,000 users. `exact: true` counts all users; if that takes longer than a few seconds, " +
     "the response is 202 with a count to ask for again.",
   examples: {
     "A filter": { filter: { event: "signed_up", at_least: 1, in_last_days: 30 } },

@@ -1,7 +1,7 @@
-import type { Database } from "../../database/database.ts";
-import { readTogether } from "../../database/database.ts";
+import { type Database, type Queryable, readTogether } from "../../database/database.ts";
 import type { Filter } from "./filter.ts";
 import { countMembers, type MemberCount } from "./members.ts";
+import { BEFORE_ALL, countDrawn, DRAWN_SHARE, type Portion } from "./members-store.ts";
 
 /** How many users meet a filter, of how many. */
 export interface SegmentSize {
@@ -15,11 +15,25 @@ export interface SegmentSize {
   readonly exact: boolean;
 }
 
-/** How many users a sample has: an error of about 1 % of all users, whatever their number. */
-const SAMPLE_USERS = 10_000;
+/** How many users a sample has at most: an error of about 1.4 % of all users, whatever their number. */
+const SAMPLE_USERS = 5_000;
 
-/** The users that an estimate reads. */
+/** The users that an estimate of many reads. */
 export const SAMPLE = { kind: "sample", size: SAMPLE_USERS } as const;
+
+/** Where chance drew fewer for the sample all users are read, about 5,000 and for certain fewer than 10,000. */
+const FEWEST_DRAWN = 1_250;
+const MOST_OF_FEW = 10_000;
+
+/** The users that an estimate reads: a sample, or all of them where they are few. @param most of the sample. */
+export const portionToRead = async (
+  tx: Queryable,
+  workspaceId: number,
+  most = SAMPLE_USERS,
+): Promise<Portion> =>
+  (await countDrawn(tx, workspaceId, FEWEST_DRAWN)) === FEWEST_DRAWN
+    ? { kind: "sample", size: most }
+    : { kind: "next", after: BEFORE_ALL, size: MOST_OF_FEW };
 
 /** The values that the part of an id that chance drew can have. */
 const CHANCES = 2 ** 32;
@@ -29,7 +43,7 @@ const Z = 1.96;
 
 /**
  * Estimates the size of a segment from a sample: the users with the lowest parts of their ids that chance drew. How
- * low those are also tells how many users there are. A workspace that fits into the sample is counted exactly.
+ * low those are also tells how many users there are. In a workspace with few users all are counted.
  */
 export const estimateSize = (
   database: Database,
@@ -37,16 +51,21 @@ export const estimateSize = (
   filter: Filter,
   now: Date,
 ): Promise<SegmentSize> =>
-  readTogether(database.for("lookup"), async (tx) =>
-    sizeFrom(await countMembers(tx, workspaceId, SAMPLE, filter, now)),
-  );
+  readTogether(database.for("lookup"), async (tx) => {
+    const portion = await portionToRead(tx, workspaceId);
+    return sizeFrom(portion, await countMembers(tx, workspaceId, portion, filter, now));
+  });
 
-/** Draws a conclusion from a sample. */
-export function sizeFrom({ seen, matching, highestChance }: MemberCount): SegmentSize {
-  if (seen < SAMPLE_USERS || highestChance === null) return exactSize(seen, matching);
+/** Draws a conclusion from the users of a portion. */
+export function sizeFrom(
+  portion: Portion,
+  { seen, matching, highestChance }: MemberCount,
+): SegmentSize {
+  if (portion.kind !== "sample") return exactSize(seen, matching);
+  const isFull = seen === portion.size && highestChance !== null;
   // The share of all users that the sample is expected to be.
-  const share = (Number.parseInt(highestChance, 16) + 1) / CHANCES;
-  const total = Math.round((seen - 1) / share);
+  const share = isFull ? (Number.parseInt(highestChance, 16) + 1) / CHANCES : DRAWN_SHARE;
+  const total = Math.round((isFull ? seen - 1 : seen) / share);
   // The number found follows a Poisson distribution, narrowed by how much of everyone was looked at.
   const spread = Z * Math.sqrt(1 - share);
   const middle = matching + spread ** 2 / 2;

@@ -22,17 +22,37 @@ export const BEFORE_ALL = "00000000-0000-0000-0000-000000000000";
 /** The part of an id that chance drew, as an index has it (migrations, `profiles_by_chance`). */
 const CHANCE = `(right(profile_id::text, 8) collate "C")`;
 
+/** Who can be in a sample: the index has no others. */
+const IS_DRAWN = `${CHANCE} < '40000000'`;
+
+/** The share of all users who can be in a sample. */
+export const DRAWN_SHARE = 1 / 4;
+
 function portionSql(portion: Portion, workspaceId: number, values: Values): string {
   const ours = `workspace_id = ${values.bind(workspaceId, "int")}`;
   switch (portion.kind) {
     case "sample":
-      return `select * from profiles where ${ours} order by ${CHANCE} limit ${values.bind(portion.size, "int")}`;
+      return `select * from profiles where ${ours} and ${IS_DRAWN} order by ${CHANCE} limit ${values.bind(portion.size, "int")}`;
     case "next":
       return `select * from profiles where ${ours} and profile_id > ${values.bind(portion.after, "uuid")}
         order by profile_id limit ${values.bind(portion.size, "int")}`;
     case "one":
       return `select * from profiles where ${ours} and profile_id = ${values.bind(portion.id, "uuid")}`;
   }
+}
+
+/** How many users can be in a sample, up to a number. */
+export async function countDrawn(
+  tx: Queryable,
+  workspaceId: number,
+  most: number,
+): Promise<number> {
+  const [row] = await tx.query<{ drawn: number }>(
+    `select count(*)::int as drawn from (
+       select from profiles where workspace_id = $1 and ${IS_DRAWN} limit $2::int) as found`,
+    [workspaceId, most],
+  );
+  return row?.drawn ?? 0;
 }
 
 export interface PortionCount {
@@ -116,22 +136,23 @@ export async function selectCandidates(
   );
 }
 
-/** The most frequent texts, numbers and booleans of an attribute among a sample of users; long texts are left out. */
+/** The most frequent texts, numbers and booleans of an attribute among the users of a portion; long texts are left out. */
 export async function selectFrequentValues(
   tx: Queryable,
   workspaceId: number,
   kind: "attribute" | "custom_attribute",
   name: string,
-  most: { readonly users: number; readonly values: number },
+  portion: Portion,
+  most: number,
 ): Promise<(string | number | boolean)[]> {
   const parameters: unknown[] = [];
   const values = valuesOf(new Date(0), parameters);
-  const sample = portionSql({ kind: "sample", size: most.users }, workspaceId, values);
+  const sample = portionSql(portion, workspaceId, values);
   const column = kind === "attribute" ? "standard_attributes" : "custom_attributes";
   const rows = await tx.query<{ value: string | number | boolean }>(
     `select value from (select p.${column} -> ${values.bind(name, "text")} as value from (${sample}) as p) as found
      where jsonb_typeof(value) in ('string', 'number', 'boolean') and length(value::text) <= 102
-     group by value order by count(*) desc, value limit ${values.bind(most.values, "int")}`,
+     group by value order by count(*) desc, value limit ${values.bind(most, "int")}`,
     parameters,
   );
   return rows.map(({ value }) => value);

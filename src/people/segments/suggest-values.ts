@@ -1,9 +1,10 @@
 import type { WorkspaceContext } from "../../base/context/context.ts";
 import { readTogether } from "../../database/database.ts";
 import type { CountServices } from "./count-exactly.ts";
+import { portionToRead } from "./estimate.ts";
 import { selectFrequentValues } from "./members-store.ts";
 
-/** How many users are looked at, and how many values are shown. */
+/** How many users of a sample are looked at, and how many values are shown. */
 const LOOKED_AT = 1_000;
 const SHOWN = 20;
 
@@ -14,6 +15,7 @@ export const suggestValues = (
   kind: "attribute" | "custom_attribute",
   name: string,
 ): Promise<(string | number | boolean)[]> =>
-  readTogether(database.for("lookup"), (tx) =>
-    selectFrequentValues(tx, workspace.id, kind, name, { users: LOOKED_AT, values: SHOWN }),
-  );
+  readTogether(database.for("lookup"), async (tx) => {
+    const portion = await portionToRead(tx, workspace.id, LOOKED_AT);
+    return selectFrequentValues(tx, workspace.id, kind, name, portion, SHOWN);
+  });

@@ -67,6 +67,8 @@ export interface Database extends Queryable {
   readonly concurrency: number;
   /** Whether all transactions of this process run one after the other. */
   readonly isSerialized: boolean;
+  /** How many transactions of the intake this process has begun, where they run beside others. */
+  readonly intakeCount?: () => number;
   /** Whether writers of users wait for each other before they read (`laneLocksOf`). */
   readonly ordersWriters: boolean;
   /** Whether this is a running transaction (`within`), whose owner alone can run it again. */

@@ -71,6 +71,7 @@ export async function openPostgres(
 function openNode(url: string, statementSeconds: number): Database {
   const deadlines = deadlinesOf(statementSeconds * 1_000);
   const pools = new Map<Use, Pool>();
+  let intakeTransactions = 0;
   const { pulse, endPulse } = startPulse(url, (reason) => {
     for (const pool of pools.values()) pool.disconnect(reason);
   });
@@ -88,12 +89,16 @@ function openNode(url: string, statementSeconds: number): Database {
 
   const databaseFor = (use: Use): Database => {
     const pool = poolFor(use);
-    const transaction: Database["transaction"] = (work) => inTransaction(pool, work);
+    const transaction: Database["transaction"] = (work) => {
+      if (use === "intake") intakeTransactions += 1;
+      return inTransaction(pool, work);
+    };
     const database: Database = {
       engine: "postgres",
       concurrency: CONNECTIONS[use],
       isSerialized: false,
       ordersWriters: true,
+      intakeCount: () => intakeTransactions,
       ...queryable(pool.sql, pool.watchdog.watch),
       for: databaseFor,
       reader: () => database,

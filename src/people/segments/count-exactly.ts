@@ -41,7 +41,7 @@ export type InlineServices = CountServices & { readonly countSlots: Slots };
 
 /** How long a portion should take; its size follows. */
 const PORTION_MS = 50;
-/** The same where everyone else waits meanwhile, because the engine has one connection. */
+/** The same where others wait meanwhile: on an engine of one connection, and while this process writes. */
 const TURN_MS = 20;
 const FEWEST_USERS = 1_000;
 const MOST_USERS = 50_000;
@@ -54,7 +54,9 @@ const SAVED_EVERY_MS = 500;
 
 /** A portion that had to wait this long for a connection takes turns with others. */
 const BUSY_MS = 2;
-/** Then it leaves the connection to them for this many times as long as it had it. */
+/** So does one beside which this many transactions wrote, on an engine that runs them side by side. */
+const BUSY_WRITES = 3;
+/** Then it leaves the engine to them for this many times as long as it took. */
 const PAUSE_FACTOR = 9;
 
 /** How many counts of a workspace may wait. */
@@ -65,8 +67,7 @@ type Progress = Pick<ExactCount, "after" | "total" | "matching">;
 const START: Progress = { after: BEFORE_ALL, total: 0, matching: 0 };
 
 /**
- * Counts on from where a count stands. On an engine of one connection it leaves most of the time to others while they
- * want it.
+ * Counts on from where a count stands. It leaves most of the time to others while they want it.
  *
  * @param goesOn is asked after each portion, with how far the count has come.
  * @returns where it stands, and whether it has reached the last user.
@@ -84,6 +85,7 @@ async function countOn(
   let size = FEWEST_USERS;
   for (;;) {
     const { after } = progress;
+    const writesBefore = analysis.intakeCount?.() ?? 0;
     const askedAt = performance.now();
     let startedAt = askedAt;
     const portion = { kind: "next", after, size } as const;
@@ -98,10 +100,12 @@ async function countOn(
       matching: progress.matching + count.matching,
     };
     if (count.seen < size) return { ...progress, isDone: true };
-    const wanted = (size * (analysis.isSerialized ? TURN_MS : PORTION_MS)) / tookMs;
+    const writes = (analysis.intakeCount?.() ?? 0) - writesBefore;
+    const isBusy = startedAt - askedAt > BUSY_MS || writes >= BUSY_WRITES;
+    const wanted = (size * (isBusy || analysis.isSerialized ? TURN_MS : PORTION_MS)) / tookMs;
     size = Math.round(Math.min(MOST_USERS, 2 * size, Math.max(FEWEST_USERS, wanted)));
     if (!(await goesOn(progress))) return { ...progress, isDone: false };
-    if (startedAt - askedAt > BUSY_MS) await setTimeout(PAUSE_FACTOR * tookMs);
+    if (isBusy) await setTimeout(PAUSE_FACTOR * tookMs);
   }
 }
 

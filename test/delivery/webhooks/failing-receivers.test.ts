@@ -119,6 +119,20 @@ describe("a webhook whose receiver fails", () => {
     assert.ok(receiver.received.slice(tries).some((delivered) => delivered.id === first?.id));
   });
 
+  test("a webhook that is active again is tried at once, and has three days once more", async () => {
+    const { workspace, receiver, webhooks, id } = await withReceiver(respondWith(503));
+    await workspace.track(users(1));
+    await until(async () => (await webhooks.deliveries(id)).length === 1);
+    advance(73 * HOUR_MS);
+    await until(async () => (await webhooks.get(id)).state === "paused");
+    await webhooks.put(receiver.url, {}, id);
+    await until(async () => (await webhooks.deliveries(id)).length === 3);
+    const { state, failing_since: since } = await webhooks.get(id);
+    const [last, second] = await webhooks.deliveries(id);
+    assert.deepEqual([state, last.attempt], ["active", 1]);
+    assert.ok(since > second.at, `failing since ${since}`);
+  });
+
   test("410 pauses a webhook at once", async () => {
     const { workspace, receiver, webhooks, id } = await withReceiver(respondWith(410));
     await workspace.track(users(1));

@@ -820,7 +820,7 @@ export interface paths {
         put?: never;
         /**
          * Estimates how many users meet a filter, or counts them.
-         * @description An estimate looks at a sample of 10,000 users. `exact: true` counts all users; if that takes longer than a few seconds, the response is 202 with a count to ask for again.
+         * @description An estimate looks at a sample of 5,000 users. `exact: true` counts all users; if that takes longer than a few seconds, the response is 202 with a count to ask for again.
          *
          *     Needs the administrator's token, or a session of the dashboard with `edit_segments`.
          */
@@ -944,7 +944,7 @@ export interface paths {
         };
         /**
          * Counts the users of a workspace.
-         * @description Up to 1,000,000 users are counted, more are estimated from a sample of 10,000. A number is kept for a second, or for 50 times as long as counting took.
+         * @description Up to 1,000,000 users are counted, more are estimated from a sample of 5,000. A number is kept for a second, or for 50 times as long as counting took.
          *
          *     Needs the administrator's token, or a session of the dashboard with `basic_access`.
          */
@@ -9024,9 +9024,9 @@ export interface operations {
                         total: number;
                         /** @description Users who meet the filter. */
                         matching: number;
-                        /** @description With 95 % certainty at least so many meet it. */
+                        /** @description With 95 % certainty at least this many meet it. */
                         low: number;
-                        /** @description With 95 % certainty at most so many meet it. */
+                        /** @description With 95 % certainty at most this many meet it. */
                         high: number;
                         /** @description Whether all users were counted. */
                         exact: boolean;
@@ -9041,18 +9041,18 @@ export interface operations {
                             alone: {
                                 /** @description Users who meet the filter. */
                                 matching: number;
-                                /** @description With 95 % certainty at least so many meet it. */
+                                /** @description With 95 % certainty at least this many meet it. */
                                 low: number;
-                                /** @description With 95 % certainty at most so many meet it. */
+                                /** @description With 95 % certainty at most this many meet it. */
                                 high: number;
                             };
                             /** @description Users who meet this part and those before it; in `any`, one of them. */
                             together: {
                                 /** @description Users who meet the filter. */
                                 matching: number;
-                                /** @description With 95 % certainty at least so many meet it. */
+                                /** @description With 95 % certainty at least this many meet it. */
                                 low: number;
-                                /** @description With 95 % certainty at most so many meet it. */
+                                /** @description With 95 % certainty at most this many meet it. */
                                 high: number;
                             };
                         }[];
@@ -9075,9 +9075,9 @@ export interface operations {
                             name: string;
                             /** @description Users who meet the filter. */
                             matching: number;
-                            /** @description With 95 % certainty at least so many meet it. */
+                            /** @description With 95 % certainty at least this many meet it. */
                             low: number;
-                            /** @description With 95 % certainty at most so many meet it. */
+                            /** @description With 95 % certainty at most this many meet it. */
                             high: number;
                         }[];
                         /** @description Present if the filter reads events or purchases that retention deletes: from when on they are kept. */
@@ -9132,7 +9132,7 @@ export interface operations {
                          */
                         count_id: string;
                         /**
-                         * @description How the count stands.
+                         * @description The state of the count.
                          * @enum {string}
                          */
                         status: "running" | "finished" | "cancelled";
@@ -9218,7 +9218,7 @@ export interface operations {
                              */
                             count_id: string;
                             /**
-                             * @description How the count stands.
+                             * @description The state of the count.
                              * @enum {string}
                              */
                             status: "running" | "finished" | "cancelled";
@@ -9310,7 +9310,7 @@ export interface operations {
                          */
                         count_id: string;
                         /**
-                         * @description How the count stands.
+                         * @description The state of the count.
                          * @enum {string}
                          */
                         status: "running" | "finished" | "cancelled";
@@ -9386,7 +9386,7 @@ export interface operations {
                          */
                         count_id: string;
                         /**
-                         * @description How the count stands.
+                         * @description The state of the count.
                          * @enum {string}
                          */
                         status: "running" | "finished" | "cancelled";

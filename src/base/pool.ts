@@ -47,7 +47,7 @@ export function createPool(total: number): Pool {
   };
 }
 
-/** Things of which a process runs few at a time, each on behalf of an owner. */
+/** Work that a process does little of at a time, each piece on behalf of an owner. */
 export interface Slots {
   /** @returns gives the slot back; undefined where the owner, or all owners together, have as many as they may. */
   take(owner: string): (() => void) | undefined;

@@ -15,7 +15,7 @@ export interface LanePlan {
   readonly depth: number;
   /** The same of all lanes together. */
   readonly atOnce: number;
-  /** The lanes to use while so many items wait. */
+  /** The lanes to use for a number of waiting items. */
   inUse(waitingItems: number): Lanes;
 }
 

@@ -79,7 +79,7 @@ export const fromOtherSite = (): Problem =>
 
 /**
  * Browsers say where a request comes from: new ones in `Sec-Fetch-Site` (on https and localhost), all of them
- * in `Origin` with whatever changes something. Other clients say neither.
+ * in `Origin` with every request that changes something. Other clients say neither.
  */
 function isFromOtherSite(request: FastifyRequest, publicUrl: string | undefined): boolean {
   const { origin, "sec-fetch-site": site } = request.headers;

@@ -10,7 +10,7 @@ export interface LogOptions {
 
 /**
  * Lines are written several at a time, a moment later, and before the process ends: a write for each took 5 % of a
- * small request, and one to a reader that stands still would stop the server. No write is larger than what a pipe takes
+ * small request, and one to a reader that has stopped would stop the server. No write is larger than what a pipe takes
  * whole, so that lines of several processes never mix.
  */
 const STANDARD_ERROR = {

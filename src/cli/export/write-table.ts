@@ -72,7 +72,7 @@ const PARQUET_TYPES: Readonly<Record<string, string>> = {
 
 const IDENTIFIERS = ["external_id", "user_alias", "email", "phone", "platform_id"];
 
-/** The columns of a Parquet file, whatever the rows hold: docs/export.md has the same list. */
+/** The columns of a Parquet file, the same for all rows: docs/export.md has the same list. */
 export const PARQUET_COLUMNS: Readonly<Record<ImportKind, readonly string[]>> = {
   users: EXPORT_FIELDS.filter((field) => field !== "recent_activity"),
   events: [...IDENTIFIERS, "name", "time", "app_id", "properties"],

@@ -74,7 +74,7 @@ export async function insertRequests(
   );
 }
 
-/** Deletes all but the latest: at most so many, and so many bytes. */
+/** Deletes all but the latest, by their number and their bytes. */
 export async function trimRequests(tx: Transaction, most: number, bytes: number): Promise<void> {
   await tx.query(
     `delete from live_requests where request_id <= (

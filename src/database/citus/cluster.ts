@@ -10,7 +10,7 @@ import { countShards } from "./distribute.ts";
 import type { Workers } from "./workers.ts";
 
 /**
- * The coordinator of a cluster, with a way past it: what lies on one worker alone goes there.
+ * The coordinator of a cluster, with a way past it: what is on one worker alone goes there.
  *
  * @param workers undefined if everything is to go through the coordinator.
  */
@@ -69,7 +69,7 @@ function runAgain(error: unknown): never {
 }
 
 /**
- * There is a lane for each shard, and so many of them write at the same time. A request waits for all lanes that have
+ * There is a lane for each shard, and all of them write at the same time. A request waits for all lanes that have
  * a part of it. While more of them write, fewer requests are complete, so each transaction finds less to take: of 3,200
  * updates in flight in 8 lanes it took 160 with six at a time, 240 with three and 285 with two. What a transaction costs
  * before its first row is as much as a hundred rows.

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { setFlagsFromString } from "node:v8";
 
 /*
- * The code of the embedded engine: 9 MB of WebAssembly, of which a start runs a small part. All engines of a process
+ * The code of the embedded engine: 9 MB of WebAssembly, and a start runs a small part of it. All engines of a process
  * share one compiled module, and with it the machine code of every function that any of them has run.
  */
 

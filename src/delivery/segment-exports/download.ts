@@ -52,7 +52,7 @@ async function* send(services: DownloadServices, found: StoredExport): AsyncGene
   }
 }
 
-/** The same files, of which each is shown to `follow` first. */
+/** The same files; each is shown to `follow` first. */
 async function* followed(
   files: AsyncIterable<ExportFile>,
   follow: (file: ExportFile) => void,

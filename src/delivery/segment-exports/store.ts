@@ -22,7 +22,7 @@ export interface SegmentExport {
   readonly bucket: BucketFolder | null;
 }
 
-/** An export as it stands. */
+/** An export and how far it is. */
 export interface StoredExport extends SegmentExport {
   /** The last user that is in the files written so far. */
   readonly after: string;

@@ -10,7 +10,7 @@ interface RecordServices {
   readonly metrics: Pick<Metrics, "webhook">;
 }
 
-/** One in so many removes the oldest: the list is a little longer in between. */
+/** One delivery in this many removes the oldest ones: the list is a little longer in between. */
 const TRIMS_EVERY = 16;
 
 let recorded = 0;

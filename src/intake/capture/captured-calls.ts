@@ -8,7 +8,7 @@ import { deleteAllCalls, deleteOldCalls, selectCalls } from "./captured-store.ts
 
 /* What administrators do with the captured calls of a workspace. */
 
-/** A page ends before it is larger than this, whatever its limit; a single call always fits. */
+/** A page ends before it is larger than this, even below its limit; a single call always fits. */
 const PAGE_BYTES = 8 * 1_048_576;
 
 export interface CapturedCallServices extends AuditingServices {

@@ -92,7 +92,7 @@ async function readEvent(
   return { custom_events: [{ name, first, last, count }] };
 }
 
-/** One entry for the product, whatever the currencies it was bought in. */
+/** One entry for the product, in however many currencies it was bought. */
 async function readPurchases(
   tx: Queryable,
   workspaceId: number,

@@ -79,7 +79,7 @@ export const IntegrationEntry = Type.Object(
   { additionalProperties: false },
 );
 
-/** As it stands below the path that has its id; without a warehouse the present one stays. */
+/** The body of a PUT, whose path has the id; without a warehouse the present one stays. */
 export const IntegrationBody = Type.Object(
   { ...members, warehouse: Type.Optional(WarehouseSchema) },
   { additionalProperties: false },

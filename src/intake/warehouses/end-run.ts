@@ -84,7 +84,7 @@ async function recordEnd(
   await recordChanges(tx, workspace.id, workspace.feed, { drafts }, clock);
 }
 
-/** Rows of which none synced: error; no rows: success. docs/decisions/warehouse-runs.md */
+/** Rows but none synced: error; no rows: success. docs/decisions/warehouse-runs.md */
 function statusOf(synced: number, failed: number): JobStatus {
   if (failed === 0) return "success";
   return synced > 0 ? "partial" : "error";

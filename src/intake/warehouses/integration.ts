@@ -33,7 +33,7 @@ export interface Integration {
 /** The kind of the jobs that sync; their subject is the id of the integration. */
 export const SYNC_JOB = "cdi.sync";
 
-/** How a run stands: spec: Sync job, with the publicly known values. */
+/** The states of a run. spec: Sync job, with the publicly known values. */
 export const JOB_STATUSES = ["running", "success", "partial", "error", "config_error"] as const;
 
 export type JobStatus = (typeof JOB_STATUSES)[number];

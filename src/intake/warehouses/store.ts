@@ -101,7 +101,7 @@ export async function deleteIntegrations(
   );
 }
 
-/** An integration with how far it got and how its last run stands. */
+/** An integration with how far it got and the state of its last run. */
 export interface IntegrationRow extends StoredIntegration {
   readonly workspaceId: number;
   /** Whether a manifest declared it. */
@@ -141,7 +141,7 @@ export async function selectIntegrations(
   ]);
 }
 
-/** Where an integration stands among those of all workspaces. */
+/** The place of an integration among those of all workspaces. */
 export interface IntegrationPlace {
   readonly workspaceId: number;
   readonly name: string;

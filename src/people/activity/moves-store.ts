@@ -174,7 +174,7 @@ function selectPage(
 ): Promise<MovedRow[]> {
   const columns = key.map(([column]) => `t.${column}`);
   const values = key.map(([, type], index) => `$${index + 5}::text::${type}`);
-  // `= any` beside the join makes every engine find the rows by key, whatever its statistics say.
+  // `= any` beside the join makes every engine find the rows by key, with any statistics.
   return tx.query<MovedRow>(
     `select case when t.${payload} is null or octet_length(t.${payload}::text) <= ${LARGEST_PAYLOAD_BYTES}
          then to_jsonb(t)::text end as row, move.place,

@@ -3,7 +3,7 @@ import { settleAll, type Transaction } from "../../database/database.ts";
 import { uuids } from "../../database/parameters/typed-list.ts";
 import type { ActivityPart } from "./size-store.ts";
 
-/** The tables, each with the part of which it has a row for every thing that a profile has. */
+/** The tables, each with the part of a profile that its rows hold. */
 const TABLES: readonly (readonly [table: string, part: ActivityPart | undefined])[] = [
   // Not by their summaries: retention keeps those, and nothing says that there is none without one.
   ["events", undefined],

@@ -17,7 +17,7 @@ export interface SmallRow {
   readonly revenue: string | null;
   readonly firstAt: Date | null;
   readonly lastAt: Date | null;
-  /** JSON, cut off after so many characters. */
+  /** JSON, cut off after a number of characters. */
   readonly details: string | null;
 }
 

@@ -48,7 +48,7 @@ export function exportRows(
   );
 }
 
-/** About so many characters go to the reader at once. */
+/** About how many characters go to the reader at once. */
 const PIECE_CHARACTERS = 262_144;
 
 function* piecesOf(rows: readonly object[]): Generator<string> {

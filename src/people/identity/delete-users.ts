@@ -36,7 +36,7 @@ type Kind =
 
 export type DeleteRequest = Readonly<Partial<Record<Kind, readonly unknown[]>>>;
 
-/** The kinds of identifiers, one of which a request may hold. */
+/** The kinds of identifiers; a request may hold one of them. */
 const KINDS: Readonly<Record<Kind, (element: unknown) => Checked<Selector>>> = {
   external_ids: selectExternalId,
   user_aliases: selectAlias,

@@ -14,7 +14,7 @@ export interface LoadGraphOptions extends GraphOptions {
 }
 
 /**
- * Reads all users that a request names, in a few statements whatever its size.
+ * Reads all users that a request names, in a few statements for a request of any size.
  *
  * @throws StaleRead if another transaction removed a profile, or its identifier, between the look-up of the
  *   identifier and the read of the profile. Later changes are noticed when the graph is saved.

@@ -99,7 +99,7 @@ export async function measureStored(
 /** What an export shows of a profile. */
 export type ShownProfile = Omit<ProfileRow, "version" | "updatedAtMicros">;
 
-/** A profile whose JSON is text, cut off after so many characters. */
+/** A profile whose JSON is text, cut off after a number of characters. */
 export type SmallProfile = Omit<
   ShownProfile,
   "aliases" | "standardAttributes" | "customAttributes"

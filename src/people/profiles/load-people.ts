@@ -66,7 +66,7 @@ export interface ReadOptions {
 }
 
 /**
- * Reads everything that a batch of writes needs, in at most five statements whatever its size, and one or
+ * Reads everything that a batch of writes needs, in at most five statements for a batch of any size, and one or
  * two more for platform_ids; in none at all if everything is cached.
  *
  * @throws StaleRead if data changed meanwhile.

@@ -46,7 +46,7 @@ export async function updateProfiles(
     : changeProfiles(tx, workspaceId, sorted, mostCustomBytes));
 }
 
-/** Adds attributes, whatever else is stored. */
+/** Adds attributes to what is stored. */
 const isMerePatch = ({ version, standardPatch, customPatch, email, phone }: ProfileUpdate) =>
   version === null &&
   email === undefined &&

@@ -76,7 +76,7 @@ const LOCKING_TRY = 3;
 const LARGE_BATCH = 256;
 
 /**
- * The only way in which users, and whatever belongs to them, are written: read, compute in memory, write with
+ * The only way in which users, and all that belongs to them, are written: read, compute in memory, write with
  * checks, and try again if what was read was stale (docs/decisions/read-compute-write.md).
  *
  * The first try reads and computes before its transaction begins, if there are caches: the transaction then takes

@@ -67,10 +67,10 @@ type Progress = Pick<ExactCount, "after" | "total" | "matching">;
 const START: Progress = { after: BEFORE_ALL, total: 0, matching: 0 };
 
 /**
- * Counts on from where a count stands. It leaves most of the time to others while they want it.
+ * Continues a count. It leaves most of the time to others while they want it.
  *
  * @param goesOn is asked after each portion, with how far the count has come.
- * @returns where it stands, and whether it has reached the last user.
+ * @returns how far it has come, and whether it has reached the last user.
  */
 async function countOn(
   { database, clock }: CountServices,

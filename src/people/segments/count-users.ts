@@ -21,7 +21,7 @@ export interface UserTotals {
 /** Counting these takes about as long as a large export holds up the embedded engine: fractions of a second. */
 const COUNTED_UP_TO = 1_000_000;
 
-/** A number is shown for a second, or for so many times as long as counting took: 2 % of the time goes into counting. */
+/** A number is shown for a second, or for this many times as long as counting took: 2 % of the time goes into counting. */
 const KEPT_FOR_MS = 1_000;
 const KEPT_FOR_COSTS = 50;
 

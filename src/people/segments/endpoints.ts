@@ -37,8 +37,8 @@ const Wanted = {
 const Size = {
   total: Type.Integer({ description: "All users of the workspace." }),
   matching: Type.Integer({ description: "Users who meet the filter." }),
-  low: Type.Integer({ description: "With 95 % certainty at least so many meet it." }),
-  high: Type.Integer({ description: "With 95 % certainty at most so many meet it." }),
+  low: Type.Integer({ description: "With 95 % certainty at least this many meet it." }),
+  high: Type.Integer({ description: "With 95 % certainty at most this many meet it." }),
   exact: Type.Boolean({ description: "Whether all users were counted." }),
 };
 
@@ -125,7 +125,7 @@ const CountId = Type.String({
 
 const Count = {
   count_id: CountId,
-  status: Type.Enum(["running", "finished", "cancelled"], { description: "How the count stands." }),
+  status: Type.Enum(["running", "finished", "cancelled"], { description: "The state of the count." }),
   counted: Type.Integer({ description: "Users counted so far." }),
   expected: Type.Integer({ description: "About how many users there are to count." }),
   matching: Type.Integer({ description: "Those of them who meet the filter." }),

@@ -15,7 +15,7 @@ export interface SegmentSize {
   readonly exact: boolean;
 }
 
-/** How many users a sample has at most: an error of about 1.4 % of all users, whatever their number. */
+/** How many users a sample has at most: an error of about 1.4 % of all users, however many there are. */
 const SAMPLE_USERS = 5_000;
 
 /** The users that an estimate of many reads. */

@@ -75,7 +75,7 @@ interface RawSet {
 
 /**
  * Checks version 2: each object names users by external ids, emails or phones, or by external ids
- * and one of the others, whatever the channel of the group.
+ * and one of the others, for groups of both channels.
  *
  * @throws Problem INVALID_REQUEST with all faults in `errors`; the message is the first one's, or
  *   `Invalid subscription group ID` where a group is unknown.

@@ -141,7 +141,7 @@ export interface DatedEmailStateRow extends EmailStateRow {
 }
 
 /**
- * Sets the state of addresses, whatever is stored, and whenever it was set: the last transaction decides. At most one
+ * Sets the state of addresses over what is stored, also if that was set later: the last transaction decides. At most one
  * row for each.
  *
  * @returns those that were new or different before; the others are unchanged.

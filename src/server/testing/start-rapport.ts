@@ -15,7 +15,7 @@ export interface StartOptions {
   readonly engine?: "memory" | `postgres://${string}` | `postgresql://${string}`;
   /** Settings by their names in the environment, such as `{ LOG_LEVEL: "info" }`. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** The time that Rapport starts at, and goes on from. By default that of this machine, whatever a test has frozen. */
+  /** The time that Rapport starts at, and goes on from. By default that of this machine, even if a test has frozen its own. */
   readonly now?: Date | string | number;
 }
 

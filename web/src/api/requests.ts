@@ -20,7 +20,7 @@ export type RequestFilter = Pick<Query, "status" | "key" | "user" | "endpoint" |
 
 const PAGE = 50;
 
-/** A page that stays open shows so many at most; older ones are loaded again on request. */
+/** A page that stays open shows at most this many; older ones are loaded again on request. */
 const MOST_SHOWN = 500;
 
 const optionsOf = (name: string, filter: RequestFilter) => {

@@ -24,7 +24,7 @@ interface CodeEditorProps {
 }
 
 /**
- * An editor for HTML with Liquid. It stands in a shadow root, because there CodeMirror writes its styles as
+ * An editor for HTML with Liquid. It is in a shadow root, because there CodeMirror writes its styles as
  * constructed style sheets: in the document it would write <style>, which the Content-Security-Policy refuses.
  */
 export function CodeEditor({ label, initial, faults, onChange }: CodeEditorProps) {

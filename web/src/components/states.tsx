@@ -123,7 +123,7 @@ interface LoadedProps<Data> {
 }
 
 /**
- * Shows what a query loaded, or how it stands. What was loaded once stays while a refresh fails, with a sentence that
+ * Shows what a query loaded, or its state. What was loaded once stays while a refresh fails, with a sentence that
  * says so, unless the server refused it: what a person may no longer see, or what is gone, is not shown.
  */
 export function Loaded<Data>({ from, lines = 6, page, children }: LoadedProps<Data>) {

@@ -51,7 +51,7 @@ const inlineOf = (kind: AnyKind): TSchema =>
     ),
   );
 
-/** What an integration may add to a connection, whatever its kind; `faultOfPlace` checks it by the kind. */
+/** What an integration may add to a connection of any kind; `faultOfPlace` checks it by the kind. */
 const PLACES: TProperties = Object.fromEntries(
   KINDS.flatMap(({ place }) => Object.keys(place)).map((setting) => [
     setting,
@@ -129,7 +129,7 @@ export const placeOf = (warehouse: Warehouse): string => `${warehouse.type} ${pl
 export const hostsOf = (warehouse: Warehouse): readonly HostAndPort[] =>
   kindOf(warehouse).hostsOf(warehouse);
 
-/** Whether what is read lies below the `root` of its connection, if that has one. */
+/** Whether what is read is below the `root` of its connection, if that has one. */
 export const isBelowRoot = (warehouse: Warehouse): boolean =>
   warehouse.root === undefined || (kindOf(warehouse).isBelowRoot?.(warehouse) ?? true);
 

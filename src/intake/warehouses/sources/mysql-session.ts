@@ -144,7 +144,7 @@ export async function openSession(settings: MysqlSettings, opening: Opening): Pr
     try {
       if (failure) throw failure;
       isRunning = true;
-      // Bytes: a value is text whatever its type, and nothing is computed from it.
+      // Bytes: a value of any type is text, and nothing is computed from it.
       const query = client.query({ sql: statement, rowsAsArray: true, typeCast: false });
       query.on("error", fail).on("fields", (columns) => described([columns ?? []].flat()));
       query.on("end", () => {

@@ -40,7 +40,7 @@ interface SourceKind<
   placeOf(place: Static<TObject<Place>>): string;
   /** The hosts that are called, as far as the settings say. */
   hostsOf(warehouse: SettingsOf<Connection, Place>): readonly HostAndPort[];
-  /** Whether a place lies below the connection's `root`; absent where a connection has none. */
+  /** Whether a place is below the connection's `root`; absent if a connection has none. */
   isBelowRoot?(warehouse: SettingsOf<Connection, Place>): boolean;
   /**
    * Opens the source. When the signal is aborted, pending reads throw soon.
@@ -184,7 +184,7 @@ export interface Strays {
 
 export interface StrayRow {
   readonly why: "timeless" | "future" | "broken";
-  /** Its identifiers; of a broken line, where it stands. */
+  /** Its identifiers; for a broken line, its place in the file. */
   readonly identity: Readonly<Record<string, string>>;
   /** As the source writes it. */
   readonly updatedAt: string | null;

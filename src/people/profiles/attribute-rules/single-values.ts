@@ -10,7 +10,7 @@ export type Rule = (name: string, value: unknown, now: Date) => Checked<Json>;
 
 const invalid = (name: string, reason: string) => refusedAt(name, "INVALID_ATTRIBUTE", reason);
 
-/** A string of at most so many characters. */
+/** A string with a greatest length. */
 export function text(maxCharacters: number): Rule {
   return (name, value) => {
     if (typeof value !== "string") return invalid(name, `${describeValue(value)} is not a string`);

@@ -39,7 +39,7 @@ export function Charts({ data, period }: ChartsProps) {
   );
 }
 
-/** At least so many, however short the server has been counting. */
+/** At least this many, however short a time the server has been counting. */
 const LEAST_SLOTS = 60;
 
 /** From a little before the first request; ten seconds that are not over yet would look like a fall. */

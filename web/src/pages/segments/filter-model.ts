@@ -43,7 +43,7 @@ export const isGroup = (item: Condition | Group): item is Group => "items" in it
 /** How many levels a group takes, with those that "not" takes. */
 export const levelsOf = ({ isNot }: Pick<Group, "isNot">): number => (isNot ? 2 : 1);
 
-/** Whether a group fits into one that has so many levels above its items. */
+/** Whether a group fits into another one, by the number of levels above its items. */
 export const fitsBelow = (levels: number): boolean => levels + 1 <= MOST_LEVELS;
 
 const negatedIf = (isNot: boolean, filter: FilterJson): FilterJson =>

@@ -135,7 +135,7 @@ function Edit({ workspace, segment, first }: EditProps) {
   );
 }
 
-/** Whether a filter is that of the segment as it is stored, whatever the builder did to its form. */
+/** Whether a filter means the same as the stored one of the segment, in the builder's form or another. */
 const sameFilter = (filter: FilterJson, segment: Segment | undefined): boolean =>
   segment !== undefined &&
   JSON.stringify(filter) === JSON.stringify(filterOf(groupOf(segment.filter)));

@@ -125,7 +125,9 @@ const CountId = Type.String({
 
 const Count = {
   count_id: CountId,
-  status: Type.Enum(["running", "finished", "cancelled"], { description: "The state of the count." }),
+  status: Type.Enum(["running", "finished", "cancelled"], {
+    description: "The state of the count.",
+  }),
   counted: Type.Integer({ description: "Users counted so far." }),
   expected: Type.Integer({ description: "About how many users there are to count." }),
   matching: Type.Integer({ description: "Those of them who meet the filter." }),

@@ -100,6 +100,7 @@ export const ofDeclared = (server: TestServer): Samples => {
     "GET /admin/v1/workspaces": () => ({}),
     [`GET ${PATH}`]: () => ({}),
     [`PUT ${PATH}`]: newWorkspace({ allow_reset: true, settings }),
+    [`DELETE ${PATH}`]: ofNewWorkspace(),
     [`GET ${PATH}/settings`]: () => ({}),
     [`PUT ${PATH}/settings`]: ofNewWorkspace(settings),
     ...ofList(`${PATH}/apps`, { name: "Web", platform: "web" }),

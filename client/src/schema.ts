@@ -2301,6 +2301,36 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/workspaces/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Reads the workspace with this name.
+         * @description Needs the administrator's token, or a session of the dashboard with `add_remove_app_groups` of the company.
+         */
+        get: operations["getWorkspace"];
+        /**
+         * Creates the workspace with this name, or changes it; omitted fields reset to their defaults.
+         * @description Needs the administrator's token, or a session of the dashboard with `add_remove_app_groups` of the company.
+         */
+        put: operations["putWorkspace"];
+        post?: never;
+        /**
+         * Deletes a workspace with everything in it, if it has no users or allow_reset: true.
+         * @description Its API keys stop working, on other servers within a second. A manifest that still declares it creates it again, empty.
+         *
+         *     Needs the administrator's token, or a session of the dashboard with `add_remove_app_groups` of the company.
+         */
+        delete: operations["deleteWorkspace"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/v1/workspaces/{name}/manifest": {
         parameters: {
             query?: never;
@@ -2358,30 +2388,6 @@ export interface paths {
          */
         get: operations["listWorkspaces"];
         put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/admin/v1/workspaces/{name}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Reads the workspace with this name.
-         * @description Needs the administrator's token, or a session of the dashboard with `add_remove_app_groups` of the company.
-         */
-        get: operations["getWorkspace"];
-        /**
-         * Creates the workspace with this name, or changes it; omitted fields reset to their defaults.
-         * @description Needs the administrator's token, or a session of the dashboard with `add_remove_app_groups` of the company.
-         */
-        put: operations["putWorkspace"];
         post?: never;
         delete?: never;
         options?: never;
@@ -16643,6 +16649,159 @@ export interface operations {
             };
         };
     };
+    getWorkspace: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "Newsletter",
+                     *       "allow_reset": true,
+                     *       "settings": {
+                     *         "track_max_updates": 75,
+                     *         "intake": "lenient",
+                     *         "multi_language": true
+                     *       },
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The name. */
+                        name: string;
+                        /** @description Whether the workspace may be emptied by a reset. */
+                        allow_reset: boolean;
+                        settings: components["schemas"]["WorkspaceSettings"];
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    putWorkspace: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "allow_reset": true,
+                 *       "settings": {
+                 *         "track_max_updates": 75,
+                 *         "intake": "lenient",
+                 *         "multi_language": true
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Whether POST /admin/v1/workspaces/{name}/reset may empty it. false by default. */
+                    allow_reset?: boolean;
+                    settings?: components["schemas"]["WorkspaceSettings"];
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "Newsletter",
+                     *       "allow_reset": true,
+                     *       "settings": {
+                     *         "track_max_updates": 75,
+                     *         "intake": "lenient",
+                     *         "multi_language": true
+                     *       },
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The name. */
+                        name: string;
+                        /** @description Whether the workspace may be emptied by a reset. */
+                        allow_reset: boolean;
+                        settings: components["schemas"]["WorkspaceSettings"];
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    deleteWorkspace: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
     exportManifest: {
         parameters: {
             query?: never;
@@ -16817,122 +16976,6 @@ export interface operations {
                             allow_reset: boolean;
                             settings: components["schemas"]["WorkspaceSettings"];
                         }[];
-                        /**
-                         * @description `success`, or what is wrong.
-                         * @constant
-                         */
-                        message: "success";
-                    };
-                };
-            };
-        };
-    };
-    getWorkspace: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /**
-                 * @description The name of the workspace.
-                 * @example demo
-                 */
-                name: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "name": "Newsletter",
-                     *       "allow_reset": true,
-                     *       "settings": {
-                     *         "track_max_updates": 75,
-                     *         "intake": "lenient",
-                     *         "multi_language": true
-                     *       },
-                     *       "message": "success"
-                     *     }
-                     */
-                    "application/json": {
-                        /** @description The name. */
-                        name: string;
-                        /** @description Whether the workspace may be emptied by a reset. */
-                        allow_reset: boolean;
-                        settings: components["schemas"]["WorkspaceSettings"];
-                        /**
-                         * @description `success`, or what is wrong.
-                         * @constant
-                         */
-                        message: "success";
-                    };
-                };
-            };
-        };
-    };
-    putWorkspace: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /**
-                 * @description The name of the workspace.
-                 * @example demo
-                 */
-                name: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "allow_reset": true,
-                 *       "settings": {
-                 *         "track_max_updates": 75,
-                 *         "intake": "lenient",
-                 *         "multi_language": true
-                 *       }
-                 *     }
-                 */
-                "application/json": {
-                    /** @description Whether POST /admin/v1/workspaces/{name}/reset may empty it. false by default. */
-                    allow_reset?: boolean;
-                    settings?: components["schemas"]["WorkspaceSettings"];
-                };
-            };
-        };
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "name": "Newsletter",
-                     *       "allow_reset": true,
-                     *       "settings": {
-                     *         "track_max_updates": 75,
-                     *         "intake": "lenient",
-                     *         "multi_language": true
-                     *       },
-                     *       "message": "success"
-                     *     }
-                     */
-                    "application/json": {
-                        /** @description The name. */
-                        name: string;
-                        /** @description Whether the workspace may be emptied by a reset. */
-                        allow_reset: boolean;
-                        settings: components["schemas"]["WorkspaceSettings"];
                         /**
                          * @description `success`, or what is wrong.
                          * @constant

@@ -61,14 +61,12 @@ const COMMANDS: Readonly<Record<string, [about: string, load: () => Promise<Comm
     () => import("./sign-in.ts"),
   ],
   audit: ["Checks and exports the audit of a running server.", () => import("./audit.ts")],
+  workspaces: ["Lists and deletes workspaces.", () => import("./workspaces.ts")],
   reset: [
     "Deletes the users of a workspace that has allow_reset: true.",
     () => import("./reset.ts"),
   ],
-  doctor: [
-    "Checks the engine, the schema, files, clock, disk and ports, and suggests fixes.",
-    () => import("./doctor.ts"),
-  ],
+  doctor: ["Checks engine, schema, files, clock, disk and ports.", () => import("./doctor.ts")],
   settings: ["Lists every setting of a server.", () => import("./settings.ts")],
   completion: [
     "Prints a completion script for bash, zsh or fish.",

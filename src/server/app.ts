@@ -1,5 +1,6 @@
 import { apiKeyEndpoints, scimTokenEndpoints } from "../admin/access/credential-endpoints.ts";
 import { apiKeys, scimTokens } from "../admin/access/resources.ts";
+import { deleteSecretsOfKeys } from "../admin/access/secret-store.ts";
 import { auditEndpoints } from "../admin/audit/endpoints.ts";
 import { backupEndpoints } from "../admin/backup/endpoints.ts";
 import type { JobKind } from "../admin/jobs/job.ts";
@@ -13,6 +14,10 @@ import {
 import { sealingEndpoints } from "../admin/secrets/endpoints.ts";
 import type { SealedKind } from "../admin/secrets/rotate.ts";
 import { apps } from "../admin/workspaces/apps.ts";
+import {
+  type ReferenceEraser,
+  sweepDeletedWorkspaces,
+} from "../admin/workspaces/delete-workspace.ts";
 import { workspaceEndpoints } from "../admin/workspaces/endpoints.ts";
 import type { Eraser } from "../admin/workspaces/reset.ts";
 import type { Resource } from "../admin/workspaces/resource.ts";
@@ -29,6 +34,7 @@ import { sweepTraffic } from "../dashboard/overview/share-traffic.ts";
 import { dashboardPages } from "../dashboard/pages/pages.ts";
 import { dashboardUserAdminEndpoints } from "../dashboard/scim/admin-endpoints.ts";
 import { scimEndpoints } from "../dashboard/scim/endpoints.ts";
+import { forgetWorkspaceOfUsers } from "../dashboard/scim/forget-workspace.ts";
 import { scimDefaults } from "../dashboard/scim/resources.ts";
 import { signInEndpoints } from "../dashboard/sign-in/endpoints.ts";
 import { deleteExpiredLinks } from "../dashboard/sign-in/links-store.ts";
@@ -59,6 +65,7 @@ import { sweepImports } from "../intake/import/import-batch.ts";
 import { deleteAllImports, eraseNotes } from "../intake/import/imports-store.ts";
 import { trackEndpoints } from "../intake/track/endpoints.ts";
 import { warehouseAdminEndpoints } from "../intake/warehouses/admin-endpoints.ts";
+import { withdrawConnections } from "../intake/warehouses/connection-store.ts";
 import { connectionCredentials, connections } from "../intake/warehouses/connections.ts";
 import { warehouseEndpoints } from "../intake/warehouses/endpoints.ts";
 import { eraseSyncs, RETAINED_ROW_LOG, sweepSyncs } from "../intake/warehouses/forget.ts";
@@ -232,6 +239,14 @@ export const ERASERS: readonly Eraser[] = [
   deleteAllRequests,
 ];
 
+/** What refers to a workspace outside its rows, which a deletion removes. */
+export const REFERENCE_ERASERS: readonly ReferenceEraser[] = [
+  // First: the keys are rows of the workspace.
+  deleteSecretsOfKeys,
+  withdrawConnections,
+  forgetWorkspaceOfUsers,
+];
+
 /** What erasing a person removes outside the person's own rows: one for every feature that may name people. */
 export const TRACE_ERASERS: readonly TraceEraser[] = [
   eraseAnswers,
@@ -272,4 +287,5 @@ export const SWEEPERS: readonly ((
   sweepDeadLetters,
   sweepTraffic,
   sweepRequests,
+  sweepDeletedWorkspaces,
 ];

@@ -43,7 +43,14 @@ import { createQuotas } from "../people/quotas/quotas.ts";
 import { createCountSlots } from "../people/segments/count-exactly.ts";
 import { createUserTotals } from "../people/segments/count-users.ts";
 import { createSetQueue } from "../people/subscriptions/set-group-states.ts";
-import { COMPANY_RESOURCES, ERASERS, RESOURCES, SEALED_KINDS, TRACE_ERASERS } from "./app.ts";
+import {
+  COMPANY_RESOURCES,
+  ERASERS,
+  REFERENCE_ERASERS,
+  RESOURCES,
+  SEALED_KINDS,
+  TRACE_ERASERS,
+} from "./app.ts";
 import type { Config } from "./config.ts";
 import { findAdminToken, startSealingAs } from "./server-secrets.ts";
 
@@ -105,6 +112,7 @@ export async function createServices(config: Config, watching: Watching) {
     shortestSecret: config.shortestSecret,
     companyResources: COMPANY_RESOURCES,
     erasers: ERASERS,
+    referenceErasers: REFERENCE_ERASERS,
     traceErasers: TRACE_ERASERS,
     readiness: { isReady: false },
     sealing,

@@ -9,6 +9,7 @@ import { randomUUID } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
+import { sweepDeletedWorkspaces } from "../../src/admin/workspaces/delete-workspace.ts";
 import { packageRoot } from "../../src/base/package-root.ts";
 import { dumpDatabase, readTables } from "../../src/database/backup/dump-database.ts";
 import { MOVED_TABLES } from "../../src/people/activity/moves-store.ts";
@@ -123,6 +124,7 @@ const VALUES: Readonly<Record<string, () => unknown>> = {
   boolean: () => true,
   text: () => `text ${randomUUID()}`,
   uuid: () => randomUUID(),
+  json: () => "{}",
   jsonb: () => "{}",
   "integer[]": () => "{}",
   "text[]": () => "{}",
@@ -186,6 +188,7 @@ const KEPT_BY_RESET = [
   "capture_heads",
   // A reader from before learns that something is missing.
   "change_heads",
+  "deleted_workspaces",
   "external_id_removals",
   "integrations",
   "jobs",
@@ -226,6 +229,28 @@ describe("the reset of a workspace", () => {
     );
     const unknown = KEPT_BY_RESET.filter((table) => !tables.has(table));
     assert.deepEqual(unknown, [], "there is no such table");
+  });
+});
+
+describe("the deletion of a workspace", () => {
+  test("a deletion empties every table that has a workspace, and the sweep removes what was written meanwhile", async () => {
+    const workspace = await server.workspace();
+    const id = await workspaceIdOf(workspace.name);
+    const tables = new Map(
+      (await readTables(server.database))
+        .filter(({ columns }) => columns.some(({ name }) => name === "workspace_id"))
+        .filter(({ table }) => !["workspaces", "deleted_workspaces"].includes(table))
+        .map(({ table, columns }) => [table, columns]),
+    );
+    assert.ok(tables.size > KEPT_BY_RESET.length);
+    await fillEach(id, tables);
+    const deletion = await server.admin("DELETE", `/admin/v1/workspaces/${workspace.name}`);
+    assert.equal(deletion.status, 200);
+    assert.deepEqual(await filled(id, tables), []);
+
+    await fillEach(id, tables);
+    await sweepDeletedWorkspaces(server.database, new Date(Date.now() + 2 * 3_600_000));
+    assert.deepEqual(await filled(id, tables), []);
   });
 });
 

@@ -88,6 +88,7 @@ describe("rapport --help", () => {
       "scim-tokens",
       "sign-in",
       "audit",
+      "workspaces",
       "reset",
       "doctor",
       "settings",

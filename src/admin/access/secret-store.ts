@@ -58,6 +58,20 @@ export async function deleteLiveSecrets(
   );
 }
 
+/** The same for all API keys of a workspace, which can be declared elsewhere then. */
+export async function deleteSecretsOfKeys(
+  tx: Transaction,
+  { id }: { readonly id: number },
+  now: Date,
+): Promise<void> {
+  await tx.query(
+    `delete from secrets
+     where owner_id in (select key_id from api_keys where workspace_id = $1)
+       and (expires_at is null or expires_at > $2)`,
+    [id, now],
+  );
+}
+
 /** The hashes of secrets that are valid until they are rotated, by owner. */
 export async function selectCurrentHashes(
   database: Queryable,

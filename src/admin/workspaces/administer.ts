@@ -1,10 +1,10 @@
-import type { Context } from "../../base/context/context.ts";
+import type { Context, WorkspaceContext } from "../../base/context/context.ts";
 import { Problem } from "../../base/problem.ts";
 import type { Database, Transaction } from "../../database/database.ts";
 import type { Authenticator } from "../../http/callers.ts";
 import { recordChanges } from "../audit/audit.ts";
 import type { Change, Editable, Entry, ResourceServices, SlowChecks } from "./resource.ts";
-import { lockForApply } from "./store.ts";
+import { hasWorkspace, lockForApply } from "./store.ts";
 
 /* Changes to resources through the admin API, one entry at a time. Every change is audited. */
 
@@ -61,12 +61,20 @@ export async function changeDeclared<Result>(
 ): Promise<Result> {
   const result = await database.transaction(async (tx) => {
     await lockForApply(tx);
+    await requireWorkspace(tx, context);
     const done = await work(tx);
     await recordChanges(tx, clock, context, done.changes);
     return done.result;
   });
   authenticator.forget();
   return result;
+}
+
+/** @throws Problem NOT_FOUND if the workspace was deleted while the request waited. */
+async function requireWorkspace(tx: Transaction, context: Context): Promise<void> {
+  const { workspace } = context as Partial<WorkspaceContext>;
+  if (!workspace || (await hasWorkspace(tx, workspace.id))) return;
+  throw new Problem("NOT_FOUND", `There is no workspace '${workspace.name}'.`);
 }
 
 /** The entry with this identity. @throws Problem NOT_FOUND. */

@@ -12,6 +12,7 @@ import {
   type ManifestResources,
   publishedSchema,
 } from "./apply-manifest.ts";
+import { type DeleteServices, deleteWorkspace } from "./delete-workspace.ts";
 import { type ExportManifestServices, exportManifest } from "./export-manifest.ts";
 import { type ResetServices, resetWorkspace } from "./reset.ts";
 import type { Change as ManifestChange } from "./resource.ts";
@@ -133,6 +134,23 @@ const resetEndpoint = endpoint({
   return { status: 200, body: { message: "success" } };
 });
 
+const deleteEndpoint = endpoint({
+  name: "deleteWorkspace",
+  method: "DELETE",
+  path: "/admin/v1/workspaces/:name",
+  takesLong: true,
+  refusals: ["NOT_FOUND", "CONFLICT"],
+  summary: "Deletes a workspace with everything in it, if it has no users or allow_reset: true.",
+  description:
+    "Its API keys stop working, on other servers within a second. A manifest that still declares it creates it again, empty.",
+  access: byAdministrator("add_remove_app_groups"),
+  params: OfWorkspace,
+  replies: { 200: Type.Object({ message: Success }) },
+}).handledBy(async (services: DeleteServices, context, { params }) => {
+  await deleteWorkspace(services, context, params.name);
+  return { status: 200, body: { message: "success" } };
+});
+
 const exportEndpoint = endpoint({
   name: "exportManifest",
   method: "GET",
@@ -157,4 +175,10 @@ const exportEndpoint = endpoint({
   return { status: 200, body: { manifest, variables: [...variables], message: "success" } };
 });
 
-export const workspaceEndpoints = [applyEndpoint, schemaEndpoint, resetEndpoint, exportEndpoint];
+export const workspaceEndpoints = [
+  applyEndpoint,
+  schemaEndpoint,
+  resetEndpoint,
+  deleteEndpoint,
+  exportEndpoint,
+];

@@ -103,20 +103,29 @@ const WORKSPACE_COLUMNS = 'w.workspace_id as id, w.name, w.allow_reset as "allow
 export interface WorkspaceBefore {
   /** The workspace of this name, if there is one. */
   readonly known: WorkspaceRow | undefined;
-  /** The id of the next new workspace. */
+  /** The id of the next new workspace: higher than that of any that there is or was. */
   readonly nextId: number;
 }
 
 /** Reads the workspace of a name, and none of the others: a server can have thousands. */
 export async function selectWorkspaceBefore(tx: Queryable, name: string): Promise<WorkspaceBefore> {
   const rows = await tx.query<{ readonly nextId: number; readonly known: WorkspaceRow | null }>(
-    `select last.id + 1 as "nextId", (select to_jsonb(known) from (
-       select ${WORKSPACE_COLUMNS} from workspaces w where w.name = $1) known) as known
-     from (select coalesce(max(workspace_id), 0) as id from workspaces) last`,
+    `select greatest((select max(workspace_id) from workspaces),
+         (select max(workspace_id) from deleted_workspaces), 0) + 1 as "nextId",
+       (select to_jsonb(known) from (
+          select ${WORKSPACE_COLUMNS} from workspaces w where w.name = $1) known) as known`,
     [name],
   );
   const [{ nextId, known } = { nextId: 1, known: null }] = rows;
   return { nextId, known: known ?? undefined };
+}
+
+/** Whether the workspace still exists. */
+export async function hasWorkspace(database: Queryable, workspaceId: number): Promise<boolean> {
+  const rows = await database.query("select from workspaces where workspace_id = $1", [
+    workspaceId,
+  ]);
+  return rows.length > 0;
 }
 
 export async function selectWorkspaces(database: Queryable): Promise<WorkspaceRow[]> {

@@ -13,6 +13,12 @@ export async function selectDefaults(
   return rows[0]?.defaults;
 }
 
+/** Those of every company. */
+export const selectAllDefaults = (
+  database: Queryable,
+): Promise<{ readonly companyId: string; readonly defaults: Defaults }[]> =>
+  database.query('select company_id as "companyId", defaults from scim_defaults');
+
 export async function upsertDefaults(
   tx: Transaction,
   companyId: string,

@@ -118,6 +118,48 @@ export async function deleteUser(
   return rows[0]?.attributes;
 }
 
+/** Users whose permissions name a workspace, in the order of their ids; the next page begins after the last one's. */
+export const selectUsersOfWorkspace = (
+  database: Queryable,
+  workspaceName: string,
+  after: string | undefined,
+  limit: number,
+): Promise<User[]> =>
+  database.query<User>(
+    `select ${USER_COLUMNS} from dashboard_users
+     where attributes::jsonb @> $1::text::jsonb and ($2::uuid is null or user_id > $2)
+     order by user_id limit $3`,
+    [
+      JSON.stringify({ permissions: { appGroup: [{ appGroupName: workspaceName }] } }),
+      after ?? null,
+      limit,
+    ],
+  );
+
+/** What users are from now on; who last changed them stays. */
+export async function updateAttributes(
+  tx: Transaction,
+  users: readonly {
+    readonly id: string;
+    readonly attributes: UserAttributes;
+    readonly searchable: JsonObject;
+  }[],
+  now: Date,
+): Promise<void> {
+  await tx.query(
+    `update dashboard_users u set attributes = new.attributes::json,
+       searchable = new.searchable::jsonb, updated_at = $4
+     from unnest($1::uuid[], $2::text[], $3::text[]) as new (id, attributes, searchable)
+     where u.user_id = new.id`,
+    [
+      users.map(({ id }) => id),
+      users.map(({ attributes }) => JSON.stringify(attributes)),
+      users.map(({ searchable }) => JSON.stringify(searchable)),
+      now,
+    ],
+  );
+}
+
 /** By user name. The text is looked for in user names and in names, whose searchable form is in lower case. */
 export async function selectPeople(
   database: Queryable,

@@ -78,6 +78,17 @@ export async function deleteConnections(
   ]);
 }
 
+/** No connection lists the workspace any more. */
+export const withdrawConnections = async (
+  tx: Queryable,
+  { name }: { readonly name: string },
+): Promise<void> => {
+  await tx.query(
+    "update connections set workspaces = array_remove(workspaces, $1) where $1 = any(workspaces)",
+    [name],
+  );
+};
+
 interface SealedRow {
   readonly companyId: string;
   readonly name: string;

@@ -1,0 +1,31 @@
+import type { Transaction } from "../../database/database.ts";
+import type { Permissions, SearchableForm } from "./dashboard-user.ts";
+import { selectUsersOfWorkspace, updateAttributes } from "./store.ts";
+
+/** How many users are read and written at once. */
+const USERS_AT_ONCE = 500;
+
+export const withoutWorkspace = (permissions: Permissions, name: string): Permissions => ({
+  ...permissions,
+  appGroup: permissions.appGroup.filter(({ appGroupName }) => appGroupName !== name),
+});
+
+/** Takes from all dashboard users what they are permitted in a workspace. */
+export async function withdrawPermissions(
+  tx: Transaction,
+  workspaceName: string,
+  now: Date,
+  searchable: SearchableForm,
+): Promise<void> {
+  for (let after: string | undefined; ; ) {
+    const users = await selectUsersOfWorkspace(tx, workspaceName, after, USERS_AT_ONCE);
+    const changed = users.map(({ id, attributes: before, createdAt }) => {
+      const permissions = withoutWorkspace(before.permissions, workspaceName);
+      const attributes = { ...before, permissions };
+      return { id, attributes, searchable: searchable(id, attributes, createdAt, now) };
+    });
+    if (changed.length > 0) await updateAttributes(tx, changed, now);
+    if (users.length < USERS_AT_ONCE) return;
+    after = users.at(-1)?.id;
+  }
+}

@@ -26,7 +26,7 @@ import type { GraphChanges } from "./identity-graph.ts";
  * was written since.
  *
  * @param isLocked whether the profiles were locked when they were read.
- * @returns whether an external_id leaves a user who still exists.
+ * @returns whether an external_id leaves a user who still exists, or is deprecated.
  * @throws a serialization failure if a profile or an identifier has changed.
  */
 export async function saveGraph(
@@ -56,8 +56,9 @@ export async function saveGraph(
   return takesIds;
 }
 
-/** Id caches cannot notice by themselves that an external_id leaves a user who still exists. */
-function takesExternalIds({ removedIdentifiers, removedIds }: GraphChanges): boolean {
+/** Id caches cannot notice by themselves that an external_id leaves a user who still exists, or is deprecated. */
+function takesExternalIds({ removedIdentifiers, removedIds, redirected }: GraphChanges): boolean {
+  if (redirected.some(({ isRename }) => isRename)) return true;
   const gone = new Set(removedIds);
   return removedIdentifiers.some(
     ({ kind, profileId }) => kind === "external_id" && !gone.has(profileId),

@@ -1,3 +1,5 @@
+import type { Workspace } from "../../base/context/workspace.ts";
+
 /** The least number of external ids that a process can cache, at about 150 bytes each. */
 const CACHED_IDS = 125_000;
 
@@ -7,23 +9,34 @@ const CACHED_IDS = 125_000;
  *
  * - If the profile is gone (merged, deleted), an update finds no row, and the batch runs again without
  *   the cache.
- * - An external_id leaves a profile that still exists only by a removal. Removals are counted in the
- *   database; cached ids belong to one count, which the transaction that relies on them checks
+ * - An external_id leaves a profile that still exists only by a removal, and is deprecated only by a rename. Both are
+ *   counted in the database; cached ids belong to one count, which the transaction that relies on them checks
  *   (`writePeopleAt`).
  */
 export interface IdCache {
-  get(workspaceId: number, externalId: string): string | undefined;
+  get(scope: IdScope, externalId: string): string | undefined;
   /** Caches an id that was read when the count was `removals`, unless the count has changed since. */
-  store(workspaceId: number, externalId: string, profileId: string, removals: number): void;
-  /** The count that the cached ids of a workspace belong to; undefined before `expect` was called. */
-  removals(workspaceId: number): number | undefined;
-  /** Sets the count; a different one drops the cached ids of the workspace. */
-  expect(workspaceId: number, removals: number): void;
+  store(scope: IdScope, externalId: string, profileId: string, removals: number): void;
+  /** The count that the cached ids of a scope belong to; undefined before `expect` was called. */
+  removals(scope: IdScope): number | undefined;
+  /** Sets the count; a different one drops the cached ids of the scope. */
+  expect(scope: IdScope, removals: number): void;
 }
+
+/** What cached ids belong to: see `idScope`. */
+export type IdScope = number;
+
+/**
+ * A workspace, and apart from it the same workspace while its change feed is on: then only present external ids are
+ * cached, because changes name a user by the one that led to it.
+ */
+export const idScope = ({ id, feed }: Pick<Workspace, "id" | "feed">): IdScope =>
+  feed === null ? id : -id;
 
 /** An id cache with the count of removals that a batch started from. */
 export interface CachedIds {
   readonly idCache: IdCache;
+  readonly scope: IdScope;
   readonly removals: number;
 }
 
@@ -32,41 +45,41 @@ export interface CachedIds {
  * young one. A list in the order of use (LRU) took a tenth of the server's time.
  */
 export function createIdCache(capacity = CACHED_IDS): IdCache {
-  const counts = new Map<number, number>();
-  let young = new Map<number, Map<string, string>>();
+  const counts = new Map<IdScope, number>();
+  let young = new Map<IdScope, Map<string, string>>();
   let old = young;
   let size = 0;
 
-  function put(workspaceId: number, externalId: string, profileId: string): void {
-    if (young.get(workspaceId)?.get(externalId) === profileId) return;
+  function put(scope: IdScope, externalId: string, profileId: string): void {
+    if (young.get(scope)?.get(externalId) === profileId) return;
     if (size >= capacity) {
       old = young;
       young = new Map();
       size = 0;
     }
-    const ids = young.get(workspaceId);
+    const ids = young.get(scope);
     if (ids) ids.set(externalId, profileId);
-    else young.set(workspaceId, new Map([[externalId, profileId]]));
+    else young.set(scope, new Map([[externalId, profileId]]));
     size++;
   }
 
   return {
-    get(workspaceId, externalId) {
-      const recent = young.get(workspaceId)?.get(externalId);
+    get(scope, externalId) {
+      const recent = young.get(scope)?.get(externalId);
       if (recent !== undefined) return recent;
-      const earlier = old.get(workspaceId)?.get(externalId);
-      if (earlier !== undefined) put(workspaceId, externalId, earlier);
+      const earlier = old.get(scope)?.get(externalId);
+      if (earlier !== undefined) put(scope, externalId, earlier);
       return earlier;
     },
-    store(workspaceId, externalId, profileId, removals) {
-      if (counts.get(workspaceId) === removals) put(workspaceId, externalId, profileId);
+    store(scope, externalId, profileId, removals) {
+      if (counts.get(scope) === removals) put(scope, externalId, profileId);
     },
-    removals: (workspaceId) => counts.get(workspaceId),
-    expect(workspaceId, removals) {
-      if (counts.get(workspaceId) === removals) return;
-      counts.set(workspaceId, removals);
-      young.delete(workspaceId);
-      old.delete(workspaceId);
+    removals: (scope) => counts.get(scope),
+    expect(scope, removals) {
+      if (counts.get(scope) === removals) return;
+      counts.set(scope, removals);
+      young.delete(scope);
+      old.delete(scope);
     },
   };
 }

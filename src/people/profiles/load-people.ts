@@ -3,7 +3,7 @@ import { idInBucketOf } from "../../database/buckets.ts";
 import type { Queryable, Transaction } from "../../database/database.ts";
 import type { AddressCache } from "./address-cache.ts";
 import { selectIdentifiers } from "./holders-store.ts";
-import type { CachedIds, IdCache } from "./id-cache.ts";
+import type { CachedIds } from "./id-cache.ts";
 import {
   emailValue,
   type Identifier,
@@ -57,6 +57,8 @@ export interface Reading {
   readonly cached: Cached | undefined;
   /** Whether to rely on the caches, which may be stale. */
   readonly usesCaches: boolean;
+  /** Whether a change feed will name the users, each by the present external_id. */
+  readonly isFollowed: boolean;
 }
 
 export interface ReadOptions {
@@ -72,23 +74,23 @@ export interface ReadOptions {
  * @throws StaleRead if data changed meanwhile.
  */
 export async function readPeople(
-  { from, lock, cached, usesCaches }: Reading,
+  { from, lock, cached, usesCaches, isFollowed }: Reading,
   workspaceId: number,
   targets: readonly Target[],
   { newId, bare }: ReadOptions,
 ): Promise<People> {
-  const { idCache, addressCache } = (usesCaches && cached) || {};
-  const { hits, wanted } = lookUpCached(targets, workspaceId, idCache);
+  const { addressCache } = (usesCaches && cached) || {};
+  const { hits, wanted } = lookUpCached(targets, usesCaches ? cached : undefined);
   const all = await findIdentifiers(from, workspaceId, wanted);
   const platformIds = platformIdsOf(targets);
   const merged = await followMerged(from, workspaceId, platformIds);
   const named = new Set([...platformIds, ...merged.values(), ...hits.values()]);
   const found = await withoutUnlikely(from, workspaceId, { targets, named, found: all });
-  if (cached) storeIds(cached, workspaceId, found);
+  if (cached && !isFollowed) storeIds(cached, found);
   for (const { kind, value, profileId } of found) {
     if (kind === "external_id") hits.set(value, profileId);
   }
-  const whereabouts = { hits, found, merged };
+  const whereabouts = { hits, found, merged, isFollowed };
   await afterAll(found);
   const ids = lock
     ? profilesNamed(targets, whereabouts)
@@ -99,6 +101,7 @@ export async function readPeople(
       ? await lockProfiles(lock, workspaceId, ids, bare ? "bare" : "all")
       : await (bare ? selectBareProfiles : selectProfiles)(from, workspaceId, ids);
   await afterAll(rows);
+  if (cached && isFollowed) storeIds(cached, presentIds(found, rows));
   const addresses = spreads ? addressesOf(rows, wanted) : new Map<string, Identifier>();
   const sharers = await findIdentifiers(from, workspaceId, addresses);
   await afterAll(rows);
@@ -242,11 +245,7 @@ interface LookedUp {
   readonly wanted: ReadonlyMap<string, Identifier>;
 }
 
-function lookUpCached(
-  targets: readonly Target[],
-  workspaceId: number,
-  idCache?: IdCache,
-): LookedUp {
+function lookUpCached(targets: readonly Target[], cached: CachedIds | undefined): LookedUp {
   const hits = new Map<string, string>();
   const wanted = new Map<string, Identifier>();
   // Who else has an address that is given matters only to a write that finds people by one.
@@ -257,7 +256,7 @@ function lookUpCached(
     if (kind === "platform_id") continue;
     if (kind === "external_id") {
       if (hits.has(value)) continue;
-      const profileId = idCache?.get(workspaceId, value);
+      const profileId = cached?.idCache.get(cached.scope, value);
       if (profileId !== undefined) {
         hits.set(value, profileId);
         continue;
@@ -271,22 +270,29 @@ function lookUpCached(
 /** Caches what a committed batch has written. */
 export function storeWritten(
   cached: Cached,
-  workspaceId: number,
   { addedIdentifiers, created, updated }: PeopleChanges,
 ): void {
-  storeIds(cached, workspaceId, addedIdentifiers);
+  storeIds(cached, addedIdentifiers);
   storeAddresses(cached, created);
   storeAddresses(cached, updated);
 }
 
 function storeIds(
-  { idCache, removals }: CachedIds,
-  workspaceId: number,
+  { idCache, scope, removals }: CachedIds,
   identifiers: readonly FoundIdentifier[],
 ): void {
   for (const { kind, value, profileId } of identifiers) {
-    if (kind === "external_id") idCache.store(workspaceId, value, profileId, removals);
+    if (kind === "external_id") idCache.store(scope, value, profileId, removals);
   }
+}
+
+/** The external ids without deprecated ones, which lead to a user of another external_id. */
+function presentIds(
+  found: readonly FoundIdentifier[],
+  rows: readonly ProfileRow[],
+): FoundIdentifier[] {
+  const ids = new Map(rows.map(({ id, externalId }) => [id, externalId]));
+  return found.filter(({ value, profileId }) => ids.get(profileId) === value);
 }
 
 function storeAddresses(
@@ -315,6 +321,7 @@ async function findIdentifiers(
 interface Whereabouts extends Pick<LookedUp, "hits"> {
   readonly found: readonly FoundIdentifier[];
   readonly merged: ReadonlyMap<string, string>;
+  readonly isFollowed: boolean;
 }
 
 const findsByAddress = ({ identifier, spreads }: Target): boolean =>
@@ -330,10 +337,14 @@ function profilesToRead(
   whereabouts: Whereabouts,
   hasAddress?: AddressCache["matches"],
 ): string[] {
-  const { hits } = whereabouts;
+  const { hits, found, isFollowed } = whereabouts;
   const looksUpAddresses = targets.some(findsByAddress);
+  // An external_id that was looked up may be deprecated; the row has the present one.
+  const unsure = new Set(
+    isFollowed ? found.flatMap(({ kind, value }) => (kind === "external_id" ? [value] : [])) : [],
+  );
   const isBlind = ({ identifier, reads, addresses }: Target): boolean => {
-    if (reads) return false;
+    if (reads || unsure.has(identifier.value)) return false;
     if (addresses.length === 0) return true;
     const id = identifier.kind === "external_id" ? hits.get(identifier.value) : undefined;
     if (looksUpAddresses || id === undefined || !hasAddress) return false;

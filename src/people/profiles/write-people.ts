@@ -13,7 +13,7 @@ import { laneLocksOf, writePeopleOf } from "../../database/people-lock.ts";
 import { bucketOfChanges, recordChanges } from "../changes/record-changes.ts";
 import type { AddressCache } from "./address-cache.ts";
 import { describeChanges } from "./describe-changes.ts";
-import type { IdCache } from "./id-cache.ts";
+import { type IdCache, idScope } from "./id-cache.ts";
 import {
   checkIdRemovals,
   countIdRemoval,
@@ -102,19 +102,18 @@ export async function writePeople<Found, Worked>(
   const locks = isOrdered ? laneLocksOf(workspaceId, write.names) : [];
   const writing = { database, workspace, clock, write, locks };
   const caches = !database.isWithin && hasCaches(services) ? services : undefined;
-  let cached =
-    caches && (cachedIds(caches, workspaceId) ?? (await refreshIds(caches, workspaceId)));
+  let cached = caches && (cachedIds(caches, workspace) ?? (await refreshIds(caches, workspace)));
   let done =
     cached &&
     (await unlessAborted(
       (isOrdered && write.names.length >= LARGE_BATCH ? writeInTurn : writeAhead)(writing, cached),
     ));
   if (!done) {
-    cached = caches && (await refreshIds(caches, workspaceId));
+    cached = caches && (await refreshIds(caches, workspace));
     done = await writeWithin(writing, cached);
   }
   const { worked, written } = done;
-  if (cached && written.people) storeWritten(cached, workspaceId, written.people);
+  if (cached && written.people) storeWritten(cached, written.people);
   if (written.takesExternalIds && database.commitsInParts) {
     // Another process may have read the new count and the old id in between, so it is counted once more.
     await database.transaction((tx) => countIdRemoval(tx, workspaceId));
@@ -122,26 +121,30 @@ export async function writePeople<Found, Worked>(
   return worked;
 }
 
+const isFollowed = ({ feed }: FollowedWorkspace): boolean => feed !== null;
+
 const hasCaches = (services: PeopleServices): services is CachingServices =>
   services.idCache !== undefined && services.addressCache !== undefined;
 
 /** The id cache as it is; undefined where its count of removals was never read. */
 function cachedIds(
   { idCache, addressCache }: Pick<CachingServices, "idCache" | "addressCache">,
-  workspaceId: number,
+  workspace: FollowedWorkspace,
 ): Cached | undefined {
-  const removals = idCache.removals(workspaceId);
-  return removals === undefined ? undefined : { idCache, addressCache, removals };
+  const scope = idScope(workspace);
+  const removals = idCache.removals(scope);
+  return removals === undefined ? undefined : { idCache, addressCache, scope, removals };
 }
 
 /** The id cache without entries that removals in any process have made stale. */
 async function refreshIds(
   { database, idCache, addressCache }: CachingServices,
-  workspaceId: number,
+  workspace: FollowedWorkspace,
 ): Promise<Cached> {
-  const removals = await selectIdRemovals(database, workspaceId);
-  idCache.expect(workspaceId, removals);
-  return { idCache, addressCache, removals };
+  const scope = idScope(workspace);
+  const removals = await selectIdRemovals(database, workspace.id);
+  idCache.expect(scope, removals);
+  return { idCache, addressCache, scope, removals };
 }
 
 interface Done<Worked> {
@@ -211,7 +214,13 @@ const writeWithin = <Found, Worked>(
       const [, found] = await settleAll([
         // In one round trip with what is read first: that is read once these are held.
         writePeopleOf(tx, workspace.id, tries > 1 ? locks : []),
-        write.read({ from: tx, lock: isLocked ? tx : undefined, cached, usesCaches: false }),
+        write.read({
+          from: tx,
+          lock: isLocked ? tx : undefined,
+          cached,
+          usesCaches: false,
+          isFollowed: isFollowed(workspace),
+        }),
       ]);
       return saved(tx, writing, await write.workOut(found, tx), isLocked);
     },
@@ -237,7 +246,13 @@ const writeInTurn = <Found, Worked>(
     const { workspace, write, locks } = writing;
     const [, found] = await settleAll([
       writePeopleAt(tx, workspace.id, cached.removals, locks),
-      write.read({ from: tx, lock: undefined, cached, usesCaches: true }),
+      write.read({
+        from: tx,
+        lock: undefined,
+        cached,
+        usesCaches: true,
+        isFollowed: isFollowed(workspace),
+      }),
     ]);
     return saved(tx, writing, await write.workOut(found, tx), false);
   });
@@ -251,7 +266,13 @@ async function writeAhead<Found, Worked>(
   const { id } = workspace;
   const [first] = write.names;
   const from = database.reader([bucketOfValue(id, first?.value ?? "")]);
-  const found = await write.read({ from, lock: undefined, cached, usesCaches: true });
+  const found = await write.read({
+    from,
+    lock: undefined,
+    cached,
+    usesCaches: true,
+    isFollowed: isFollowed(workspace),
+  });
   const worked = await write.workOut(found, from);
   const sent = write.sentAtOnce?.(worked);
   const begin = sent ? database.transactionAtOnce : database.transaction;

@@ -119,6 +119,51 @@ test("identifying and merging users is told with the identifiers before and the 
   assert.deepEqual(updated.values, { user_aliases: [alias] });
 });
 
+test("a change names the user by the present external_id where a call uses a deprecated one, also one that was in use before the feed was on", async () => {
+  const workspace = await server.workspace();
+  const rename = (current_external_id: string, new_external_id: string) =>
+    workspace.call("POST", "/users/external_ids/rename", {
+      external_id_renames: [{ current_external_id, new_external_id }],
+    });
+  const attributes = (external_id: string, visits: number) => ({
+    attributes: [{ external_id, visits }],
+  });
+  await workspace.track(attributes("first", 1));
+  await rename("first", "second");
+  await workspace.track(attributes("first", 2));
+  await server.admin("PUT", `/admin/v1/workspaces/${workspace.name}/settings`, {
+    change_feed: true,
+  });
+  await workspace.track(attributes("first", 3));
+  await workspace.track(attributes("second", 4));
+  await rename("second", "third");
+  const time = new Date().toISOString();
+  await workspace.track({ events: [{ external_id: "second", name: "seen", time }] });
+  await workspace.track({
+    events: [{ external_id: "first", name: "seen", time }],
+    attributes: [{ external_id: "first", visits: 5 }],
+  });
+  await workspace.call("POST", "/v2/subscription/status/set", {
+    subscription_groups: [
+      {
+        subscription_group_id: NEWSLETTER,
+        subscription_state: "subscribed",
+        external_ids: ["second"],
+      },
+    ],
+  });
+  const named = (await changesOf(workspace)).map(({ type, user }) => [type, user.external_id]);
+  assert.deepEqual(named, [
+    ["user.updated", "second"],
+    ["user.updated", "second"],
+    ["user.updated", "third"],
+    ["event.logged", "third"],
+    ["user.updated", "third"],
+    ["event.logged", "third"],
+    ["subscription.changed", "third"],
+  ]);
+});
+
 test("a reader that waits gets a change as soon as it is committed", async () => {
   const workspace = await withFeed();
   const { body } = await workspace.call<any>("GET", "/changes");

@@ -22,7 +22,7 @@ export function seededRandom(seed: number): () => number {
 export function randomCall(random: () => number, users: number): RandomCall {
   const number = (below: number) => Math.floor(random() * below);
   const oneOf = <One>(...many: One[]) => many[number(many.length)] as One;
-  const id = () => `user-${number(users)}`;
+  const id = () => `${number(10) === 0 ? "renamed" : "user"}-${number(users)}`;
   const alias = () => ({ alias_name: `name-${number(users)}`, alias_label: "crm" });
   const email = () => `${oneOf("Mail", "mail")}-${number(users)}@example.com`;
   const named = () =>
@@ -92,7 +92,9 @@ export function randomCall(random: () => number, users: number): RandomCall {
     () => post("/users/delete", { external_ids: [id()] }),
     () =>
       post("/users/external_ids/rename", {
-        external_id_renames: [{ current_external_id: id(), new_external_id: id() }],
+        external_id_renames: [
+          { current_external_id: id(), new_external_id: `renamed-${number(users)}` },
+        ],
       }),
     () =>
       post("/v2/subscription/status/set", {

@@ -153,6 +153,9 @@ function writeWhole(file: number, text: string): void {
     }
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ENOSPC") throw error;
-    throw databaseError(DISK_FULL, "The disk of the server is full.");
+    const full = databaseError(DISK_FULL, "The disk of the server is full.");
+    // Not that of the database: see `watchDisk`.
+    full.name = "DiskError";
+    throw full;
   }
 }

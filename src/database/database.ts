@@ -334,6 +334,8 @@ export function describeUnavailable(error: unknown): string {
       ? error.message
       : "The disk of the database is full.";
   }
+  if (code === "53200") return "The database is out of memory.";
+  if (code === "58030") return "The database cannot read or write its disk.";
   if (code === "53300") return "The database has no connection left.";
   if (code === READ_ONLY) return "The database is read-only.";
   if (code === "3D000") return "The database does not exist.";

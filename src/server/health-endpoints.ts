@@ -3,7 +3,7 @@ import { Problem } from "../base/problem.ts";
 import { Success } from "../base/values/schemas.ts";
 import { FULL_VERSION } from "../base/version.ts";
 import { type Database, describeUnavailable, READ_ONLY } from "../database/database.ts";
-import type { DiskWatch } from "../database/embedded/disk-watch.ts";
+import type { DiskWatch } from "../database/disk-watch.ts";
 import { byAnybody, endpoint } from "../http/endpoint.ts";
 import type { Load } from "../http/load.ts";
 

@@ -21,7 +21,7 @@ import { answerLooks } from "../dashboard/live-requests/stream-requests.ts";
 import { answerTraffic } from "../dashboard/overview/read-overview.ts";
 import { createSignInLink } from "../dashboard/sign-in/links.ts";
 import { type Database, settleAll } from "../database/database.ts";
-import { type DiskWatch, watchDisk } from "../database/embedded/disk-watch.ts";
+import { type DiskWatch, watchDisk } from "../database/disk-watch.ts";
 import { followDatabaseClock } from "../database/follow-clock.ts";
 import { metered } from "../database/metered.ts";
 import { refuseReadOnly } from "../database/migrations/examine.ts";
@@ -104,7 +104,11 @@ export async function serve(
   const { tracing } = telemetry;
   const watched = metered(tracing.receive ? traced(opened, tracing) : opened, metrics);
   const disk = watchDisk(watched, (isFull) =>
-    isFull ? log.error("the disk is full") : log.info("the disk has space again"),
+    isFull
+      ? log.error(
+          "The disk of the database is full. Writes are refused until that is mended; reads go on.",
+        )
+      : log.info("The disk of the database takes writes again."),
   );
   const { database } = disk;
   try {

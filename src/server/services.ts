@@ -19,7 +19,7 @@ import { createStreamSlots } from "../dashboard/live-requests/stream-slots.ts";
 import { createTrafficSharing } from "../dashboard/overview/share-traffic.ts";
 import { createIdentityProvider } from "../dashboard/sign-in/identity-provider.ts";
 import { createSessions } from "../dashboard/users/sessions.ts";
-import type { DiskWatch } from "../database/embedded/disk-watch.ts";
+import type { DiskWatch } from "../database/disk-watch.ts";
 import { hostsOf } from "../database/postgres/hosts-of.ts";
 import { createSendSlots } from "../delivery/webhooks/replay.ts";
 import { createIdempotency } from "../http/idempotency.ts";

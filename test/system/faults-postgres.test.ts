@@ -303,3 +303,55 @@ test("while the disk of PostgreSQL is full requests get 503, health names the di
     },
   });
 });
+
+test("once the disk of PostgreSQL is full small writes are refused too, by a sentence that names it, reads go on, and writes work again by themselves", async (t) => {
+  let full: Cluster | undefined;
+  after(() => full?.stop());
+  const disk = ENGINE === "postgres" ? await mountSmallDisk(140) : undefined;
+  if (disk) full = await startCluster(disk.folder, SMALL);
+  if (!disk || !full) return t.skip("it needs TEST_DATABASE_URL, initdb, and root to mount a disk");
+  const lines: string[] = [];
+  const settings = { databaseUrl: await newDatabase(full), logLevel: "info" } as const;
+  const server = await startOwnServer(settings, { write: (line) => void lines.push(line) });
+  const workspace = await server.workspace();
+  const write = (external_id: string, note = "") =>
+    workspace.track({
+      events: [{ external_id, name: "came", time: "2026-01-01T00:00:00Z", properties: { note } }],
+    });
+  assert.equal((await write("before")).status, 201);
+
+  await disk.fill(0);
+  const large = "x".repeat(49_000);
+  let last = 0;
+  for (let user = 0; last !== 503; user++) last = (await write(`f-${user}`, large)).status;
+  const refused = await Promise.all(
+    Array.from({ length: 20 }, (_, user) => write(`refused-${user}`)),
+  );
+  for (const { status, headers, body } of refused) {
+    assert.equal(status, 503);
+    assert.ok(headers.get("retry-after"));
+    assert.match(
+      body.message,
+      /^The disk of the database is full\. Nothing can be written at present/,
+    );
+  }
+  await assertKept(workspace, ["before"]);
+  const { body } = await server.send("GET", "/health/ready");
+  assert.equal(body.message, "The disk of the database is full.");
+
+  // Without being asked for its health.
+  await disk.free();
+  for (let tries = 0; (await write("after")).status !== 201; tries++) {
+    assert.ok(tries < 300, "It does not recover.");
+    await sleep(100);
+  }
+  await assertKept(workspace, ["before", "after"]);
+  const said = lines.map((line) => JSON.parse(line)).filter(({ msg }) => /^The disk of/.test(msg));
+  // Where PostgreSQL makes room for a moment there is a trouble more.
+  const troubles = said.filter(({ level }) => level === "error");
+  assert.ok(troubles.length > 0);
+  assert.deepEqual(
+    said.map(({ level }) => level),
+    troubles.flatMap(() => ["error", "info"]),
+  );
+});

@@ -1,6 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Permission } from "../../base/context/permissions.ts";
-import type { Database } from "../../database/database.ts";
+import { type Database, isRefusedWrite } from "../../database/database.ts";
 import type { RateLimits } from "../../http/callers.ts";
 import type { Access } from "../../http/endpoint.ts";
 import { lendFromWindow } from "./limit-store.ts";
@@ -73,12 +73,17 @@ export interface RateLimitServices {
  * together with all processes of the database.
  */
 export function createRateLimits({ database, clock }: RateLimitServices): RateLimits {
-  const take = createLimitWindows(
-    database.engine === "embedded"
-      ? lendToOneProcess(clock)
-      : (limit, wanted) => lendFromWindow(database, limit, wanted, clock.now()),
-    clock,
-  );
+  const alone = lendToOneProcess(clock);
+  const together: typeof alone = async (limit, wanted) => {
+    try {
+      return await lendFromWindow(database, limit, wanted, clock.now());
+    } catch (error) {
+      // While nothing can be written reads go on, each process counting by itself.
+      if (isRefusedWrite(error)) return alone(limit, wanted);
+      throw error;
+    }
+  };
+  const take = createLimitWindows(database.engine === "embedded" ? alone : together, clock);
 
   return {
     async count(access, { workspace, company }) {

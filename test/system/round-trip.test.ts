@@ -191,7 +191,7 @@ describe("a workspace that is exported and imported into an empty one", () => {
     });
   }
 
-  async function comesBackThrough(suffix: "csv"): Promise<void> {
+  async function comesBackThrough(suffix: "csv" | "parquet"): Promise<void> {
     const from = await server.workspace();
     await fill(from);
     await exportTo(from, suffix);
@@ -210,6 +210,9 @@ describe("a workspace that is exported and imported into an empty one", () => {
 
   test("a workspace exported as CSV is imported again with the same rows, whatever types its values have", () =>
     comesBackThrough("csv"));
+
+  test("a workspace exported as Parquet is imported again with the same rows, whatever types its values have", () =>
+    comesBackThrough("parquet"));
 
   test("two exports of the same content as CSV are equal, with a column for each field that users have", async () => {
     const from = await server.workspace();

@@ -5,8 +5,9 @@ import { dirname, join } from "node:path";
 import { stringify } from "csv-stringify/sync";
 import { LONGEST_LINE_BYTES, textLinesOf } from "../../base/lines.ts";
 import type { ImportKind } from "../../intake/import/import-kind.ts";
-import { EXPORT_FIELDS } from "../../people/export/profile-view.ts";
+import { loadDuckDb } from "../load-duckdb.ts";
 import { folderIsMissing, writeFileWhole, writeOutput } from "../output-file.ts";
+import { PARQUET_COLUMNS, type ParquetType, parquetType } from "../parquet-schema.ts";
 import { createTable } from "./flatten.ts";
 
 /*
@@ -54,45 +55,24 @@ async function* readRows(path: string): AsyncGenerator<Readonly<Record<string, u
   }
 }
 
-/** What is no text in a Parquet file. Objects and lists are JSON texts: their members differ from row to row. */
-const PARQUET_TYPES: Readonly<Record<string, string>> = {
-  created_at: "timestamptz",
-  date_of_first_session: "timestamptz",
-  date_of_last_session: "timestamptz",
-  marked_email_as_spam_at: "timestamptz",
-  email_open_tracking_disabled: "boolean",
-  email_click_tracking_disabled: "boolean",
-  random_bucket: "bigint",
-  total_revenue: "double",
-  time: "timestamptz",
-  changed_at: "timestamptz",
-  price: "double",
-  quantity: "bigint",
-};
-
-const IDENTIFIERS = ["external_id", "user_alias", "email", "phone", "platform_id"];
-
-/** The columns of a Parquet file, the same for all rows: docs/export.md has the same list. */
-export const PARQUET_COLUMNS: Readonly<Record<ImportKind, readonly string[]>> = {
-  users: EXPORT_FIELDS.filter((field) => field !== "recent_activity"),
-  events: [...IDENTIFIERS, "name", "time", "app_id", "properties"],
-  purchases: [
-    ...IDENTIFIERS,
-    ...["product_id", "currency", "price", "quantity", "time", "app_id", "properties"],
-  ],
-  subscriptions: [...IDENTIFIERS, ...["subscription_group_id", "subscription_state", "changed_at"]],
-};
+/** A reader of the file holds the text of one row group, or a part of it. */
+const ROWS_PER_GROUP = 20_480;
 
 const parquetSchema = (kind: ImportKind): string =>
-  PARQUET_COLUMNS[kind].map((name) => `${name}: '${PARQUET_TYPES[name] ?? "varchar"}'`).join(", ");
+  PARQUET_COLUMNS[kind].map((name) => `${name}: '${SQL_TYPES[parquetType(name)]}'`).join(", ");
+
+const SQL_TYPES: Readonly<Record<ParquetType, string>> = {
+  text: "varchar",
+  json: "varchar",
+  timestamptz: "timestamptz",
+  boolean: "boolean",
+  bigint: "bigint",
+  double: "double",
+};
 
 /** @throws in words if DuckDB is not installed. */
 export async function writeParquet(path: string, kind: ImportKind, lines: Lines): Promise<void> {
-  const { DuckDBInstance } = await import("@duckdb/node-api").catch(() => {
-    throw new Error(
-      "Parquet needs DuckDB, which is not installed here: npm install @duckdb/node-api. CSV and NDJSON need nothing.",
-    );
-  });
+  const { DuckDBInstance } = await loadDuckDb();
   await withRows(path, lines, async (rows) => {
     const instance = await DuckDBInstance.create(":memory:");
     try {
@@ -101,7 +81,7 @@ export async function writeParquet(path: string, kind: ImportKind, lines: Lines)
         await connection.run(
           `copy (select * from read_json(${quoted(rows)}, format = 'newline_delimited',
              columns = {${parquetSchema(kind)}}, maximum_object_size = ${LONGEST_LINE_BYTES}))
-           to ${quoted(temporaryPath)} (format parquet)`,
+           to ${quoted(temporaryPath)} (format parquet, row_group_size ${ROWS_PER_GROUP})`,
         );
       });
       connection.closeSync();

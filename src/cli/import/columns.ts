@@ -1,11 +1,10 @@
 import type { Fault } from "../../base/problem.ts";
-import { rearm } from "../../base/values/spreadsheets.ts";
 import { parseTime } from "../../base/values/times.ts";
 import type { ImportKind } from "../../intake/import/import-kind.ts";
 import { standardAttribute } from "../../people/profiles/standard-attributes.ts";
 
 /*
- * How the columns of a CSV file become members of an object. A header may say the type of its column (`score:number`),
+ * How the columns of a CSV or Parquet file become members of an object. A header may say the type of its column (`score:number`),
  * as exports do; the other types are inferred from the whole column.
  */
 
@@ -71,11 +70,24 @@ export function readHeadings(
     const [, name = text, type = ""] = /^(.+):(\w+\??)$/s.exec(text) ?? [];
     return isColumnType(type) ? { name, type } : { name: text, type: undefined };
   });
-  for (const name of [...map.keys(), ...types.keys()]) {
-    if (headings.some((heading) => heading.name === name)) continue;
-    throw new Error(`There is no column '${name}'. The columns are ${header.join(", ")}.`);
-  }
+  refuseUnknown(
+    headings.map(({ name }) => name),
+    { map, types },
+    header,
+  );
   return headings.map(({ name, type }) => ({ name, type: types.get(name) ?? type }));
+}
+
+/** @throws where an option names a column that does not exist. */
+export function refuseUnknown(
+  names: readonly string[],
+  { map, types }: ColumnOptions,
+  shown: readonly string[] = names,
+): void {
+  for (const name of [...map.keys(), ...types.keys()]) {
+    if (names.includes(name)) continue;
+    throw new Error(`There is no column '${name}'. The columns are ${shown.join(", ")}.`);
+  }
 }
 
 /** What the values of a column have in common. */
@@ -117,7 +129,7 @@ export function inferColumns(
   const targets = headings.map(({ name }) => targetOf(kind, name, map.get(name)));
   const isProfile = kind === "users" && targets.some((path) => path?.[0] === "created_at");
   const columns = headings.map(({ name, type }, index) => {
-    const target = targets[index];
+    const target = wholeOf(targets[index], evidence[index] ?? noFacts());
     // An exported profile has its custom attributes in an object of their own.
     const path =
       !isProfile && target?.[0] === "custom_attributes" && target.length > 1
@@ -129,6 +141,18 @@ export function inferColumns(
   refuseTwice(columns);
   return columns;
 }
+
+/** A column of JSON named `properties` holds all of them, and one named `user_alias` the whole alias. */
+const wholeOf = (
+  path: readonly string[] | undefined,
+  { example, isJson }: ColumnFacts,
+): readonly string[] | undefined => {
+  const [first, second = "", ...rest] = path ?? [];
+  const isWhole = first === "properties" && WHOLE.includes(second) && rest.length === 0;
+  return isWhole && isJson && example !== "" ? [second] : path;
+};
+
+const WHOLE = ["properties", "user_alias"];
 
 /** Whether rows with these columns are profiles as an export writes them. */
 export const areProfiles = (kind: ImportKind, columns: readonly Column[]): boolean =>
@@ -197,7 +221,7 @@ function typeOf(
       return !isEmpty && evidence.isBoolean ? "boolean" : "text";
     }
   }
-  if (first === "user_alias" || isEmpty) return "text";
+  if (isEmpty || (first === "user_alias" && second !== undefined)) return "text";
   if (evidence.isNumber) return "number";
   if (evidence.isBoolean) return "boolean";
   return evidence.isJson ? "json" : "text";
@@ -226,14 +250,18 @@ type ReadRow =
   | { readonly value: Record<string, unknown>; readonly leftOut: readonly Fault[] }
   | { readonly fault: Fault };
 
-/** The object that a row means; an empty value is absent. */
-export function objectOf(columns: readonly Column[], row: readonly string[]): ReadRow {
+/** The object that a row means; null is absent. */
+export function objectOf(
+  columns: readonly Column[],
+  row: readonly (string | null | undefined)[],
+  readers: Readonly<Record<ValueType, (text: string) => unknown>>,
+): ReadRow {
   const object: Record<string, unknown> = {};
   const leftOut: Fault[] = [];
   for (const [index, { name, path, type }] of columns.entries()) {
-    const text = row[index] ?? "";
-    if (!path || text === "") continue;
-    const value = READERS[type.replace("?", "") as ValueType](text);
+    const text = row[index] ?? null;
+    if (!path || text === null) continue;
+    const value = readers[type.replace("?", "") as ValueType](text);
     if (value !== undefined) setMember(object, path, value);
     else if (type.endsWith("?")) leftOut.push(faultOf(name, type));
     else return { fault: faultOf(name, type) };
@@ -257,8 +285,9 @@ const ARTICLES: Readonly<Record<string, string>> = {
   json: "JSON",
 };
 
-const READERS: Readonly<Record<ValueType, (text: string) => unknown>> = {
-  text: rearm,
+/** How a text becomes a value of a type; undefined if it is none. */
+export const READERS: Readonly<Record<ValueType, (text: string) => unknown>> = {
+  text: (text) => text,
   number: (text) =>
     /^\s*[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?\s*$/i.test(text) ? Number(text) : undefined,
   boolean: (text) => (isBoolean(text) ? text.toLowerCase() === "true" : undefined),

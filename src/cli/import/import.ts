@@ -14,7 +14,7 @@ import { forgetProgress, type Import, type Progress, readProgress } from "./send
 import { openSource, type Source } from "./source.ts";
 
 const HELP = `
-Files are NDJSON (one JSON object a line) or CSV, packed with gzip or not. Each row is judged by the rules of the
+Files are NDJSON (one JSON object a line) or CSV, packed with gzip or not, or Parquet. Each row is judged by the rules of the
 API; rejected rows are reported with the reason, and the others are imported. Progress is committed with the
 rows: --resume continues an import that was interrupted, with nothing lost and nothing twice.
 
@@ -23,6 +23,7 @@ Exit codes: 0 when every row was imported, 2 when some were rejected, 1 otherwis
 Examples:
   rapport import users users.ndjson --workspace demo
   rapport import users crm.csv.gz --map "Email Address=email" --dry-run
+  rapport import users users.parquet --map "customer_id=external_id"
   rapport import events events.ndjson --rejects rejected.ndjson --resume
   zcat segment/*.gz | rapport import events - --preset segment`;
 

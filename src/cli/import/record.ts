@@ -1,4 +1,5 @@
 import type { Fault } from "../../base/problem.ts";
+import type { Column } from "./columns.ts";
 
 /** One record of a file, as it was read. */
 export interface FileRecord {
@@ -13,6 +14,12 @@ export interface FileRecord {
   readonly leftOut?: readonly Fault[];
   /** Its JSON, where it is the line itself. */
   readonly json?: string;
+}
+
+/** A file whose records are rows of columns. */
+export interface Table {
+  readonly columns: readonly Column[];
+  readonly records: AsyncIterable<FileRecord>;
 }
 
 /** The longest record, in bytes: below what one request may hold. */

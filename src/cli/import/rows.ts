@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Line, linesOf } from "../../base/lines.ts";
 import type { Fault } from "../../base/problem.ts";
+import { rearm } from "../../base/values/spreadsheets.ts";
 import type { ImportKind } from "../../intake/import/import-kind.ts";
 import { type KnownApp, rowsOfBraze } from "./braze.ts";
 import {
@@ -15,12 +16,14 @@ import {
   inferColumns,
   noFacts,
   objectOf,
+  READERS,
   readHeadings,
 } from "./columns.ts";
 import { openCsv } from "./csv.ts";
 import { rowsOfCall } from "./event-spec.ts";
-import { type FileRecord, LONGEST_RECORD_BYTES } from "./record.ts";
-import { openSource, type Source } from "./source.ts";
+import { readParquet } from "./parquet.ts";
+import { type FileRecord, LONGEST_RECORD_BYTES, type Table } from "./record.ts";
+import { isParquetHead, openSource, type Source } from "./source.ts";
 
 /**
  * The records of NDJSON: one JSON value a line, empty lines are passed over. A line that cannot be read is a
@@ -67,7 +70,7 @@ export const PRESETS = ["segment", "rudderstack", "braze"] as const;
 
 export type Preset = (typeof PRESETS)[number];
 
-export const FORMATS = ["ndjson", "csv"] as const;
+export const FORMATS = ["ndjson", "csv", "parquet"] as const;
 
 /** A row to import, or why it cannot be one. */
 export interface Row {
@@ -91,7 +94,7 @@ export interface ReadOptions extends ColumnOptions {
 }
 
 export interface Rows {
-  /** Of a CSV file. */
+  /** Of a CSV or Parquet file. */
   readonly columns?: readonly Column[];
   readonly rows: AsyncIterable<Row>;
   /** What a preset left out, each once. */
@@ -104,8 +107,7 @@ export interface Rows {
 export async function readRows(source: Source, options: ReadOptions): Promise<Rows> {
   const leftOut = new Set<string>();
   let others = 0;
-  const format = options.format ?? formatOf(source);
-  const read = format === "csv" ? await readCsv(source, options) : undefined;
+  const read = await readTable(source, options);
   const records = read?.records ?? readNdjson(source.name, source.chunks);
   async function* rows(): AsyncGenerator<Row> {
     for await (const record of records) {
@@ -141,18 +143,28 @@ function rowOf({ line, endsAt, fault, json, ...record }: FileRecord, value?: unk
   return { line, endsAt, json: text, value: record.value, ...(leftOut.length > 0 && { leftOut }) };
 }
 
-function formatOf({ name, head }: Source): "ndjson" | "csv" {
+/** A file with columns; undefined if it is NDJSON. */
+async function readTable(source: Source, options: ReadOptions): Promise<Table | undefined> {
+  const format = options.format ?? formatOf(source);
+  const isParquet = isParquetHead(source.head);
+  if (isParquet !== (format === "parquet"))
+    throw new Error(
+      isParquet
+        ? `${source.name} is a Parquet file: leave out --format ${format}.`
+        : `${source.name} is no Parquet file: it does not begin with PAR1.`,
+    );
+  if (isParquet) return readParquet(source, options);
+  return format === "csv" ? readCsv(source, options) : undefined;
+}
+
+function formatOf({ name, head }: Source): (typeof FORMATS)[number] {
+  if (isParquetHead(head) || /\.parquet$/i.test(name)) return "parquet";
   if (/\.(csv|tsv)(\.gz)?$/i.test(name)) return "csv";
   if (/\.(ndjson|jsonl|json)(\.gz)?$/i.test(name)) return "ndjson";
   return /^\uFEFF?\s*[[{]/.test(head.toString("utf8")) ? "ndjson" : "csv";
 }
 
-interface Csv {
-  readonly columns: readonly Column[];
-  readonly records: AsyncIterable<FileRecord>;
-}
-
-async function readCsv(source: Source, options: ReadOptions): Promise<Csv> {
+async function readCsv(source: Source, options: ReadOptions): Promise<Table> {
   const { kind, delimiter } = options;
   const openFile = (chunks: AsyncIterable<Buffer>) =>
     openCsv(source.name, source.head, chunks, delimiter);
@@ -198,10 +210,15 @@ async function twice({ path, chunks }: Source) {
   };
 }
 
+/** An empty cell is absent. */
+const cellOf = (text: string): string | null => (text === "" ? null : text);
+
+const CSV_READERS = { ...READERS, text: rearm };
+
 function asObject(columns: readonly Column[], isProfile: boolean, record: FileRecord): FileRecord {
   if (record.fault) return record;
   const texts = record.value as string[];
-  const object = objectOf(columns, texts);
+  const object = objectOf(columns, texts.map(cellOf), CSV_READERS);
   if ("value" in object) {
     const { leftOut } = object;
     const value = isProfile ? { custom_attributes: {}, ...object.value } : object.value;

@@ -26,7 +26,7 @@ const FINGERPRINT_BYTES = 1_048_576;
  * Opens a file, a pipe or standard input (`-`), packed with gzip or not. A packed file is read through once before, so
  * that a damaged one is refused before anything is imported.
  *
- * @throws in words if it is no text.
+ * @throws in words if it is neither text nor Parquet.
  */
 export async function openSource(path: string): Promise<Source> {
   const isStandardInput = path === "-";
@@ -43,7 +43,7 @@ export async function openSource(path: string): Promise<Source> {
     .slice(0, 32);
   const known = { name, fingerprint, path: size === undefined ? undefined : path };
   if (!isGzip(packedHead)) {
-    refuseBinary(name, packedHead);
+    if (!isParquetHead(packedHead)) refuseBinary(name, packedHead);
     return { ...known, totalBytes: size, head: packedHead, chunks: all };
   }
   const totalBytes = size === undefined ? undefined : await unpackedSize(path);
@@ -82,6 +82,8 @@ async function peek(stream: AsyncIterable<Buffer>, bytes: number): Promise<Peeke
   return { head: Buffer.concat(chunks).subarray(0, bytes), all: all() };
 }
 
+export const isParquetHead = (head: Buffer): boolean => head.toString("latin1", 0, 4) === "PAR1";
+
 const isGzip = (head: Buffer): boolean => head[0] === 0x1f && head[1] === 0x8b;
 
 async function* gunzip(name: string, packed: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
@@ -116,7 +118,7 @@ function damaged(name: string, error: unknown): unknown {
 /** Formats that are not text, by their first bytes. */
 const SIGNATURES: readonly (readonly [bytes: string, advice: string])[] = [
   ["504b0304", "a zip archive or a spreadsheet: unpack it, or save it as CSV"],
-  ["50415231", "a Parquet file: convert it to CSV, or sync it (docs/warehouse-sync.md)"],
+  ["50415231", "a Parquet file that is packed with gzip: unpack it (gunzip)"],
   ["4f626a01", "an Avro file: convert it to NDJSON"],
   ["28b52ffd", "packed with zstd: unpack it, or pipe it in (zstd -dc … | rapport import … -)"],
   ["425a68", "packed with bzip2: unpack it, or pipe it in (bzip2 -dc … | rapport import … -)"],
@@ -131,6 +133,6 @@ function refuseBinary(name: string, head: Buffer): void {
   if (known) throw new Error(`${name} is ${known[1]}.`);
   if (!head.subarray(0, HEAD_BYTES).includes(0)) return;
   throw new Error(
-    `${name} is a binary file: it holds zero bytes. NDJSON or CSV in UTF-8 is expected.`,
+    `${name} is a binary file: it holds zero bytes. NDJSON or CSV in UTF-8, or Parquet, is expected.`,
   );
 }

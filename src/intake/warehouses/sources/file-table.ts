@@ -31,7 +31,7 @@ export async function findTable(
 const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 
 /** A path that means one file, with any name; DuckDB would take these characters for a pattern. */
-const fileAt = (path: string): string => literal(path.replaceAll(/[*?[]/g, "[$&]"));
+export const fileAt = (path: string): string => literal(path.replaceAll(/[*?[]/g, "[$&]"));
 
 const listOf = (paths: readonly string[]): string => `[${paths.map(fileAt).join(", ")}]`;
 

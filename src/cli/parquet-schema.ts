@@ -1,0 +1,64 @@
+import type { ImportKind } from "../intake/import/import-kind.ts";
+import { EXPORT_FIELDS } from "../people/export/profile-view.ts";
+
+/*
+ * The columns of exported Parquet files, whatever the rows hold, and how an import reads columns of these names:
+ * docs/export.md has the same list.
+ */
+
+export type ParquetType = "text" | "json" | "timestamptz" | "boolean" | "bigint" | "double";
+
+/** What is no text. */
+const TYPES: Readonly<Record<string, ParquetType>> = {
+  created_at: "timestamptz",
+  date_of_first_session: "timestamptz",
+  date_of_last_session: "timestamptz",
+  marked_email_as_spam_at: "timestamptz",
+  email_open_tracking_disabled: "boolean",
+  email_click_tracking_disabled: "boolean",
+  random_bucket: "bigint",
+  total_revenue: "double",
+  time: "timestamptz",
+  changed_at: "timestamptz",
+  price: "double",
+  quantity: "bigint",
+};
+
+/** Objects and lists, as JSON texts: their members differ from row to row. */
+const JSON_COLUMNS = [
+  "user_alias",
+  "user_aliases",
+  "properties",
+  "custom_attributes",
+  "custom_events",
+  "purchases",
+  "revenue_by_currency",
+  "subscription_groups",
+  "last_coordinates",
+  "push_tokens",
+  "facebook",
+  "twitter",
+  "apps",
+  "devices",
+  "campaigns_received",
+  "canvases_received",
+  "cards_clicked",
+  "engagement_times",
+  "merged_ids",
+  "message_history",
+];
+
+export const parquetType = (name: string): ParquetType =>
+  JSON_COLUMNS.includes(name) ? "json" : (TYPES[name] ?? "text");
+
+const IDENTIFIERS = ["external_id", "user_alias", "email", "phone", "platform_id"];
+
+export const PARQUET_COLUMNS: Readonly<Record<ImportKind, readonly string[]>> = {
+  users: EXPORT_FIELDS.filter((field) => field !== "recent_activity"),
+  events: [...IDENTIFIERS, "name", "time", "app_id", "properties"],
+  purchases: [
+    ...IDENTIFIERS,
+    ...["product_id", "currency", "price", "quantity", "time", "app_id", "properties"],
+  ],
+  subscriptions: [...IDENTIFIERS, ...["subscription_group_id", "subscription_state", "changed_at"]],
+};

@@ -23,6 +23,7 @@ const PAGES = [
   "docs/export.md",
   "docs/segments.md",
   "docs/webhooks.md",
+  "docs/changes.md",
   "docs/import.md",
   "docs/backup.md",
   "docs/keys.md",
@@ -45,7 +46,6 @@ const NOT_ON_CITUS = ["docs/backup.md"];
 
 /** Pages that do not guide anyone through commands. */
 const NO_GUIDES = [
-  "changes.md",
   "compatibility.md",
   "conformance.md",
   "engines.md",
@@ -78,15 +78,17 @@ const COMMAND_TIMEOUT_MS = 60_000;
 const NPX = 'npx() { [ "$1" = rapport-server ] && shift && node dist/bundle/main.js "$@"; }';
 const START_TIMEOUT_MS = 60_000;
 
-const blocksOf = (page: string): Block[] =>
-  [...readFileSync(join(ROOT, page), "utf8").matchAll(/([^\n]*)\n\n```(\w+)\n(.*?)\n```/gs)].map(
-    ([, before = "", language = "", text = ""]) => ({
-      language,
-      text,
-      before,
-      isOutput: before === "```",
-    }),
-  );
+function blocksOf(page: string): Block[] {
+  const text = readFileSync(join(ROOT, page), "utf8");
+  let previous = { language: "", endsAt: -1 };
+  return [...text.matchAll(/([^\n]*)\n\n```(\w+)\n(.*?)\n```/gs)].map((match) => {
+    const [whole, before = "", language = "", content = ""] = match;
+    const isShown = language === "text" || language === "json";
+    const isOutput = isShown && previous.language === "sh" && previous.endsAt === match.index;
+    previous = { language, endsAt: match.index + whole.length };
+    return { language, text: content, before, isOutput };
+  });
+}
 
 /**
  * Whether a command printed what a page shows. `…` stands for anything within a line, and alone in a line for any lines. How
@@ -118,12 +120,13 @@ for (const name of ["dist", "node_modules", "package.json", "migrations"]) {
   await symlink(join(ROOT, name), join(cwd, name));
 }
 const databaseUrl = await freshDatabase();
+const warehouseUrl = await freshDatabase();
 const env = {
   PATH: process.env.PATH,
   PORT: String(port),
   RAPPORT_URL: url,
   LOG_LEVEL: "warn",
-  ...(databaseUrl && { DATABASE_URL: databaseUrl }),
+  ...(databaseUrl && { DATABASE_URL: databaseUrl, WAREHOUSE_URL: warehouseUrl }),
 };
 
 const bash = (script: string, detached = false): ChildProcess =>
@@ -202,6 +205,8 @@ async function follow({ language, text, before }: Block, assignments: string): P
   const file = /[Ss]ave this as `([\w.-]+)`/.exec(before)?.[1];
   if (file) await writeFile(join(cwd, file), text);
   if (language !== "sh" || /\b(?:npm test|npm run pack|createdb)\b/.test(text)) return "";
+  // A warehouse is a PostgreSQL here.
+  if (/\bpsql\b/.test(text) && warehouseUrl === undefined) return "";
   if (/\bnpm start\b/.test(text)) {
     await start(text, assignments);
     return "";
@@ -218,10 +223,10 @@ describe("the README and the guides", { skip: skipWithoutCurl }, () => {
       let assignments = "";
       let printed = "";
       for (const block of blocksOf(page)) {
-        if (block.language === "json") {
+        if (block.isOutput && block.language === "json") {
           assert.deepEqual(JSON.parse(printed), JSON.parse(block.text), page);
         }
-        if (block.language === "text" && block.isOutput) {
+        if (block.isOutput && block.language === "text") {
           assert.ok(
             isPrinted(block.text, printed),
             `${page} shows:\n${block.text}\nprinted:\n${printed}`,
@@ -239,6 +244,14 @@ describe("the README and the guides", { skip: skipWithoutCurl }, () => {
     assert.ok(!isPrinted(shown, '{"total":12,"exact":false}\none\nEnd. (1 of 2)\n'));
     assert.ok(!isPrinted(shown, '{"total":12,"exact":true}\none\nEnd. (1 of 2)\nmore\n'));
     assert.ok(!isPrinted("3 users", "13 users\n"));
+  });
+
+  test("what a page shows directly after a command is found as its output, in each page that shows any", () => {
+    const outputs = (page: string) => blocksOf(page).filter(({ isOutput }) => isOutput).length;
+    assert.deepEqual(
+      ["README.md", "docs/segments.md", "docs/webhooks.md", "docs/import.md"].map(outputs),
+      [1, 1, 1, 5],
+    );
   });
 
   test("every page under docs/ is followed by the guide test or is listed as a page without commands", () => {

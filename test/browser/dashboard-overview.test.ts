@@ -75,6 +75,25 @@ describe("the overview in the dashboard", { skip }, async () => {
     await page.context().close();
   });
 
+  test("the tiles of the overview stand in rows of the same length on a screen of any width", async () => {
+    const name = await busyWorkspace();
+    for (const width of [390, 768, 1024, 1280, 1440, 1920]) {
+      const { page } = await dashboard.open(`/w/${name}/overview`, {
+        viewport: { width, height: 800 },
+      });
+      await isLoaded(page);
+      const tops = await page
+        .locator(".tile")
+        .evaluateAll((tiles) => tiles.map((tile) => Math.round(tile.getBoundingClientRect().top)));
+      const rows = new Set(tops);
+      assert.equal(tops.length, 6);
+      for (const top of rows) {
+        assert.equal(tops.filter((each) => each === top).length, 6 / rows.size, `${width} px`);
+      }
+      await page.context().close();
+    }
+  });
+
   test("a person lands on the overview after signing in", async () => {
     await server.workspace();
     const { page } = await dashboard.open("/");

@@ -1,8 +1,9 @@
-import type { Context, WorkspaceContext } from "../../base/context/context.ts";
+import { actsForCompany, type Context, type WorkspaceContext } from "../../base/context/context.ts";
 import { Problem } from "../../base/problem.ts";
 import type { Database, Transaction } from "../../database/database.ts";
 import type { Authenticator } from "../../http/callers.ts";
 import { recordChanges } from "../audit/audit.ts";
+import { recordingRefusals } from "../audit/refusals.ts";
 import type { Change, Editable, Entry, ResourceServices, SlowChecks } from "./resource.ts";
 import { hasWorkspace, lockForApply } from "./store.ts";
 
@@ -25,10 +26,13 @@ export async function putEntry(
   context: Context,
   entry: Entry,
 ): Promise<readonly Entry[]> {
-  await resource.check?.(services, "", [entry] as never);
-  return changeDeclared(services, context, async (tx) => {
-    const changes = await resource.put(tx, services, context, entry);
-    return { changes, result: await resource.read(tx, context) };
+  return recordingRefusals(services, context, async () => {
+    const slow = { ...services, mustResolve: !actsForCompany(context) };
+    await resource.check?.(slow, "", [entry] as never);
+    return changeDeclared(services, context, async (tx) => {
+      const changes = await resource.put(tx, services, context, entry);
+      return { changes, result: await resource.read(tx, context) };
+    });
   });
 }
 

@@ -41,6 +41,8 @@ export interface FieldChange {
 export interface SlowChecks {
   readonly threads: ThreadPool;
   readonly outbound: Outbound;
+  /** Whether hosts that cannot be resolved are refused: the caller may not know which exist. */
+  readonly mustResolve?: boolean;
 }
 
 /** What resources are changed with. */

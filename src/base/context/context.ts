@@ -23,6 +23,11 @@ export interface Context {
   readonly person?: Person;
 }
 
+/** Whether a caller acts for the whole company: the admin token, a manifest, and administrators of the company. */
+export const actsForCompany = ({ actor, person }: Context): boolean =>
+  actor !== "key" &&
+  (person === undefined || person.isAdministrator || person.companyPermissions.has("admin"));
+
 /** What the histories keep of a context. */
 export type CallRecord = Pick<Context, "call" | "actorName" | "requestId">;
 

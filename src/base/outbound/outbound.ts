@@ -25,16 +25,23 @@ import { isNetwork, isPublic, networks, plainAddress } from "./networks.ts";
  *     const socket = await outbound.connect("db.example", 5432, signal);
  */
 
-/** A host that Rapport does not call. The message names the host as the caller gave it, and no address. */
+/**
+ * A host that Rapport does not call. The message names the host as the caller gave it, and no address. It is the same for a
+ * name without an address: which names a private network has is not the caller's to know.
+ */
 export class OutboundRefused extends Error {
   constructor(host: string) {
     super(
-      `'${host}' is not a host that Rapport may call: it is private, loopback, link-local or reserved. ` +
-        "The setting OUTBOUND_ALLOW can allow it.",
+      `'${host}' is not a host that Rapport may call: it has no address, or one that is private, loopback, link-local ` +
+        "or reserved. The setting OUTBOUND_ALLOW can allow it.",
     );
     this.name = "OutboundRefused";
   }
 }
+
+/** Whether an error is the one of a look-up that found nothing. */
+export const isUnresolved = (error: unknown): boolean =>
+  (error as NodeJS.ErrnoException).syscall === "getaddrinfo";
 
 /** A host and a port of Rapport itself, which nothing may call; `OUTBOUND_ALLOW` does not matter. */
 export interface HostAndPort {
@@ -49,13 +56,19 @@ export interface OutboundSettings {
   readonly own: readonly HostAndPort[];
 }
 
+export interface CheckOptions {
+  /** Whether a host that cannot be resolved is refused as a private one is. */
+  readonly mustResolve?: boolean;
+}
+
 export interface Outbound {
   /**
-   * Resolves a host and checks what it leads to. A host that cannot be resolved now passes: connecting fails then.
+   * Resolves a host and checks what it leads to. A host that cannot be resolved now passes, because connecting fails then;
+   * for a caller who may not know which names exist, it does not.
    *
    * @throws OutboundRefused
    */
-  check(host: string, port: number): Promise<void>;
+  check(host: string, port: number, options?: CheckOptions): Promise<void>;
   /** The addresses of a host, all of them checked. @throws OutboundRefused, or the error of the look-up. */
   resolve(host: string, port: number): Promise<readonly string[]>;
   /**
@@ -92,11 +105,14 @@ export function createOutbound({ allow, own }: OutboundSettings): Outbound {
 
   return {
     resolve,
-    async check(host, port) {
+    async check(host, port, { mustResolve = false } = {}) {
       const checked = resolve(host, port).catch((error) => {
-        if (error instanceof OutboundRefused) throw error;
+        if (mustResolve || error instanceof OutboundRefused) throw new OutboundRefused(host);
+        return [];
       });
-      await Promise.race([checked, setTimeout(CHECK_TIMEOUT_MS, undefined, { ref: false })]);
+      const late = setTimeout(CHECK_TIMEOUT_MS, undefined, { ref: false });
+      const found = await Promise.race([checked, late]);
+      if (mustResolve && !found) throw new OutboundRefused(host);
     },
     async connect(host, port, signal) {
       let last: unknown;

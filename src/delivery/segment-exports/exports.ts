@@ -1,11 +1,14 @@
-import { type Job, type JobKind, TryAgain } from "../../admin/jobs/job.ts";
+import { recordingRefusals, recordRefusal } from "../../admin/audit/refusals.ts";
+import { contextOf, type Job, type JobKind, TryAgain } from "../../admin/jobs/job.ts";
 import { enqueue } from "../../admin/jobs/queue.ts";
 import { hashSecret, newSecret } from "../../admin/secrets/secrets.ts";
+import { readWorkspaceNames } from "../../admin/workspaces/find-workspace.ts";
 import { type Clock, later } from "../../base/clock.ts";
 import type { WorkspaceContext } from "../../base/context/context.ts";
 import type { WorkspaceSettings } from "../../base/context/workspace-settings.ts";
 import { fetchOutbound } from "../../base/outbound/fetch-outbound.ts";
 import { type Outbound, OutboundRefused } from "../../base/outbound/outbound.ts";
+import { ReachRefused } from "../../base/outbound/reach-refused.ts";
 import { Problem } from "../../base/problem.ts";
 import { type Database, withRetries } from "../../database/database.ts";
 import type { BucketFolder } from "../../intake/warehouses/open-bucket.ts";
@@ -63,15 +66,19 @@ export const UPLOAD_JOB = "segment_export_upload";
  *   while another export of the segment, or a hundred of the company, are written or wait for their callbacks.
  */
 export async function startSegmentExport(
-  { database, clock, outbound }: SegmentExportServices,
-  { workspace }: WorkspaceContext,
+  services: SegmentExportServices,
+  context: WorkspaceContext,
   wanted: WantedSegmentExport,
   baseUrl: string,
 ): Promise<{ readonly url: string | undefined; readonly prefix: string }> {
+  const { database, clock, outbound } = services;
+  const { workspace } = context;
   const { segment_id, fields_to_export: fields, output_format: format = "zip" } = wanted;
   const { given: filter } = await filterOf(database, workspace.id, { segment_id });
   const callbackUrl = wanted.callback_endpoint ?? null;
-  if (callbackUrl !== null) await checkCallback(outbound, callbackUrl);
+  if (callbackUrl !== null) {
+    await recordingRefusals(services, context, () => checkCallback(outbound, callbackUrl));
+  }
   const now = clock.now();
   const bucket = bucketOf(workspace.settings);
   const id = clock.newId();
@@ -129,18 +136,22 @@ function refuseOneMore(
   );
 }
 
+/** What a callback is in the audit log. */
+const CALLBACK = { kind: "segment_export", name: "callback_endpoint" };
+
 /** @throws Problem INVALID_REQUEST for what is no URL that may be called. */
 async function checkCallback(outbound: Outbound, url: string): Promise<void> {
-  const refuse = (sentence: string) =>
-    new Problem("INVALID_REQUEST", `'callback_endpoint' ${sentence}`);
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (!parsed || !/^https?:$/.test(parsed.protocol) || parsed.username || parsed.password) {
-    throw refuse("must be an http: or https: URL without a user or a password.");
+    const sentence = "must be an http: or https: URL without a user or a password.";
+    throw new Problem("INVALID_REQUEST", `'callback_endpoint' ${sentence}`);
   }
   const port = Number(parsed.port || (parsed.protocol === "http:" ? 80 : 443));
-  await outbound.check(parsed.hostname, port).catch((error: unknown) => {
-    if (error instanceof OutboundRefused) throw refuse(`is refused: ${error.message}`);
-    throw error;
+  // The holder of a key may not know which names a private network has.
+  await outbound.check(parsed.hostname, port, { mustResolve: true }).catch((error: unknown) => {
+    if (!(error instanceof OutboundRefused)) throw error;
+    const message = `'callback_endpoint' is refused: ${error.message}`;
+    throw new ReachRefused(CALLBACK, "INVALID_REQUEST", message);
   });
 }
 
@@ -162,11 +173,18 @@ export const callbackJob: JobKind<SegmentExportServices> = {
   },
 };
 
+/** A job's context, with the name of its workspace. */
+export async function contextIn(database: Database, job: Job) {
+  const name = (await readWorkspaceNames(database)).get(job.workspaceId) ?? "";
+  return { ...contextOf(job), workspace: { name } };
+}
+
 async function callBack(
-  { database, outbound }: SegmentExportServices,
+  services: SegmentExportServices,
   job: Job,
   found: StoredExport,
 ): Promise<void> {
+  const { database, outbound } = services;
   const { callbackUrl } = found;
   if (callbackUrl === null) return;
   const body = found.bucket ? reportOfUpload(found) : await reportOfLink(database, found);
@@ -182,7 +200,11 @@ async function callBack(
     if (!response.ok) throw new Error(`The callback responded with ${response.status}.`);
   } catch (error) {
     // A host that may not be called any more stays so; the link of the response opens anyway.
-    if (error instanceof OutboundRefused || job.failures + 1 >= MOST_TRIES) return;
+    if (error instanceof OutboundRefused) {
+      const context = await contextIn(services.database, job);
+      return recordRefusal(services, context, CALLBACK, error.message);
+    }
+    if (job.failures + 1 >= MOST_TRIES) return;
     throw new TryAgain(FIRST_DELAY_MS * 3 ** job.failures, error);
   }
 }

@@ -1,15 +1,23 @@
 import type { Logger } from "pino";
+import { recordRefusal } from "../../admin/audit/refusals.ts";
 import { type Job, type JobKind, TryAgain } from "../../admin/jobs/job.ts";
 import { enqueue } from "../../admin/jobs/queue.ts";
 import type { Sealing } from "../../admin/secrets/sealing.ts";
 import { describeError } from "../../base/observe/log.ts";
+import { OutboundRefused } from "../../base/outbound/outbound.ts";
 import { Problem } from "../../base/problem.ts";
 import type { Transaction } from "../../database/database.ts";
 import { openBucket, type WritableBucket } from "../../intake/warehouses/open-bucket.ts";
-import { ConnectionUnfit, SourceUnfit } from "../../intake/warehouses/sources/source.ts";
+import {
+  ConnectionUnfit,
+  NotConnected,
+  OutsideRoot,
+  SourceUnfit,
+} from "../../intake/warehouses/sources/source.ts";
 import { recordExportEnd } from "./export-end.ts";
 import {
   CALLBACK_JOB,
+  contextIn,
   FIRST_DELAY_MS,
   MOST_TRIES,
   type SegmentExportServices,
@@ -79,9 +87,20 @@ async function upload(
       { export_id: found.id, prefix: found.prefix, ...describeError(error) },
       "segment export failed",
     );
+    if (isRefusal(error)) {
+      const reaching = { kind: "segment_export", name: "export_bucket" };
+      const context = await contextIn(database, job);
+      await recordRefusal(services, context, reaching, sentenceOf(error));
+    }
     return sentenceOf(error);
   }
 }
+
+/** Whether the bucket is one that the guard, the root of its connection or the list of its workspaces keeps out. */
+const isRefusal = (error: unknown): boolean =>
+  error instanceof OutsideRoot ||
+  error instanceof NotConnected ||
+  (error instanceof ConnectionUnfit && error.cause instanceof OutboundRefused);
 
 async function write(bucket: WritableBucket, { prefix, format }: StoredExport, file: ExportFile) {
   const name = `${prefix}/${file.name}`;

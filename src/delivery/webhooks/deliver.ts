@@ -1,6 +1,8 @@
 import type { Logger } from "pino";
-import { readFeed } from "../../admin/workspaces/find-workspace.ts";
+import { recordRefusal } from "../../admin/audit/refusals.ts";
+import { readFeed, readWorkspaceNames } from "../../admin/workspaces/find-workspace.ts";
 import { later } from "../../base/clock.ts";
+import { BY_THE_SERVER } from "../../base/context/context.ts";
 import type { Metrics } from "../../base/observe/metrics.ts";
 import { type Database, settleAll } from "../../database/database.ts";
 import { MissingChanges, oldestPositions, readHeads } from "../../people/changes/read-changes.ts";
@@ -221,6 +223,8 @@ async function conclude(
       return pause(work, batch, "The receiver responded with 410: it wants no more deliveries.");
     case "failed": {
       const now = services.clock.now();
+      // Once for each batch that fails, not for each attempt.
+      if (attempt.isRefusal && failures === 1) await recordRefusedHost(work, batch, attempt);
       const failing = { ...batch, attempts: failures, failingSince: batch.failingSince ?? now };
       const isLong = now.getTime() - failing.failingSince.getTime() >= PAUSES_AFTER_MS;
       if (isLong) {
@@ -235,6 +239,20 @@ async function conclude(
       return giveBack(work, failing, { dueAt: nextAttemptAt, behindSince });
     }
   }
+}
+
+/** The host has come to lead where Rapport may not call. */
+async function recordRefusedHost(
+  { services, webhook, feed }: Work,
+  { webhookId }: Lane,
+  { error }: Attempt,
+): Promise<void> {
+  const { database, log } = services;
+  const name = (await readWorkspaceNames(database)).get(feed.id) ?? "";
+  log.warn({ webhook: webhookId, reason: error }, "the host of a webhook may not be called");
+  const context = { ...BY_THE_SERVER, workspace: { name } };
+  const reaching = { kind: "webhook", name: webhook.name };
+  await recordRefusal(services, context, reaching, error ?? "");
 }
 
 async function accepted(work: Work, batch: Batch): Promise<Lane | undefined> {

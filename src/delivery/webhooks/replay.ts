@@ -1,4 +1,5 @@
 import { recordChangeIn } from "../../admin/audit/audit.ts";
+import { recordRefusal } from "../../admin/audit/refusals.ts";
 import type { WorkspaceContext } from "../../base/context/context.ts";
 import { createSlots, type Slots } from "../../base/pool.ts";
 import { Problem } from "../../base/problem.ts";
@@ -39,6 +40,10 @@ export async function testWebhook(
   const webhook = await findWebhook(database, key);
   const sent = { id: `msg_${clock.newId()}`, body: JSON.stringify(TEST_BODY) };
   const attempt = await sendAtOnce(services, key, webhook, sent);
+  if (attempt.isRefusal) {
+    const reaching = { kind: "webhook", name: webhook.name };
+    await recordRefusal(services, context, reaching, attempt.error ?? "");
+  }
   await withRetries(database, (tx) =>
     recordChangeIn(
       tx,

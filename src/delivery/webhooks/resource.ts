@@ -3,7 +3,7 @@ import { DeclaredId, Name } from "../../admin/workspaces/manifest.ts";
 import type { Change, Resource } from "../../admin/workspaces/resource.ts";
 import type { WorkspaceContext } from "../../base/context/context.ts";
 import { OutboundRefused } from "../../base/outbound/outbound.ts";
-import { Problem } from "../../base/problem.ts";
+import { ReachRefused } from "../../base/outbound/reach-refused.ts";
 import { nullable } from "../../base/values/schemas.ts";
 import type { Transaction } from "../../database/database.ts";
 import { addressesIn, areAddresses } from "../../intake/warehouses/declaration.ts";
@@ -166,15 +166,15 @@ export const webhooks: Resource = {
     declared: Type.Boolean({ description: "Whether a manifest declared it." }),
   },
 
-  async check({ outbound }, _workspaceName, entries: readonly Declared[]) {
+  async check({ outbound, mustResolve = false }, _workspaceName, entries: readonly Declared[]) {
     for (const [index, { name, url }] of entries.entries()) {
       const { protocol, hostname, port } = new URL(url);
       const number = Number(port || (protocol === "http:" ? 80 : 443));
-      await outbound.check(hostname, number).catch((error: unknown) => {
+      await outbound.check(hostname, number, { mustResolve }).catch((error: unknown) => {
         if (!(error instanceof OutboundRefused)) throw error;
         const body = { path: ["webhooks", index, "url"] };
         const message = `The 'url' of the webhook '${name}': ${error.message}`;
-        throw new Problem("INVALID_REQUEST", message, { body });
+        throw new ReachRefused({ kind: "webhook", name }, "INVALID_REQUEST", message, { body });
       });
     }
   },

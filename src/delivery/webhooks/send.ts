@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Sealing } from "../../admin/secrets/sealing.ts";
 import type { Clock } from "../../base/clock.ts";
 import { fetchOutbound, type OutboundResponse } from "../../base/outbound/fetch-outbound.ts";
-import { type Outbound, OutboundRefused } from "../../base/outbound/outbound.ts";
+import { isUnresolved, type Outbound, OutboundRefused } from "../../base/outbound/outbound.ts";
 import { RAPPORT_VERSION } from "../../base/version.ts";
 import { readRetryAfter } from "./retry.ts";
 import { signingSecrets } from "./secrets.ts";
@@ -26,6 +26,8 @@ export interface Attempt {
   readonly response: string | null;
   /** Why there was no response. */
   readonly error: string | null;
+  /** Whether it was not sent because the host leads where Rapport may not call. */
+  readonly isRefusal?: boolean;
   readonly retryAfterMs: number | undefined;
   readonly at: Date;
   readonly durationMs: number;
@@ -77,7 +79,8 @@ export async function send(
       outcome: "failed",
       status: null,
       response: null,
-      error: sentenceOf(error),
+      error: sentenceOf(error, webhook),
+      isRefusal: error instanceof OutboundRefused,
       retryAfterMs: undefined,
     };
   }
@@ -123,9 +126,11 @@ async function readInto(parts: Buffer[], body: Readable): Promise<void> {
   }
 }
 
-/** Without an address: it is what the guard keeps from callers. */
-function sentenceOf(error: unknown): string {
-  if (error instanceof OutboundRefused) return error.message;
+/** Without an address, and the same for a name that has none: it is what the guard keeps from callers. */
+function sentenceOf(error: unknown, { url }: StoredWebhook): string {
+  if (error instanceof OutboundRefused || isUnresolved(error)) {
+    return new OutboundRefused(new URL(url).hostname).message;
+  }
   const { name, code, message } = error as NodeJS.ErrnoException;
   if (name === "TimeoutError") return "No response within 15 seconds.";
   return code === undefined ? message : `The connection failed: ${code}.`;

@@ -12,7 +12,7 @@ import {
 } from "../../admin/workspaces/resource.ts";
 import type { CompanyContext } from "../../base/context/context.ts";
 import { OutboundRefused } from "../../base/outbound/outbound.ts";
-import { Problem } from "../../base/problem.ts";
+import { ReachRefused } from "../../base/outbound/reach-refused.ts";
 import type { Transaction } from "../../database/database.ts";
 import {
   deleteConnections,
@@ -169,9 +169,9 @@ export const connections: Resource<CompanyContext> = {
         await outbound.check(host, port).catch((error: unknown) => {
           if (!(error instanceof OutboundRefused)) throw error;
           const path = ["connections", index];
-          throw new Problem("INVALID_REQUEST", `The connection '${entry.name}': ${error.message}`, {
-            body: { path },
-          });
+          const reaching = { kind: "connection", name: entry.name };
+          const message = `The connection '${entry.name}': ${error.message}`;
+          throw new ReachRefused(reaching, "INVALID_REQUEST", message, { body: { path } });
         });
       }
     }

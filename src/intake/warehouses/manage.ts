@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
-import { recordChangeIn, recordChanges } from "../../admin/audit/audit.ts";
+import { recordChanges } from "../../admin/audit/audit.ts";
+import { recordingRefusals } from "../../admin/audit/refusals.ts";
 import type { Sealing } from "../../admin/secrets/sealing.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { WorkspaceContext } from "../../base/context/context.ts";
@@ -8,7 +9,7 @@ import { type Database, type Transaction, withRetries } from "../../database/dat
 import { changeIntegrations, detailsOf } from "./change-integrations.ts";
 import type { Integration } from "./integration.ts";
 import { getIntegration } from "./list.ts";
-import { ReachRefused, resolveWarehouses } from "./resolve-warehouse.ts";
+import { resolveWarehouses } from "./resolve-warehouse.ts";
 import { type IntegrationRow, selectIntegrations, selectIntegrationsById } from "./store.ts";
 import { openIntegration } from "./stored-warehouse.ts";
 
@@ -44,7 +45,7 @@ export async function putIntegration(
 ): Promise<IntegrationRow> {
   const { database, clock, sealing } = services;
   const { workspace } = context;
-  await withRetries(database, async (tx) => {
+  const save = async (tx: Transaction): Promise<void> => {
     const where = { workspaceId: workspace.id, now: clock.now(), sealing };
     const [present] = await selectIntegrationsById(tx, workspace.id, [wanted.id]);
     const before = present && openIntegration(sealing, workspace.id, present);
@@ -60,10 +61,8 @@ export async function putIntegration(
         details: detailsOf(integration),
       },
     ]);
-  }).catch(async (error: unknown) => {
-    if (error instanceof ReachRefused) await recordRefusal(services, context, wanted.name, error);
-    throw error;
-  });
+  };
+  await recordingRefusals(services, context, () => withRetries(database, save));
   return getIntegration(services, workspace, wanted.id);
 }
 
@@ -80,22 +79,6 @@ async function withWarehouse(
   if (before) return { ...wanted, warehouse: before.warehouse };
   throw new Problem("INVALID_REQUEST", "'warehouse' is required for a new integration");
 }
-
-/** Records in the audit log that an integration pointed at what it may not read. */
-export const recordRefusal = (
-  { database, clock }: Pick<ManageServices, "database" | "clock">,
-  context: WorkspaceContext,
-  name: string,
-  { message }: Error,
-): Promise<void> =>
-  withRetries(database, (tx) =>
-    recordChangeIn(tx, clock, context, {
-      action: "refused",
-      kind: "integration",
-      name,
-      details: { reason: message },
-    }),
-  );
 
 /** Removes an integration with its runs and their log. @throws Problem as `getIntegration`. */
 export async function removeIntegration(

@@ -6,7 +6,7 @@ import { selectConnectionsOf } from "./connection-store.ts";
 import { openConnection } from "./connections.ts";
 import { isBelowRoot } from "./sources/kinds.ts";
 import { keyPath, type S3Place, s3Client, storageOf } from "./sources/s3-client.ts";
-import { SourceUnfit } from "./sources/source.ts";
+import { NotConnected, OutsideRoot, SourceUnfit } from "./sources/source.ts";
 
 /* Writes files into a bucket through a connection of the company: those that syncs from S3 read through. */
 
@@ -31,7 +31,7 @@ export interface WritableBucket {
 /**
  * Opens a folder of a bucket for writing.
  *
- * @throws SourceUnfit if the workspace may not use the connection, or its credentials cannot be opened.
+ * @throws NotConnected, OutsideRoot; SourceUnfit if the credentials of the connection cannot be opened.
  */
 export async function openBucket(
   { database, sealing, outbound }: BucketServices,
@@ -42,11 +42,11 @@ export async function openBucket(
   const usable = await selectConnectionsOf(database, workspaceId);
   const found = usable.find(({ name, type }) => name === connection && type === "s3");
   if (!found) {
-    throw new SourceUnfit(`There is no connection '${connection}' of type s3 for this workspace.`);
+    throw new NotConnected(`There is no connection '${connection}' of type s3 for this workspace.`);
   }
   const place = { url, ...openOrRefuse(() => openConnection(sealing, found.companyId, found)) };
   if (!isBelowRoot(place)) {
-    throw new SourceUnfit(`${url} is not below the root of the connection '${connection}'.`);
+    throw new OutsideRoot(`${url} is not below the root of the connection '${connection}'.`);
   }
   const { path } = storageOf(place as unknown as S3Place);
   const send = s3Client(place as unknown as S3Place, { signal, outbound });

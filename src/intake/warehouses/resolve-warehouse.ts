@@ -1,8 +1,9 @@
 import { Unopenable } from "../../admin/secrets/seal.ts";
 import type { Sealing } from "../../admin/secrets/sealing.ts";
-import type { Context, WorkspaceContext } from "../../base/context/context.ts";
+import { actsForCompany, type WorkspaceContext } from "../../base/context/context.ts";
 import type { Workspace } from "../../base/context/workspace.ts";
 import { type Outbound, UNGUARDED } from "../../base/outbound/outbound.ts";
+import { type Reaching, ReachRefused } from "../../base/outbound/reach-refused.ts";
 import { Problem } from "../../base/problem.ts";
 import type { Queryable } from "../../database/database.ts";
 import { type StoredConnection, selectConnectionsOf } from "./connection-store.ts";
@@ -18,13 +19,6 @@ import {
 } from "./stored-warehouse.ts";
 
 /* Where an integration may point, when it is declared and when it runs. decision: docs/decisions/connections.md */
-
-/** A caller points a sync at what they may not read; goes into the audit log. */
-export class ReachRefused extends Problem {}
-
-/** Whether a caller may say how a warehouse is reached: administrators of the company, and the manifest. */
-export const mayDeclareInline = ({ person }: Context): boolean =>
-  person === undefined || person.isAdministrator || person.companyPermissions.has("admin");
 
 /** The sentence is the same for a connection that does not exist: names of the company are not the caller's. */
 const noConnection = (name: string): string =>
@@ -45,14 +39,15 @@ export async function resolveWarehouses(
   return integrations.map((integration, index) => {
     const { warehouse } = integration;
     const details = { body: { path: ["integrations", index, "warehouse"] } };
+    const reaching = { kind: "integration", name: integration.name };
     if (isConnected(warehouse)) {
-      const type = checkPlace(usable, connectedPlace({ ...warehouse }), details);
+      const type = checkPlace(usable, connectedPlace({ ...warehouse }), reaching, details);
       return { ...integration, warehouse: { ...warehouse, type } };
     }
-    if (mayDeclareInline(context)) return integration;
+    if (actsForCompany(context)) return integration;
     const message =
       "Only the company declares how a warehouse is reached: name one of its connections.";
-    throw new ReachRefused("FORBIDDEN", message, details);
+    throw new ReachRefused(reaching, "FORBIDDEN", message, details);
   });
 }
 
@@ -60,16 +55,17 @@ export async function resolveWarehouses(
 function checkPlace(
   usable: readonly StoredConnection[],
   { connection: name, ...place }: { readonly connection: string },
+  reaching: Reaching,
   details: Problem["details"],
 ): string {
   const found = usable.find((each) => each.name === name);
-  if (!found) throw new ReachRefused("INVALID_REQUEST", noConnection(name), details);
+  if (!found) throw new ReachRefused(reaching, "INVALID_REQUEST", noConnection(name), details);
   const { type, settings } = found;
   const fault = faultOfPlace(kindOf({ type }), place);
   if (fault) throw new Problem("INVALID_REQUEST", fault, details);
   if (isBelowRoot({ ...place, ...settings, type })) return type;
   const message = `The warehouse 'url' must be below the root of the connection '${name}'.`;
-  throw new ReachRefused("INVALID_REQUEST", message, details);
+  throw new ReachRefused(reaching, "INVALID_REQUEST", message, details);
 }
 
 /** Everything that opens the source of a run. */

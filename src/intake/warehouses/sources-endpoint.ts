@@ -1,9 +1,9 @@
 import Type, { type TProperties } from "typebox";
+import { actsForCompany } from "../../base/context/context.ts";
 import { OfWorkspace, Success } from "../../base/values/schemas.ts";
 import type { Database } from "../../database/database.ts";
 import { byAdministrator, byAdministratorOfWorkspace, endpoint } from "../../http/endpoint.ts";
 import { selectConnectionsOf } from "./connection-store.ts";
-import { mayDeclareInline } from "./resolve-warehouse.ts";
 import { connectionSettingsOf, KINDS } from "./sources/kinds.ts";
 
 /* What a form for an integration is drawn from: the connections of the workspace, and the settings of every kind. */
@@ -92,7 +92,7 @@ const sourcesEndpoint = endpoint({
 }).handledBy(async ({ database }: { readonly database: Database }, context) => {
   const usable = await selectConnectionsOf(database, context.workspace.id);
   const connections = usable.map(({ name, type }) => ({ name, type }));
-  const inline = mayDeclareInline(context);
+  const inline = actsForCompany(context);
   return { status: 200, body: { connections, kinds: allKinds(), inline, message: "success" } };
 });
 

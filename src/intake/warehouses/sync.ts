@@ -1,3 +1,4 @@
+import { recordRefusal } from "../../admin/audit/refusals.ts";
 import { contextOf, type Job, type JobKind, LeaseLost, TryAgain } from "../../admin/jobs/job.ts";
 import { loadWorkspace } from "../../admin/workspaces/find-workspace.ts";
 import { describeError } from "../../base/observe/log.ts";
@@ -7,7 +8,6 @@ import type { AddressCache } from "../../people/profiles/address-cache.ts";
 import type { IdCache } from "../../people/profiles/id-cache.ts";
 import { type Ending, endingOf, endRun } from "./end-run.ts";
 import { SYNC_JOB } from "./integration.ts";
-import { recordRefusal } from "./manage.ts";
 import { addScanned } from "./progress-store.ts";
 import { ahead, inBatches } from "./read-ahead.ts";
 import { warehouseOf } from "./resolve-warehouse.ts";
@@ -150,7 +150,8 @@ async function endingAfter(
   if (message !== (error as Error).message) log.warn(describeError(error), "a connection failed");
   if (isRefusal(error)) {
     const context = { ...contextOf(job), workspace };
-    await recordRefusal({ database, clock }, context, integration.name, new Error(message));
+    const reaching = { kind: "integration", name: integration.name };
+    await recordRefusal({ database, clock }, context, reaching, message);
   }
   if (isUnfit) return { status: "config_error", message };
   const reason = isSource ? `The source failed: ${message}` : "Rapport failed: see its log.";

@@ -201,6 +201,9 @@ export class SourceUnfit extends Error {
 /** The source refuses who connects: a host, a login, a database. What the message names, the connection declares. */
 export class ConnectionUnfit extends SourceUnfit {}
 
+/** The workspace may not use the connection, if there is one of the name. */
+export class NotConnected extends SourceUnfit {}
+
 /** A place outside the connection's `root`. The message is that of a place that does not exist. */
 export class OutsideRoot extends SourceUnfit {}
 

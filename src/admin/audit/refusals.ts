@@ -1,0 +1,51 @@
+import { createAllowance } from "../../base/allowance.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { Context } from "../../base/context/context.ts";
+import { type Reaching, ReachRefused } from "../../base/outbound/reach-refused.ts";
+import { type Database, withRetries } from "../../database/database.ts";
+import { recordChanges } from "./audit.ts";
+
+/*
+ * Attempts to reach a host, folder or connection that is not the caller's are in the audit log: as many a minute as a
+ * person makes, so that a program does not fill it.
+ */
+
+const MOST_A_MINUTE = 100;
+
+const allowance = createAllowance(10_000);
+
+interface RefusalServices {
+  readonly database: Database;
+  readonly clock: Clock;
+}
+
+/** Of the company, or of a workspace. */
+type SomeContext = Context & { readonly workspace?: { readonly name: string } };
+
+export async function recordRefusal(
+  { database, clock }: RefusalServices,
+  context: SomeContext,
+  { kind, name }: Reaching,
+  reason: string,
+): Promise<void> {
+  const workspace = context.workspace?.name ?? "";
+  if (allowance.take(workspace, MOST_A_MINUTE) > 0) return;
+  const change = { action: "refused", kind, workspace, name, details: { reason } };
+  await withRetries(database, (tx) => recordChanges(tx, clock, context, [change]));
+}
+
+/** Runs what may refuse to reach a place, and records such a refusal. */
+export async function recordingRefusals<Result>(
+  services: RefusalServices,
+  context: SomeContext,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof ReachRefused) {
+      await recordRefusal(services, context, error.reaching, error.message);
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,89 @@
+import assert from "node:assert/strict";
+import { generateKeyPairSync, randomUUID } from "node:crypto";
+import { join } from "node:path";
+import { outside, S3, type Someone, sentenceOf, trapPort } from "./scene.ts";
+
+/* What a person sends to reach a place. */
+
+export const webhookOf = (me: Someone, url: string, id: string = randomUUID()) =>
+  me.call("PUT", `${me.path}/webhooks/${id}`, { name: "CRM", url });
+
+export async function segmentOf(me: Someone): Promise<string> {
+  const id = randomUUID();
+  const filter = { attribute: "external_id", equals: "ada" };
+  const { status } = await me.call("PUT", `${me.path}/segments/${id}`, { name: id, filter });
+  assert.equal(status, 200);
+  return id;
+}
+
+export const exportOf = (me: Someone, segment_id: string, more: object) =>
+  me.workspace.call<any>("POST", "/users/export/segment", {
+    segment_id,
+    fields_to_export: ["external_id"],
+    ...more,
+  });
+
+export const integrationOf = (me: Someone, warehouse: object, id = randomUUID()) =>
+  me.call("PUT", `${me.path}/integrations/${id}`, {
+    name: id,
+    type: "attributes",
+    retry: { attempts: 1 },
+    warehouse,
+  });
+
+/** What a place of a connection comes to: the refusal of its declaration, or the message of its run. */
+export async function syncMessage(
+  owner: Someone,
+  warehouse: Record<string, string>,
+): Promise<string> {
+  const id = randomUUID();
+  const { url = "" } = warehouse;
+  const declared = await integrationOf(owner, warehouse, id);
+  const hide = (message: string) => (url ? message.replaceAll(url, "PLACE") : message);
+  if (declared.status !== 200) return hide(sentenceOf(declared, url));
+  const { body } = await owner.call("POST", `${owner.path}/integrations/${id}/sync`);
+  for (;;) {
+    const { body: found } = await owner.call(
+      "GET",
+      `${owner.path}/integrations/${id}/runs/${body.run_id}`,
+    );
+    const { job_status, message, rows_synced } = found.run;
+    if (job_status === "running") continue;
+    assert.deepEqual([job_status, rows_synced], ["config_error", 0], `${url}: ${message}`);
+    return hide(message);
+  }
+}
+
+const CERTIFICATE = "-----BEGIN CERTIFICATE-----\nMA==\n-----END CERTIFICATE-----";
+
+const private_key = generateKeyPairSync("rsa", { modulusLength: 2_048 })
+  .privateKey.export({ type: "pkcs8", format: "pem" })
+  .toString();
+
+/** A source of each kind at some host, with its place. */
+export const sourceAt = (type: string, host: string): Record<string, string> => {
+  const at = `${host}:${trapPort}`;
+  const endpoint = `http://${at}`;
+  const credentials = JSON.stringify({
+    client_email: "a@b.example",
+    private_key,
+    token_uri: `${endpoint}/token`,
+  });
+  const all: Record<string, Record<string, string>> = {
+    postgres: { url: `postgres://u:p@${at}/x`, table: "crm" },
+    redshift: { url: `postgres://u:p@${at}/x`, table: "crm" },
+    mysql: { url: `mysql://u:p@${at}/x`, table: "crm", ca: CERTIFICATE },
+    snowflake: { account: "acme-analytics", user: "a", private_key, endpoint, table: "crm" },
+    bigquery: { project: "acme-analytics", credentials, endpoint, table: "crm.users" },
+    databricks: {
+      host: "dbc.cloud.databricks.com",
+      path: "/sql/1.0/warehouses/a1",
+      token: "t",
+      endpoint,
+      table: "crm.users",
+    },
+    s3: { ...S3, endpoint, url: "s3://crm/in/", format: "csv" },
+    files: { url: join(outside, "secret.csv"), format: "csv" },
+  };
+  return { type, ...all[type] };
+};

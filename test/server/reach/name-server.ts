@@ -1,0 +1,126 @@
+/*
+ * A name server on this machine, which tests tell what to answer, and how to change its mind. Names below `names.test` are
+ * looked up there, in this process; all others as before.
+ */
+import { createSocket } from "node:dgram";
+import type dns from "node:dns";
+import { promises } from "node:dns";
+import { syncBuiltinESMExports } from "node:module";
+import type { AddressInfo } from "node:net";
+import { isIP } from "node:net";
+import { after } from "node:test";
+
+const ZONE = ".names.test";
+
+export interface NameServer {
+  /** Each look-up of the name gets the next list of addresses, and the last one again and again; none: no such name. */
+  answer(name: string, ...addresses: readonly (readonly string[])[]): string;
+  /** How often the name was looked up. */
+  asked(name: string): number;
+}
+
+interface Question {
+  readonly name: string;
+  readonly type: number;
+  /** The bytes of the question, which a response repeats. */
+  readonly bytes: Buffer;
+}
+
+const A = 1;
+const AAAA = 28;
+const HEADER_BYTES = 12;
+
+/** RFC 1035, 4.1.2: labels with their lengths, then the type and the class. */
+function questionIn(message: Buffer): Question {
+  const labels: string[] = [];
+  let at = HEADER_BYTES;
+  for (let length = message[at] ?? 0; length > 0; length = message[at] ?? 0) {
+    labels.push(message.toString("latin1", at + 1, at + 1 + length));
+    at += length + 1;
+  }
+  const type = message.readUInt16BE(at + 1);
+  return { name: labels.join("."), type, bytes: message.subarray(HEADER_BYTES, at + 5) };
+}
+
+/** The parts of an address as bytes: of IPv6 the URL parser writes all forms as groups of hex digits. */
+function bytesOf(address: string): Buffer {
+  if (isIP(address) === 4) return Buffer.from(address.split(".").map(Number));
+  const normal = new URL(`http://[${address}]`).hostname.slice(1, -1);
+  const [head = "", tail = ""] = normal.split("::");
+  const [before, behind] = [head, tail].map((part) => part.split(":").filter(Boolean));
+  const zeros = Array<string>(8 - (before?.length ?? 0) - (behind?.length ?? 0)).fill("0");
+  const groups = [...(before ?? []), ...zeros, ...(behind ?? [])];
+  return Buffer.from(groups.map((group) => group.padStart(4, "0")).join(""), "hex");
+}
+
+const NO_SUCH_NAME = 3;
+
+function responseTo(message: Buffer, { type, bytes }: Question, addresses: readonly string[]) {
+  const wanted = addresses.filter((address) => isIP(address) === (type === AAAA ? 6 : 4));
+  const header = Buffer.alloc(HEADER_BYTES);
+  message.copy(header, 0, 0, 2);
+  header.writeUInt16BE(0x8180 | (addresses.length === 0 ? NO_SUCH_NAME : 0), 2);
+  header.writeUInt16BE(1, 4);
+  header.writeUInt16BE(wanted.length, 6);
+  const records = wanted.map((address) => {
+    const data = bytesOf(address);
+    const record = Buffer.alloc(HEADER_BYTES);
+    // The name is that of the question; the record holds for no time at all.
+    record.writeUInt16BE(0xc00c, 0);
+    record.writeUInt16BE(type, 2);
+    record.writeUInt16BE(1, 4);
+    record.writeUInt16BE(data.length, 10);
+    return Buffer.concat([record, data]);
+  });
+  return Buffer.concat([header, bytes, ...records]);
+}
+
+export async function startNameServer(): Promise<NameServer> {
+  const answers = new Map<string, readonly (readonly string[])[]>();
+  const counts = new Map<string, number>();
+  const socket = createSocket("udp4");
+  socket.on("message", (message, { port, address }) => {
+    const question = questionIn(message);
+    const { name, type } = question;
+    const lists = answers.get(name) ?? [];
+    // A look-up asks for IPv4 first, and then for IPv6.
+    if (type === A) counts.set(name, (counts.get(name) ?? 0) + 1);
+    const list = lists[Math.min(counts.get(name) ?? 1, lists.length) - 1] ?? [];
+    socket.send(responseTo(message, question, list), port, address);
+  });
+  await new Promise<void>((resolve) => socket.bind(0, "127.0.0.1", resolve));
+  after(() => socket.close());
+  lookUpAt((socket.address() as AddressInfo).port);
+  return {
+    answer(name, ...addresses) {
+      answers.set(`${name}${ZONE}`, addresses);
+      return `${name}${ZONE}`;
+    },
+    asked: (name) => counts.get(name) ?? 0,
+  };
+}
+
+/** The system's resolver cannot be pointed elsewhere by a process; the resolver of Node.js can. */
+function lookUpAt(port: number): void {
+  const resolver = new promises.Resolver({ timeout: 1_000, tries: 1 });
+  resolver.setServers([`127.0.0.1:${port}`]);
+  const lookupOfSystem = promises.lookup;
+  const lookup = async (host: string, options: dns.LookupAllOptions) => {
+    if (!host.endsWith(ZONE)) return lookupOfSystem(host, options);
+    const ofFamily = async (family: 4 | 6) =>
+      (await resolver[`resolve${family}`](host).catch(() => [])).map((address) => ({
+        address,
+        family,
+      }));
+    const found = [...(await ofFamily(4)), ...(await ofFamily(6))];
+    if (found.length > 0) return found;
+    const error = new Error(`getaddrinfo ENOTFOUND ${host}`);
+    throw Object.assign(error, { code: "ENOTFOUND", syscall: "getaddrinfo" });
+  };
+  Object.assign(promises, { lookup });
+  syncBuiltinESMExports();
+  after(() => {
+    Object.assign(promises, { lookup: lookupOfSystem });
+    syncBuiltinESMExports();
+  });
+}

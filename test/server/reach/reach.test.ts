@@ -1,0 +1,396 @@
+/*
+ * What a person reaches who has every permission in a workspace and none in the company. Whatever names a place (a host, a
+ * folder, a file, a database, a connection, a workspace) is found in the declarations of the endpoints, and each such field
+ * has a case: nothing that is not the caller's is reached, the attempt is in the audit log, and no response says whether the
+ * place exists. A new field of a new name has to be entered in PLACES here, or in `named-fields.ts` as one that names none.
+ *
+ * Hosts are names below `names.test`, which a name server of the test leads where it likes (name-server.ts). A server on
+ * loopback, which is not allowed, notices whatever is reached all the same.
+ */
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { type Contract, pathsOf } from "../../../src/http/endpoint.ts";
+import { hostsOf, KINDS } from "../../../src/intake/warehouses/sources/kinds.ts";
+import { until } from "../../delivery/webhooks/receiver.ts";
+import { ENGINE } from "../../harness.ts";
+import { startEmbeddedWarehouse } from "../../intake/warehouses/warehouse.ts";
+import { pathOf, sampleRequests, sampleWorkspace } from "../../sample-requests.ts";
+import {
+  exportOf,
+  integrationOf,
+  segmentOf,
+  sourceAt,
+  syncMessage,
+  webhookOf,
+} from "./attempts.ts";
+import { FIELDS, lastName, NO_PLACES, NO_PLACES_HERE, OPERATIONS } from "./named-fields.ts";
+import {
+  assertNothingReached,
+  connection,
+  dataDir,
+  FILES,
+  got,
+  hostsAreRefused,
+  names,
+  outside,
+  refusals,
+  S3,
+  type Someone,
+  sentenceOf,
+  server,
+  someone,
+  storage,
+  storageHost,
+  TRAP,
+  trapPort,
+} from "./scene.ts";
+
+/** Sets a member of a body, such as `center.options.links-tags[].href`. */
+function withText(body: unknown, [part = "", ...rest]: readonly string[], text: string): unknown {
+  if (part === "") return text;
+  const isList = part.endsWith("[]");
+  const name = part.replace("[]", "");
+  const present = ((body ?? {}) as Record<string, unknown>)[name];
+  const inner = isList && Array.isArray(present) ? present[0] : isList ? undefined : present;
+  const value = withText(inner, rest, text);
+  return { ...(body as object), [name]: isList ? [value] : value };
+}
+
+const me = await someone({ ...sampleWorkspace() });
+const samples = await sampleRequests(server, me.workspace);
+
+const contractOf = (field: string): Contract =>
+  OPERATIONS.find(({ name }) => name === field.split(" ", 1)[0]) as Contract;
+
+/** Browsers of those who open a page load it; the server never does. */
+async function isOnlyShown(field: string): Promise<void> {
+  const { method, path, access } = contractOf(field);
+  const [first = ""] = pathsOf({ path } as Contract);
+  const sample = (await samples[`${method} ${first}`]?.()) ?? {};
+  const place = (field.split(" body.")[1] ?? "").split(".");
+  const texts = [TRAP, `<img src="${TRAP}"><link rel="stylesheet" href="${TRAP}">`];
+  for (const text of texts) {
+    const body = withText(sample.body, place, text);
+    const to = pathOf(first, me.workspace.name, sample);
+    const { status } =
+      access.by === "key"
+        ? await me.workspace.call(method, to, body)
+        : await me.call(method, to, body);
+    assert.ok(status < 500, `${field}: ${status}`);
+  }
+}
+
+/** An external entity is nothing that a parser here asks for. */
+async function namesNoEntity(field: string): Promise<void> {
+  const { method, path, accepts = [] } = contractOf(field);
+  const [first = ""] = pathsOf({ path } as Contract);
+  const sample = (await samples[`${method} ${first}`]?.()) ?? {};
+  const to = pathOf(first, me.workspace.name, sample);
+  for (const at of [TRAP, `file://${join(outside, "secret.csv")}`]) {
+    const raw = `<!DOCTYPE x [<!ENTITY e SYSTEM "${at}">]><x>&e;</x>`;
+    const headers = { ...me.headers, "content-type": accepts[0] ?? "" };
+    const answer = await server.send(method, to, undefined, { raw, headers });
+    assert.ok(answer.status >= 400 && answer.status < 500, `${field}: ${answer.status}`);
+    assert.doesNotMatch(JSON.stringify(answer.body), /stolen|text of the trap/);
+  }
+}
+
+/** A setting of a connection cannot be laid over it. */
+async function belongsToCompany(field: string): Promise<void> {
+  const owner = await someone();
+  const name = await connection(owner.workspace.name, FILES);
+  const warehouse = { connection: name, url: "in/crm.csv", [lastName(field)]: TRAP };
+  const { status, body } = await integrationOf(owner, warehouse);
+  assert.equal(status, 400, JSON.stringify(body));
+}
+
+/** Paths that are not the caller's, and one of nothing. */
+const PATHS = [
+  join(outside, "secret.csv"),
+  join(dataDir, "admin-token"),
+  "/etc/passwd",
+  "/etc",
+  "../secret.csv",
+  "in/../../secret.csv",
+  "in/link.csv",
+  "up/secret.csv",
+  "up",
+  `file://${join(outside, "secret.csv")}`,
+  `${TRAP}users.csv`,
+  "s3://crm/in/users.csv",
+  "//127.0.0.1/share/users.csv",
+  "%2e%2e/secret.csv",
+  "in/%2e%2e/%2e%2e/secret.csv",
+  "nothing.csv",
+];
+
+const PLACES: Readonly<Record<string, (field: string) => Promise<void>>> = {
+  "putWebhook body.url": async () => {
+    const owner = await someone();
+    await hostsAreRefused(owner, "webhook", (url) => webhookOf(owner, url));
+  },
+  "exportSegment body.callback_endpoint": async () => {
+    const owner = await someone();
+    const id = await segmentOf(owner);
+    await hostsAreRefused(owner, "segment_export", (url) =>
+      exportOf(owner, id, { callback_endpoint: url }),
+    );
+  },
+  "putSettings body.export_bucket.connection": async () => {
+    const [owner, other] = [await someone(), await someone()];
+    const foreign = await connection(other.workspace.name, S3);
+    await bucketIsRefused(
+      owner,
+      [foreign, "nothing"].map((each) => ({ connection: each, url: "s3://crm/out/" })),
+    );
+  },
+  "putSettings body.export_bucket.url": async () => {
+    const owner = await someone();
+    const own = await connection(owner.workspace.name, { ...S3, root: "s3://crm/in/" });
+    const places = ["s3://crm/out/", "s3://crm/", "s3://other/in/"];
+    await bucketIsRefused(
+      owner,
+      places.map((url) => ({ connection: own, url })),
+    );
+  },
+  "putIntegration body.warehouse.connection": async () => {
+    const [owner, other] = [await someone(), await someone()];
+    const foreign = await connection(other.workspace.name, FILES);
+    const sentences = [];
+    for (const name of [foreign, "nothing"]) {
+      const answer = await integrationOf(owner, { connection: name, url: "in/crm.csv" });
+      sentences.push(sentenceOf(answer, name).replaceAll(name, "NAME"));
+    }
+    assert.equal(new Set(sentences).size, 1);
+    assert.equal((await refusals(owner.workspace, "integration")).length, 2);
+  },
+  "putIntegration body.warehouse.url": async (field) => {
+    const owner = await someone();
+    const name = await connection(owner.workspace.name, FILES);
+    const sentences = new Set<string>();
+    for (const url of PATHS) {
+      sentences.add(await syncMessage(owner, { connection: name, url, format: "csv" }));
+    }
+    assert.deepEqual(
+      [...sentences].sort(),
+      [
+        "There is no file or folder PLACE in the connection's folder.",
+        `The warehouse 'url' must be below the root of the connection '${name}'.`,
+      ].sort(),
+    );
+    assert.ok((await refusals(owner.workspace, "integration")).length >= 8);
+    const { users } = (
+      await owner.workspace.call<any>("POST", "/users/export/ids", { external_ids: ["mallory"] })
+    ).body;
+    assert.deepEqual(users, []);
+    await belongsToCompany(field);
+  },
+  "putIntegration body.warehouse.table": async (field) => {
+    const owner = await someone();
+    const { url } = await startEmbeddedWarehouse();
+    const settings = { type: "postgres", url: url.replace("127.0.0.1", storageHost) };
+    const name = await connection(owner.workspace.name, settings);
+    const tables = [
+      "crm; drop table crm",
+      "pg_read_file('/etc/passwd')",
+      "dblink('host=127.0.0.1', 'select 1')",
+    ];
+    for (const table of tables) {
+      const { status } = await integrationOf(owner, { connection: name, table });
+      assert.equal(status, 400, table);
+    }
+    await belongsToCompany(field);
+  },
+  "putIntegration body.contact_emails": (field) => areAddresses(field),
+  "putWebhook body.contact_emails": (field) => areAddresses(field),
+};
+
+/** Every bucket fails in the same words as far as it concerns others, writes nothing, and is in the audit log. */
+async function bucketIsRefused(
+  owner: Someone,
+  buckets: readonly { connection: string; url: string }[],
+) {
+  const before = storage.objects.size;
+  for (const [index, export_bucket] of buckets.entries()) {
+    const { status } = await owner.call("PUT", `${owner.path}/settings`, { export_bucket });
+    assert.equal(status, 200);
+    // Keys know of new settings within a second.
+    await until(async () => {
+      const id = await segmentOf(owner);
+      const { body } = await exportOf(owner, id, {});
+      return body.url === undefined;
+    });
+    await until(async () => (await refusals(owner.workspace, "segment_export")).length > index);
+  }
+  const found = await refusals(owner.workspace, "segment_export");
+  const hidden = found.map(({ details }) =>
+    buckets.reduce(
+      (text, { connection: name, url }) => text.replaceAll(name, "NAME").replaceAll(url, "PLACE"),
+      String(details.reason),
+    ),
+  );
+  assert.equal(new Set(hidden).size, 1, hidden.join("\n"));
+  assert.equal(storage.objects.size, before);
+}
+
+/** A mail goes to addresses through the server of SMTP_URL: a text cannot name another, nor further headers. */
+async function areAddresses(field: string): Promise<void> {
+  const owner = await someone();
+  for (const contact_emails of [
+    "a@b.example\r\nBcc: c@d.example",
+    `x@[127.0.0.1]:${trapPort}`,
+    "a",
+  ]) {
+    const { status } = field.startsWith("putWebhook")
+      ? await owner.call("PUT", `${owner.path}/webhooks/${randomUUID()}`, {
+          name: "CRM",
+          url: "http://127.0.0.2/",
+          contact_emails,
+        })
+      : await owner.call("PUT", `${owner.path}/integrations/${randomUUID()}`, {
+          name: "CRM",
+          type: "attributes",
+          contact_emails,
+          warehouse: { connection: "nothing", table: "crm" },
+        });
+    assert.equal(status, 400, contact_emails);
+  }
+}
+
+const ONLY_SHOWN = /^(?:href|logo_url|page_image_hosts|redirect_url|.*_html)$/;
+
+function caseOf(field: string): ((field: string) => Promise<void>) | undefined {
+  const name = lastName(field);
+  if (PLACES[field]) return PLACES[field];
+  if (ONLY_SHOWN.test(name)) return isOnlyShown;
+  if (field.startsWith("putIntegration body.warehouse.")) return belongsToCompany;
+  return name === "body" && field.startsWith("import") ? namesNoEntity : undefined;
+}
+
+/** `name` is the workspace in a path; elsewhere it is what the caller calls something. */
+const isPlace = (field: string): boolean =>
+  !(NO_PLACES.has(lastName(field)) || NO_PLACES_HERE.has(field) || lastName(field) === "name") ||
+  field.startsWith("putIntegration body.warehouse.");
+
+describe("what a role in a workspace reaches", () => {
+  for (const field of FIELDS.filter(isPlace)) {
+    test(`${field} leads to nothing that is not the caller's`, async () => {
+      const run = caseOf(field);
+      assert.ok(run, "Enter the field in PLACES with a case, or in NO_PLACES of named-fields.ts.");
+      await run(field);
+      assertNothingReached();
+    });
+  }
+
+  test("every operation of a workspace refuses the name of another one as it refuses that of none", async () => {
+    const other = await server.workspace();
+    for (const contract of OPERATIONS.filter(({ access }) => access.by === "administrator")) {
+      const [path = ""] = pathsOf(contract);
+      const answers = [];
+      for (const name of [other.name, "no-such-workspace"]) {
+        const to = path.replace(":name", name).replaceAll(/:\w+/g, randomUUID());
+        const headers = { ...me.headers, "content-type": "text/nothing" };
+        const response = await fetch(server.url + to, { method: contract.method, headers });
+        answers.push([response.status, (await response.text()).replaceAll(name, "NAME")]);
+      }
+      assert.deepEqual(answers[0], answers[1], path);
+      assert.ok([403, 404].includes(Number(answers[0]?.[0])), `${path}: ${answers[0]}`);
+    }
+  });
+
+  for (const { type } of KINDS) {
+    test(`a source of type ${type} is declared by the company alone`, async () => {
+      const owner = await someone();
+      const { status, body } = await integrationOf(owner, sourceAt(type, "127.0.0.1"));
+      assert.equal(status, 403, JSON.stringify(body));
+      assert.equal((await refusals(owner.workspace, "integration")).length, 1);
+      assertNothingReached();
+    });
+  }
+});
+
+describe("a name that leads elsewhere after it was declared", () => {
+  for (const { type, connection: settings } of KINDS.filter((kind) => kind.type !== "files")) {
+    test(`a connection of type ${type} is not read any more, and the run names no host`, async () => {
+      const owner = await someone();
+      const host = `moved-${type}.names.test`;
+      const looksWhenDeclared = hostsOf({ type, ...sourceAt(type, host) }).map(() => ["8.8.8.8"]);
+      names.answer(`moved-${type}`, ...looksWhenDeclared, ["127.0.0.1"]);
+      const source = Object.entries(sourceAt(type, host));
+      const ofConnection = source.filter(([name]) => name === "type" || name in settings);
+      const name = await connection(owner.workspace.name, Object.fromEntries(ofConnection));
+      const place = Object.fromEntries(source.filter((each) => !ofConnection.includes(each)));
+      const message = await syncMessage(owner, { connection: name, ...place });
+      assert.match(
+        message,
+        /^The connection '[^']+' cannot be used\. The server's log says why\.$/,
+      );
+      assert.equal((await refusals(owner.workspace, "integration")).length, 1);
+      assertNothingReached();
+    });
+  }
+
+  test("a webhook does not call it, and its deliveries say what they say of a name that leads nowhere", async () => {
+    const owner = await someone();
+    const errors = [];
+    for (const [name, later] of [
+      ["moved-webhook", ["127.0.0.1"]],
+      ["gone-webhook", []],
+    ] as const) {
+      const host = names.answer(name, ["8.8.8.8"], later);
+      assert.equal((await webhookOf(owner, `http://${host}:${trapPort}/`, name)).status, 200);
+      const { body } = await owner.call("POST", `${owner.path}/webhooks/${name}/test`);
+      assert.equal(body.outcome, "failed");
+      errors.push(body.error.replace(host, "HOST"));
+    }
+    assert.equal(errors[0], errors[1]);
+    assert.equal((await refusals(owner.workspace, "webhook")).length, 1);
+    assertNothingReached();
+  });
+
+  test("the callback of an export is not called, and the attempt is in the audit log", async () => {
+    const owner = await someone();
+    const host = names.answer("moved-callback", ["8.8.8.8"], ["127.0.0.1"]);
+    const callback_endpoint = `http://${host}:${trapPort}/`;
+    const { status } = await exportOf(owner, await segmentOf(owner), { callback_endpoint });
+    assert.equal(status, 201);
+    await until(async () => (await refusals(owner.workspace, "segment_export")).length === 1);
+    assertNothingReached();
+  });
+
+  test("a name that changes with every look-up is called only at the address that was checked", async () => {
+    const owner = await someone();
+    const turns = Array.from({ length: 20 }, (_, turn) => [`127.0.0.${turn % 2 === 0 ? 2 : 1}`]);
+    const host = names.answer("turning", ...turns);
+    await webhookOf(owner, `http://${host}:${trapPort}/turning`, "turning");
+    assert.equal(names.asked(host), 1);
+    const outcomes = [];
+    for (let attempt = 0; attempt < 6; attempt++) {
+      const { body } = await owner.call("POST", `${owner.path}/webhooks/turning/test`);
+      outcomes.push(body.outcome);
+    }
+    assert.equal(names.asked(host), 7, "one look-up for each attempt");
+    assert.deepEqual(outcomes, [
+      "failed",
+      "delivered",
+      "failed",
+      "delivered",
+      "failed",
+      "delivered",
+    ]);
+    assert.equal(got.filter((path) => path === "/turning").length, 3);
+    assertNothingReached();
+  });
+
+  test("Rapport's own database is not reached though its host is allowed", {
+    skip: ENGINE === "embedded" && "The embedded engine listens nowhere.",
+  }, async () => {
+    const owner = await someone();
+    const { port } = new URL(server.config.databaseUrl ?? "");
+    const refused = await webhookOf(owner, `http://own-database.names.test:${port || 5_432}/`);
+    assert.match(sentenceOf(refused, port), /not a host that Rapport may call/);
+    assert.equal((await refusals(owner.workspace, "webhook")).length, 1);
+  });
+});

@@ -8,6 +8,12 @@ import { mustHold, type Target } from "./target.ts";
 /** Sockets stay open for so long: enough to see whether they take room from others. */
 const HELD_MS = 3_000;
 
+/** A whole request with a body. */
+export const requestOf = (path: string, body: object, key: string): string => {
+  const text = JSON.stringify(body);
+  return `${head(path, Buffer.byteLength(text), key)}${text}`;
+};
+
 /** The head of a request whose body does not come. */
 export const head = (path: string, length: number, key?: string): string =>
   `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n` +
@@ -15,16 +21,18 @@ export const head = (path: string, length: number, key?: string): string =>
 
 export interface SocketAttack {
   readonly count: number;
-  /** Sent on each of them. */
-  readonly bytes: string;
+  /** Sent on each of them; several take turns. */
+  readonly bytes: string | readonly string[];
   /** Whether responses are read. */
   readonly reads: boolean;
+  /** Is tried while they are held. */
+  readonly meanwhile?: () => Promise<void>;
 }
 
 /** Holds connections open, and sees that a request of another connection is answered. */
 export async function holdSockets(
   target: Target,
-  { count, bytes, reads }: SocketAttack,
+  { count, bytes, reads, meanwhile }: SocketAttack,
 ): Promise<string> {
   const sockets: Socket[] = [];
   let closed = 0;
@@ -33,11 +41,12 @@ export async function holdSockets(
     socket.once("close", () => closed++);
     if (reads) socket.resume();
     else socket.pause();
-    socket.write(bytes);
+    socket.write([bytes].flat()[index % [bytes].flat().length] ?? "");
     sockets.push(socket);
     if (index % 100 === 99) await pause(1);
   }
   await pause(HELD_MS / Math.min(target.shrink, 3));
+  await meanwhile?.();
   const { status } = await target.send("GET", "/health/ready");
   const closedByServer = closed;
   for (const socket of sockets) socket.destroy();

@@ -37,32 +37,39 @@ async function sendStream(reply: FastifyReply, answer: Reply, mediaType: string)
   if (raw.destroyed) return void (await stream.return(undefined));
   const ended = new Promise<void>((resolve) => raw.once("close", resolve));
   writeHead(reply, answer, mediaType);
-  reply.send(Readable.from(withPatience(first, stream), { objectMode: false, highWaterMark: 1 }));
+  const pieces = withPatience(first, stream, () => raw.destroy());
+  reply.send(Readable.from(pieces, { objectMode: false, highWaterMark: 1 }));
   await ended;
 }
 
-/** A client that reads too slowly on the whole loses the stream: it would hold a snapshot for ever. */
+/**
+ * A client that reads too slowly on the whole loses the stream: it would hold a snapshot and a slot for ever. A timer sees
+ * to it, because a client that takes a byte now and then asks for no further piece.
+ */
 async function* withPatience(
   first: IteratorResult<string | Uint8Array>,
   stream: TextStream,
+  disconnect: () => void,
 ): TextStream {
   let bytes = 0;
   let waitedMs = 0;
+  let timer: NodeJS.Timeout | undefined;
   try {
     for (let next = first; !next.done; next = await stream.next()) {
       const chunk = typeof next.value === "string" ? Buffer.from(next.value) : next.value;
       bytes += chunk.length;
       const handedAt = performance.now();
+      const patienceMs = READING_TIME_MS + bytes / READING_BYTES_PER_MS - waitedMs;
+      timer = setTimeout(disconnect, patienceMs).unref();
       yield chunk;
+      clearTimeout(timer);
       waitedMs += performance.now() - handedAt;
-      if (waitedMs > READING_TIME_MS + bytes / READING_BYTES_PER_MS) throw new Error(TOO_SLOW);
     }
   } finally {
+    clearTimeout(timer);
     await stream.return(undefined);
   }
 }
-
-const TOO_SLOW = "The client reads too slowly.";
 
 /** What the HTTP layer itself needs; a handler may ask for more. */
 export interface HttpServices extends AdmissionServices, AnswerServices, ObserveServices {}

@@ -2,6 +2,7 @@ import type { Attack } from "../target.ts";
 import { CONNECTION_ATTACKS } from "./connections.ts";
 import { PAGE_ATTACKS } from "./pages.ts";
 import { PEOPLE_ATTACKS } from "./people.ts";
+import { READER_ATTACKS } from "./readers.ts";
 import { REQUEST_ATTACKS } from "./requests.ts";
 import { SCIM_ATTACKS } from "./scim.ts";
 import { TRACK_ATTACKS } from "./track.ts";
@@ -11,6 +12,7 @@ import { TRANSLATION_ATTACKS } from "./translations.ts";
 export const ATTACKS: readonly Attack[] = [
   ...TRACK_ATTACKS,
   ...PEOPLE_ATTACKS,
+  ...READER_ATTACKS,
   ...PAGE_ATTACKS,
   ...SCIM_ATTACKS,
   ...TRANSLATION_ATTACKS,

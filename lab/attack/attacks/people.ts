@@ -62,7 +62,7 @@ const shared = (
 });
 
 const CALLERS = 32;
-const PAIRS = 50;
+export const PAIRS = 50;
 
 /** About 900 KB, of which the engine stores little, in names that other attacks have used: a workspace has 5,000. */
 const largeAttributes = (external_id: string, part: number) => ({
@@ -70,7 +70,14 @@ const largeAttributes = (external_id: string, part: number) => ({
   [`a0_${part}`]: times(400, () => external_id.padEnd(250, "x")),
 });
 
-async function fillLarge(target: Target): Promise<void> {
+/** Merges of so many pairs of those who were filled. */
+export const mergesOf = (pairs: number) =>
+  times(pairs, (index) => ({
+    identifier_to_merge: { external_id: `pair-${index}` },
+    identifier_to_keep: { external_id: `pair-${pairs + index}` },
+  }));
+
+export async function fillLarge(target: Target): Promise<void> {
   for (let index = 0; index < scaled(target, 2 * PAIRS); index++) {
     const attributes = times(9, (part) => largeAttributes(`pair-${index}`, part));
     const filled = await target.send("POST", "/users/track", { attributes });
@@ -107,10 +114,7 @@ export const PEOPLE_ATTACKS: readonly Attack[] = [
     prepare: fillLarge,
     async run(target) {
       const pairs = scaled(target, PAIRS);
-      const merge_updates = times(pairs, (index) => ({
-        identifier_to_merge: { external_id: `pair-${index}` },
-        identifier_to_keep: { external_id: `pair-${pairs + index}` },
-      }));
+      const merge_updates = mergesOf(pairs);
       const call = (updates: object) =>
         target.send("POST", "/users/merge", { merge_updates: updates, dry_run: true });
       const heard = await Promise.all([

@@ -21,30 +21,43 @@ export async function measureActivity(
 ): Promise<ReadonlyMap<ActivityPart, number>> {
   if (profileIds.length === 0) return new Map();
   const rows = await database.query<{ part: ActivityPart; bytes: number }>(
-    // With the bucket in each part, so that Citus adds up on its nodes.
-    `select part, sum(bytes)::bigint as bytes from (
-       select 'custom_events' as part, bucket, octet_length(name) + 120 as bytes
-       from event_summaries where ${THEIRS}
-       union all
-       select 'purchases', bucket, octet_length(product_id) + 160
-       from purchase_summaries where ${THEIRS}
-       union all
-       select 'apps', bucket, 300 from app_usages where ${THEIRS}
-       union all
-       select 'devices', bucket, octet_length(details::text) + octet_length(device_id) + 50
-       from devices where ${THEIRS}
-       union all
-       select 'interactions', bucket, octet_length(details::text) + octet_length(interaction_id) + 50
-       from interactions where ${THEIRS}
-       union all
-       select 'message_history', bucket, octet_length(details::text) + octet_length(message_id)
-         + octet_length(channel) + 100
-       from message_history where ${THEIRS}) as rows
-     group by part`,
+    `select part, sum(bytes)::bigint as bytes from (${PARTS}) as rows group by part`,
     [workspaceId, profileIds, bucketsOfIds(profileIds).all],
   );
   return new Map(rows.map(({ part, bytes }) => [part, bytes]));
 }
 
+/** The same of each profile, all parts together; a profile without activity has no row. */
+export const measureActivityOfEach = (
+  database: Queryable,
+  workspaceId: number,
+  profileIds: readonly string[],
+): Promise<{ id: string; bytes: number }[]> =>
+  database.query(`select id, sum(bytes)::bigint as bytes from (${PARTS}) as rows group by id`, [
+    workspaceId,
+    profileIds,
+    bucketsOfIds(profileIds).all,
+  ]);
+
 const THEIRS =
   "workspace_id = $1 and profile_id = any($2::uuid[]) and bucket = any($3::smallint[])";
+
+/** With the bucket in each part, so that Citus adds up on its nodes. */
+const PARTS = `
+  select 'custom_events' as part, bucket, profile_id as id, octet_length(name) + 120 as bytes
+  from event_summaries where ${THEIRS}
+  union all
+  select 'purchases', bucket, profile_id, octet_length(product_id) + 160
+  from purchase_summaries where ${THEIRS}
+  union all
+  select 'apps', bucket, profile_id, 300 from app_usages where ${THEIRS}
+  union all
+  select 'devices', bucket, profile_id, octet_length(details::text) + octet_length(device_id) + 50
+  from devices where ${THEIRS}
+  union all
+  select 'interactions', bucket, profile_id, octet_length(details::text) + octet_length(interaction_id) + 50
+  from interactions where ${THEIRS}
+  union all
+  select 'message_history', bucket, profile_id, octet_length(details::text) + octet_length(message_id)
+    + octet_length(channel) + 100
+  from message_history where ${THEIRS}`;

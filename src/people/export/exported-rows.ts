@@ -16,7 +16,7 @@ import {
 } from "../subscriptions/export-store.ts";
 import type { ExportFilter } from "./export-filter.ts";
 import { DEFAULT_FIELDS, type ExportField } from "./profile-view.ts";
-import { viewUsers } from "./view-users.ts";
+import { viewInPortions } from "./view-in-portions.ts";
 
 /*
  * The rows of an export, in portions, in the form in which they can be imported. Their order follows from what they say
@@ -47,30 +47,15 @@ const USER_FIELDS: readonly ExportField[] = [...DEFAULT_FIELDS, "merged_ids", "m
 
 const USERS_AT_A_TIME = 200;
 
-/** Of the attributes as they are stored, which is compressed where they are large. */
-const BYTES_AT_A_TIME = 2_000_000;
-
+/** In the order of their ids. */
 async function* users({ tx, workspace, filter, now }: RowSource): Portions {
-  for await (const profiles of selectProfileIds(tx, workspace.id, filter, 10 * USERS_AT_A_TIME)) {
-    let ids: string[] = [];
-    let size = 0;
-    for (const { id, bytes } of profiles) {
-      if (ids.length === USERS_AT_A_TIME || (ids.length > 0 && size + bytes > BYTES_AT_A_TIME)) {
-        yield await viewOf(ids);
-        ids = [];
-        size = 0;
+  for await (const found of selectProfileIds(tx, workspace.id, filter, 10 * USERS_AT_A_TIME)) {
+    for (let first = 0; first < found.length; first += USERS_AT_A_TIME) {
+      const ids = found.slice(first, first + USERS_AT_A_TIME).map(({ id }) => id);
+      for await (const portion of viewInPortions(tx, workspace, ids, USER_FIELDS, now)) {
+        yield portion.users;
       }
-      ids.push(id);
-      size += bytes;
     }
-    yield await viewOf(ids);
-  }
-
-  /** In the order of their ids, which is that of the export. */
-  async function viewOf(ids: readonly string[]): Promise<object[]> {
-    const views = await viewUsers(tx, workspace, ids, USER_FIELDS, now);
-    const idOf = (view: Record<string, unknown>) => view.platform_id as string;
-    return views.sort((one, other) => (idOf(one) < idOf(other) ? -1 : 1));
   }
 }
 

@@ -49,14 +49,12 @@ export function selectProfileIds(
   workspaceId: number,
   { since, until, ...filter }: ProfileFilter & { since: Date | undefined; until: Date | undefined },
   portion: number,
-): AsyncGenerator<SizedProfile[]> {
+): AsyncGenerator<{ readonly id: string }[]> {
   const condition = profileCondition(filter, 4);
-  return readByCursor<SizedProfile>(
+  return readByCursor<{ readonly id: string }>(
     tx,
     "exported_users",
-    `select p.profile_id as id,
-       pg_column_size(p.standard_attributes) + pg_column_size(p.custom_attributes) as bytes
-     from profiles p
+    `select p.profile_id as id from profiles p
      where p.workspace_id = $1 and ($2::timestamptz is null or p.updated_at >= $2)
        and ($3::timestamptz is null or p.updated_at < $3)${condition.sql}
      order by p.profile_id`,
@@ -64,6 +62,26 @@ export function selectProfileIds(
     portion,
   );
 }
+
+/**
+ * The same of each profile. What the engine has not compressed is as large as it is stored, about; only the rest is
+ * unpacked.
+ */
+export const measureEachProfile = (
+  tx: Queryable,
+  workspaceId: number,
+  ids: readonly string[],
+): Promise<SizedProfile[]> =>
+  tx.query<SizedProfile>(
+    `select profile_id as id,
+       (${["standard_attributes", "custom_attributes", "aliases"].map(sizeSql).join(" + ")})::bigint as bytes
+     from profiles where workspace_id = $1 and profile_id = any($2::uuid[]) and bucket = any($3::smallint[])`,
+    [workspaceId, ids, bucketsOfIds(ids).all],
+  );
+
+const sizeSql = (column: string): string =>
+  `case when pg_column_compression(${column}) is null then pg_column_size(${column})
+     else octet_length(${column}::text) end`;
 
 /** How many bytes the attributes and aliases of these profiles take as JSON. */
 export async function measureProfiles(

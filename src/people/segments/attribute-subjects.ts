@@ -189,7 +189,11 @@ export const customAttribute: Subject = {
         return everyOf(tests.map((test) => test.sql(json, values, false)));
       },
       open: {
-        json: (values) => pathSql("p.custom_attributes", name, values),
+        // Only a text or the time in an object is left open.
+        json(values) {
+          const json = pathSql("p.custom_attributes", name, values);
+          return `(case jsonb_typeof(${json}) when 'object' then jsonb_build_object('$time', ${json} -> '$time') else ${json} end)`;
+        },
         holds: (value, _address, now) => tests.every((test) => test.holds(value, now)),
       },
     };

@@ -5,6 +5,11 @@ import type { Json } from "../../base/values/plain-json.ts";
 import { isUuid } from "../../base/values/uuid.ts";
 import { type Queryable, readTogether } from "../../database/database.ts";
 import { DEFAULT_FIELDS, type ExportField } from "../export/profile-view.ts";
+import {
+  measurePortions,
+  type PortionOfUsers,
+  viewInPortions,
+} from "../export/view-in-portions.ts";
 import { viewUsers } from "../export/view-users.ts";
 import type { CountServices } from "./count-exactly.ts";
 import { EVERYONE, readFilter, sentenceOf } from "./filter.ts";
@@ -19,9 +24,9 @@ const LOOKED_AT = 5_000;
 /** How long a page may take; it may then have fewer users than asked for. */
 const PAGE_MS = 2_000;
 
-/** How many users are shown at a time, and how many characters a page may take. */
+/** How many users are shown at a time, and how many bytes a page may take. */
 const SHOWN = 50;
-const MOST_CHARACTERS = 4_194_304;
+const MOST_BYTES = 4_194_304;
 
 export interface MembersPage {
   readonly users: readonly Record<string, unknown>[];
@@ -46,21 +51,19 @@ export async function listMembers(
   const now = clock.now();
   const until = performance.now() + PAGE_MS;
   const users: Record<string, unknown>[] = [];
-  let characters = 0;
+  let bytes = 0;
   let after = cursor;
 
   /** @returns false if the page is full. */
   async function show(tx: Queryable, ids: readonly string[]): Promise<boolean> {
     for (let first = 0; first < ids.length; first += SHOWN) {
       const some = ids.slice(first, first + Math.min(SHOWN, limit - users.length));
-      const shown = await viewUsers(tx, workspace, some, DEFAULT_FIELDS, now);
-      const byId = new Map<unknown, Record<string, unknown>>(
-        shown.map((user) => [user.platform_id, user]),
-      );
-      users.push(...some.map((id) => byId.get(id)).filter((user) => user !== undefined));
-      characters += JSON.stringify(shown).length;
-      after = some.at(-1) ?? after;
-      if (users.length >= limit || characters > MOST_CHARACTERS) return false;
+      for await (const shown of viewInPortions(tx, workspace, some, DEFAULT_FIELDS, now)) {
+        users.push(...shown.users);
+        bytes += shown.bytes;
+        after = shown.ids.at(-1) ?? after;
+        if (users.length >= limit || bytes > MOST_BYTES) return false;
+      }
     }
     return true;
   }
@@ -75,7 +78,7 @@ export async function listMembers(
       return true;
     });
     if (!goesOn) return { users, cursor: null };
-    if (users.length >= limit || characters > MOST_CHARACTERS || performance.now() > until) {
+    if (users.length >= limit || bytes > MOST_BYTES || performance.now() > until) {
       return { users, cursor: after };
     }
   }
@@ -113,12 +116,23 @@ export async function* walkMembers(
     );
     for (let first = 0; first < ids.length; first += SHOWN) {
       const some = ids.slice(first, first + SHOWN);
-      const users = await readTogether(analysis, (tx) =>
-        viewUsers(tx, workspace, some, fields, now),
-      );
-      yield { users, after: some.at(-1) ?? after };
+      yield* stepsOf(some, now);
     }
     after = lastId;
+  }
+
+  /** Each step in a transaction of its own; the usual one needs a single transaction. */
+  async function* stepsOf(ids: readonly string[], now: Date): AsyncGenerator<MembersStep> {
+    const view = async (tx: Queryable, portion: PortionOfUsers | undefined) =>
+      viewUsers(tx, workspace, portion?.ids ?? [], fields, now);
+    const [portions, first] = await readTogether(analysis, async (tx) => {
+      const found = await measurePortions(tx, workspace.id, ids);
+      return [found, await view(tx, found[0])] as const;
+    });
+    for (const [index, portion] of portions.entries()) {
+      const users = index === 0 ? first : await readTogether(analysis, (tx) => view(tx, portion));
+      yield { users, after: portion.ids.at(-1) ?? from };
+    }
   }
 }
 

@@ -124,7 +124,9 @@ export async function selectCandidates(
   const { must, may } = boundsOf(values);
   const questions = open.map(({ sql, question }) => {
     const bounds = sql(values);
-    return `jsonb_build_object('value', ${question.json(values)}, 'must', ${bounds.must}, 'may', ${bounds.may})`;
+    // The value only where the program has to look at it: an attribute may take a megabyte, and there are 50 conditions.
+    const value = `case when ${bounds.must} <> ${bounds.may} then ${question.json(values)} end`;
+    return `jsonb_build_object('value', ${value}, 'must', ${bounds.must}, 'may', ${bounds.may})`;
   });
   const truths = decided.map((sqlOf) => sqlOf(values).must);
   return tx.query<Candidate>(

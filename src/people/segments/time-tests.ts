@@ -60,6 +60,9 @@ export function dayOfYear(wanted: string): TimeTest {
 const PLAIN_TIME =
   "^[12]\\d{3}-(0[1-9]|1[0-2])-(0[1-9]|1\\d|2[0-8])(T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d{3})?Z)?$";
 
+/** No longer text is taken for a time, so that no other one is read to find out. */
+const LONGEST_TIME = 256;
+
 /** Every text that `parseAttributeTime` may read begins like this. */
 const BEGINS_LIKE_A_TIME = "^(\\d|(sun|mon|tue|wed|thu|fri|sat) )";
 
@@ -91,7 +94,7 @@ function writtenTime(
       const must = `(${isWritten} and ${plainSql(full, values)})`;
       return {
         must,
-        may: `(${must} or (not ${isWritten} and ${text} ~* '${BEGINS_LIKE_A_TIME}'))`,
+        may: `(${must} or (not ${isWritten} and length(${text}) <= ${LONGEST_TIME} and ${text} ~* '${BEGINS_LIKE_A_TIME}'))`,
       };
     },
   };
@@ -99,9 +102,9 @@ function writtenTime(
 
 /** The time that a value of an attribute holds, in any written form. */
 export function timeIn(value: Json | undefined): Date | undefined {
-  if (typeof value === "string") return parseAttributeTime(value);
-  const inner = isJsonObject(value) ? value.$time : undefined;
-  return typeof inner === "string" ? parseAttributeTime(inner) : undefined;
+  const text = isJsonObject(value) ? value.$time : value;
+  if (typeof text !== "string" || text.length > LONGEST_TIME) return undefined;
+  return parseAttributeTime(text);
 }
 
 /** Whether a value is a time in the form that SQL compares. */

@@ -18,7 +18,7 @@ const LARGE = { attribute: "external_id", starts_with: "pair" };
 
 /** Conditions that the engine may leave open to the program, on values of 100 KB. */
 const OPEN = {
-  or: times(50, (index) => ({
+  any: times(50, (index) => ({
     custom_attribute: `a0_${index % 9}`,
     after: `20${String(index).padStart(2, "0")}-01-01T00:00:00Z`,
   })),

@@ -405,7 +405,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Reads the events, purchases, messages, subscription and identity changes of one user, newest first.
+         * Reads the events, purchases, messages, and changes of subscriptions, identity and attributes of one user, newest first.
          * @description Needs the administrator's token, or a session of the dashboard with `view_user_profile` and `view_pii`.
          */
         get: operations["getUserTimeline"];
@@ -7287,7 +7287,7 @@ export interface operations {
                  *       "event"
                  *     ]
                  */
-                kind?: ("event" | "purchase" | "message" | "subscription" | "identity")[];
+                kind?: ("event" | "purchase" | "message" | "subscription" | "identity" | "attributes")[];
                 /**
                  * @description Only events of this name.
                  * @example text
@@ -7351,6 +7351,7 @@ export interface operations {
                      *           }
                      *         }
                      *       ],
+                     *       "attributes_since": "2026-01-31T12:00:00.000Z",
                      *       "next_cursor": "0198c0de-0000-7000-8000-000000000001",
                      *       "message": "success"
                      *     }
@@ -7477,7 +7478,33 @@ export interface operations {
                                  */
                                 effect: string;
                             }[];
+                        } | {
+                            /**
+                             * @description What kind of thing it is about.
+                             * @constant
+                             */
+                            kind: "attributes";
+                            /** @description ISO 8601. */
+                            at: string;
+                            /** @description The id. */
+                            id: string;
+                            /**
+                             * @description Whether the change created the user.
+                             * @enum {string}
+                             */
+                            change: "user.created" | "user.updated";
+                            /** @description The names of the fields. */
+                            changed: string[];
+                            /** @description Their values after the change; null where removed. */
+                            values: {
+                                [key: string]: unknown;
+                            };
                         })[];
+                        /**
+                         * @description From when on the page has every change of attributes, in ISO 8601; null if the change feed is off or has none.
+                         * @example 2026-01-31T12:00:00.000Z
+                         */
+                        attributes_since: string | null;
                         /** @description The `cursor` of the next page; absent on the last. */
                         next_cursor?: string;
                         /**

@@ -11,6 +11,7 @@ export interface TimelineEntry {
 
 interface TimelinePage {
   readonly entries: readonly TimelineEntry[];
+  readonly attributes_since?: string | null;
   readonly next_cursor?: string;
 }
 
@@ -23,11 +24,16 @@ export interface TimelineOptions {
 
 const PAGE = 200;
 
-/** The timeline of a user, the newest first, page by page. */
+/**
+ * The timeline of a user, the newest first, page by page.
+ *
+ * @param onSince told for each page from when on it has every change of attributes, where there are any.
+ */
 export async function* readTimeline(
   target: AdminTarget,
   userPath: string,
   { kind = [], since, limit = Number.POSITIVE_INFINITY }: TimelineOptions,
+  onSince: (time: string) => void = () => {},
 ): AsyncGenerator<TimelineEntry> {
   let left = limit;
   let cursor: string | undefined;
@@ -38,6 +44,7 @@ export async function* readTimeline(
     if (cursor !== undefined) query.set("cursor", cursor);
     const path = `${userPath}/timeline?${query}`;
     const page = await callAdmin<TimelinePage>(target, "GET", path);
+    if (page.attributes_since) onSince(page.attributes_since);
     yield* page.entries;
     left -= page.entries.length;
     cursor = page.next_cursor;

@@ -146,10 +146,15 @@ type TimelineOptions = Options & { kind?: string[]; since?: string; limit: numbe
 
 async function timeline(text: string, options: TimelineOptions): Promise<void> {
   const { target, userPath } = await locate(text, options);
+  let since: string | undefined;
   await writeOutput("-", entries());
+  if (since !== undefined) printNote(`Changes of attributes are complete from ${since} on.`);
 
   async function* entries(): AsyncGenerator<string> {
-    for await (const entry of readTimeline(target, userPath, options)) {
+    const onSince = (time: string) => {
+      since = time;
+    };
+    for await (const entry of readTimeline(target, userPath, options, onSince)) {
       yield `${plain(options.json ? JSON.stringify(entry) : describeEntry(entry))}\n`;
     }
   }

@@ -1,7 +1,7 @@
 import Type from "typebox";
 import { type AuditingServices, recordRead, recordUserChanges } from "../../admin/audit/audit.ts";
 import type { WorkspaceContext } from "../../base/context/context.ts";
-import { OfWorkspace, Success } from "../../base/values/schemas.ts";
+import { nullable, OfWorkspace, Success } from "../../base/values/schemas.ts";
 import { byAdministratorOfWorkspace, endpoint } from "../../http/endpoint.ts";
 import type { WriteServices } from "../../intake/track/write-batch.ts";
 import { AuditedEffect } from "../../people/identity/audit-view.ts";
@@ -145,13 +145,18 @@ const timeline = endpoint({
   method: "GET",
   path: `${PATH}/:id/timeline`,
   summary:
-    "Reads the events, purchases, messages, subscription and identity changes of one user, newest first.",
+    "Reads the events, purchases, messages, and changes of subscriptions, identity and attributes of one user, newest first.",
   access: byAdministratorOfWorkspace("view_user_profile", "view_pii"),
   params: OfUser,
   query: TimelineQuery,
   replies: {
     200: Type.Object({
       entries: Type.Array(TimelineEntry),
+      attributes_since: nullable(Type.String(), {
+        description:
+          "From when on the page has every change of attributes, in ISO 8601; null if the change feed is off or has none.",
+        examples: ["2026-01-31T12:00:00.000Z"],
+      }),
       next_cursor: Type.Optional(Type.String()),
       message: Success,
     }),

@@ -13,6 +13,8 @@ import {
   selectMessagesBefore,
   selectPurchasesBefore,
 } from "../../people/activity/timeline-store.ts";
+import { readAttributeChanges } from "../../people/changes/person-changes.ts";
+import type { FeedWorkspace } from "../../people/changes/read-changes.ts";
 import { selectIdentityChanges } from "../../people/identity/store.ts";
 import { emailValue } from "../../people/profiles/identifiers.ts";
 import { selectMergedInto } from "../../people/profiles/merged-store.ts";
@@ -24,6 +26,7 @@ import {
 import { findRecord } from "./find-record.ts";
 import type { RecordServices } from "./search-users.ts";
 import {
+  attributesEntry,
   emailEntry,
   eventEntry,
   groupEntry,
@@ -56,6 +59,7 @@ export const TimelineQuery = Type.Object({
 });
 
 interface Person {
+  readonly workspace: FeedWorkspace;
   readonly profile: ProfileRow;
   /** The profiles that were merged into it. */
   readonly mergedIds: readonly string[];
@@ -73,6 +77,8 @@ interface Source {
     workspaceId: number,
     of: Person,
     range: TimelineRange,
+    /** Told from when on what is read is complete. */
+    onComplete: (since: Date | null) => void,
   ): Promise<TimelineEntry[]>;
 }
 
@@ -118,10 +124,24 @@ const SOURCES: readonly Source[] = [
         identityEntry,
       ),
   },
+  {
+    name: "attributes",
+    kind: "attributes",
+    lowestId: "",
+    async read(tx, _workspaceId, { workspace, profile }, range, onComplete) {
+      const { changes, since } = await readAttributeChanges(tx, workspace, profile.id, range);
+      onComplete(since);
+      return changes.map(attributesEntry);
+    },
+  },
 ];
 
 export type Timeline =
-  | { readonly entries: readonly TimelineEntry[]; readonly next_cursor?: string }
+  | {
+      readonly entries: readonly TimelineEntry[];
+      readonly attributes_since: string | null;
+      readonly next_cursor?: string;
+    }
   | { readonly mergedInto: string };
 
 /**
@@ -147,20 +167,29 @@ export async function readTimeline(
     const found = await findRecord(tx, workspace.id, platformId);
     if ("mergedInto" in found) return found;
     const merged = await selectMergedInto(tx, workspace.id, [platformId]);
-    const person = { profile: found.profile, mergedIds: merged.map((each) => each.profileId) };
+    let attributesSince: Date | null = null;
+    const person = {
+      workspace,
+      profile: found.profile,
+      mergedIds: merged.map((each) => each.profileId),
+    };
     const lists = await settleAll(
       sources.map(async (source) => {
         const from = untilTime && { at: untilTime, id: source.lowestId };
         const before = after ? startOf(source, after) : from;
         const range = { before, since: sinceTime, event, limit: limit + 1 };
-        const entries = await source.read(tx, workspace.id, person, range);
+        const entries = await source.read(tx, workspace.id, person, range, (time) => {
+          attributesSince = time;
+        });
         return entries.map((entry) => ({ source: source.name, entry }));
       }),
     );
     // Stable: entries of one source and time keep the order of their statement.
     const all = lists.flat().sort((one, other) => newestFirst(one.entry.at, other.entry.at));
     const { rows, next } = forwardPage(all, limit, cursorOf);
-    return { entries: rows.map(({ entry }) => entry), ...next };
+    const since = attributesSince as Date | null;
+    const entries = rows.map(({ entry }) => entry);
+    return { entries, attributes_since: since?.toISOString() ?? null, ...next };
   });
 }
 

@@ -2,6 +2,7 @@ import Type, { type Static } from "typebox";
 import { NullableText, nullable } from "../../base/values/schemas.ts";
 import type { SentMessage } from "../../people/activity/activity.ts";
 import type { TimedEvent, TimedPurchase } from "../../people/activity/timeline-store.ts";
+import type { AttributeChange } from "../../people/changes/person-changes.ts";
 import { AuditEntryView, auditEntryView } from "../../people/identity/audit-view.ts";
 import type { AuditEntry } from "../../people/identity/store.ts";
 import type {
@@ -57,6 +58,17 @@ export const TimelineEntry = Type.Union([
     kind: Type.Literal("identity"),
     ...AuditEntryView.properties,
   }),
+  Type.Object({
+    kind: Type.Literal("attributes"),
+    ...PLACE,
+    change: Type.Enum(["user.created", "user.updated"], {
+      description: "Whether the change created the user.",
+    }),
+    changed: Type.Array(Type.String(), { description: "The names of the fields." }),
+    values: Type.Record(Type.String(), Type.Unknown(), {
+      description: "Their values after the change; null where removed.",
+    }),
+  }),
 ]);
 
 export type TimelineEntry = Static<typeof TimelineEntry>;
@@ -67,6 +79,7 @@ export const TIMELINE_KINDS = [
   "message",
   "subscription",
   "identity",
+  "attributes",
 ] as const satisfies readonly TimelineEntry["kind"][];
 
 type Details = Record<string, unknown>;
@@ -129,4 +142,19 @@ const callOf = ({ context }: GroupStateChange | EmailStateChange) => ({
 export const identityEntry = (entry: AuditEntry): TimelineEntry => ({
   kind: "identity",
   ...auditEntryView(entry),
+});
+
+export const attributesEntry = ({
+  id,
+  at,
+  type,
+  changed,
+  values,
+}: AttributeChange): TimelineEntry => ({
+  kind: "attributes",
+  at: at.toISOString(),
+  id,
+  change: type,
+  changed: [...changed],
+  values: { ...values },
 });

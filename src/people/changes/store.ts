@@ -176,7 +176,7 @@ export interface BatchPlace {
   readonly length: number;
 }
 
-const PLACE = `bucket, position, count, epoch, batch_id as "batchId", written_at as "writtenAt",
+export const PLACE = `bucket, position, count, epoch, batch_id as "batchId", written_at as "writtenAt",
   octet_length(body) as length`;
 
 /** The next batches of a partition, in order. */

@@ -119,6 +119,53 @@ describe("the timeline of a user", () => {
     assert.ok(until.length > 0 && named.length > 0);
   });
 
+  test("with the change feed on, the timeline has each change of the user's attributes with its values, and says from when on", async () => {
+    const workspace = await server.workspace({ settings: { change_feed: true } });
+    for (const plan of ["free", "pro", "gold", null]) {
+      const attributes = [
+        { ...id("ada"), plan },
+        { ...id("eve"), plan: "other" },
+      ];
+      const events = [{ ...id("ada"), name: "seen", time: TIME }];
+      await workspace.track({ attributes, events });
+    }
+    const platformId = await platformIdOf(workspace, "ada");
+    const all = await timelineOf(workspace, platformId, 200);
+    const changes = all.filter((entry) => entry.kind === "attributes");
+    assert.deepEqual(
+      changes.map(({ change, changed, values }) => [
+        change,
+        changed.at(-1),
+        Object.values(values).at(-1),
+      ]),
+      [
+        ["user.updated", "custom_attributes.plan", null],
+        ["user.updated", "custom_attributes.plan", "gold"],
+        ["user.updated", "custom_attributes.plan", "pro"],
+        ["user.created", "custom_attributes.plan", "free"],
+      ],
+    );
+    assert.equal(all.filter((entry) => entry.kind === "event").length, 4);
+    for (const limit of [1, 2, 3]) {
+      assert.deepEqual(await timelineOf(workspace, platformId, limit), all, `limit ${limit}`);
+      const only = await timelineOf(workspace, platformId, limit, "&kind=attributes");
+      assert.deepEqual(only, changes, `limit ${limit}`);
+    }
+    const since = await timelineOf(
+      workspace,
+      platformId,
+      2,
+      `&kind=attributes&since=${changes[1].at}`,
+    );
+    assert.deepEqual(since, changes.slice(0, 2));
+    const { body } = await get(workspace, `/${platformId}/timeline`);
+    assert.ok(body.attributes_since <= changes[3].at);
+    const off = await server.workspace();
+    await off.track({ attributes: [{ ...id("ada"), plan: "free" }] });
+    const without = await get(off, `/${await platformIdOf(off, "ada")}/timeline`);
+    assert.deepEqual([without.body.attributes_since, without.body.entries], [null, []]);
+  });
+
   test("the timeline refuses an invalid cursor, an invalid time and an unknown kind", async () => {
     const workspace = await server.workspace();
     await workspace.track({ attributes: [{ ...id("ada"), first_name: "Ada" }] });

@@ -30,6 +30,7 @@ const TONES: Readonly<Record<TimelineKind, Tone>> = {
   message: "plain",
   subscription: "plain",
   identity: "plain",
+  attributes: "plain",
 };
 
 const KINDS = Object.keys(TONES) as TimelineKind[];
@@ -67,7 +68,7 @@ export function Timeline({ workspace, profile }: TimelineProps) {
               <Empty icon={History} title={isFiltered ? "Nothing like this" : "Nothing here yet"}>
                 {isFiltered
                   ? "Another filter may show more."
-                  : "Events, purchases, messages, and changes of subscriptions and identity appear here."}
+                  : "Events, purchases, messages, and changes of subscriptions, identity and, with the change feed on, attributes appear here."}
               </Empty>
             }
           />
@@ -184,12 +185,15 @@ function titleOf(entry: TimelineEntry, groups: ReadonlyMap<string, string>): str
       return `${sentence(entry.subscription_state)}: ${placeOf(entry, groups)}`;
     case "identity":
       return sentence(entry.action);
+    case "attributes":
+      return entry.change === "user.created" ? "Created" : entry.changed.join(", ");
   }
 }
 
 function partsOf(entry: TimelineEntry): readonly string[] {
   if (entry.kind === "event" || entry.kind === "purchase") return inALine(entry.properties ?? {});
   if (entry.kind === "message") return inALine(entry.details);
+  if (entry.kind === "attributes") return inALine(entry.values);
   return [`${entry.call}${entry.key_name ? ` with the key ${entry.key_name}` : ""}`];
 }
 

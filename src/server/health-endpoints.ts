@@ -33,7 +33,7 @@ const live = endpoint({
 }).handledBy(async () => ({ status: 200, body: { version: FULL_VERSION, message: "success" } }));
 
 /** How long the database may take to answer before the server calls itself not ready. */
-const PATIENCE_MS = 2_000;
+const PATIENCE_MS = 1_750;
 
 const ready = endpoint({
   name: "checkReadiness",

@@ -31,13 +31,13 @@ const QUERY_CANCELED = "57014";
 /** Ends the wait for responses that do not come. */
 export interface Watchdog {
   /**
-   * @returns what `response` becomes. A statement that is not sent yet waits for a lost server, at most a second.
+   * @returns what `response` becomes. A statement that is not sent yet waits for a lost server, for a moment.
    * @throws an error that counts as unavailable when the server is lost, or takes longer than one that responds would.
    */
   watch<Result>(response: PromiseLike<Result>): Promise<Result>;
   /** The same for the statements of a transaction, which are sent already. */
   watchSent<Result>(response: PromiseLike<Result>): Promise<Result>;
-  /** Waits for a lost server, at most a second. @throws where it is not back. */
+  /** Waits for a lost server, for a moment. @throws where it is not back. */
   ready(): Promise<void>;
 }
 

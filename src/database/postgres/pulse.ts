@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { type EngineEvent, isUnreachable } from "../database.ts";
 import { databaseError } from "../lost-node.ts";
 
@@ -15,8 +16,14 @@ const TICK_MS = 250;
 const TICKS_UNTIL_ASKED = 2;
 const TICKS_FOR_A_SIGN = 5;
 
+/**
+ * How long a call waits for a lost server: enough for one that is back to say so. A call may have waited for another one
+ * that was silent before, and its caller is promised a response within two seconds.
+ */
+const PATIENCE_MS = 100;
+
 export interface Pulse {
-  /** Of a lost server: resolves when it is back. @throws after a second why it is lost. Undefined of another. */
+  /** Of a lost server: resolves when it is back. @throws a moment later why it is lost. Undefined of another. */
   recovery(): Promise<void> | undefined;
   /** Rejects a call as soon as the server is lost. @returns what to call at its end: with a response, or without. */
   waitFor(reject: (error: unknown) => void): (hasResponse: boolean) => void;
@@ -95,7 +102,8 @@ export function createPulse({ ask, disconnect }: Line): Pulse {
   return {
     recovery() {
       if (!lost) return undefined;
-      return askOnce().then(() => {
+      const patience = pause(PATIENCE_MS, undefined, { ref: false });
+      return Promise.race([askOnce(), patience]).then(() => {
         if (lost) throw lost.error;
       });
     },

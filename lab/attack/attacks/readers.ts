@@ -36,7 +36,7 @@ export const largeRequests = (target: Target): string[] => [
   requestOf("/users/export/ids", { external_ids: EXPORTED }, ATTACKER_KEY),
   requestOf(
     "/users/merge",
-    { merge_updates: mergesOf(scaled(target, 8)), dry_run: true },
+    { merge_updates: mergesOf(scaled(target, 4)), dry_run: true },
     ATTACKER_KEY,
   ),
   requestOf(inWorkspace("segments/users"), { filter: LARGE }, target.server.adminToken),

@@ -1,4 +1,5 @@
 import type { Workspace } from "../../base/context/workspace.ts";
+import type { FoundIdentifier, ProfileRow } from "./store.ts";
 
 /** The least number of external ids that a process can cache, at about 150 bytes each. */
 const CACHED_IDS = 125_000;
@@ -82,4 +83,23 @@ export function createIdCache(capacity = CACHED_IDS): IdCache {
       old.delete(scope);
     },
   };
+}
+
+/** Caches the external ids among these identifiers. */
+export function storeIds(
+  { idCache, scope, removals }: CachedIds,
+  identifiers: readonly FoundIdentifier[],
+): void {
+  for (const { kind, value, profileId } of identifiers) {
+    if (kind === "external_id") idCache.store(scope, value, profileId, removals);
+  }
+}
+
+/** The external ids without deprecated ones, which lead to a user of another external_id. */
+export function presentIds(
+  found: readonly FoundIdentifier[],
+  rows: readonly ProfileRow[],
+): FoundIdentifier[] {
+  const ids = new Map(rows.map(({ id, externalId }) => [id, externalId]));
+  return found.filter(({ value, profileId }) => ids.get(profileId) === value);
 }

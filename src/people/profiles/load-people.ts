@@ -3,7 +3,7 @@ import { idInBucketOf } from "../../database/buckets.ts";
 import type { Queryable, Transaction } from "../../database/database.ts";
 import type { AddressCache } from "./address-cache.ts";
 import { selectIdentifiers } from "./holders-store.ts";
-import type { CachedIds } from "./id-cache.ts";
+import { type CachedIds, presentIds, storeIds } from "./id-cache.ts";
 import {
   emailValue,
   type Identifier,
@@ -278,24 +278,6 @@ export function storeWritten(
   storeIds(cached, addedIdentifiers);
   storeAddresses(cached, created);
   storeAddresses(cached, updated);
-}
-
-function storeIds(
-  { idCache, scope, removals }: CachedIds,
-  identifiers: readonly FoundIdentifier[],
-): void {
-  for (const { kind, value, profileId } of identifiers) {
-    if (kind === "external_id") idCache.store(scope, value, profileId, removals);
-  }
-}
-
-/** The external ids without deprecated ones, which lead to a user of another external_id. */
-function presentIds(
-  found: readonly FoundIdentifier[],
-  rows: readonly ProfileRow[],
-): FoundIdentifier[] {
-  const ids = new Map(rows.map(({ id, externalId }) => [id, externalId]));
-  return found.filter(({ value, profileId }) => ids.get(profileId) === value);
 }
 
 function storeAddresses(

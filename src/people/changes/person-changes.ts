@@ -1,3 +1,4 @@
+import { nextTurn } from "../../base/turns.ts";
 import type { Queryable } from "../../database/database.ts";
 import { bucketOfChanges, tagOf } from "./partitions.ts";
 import {
@@ -16,7 +17,8 @@ import { changesOf, type FeedWorkspace, namedIn } from "./read-changes.ts";
 /** How many of the latest changes of the partition are looked at: each row holds one or more. */
 const LATEST_CHANGES = 50_000;
 
-const BATCHES_AT_A_TIME = 64;
+/** A batch takes a quarter of a megabyte, or a megabyte if it is one large change. */
+const BATCHES_AT_A_TIME = 16;
 
 /** Of the batches that name the person, in one call. */
 const MOST_BYTES = 8 * 1_048_576;
@@ -72,6 +74,7 @@ export async function readAttributeChanges(
     for (const batch of batches) {
       found.push(...attributeChangesOf(batch, profileId).filter(isBefore(before)));
       bytes += batch.length;
+      await nextTurn();
     }
     last = batches.at(-1);
     const isEnd = !last || batches.length < BATCHES_AT_A_TIME;

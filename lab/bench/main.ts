@@ -131,13 +131,19 @@ program
 
 program
   .command("servers")
-  .description("Compares two servers on one PostgreSQL with one, in turns.")
+  .description("Compares several servers and processes on one PostgreSQL with one, in turns.")
   .argument("[mixes...]", `what is asked of them: ${MIX_NAMES.join(", ")} (default: all)`)
   .option("--users <count>", "how many users there are before it begins", count, 100_000)
   .option("--seconds <count>", "how long each is measured, for each load", count, 20)
   .option("--rounds <count>", "in how many turns", count, 5)
   .option("--connections <count>", "how many requests are under way at saturation", count, 128)
-  .option("--share <share>", "the lower load, of what one server reaches", Number, 0.3)
+  .option("--share <share>", "the lower load, of what the first layout reaches", Number, 0.3)
+  .option(
+    "--layouts <layouts>",
+    "the processes of each server: 1+1 is two servers, 2 one server of two processes",
+    (text: string) => text.split(","),
+    ["1", "1+1"],
+  )
   .option("--database-url <url>", "a PostgreSQL that runs already; databases are made in it")
   .action((mixes: string[], options: Omit<ServersOptions, "mixes">) =>
     runServersBenchmark({ ...options, mixes: mixes.length > 0 ? mixes : MIX_NAMES }),

@@ -12,8 +12,9 @@ import { attributesOf, eventOf } from "./workloads/updates.ts";
 import { emailOf, externalIdOf } from "./workloads/users.ts";
 
 /*
- * Two servers on one PostgreSQL beside one, in turns within each round: at saturation, and then at a share of what one
- * reached. All use one database, each has a share of the connections, and all but those whose turn it is are idle.
+ * Several servers and processes on one PostgreSQL beside one process, in turns within each round: at saturation, and then
+ * at a share of what the first layout reached. Each layout has a database of its own, because servers on one database count
+ * those that write. Each server has a share of the connections, and all but those whose turn it is are idle.
  */
 
 export interface ServersOptions {
@@ -23,11 +24,14 @@ export interface ServersOptions {
   readonly connections: number;
   readonly share: number;
   readonly mixes: readonly string[];
+  /** How many processes each server has: `1+1` is two servers of one process, `2` one server of two. */
+  readonly layouts: readonly string[];
   readonly databaseUrl: string | undefined;
 }
 
 const UPDATES = 50;
-const WARM_UP_SECONDS = 5;
+/** Longer than servers take to count those that write. */
+const WARM_UP_SECONDS = 12;
 
 type Make = (random: Random, users: number) => Prepared;
 
@@ -110,36 +114,35 @@ interface Figures {
 
 interface Setting {
   readonly name: string;
+  readonly dataset: Dataset;
   readonly servers: readonly ServerProcess[];
   readonly full: Figures[];
   readonly calm: Figures[];
 }
 
 export async function runServersBenchmark(options: ServersOptions): Promise<void> {
-  const { users, seconds, rounds, share, mixes } = options;
+  const { users, seconds, rounds, share, mixes, layouts } = options;
   await inFolder(async (folder, cleanUp) => {
     const wanted = { ...options, engine: "postgres" as const, profile: undefined };
     const [engine] = await openEngines(wanted, folder, cleanUp);
     if (!engine) throw new Error("It needs a PostgreSQL.");
-    const seed = { users, statistics: true, addresses: true };
-    const dataset = await prepareDataset(engine, seed, folder);
-    cleanUp.add(() => dataset.remove());
-    const start = async () => {
-      const server = await startServer(dataset.environment, { folder, workers: 1 });
-      cleanUp.add(() => server.stop());
-      return server;
-    };
-    const one = { name: "one server", servers: [await start()], full: [], calm: [] };
-    const two = {
-      name: "two servers",
-      servers: [await start(), await start()],
-      full: [],
-      calm: [],
-    };
+    const started: Pick<Setting, "name" | "dataset" | "servers">[] = [];
+    for (const name of layouts) {
+      const seed = { users, statistics: true, addresses: true };
+      const dataset = await prepareDataset(engine, seed, folder);
+      cleanUp.add(() => dataset.remove());
+      const servers: ServerProcess[] = [];
+      for (const workers of name.split("+").map(Number)) {
+        const server = await startServer(dataset.environment, { folder, workers });
+        cleanUp.add(() => server.stop());
+        servers.push(server);
+      }
+      started.push({ name, dataset, servers });
+    }
     for (const mix of mixes) {
-      const settings: Setting[] = [one, two].map((each) => ({ ...each, full: [], calm: [] }));
+      const settings: Setting[] = started.map((each) => ({ ...each, full: [], calm: [] }));
       const measure = (setting: Setting, lasting: number, perSecond?: number) =>
-        run({ options, dataset, setting, mix, lasting, perSecond });
+        run({ options, setting, mix, lasting, perSecond });
       for (const setting of settings) await measure(setting, WARM_UP_SECONDS);
       for (let round = 0; round < rounds; round++) {
         say(`${mix}: round ${round + 1} of ${rounds}`);
@@ -158,7 +161,6 @@ export async function runServersBenchmark(options: ServersOptions): Promise<void
 
 interface Run {
   readonly options: ServersOptions;
-  readonly dataset: Dataset;
   readonly setting: Setting;
   readonly mix: string;
   readonly lasting: number;
@@ -167,8 +169,8 @@ interface Run {
 
 let runs = 0;
 
-async function run({ options, dataset, setting, mix, lasting, perSecond }: Run): Promise<Figures> {
-  const { servers } = setting;
+async function run({ options, setting, mix, lasting, perSecond }: Run): Promise<Figures> {
+  const { servers, dataset } = setting;
   const make = MIXES[mix] as Make;
   const random = createRandom(++runs);
   const before = await transactionsOf(dataset);
@@ -235,7 +237,7 @@ function tableOf(settings: readonly Setting[]): string {
     }),
   );
   return [
-    "| | load | requests/s | ratio | p50 ms | p99 ms | rolled back |",
+    "| processes | load | requests/s | ratio | p50 ms | p99 ms | rolled back |",
     "|---|---|---|---|---|---|---|",
     ...lines,
   ].join("\n");

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { type LanePlan, ONE_LANE } from "./lanes.ts";
+import { type LanePlan, ONE_LANE, type WriterCount } from "./lanes.ts";
 import { databaseError, isLostNode } from "./lost-node.ts";
 import type { Use } from "./planner.ts";
 
@@ -60,8 +60,8 @@ export interface Database extends Queryable {
   for(use: Use): Database;
   /** The same database for reads of rows in these buckets: a cluster asks the node that has all of them. */
   reader(buckets: Iterable<number>): Queryable;
-  /** How transactions that write users share out the buckets. @param processes how many servers write, at least. */
-  lanes(processes: number): Promise<LanePlan>;
+  /** How transactions that write users share out the buckets. */
+  lanes(writers: WriterCount): Promise<LanePlan>;
   readonly engine: "embedded" | "postgres";
   /** How many transactions can usefully run at the same time in this process. */
   readonly concurrency: number;

@@ -13,8 +13,8 @@ export interface LanePlan {
   readonly count: number;
   /** How many transactions of a lane are under way at the same time. */
   readonly depth: number;
-  /** The same of all lanes together. */
-  readonly atOnce: number;
+  /** The same of all lanes together, at this moment. */
+  atOnce(): number;
   /** The lanes to use for a number of waiting items. */
   inUse(waitingItems: number): Lanes;
 }
@@ -37,14 +37,24 @@ export function evenLanes(count: number): Lanes {
 }
 
 /** For transactions that run one after the other: while the engine runs one, the next one is worked out. */
-export const ONE_LANE: LanePlan = { count: 1, depth: 2, atOnce: 2, inUse: () => evenLanes(1) };
+export const ONE_LANE: LanePlan = {
+  count: 1,
+  depth: 2,
+  atOnce: () => 2,
+  inUse: () => evenLanes(1),
+};
+
+/** How many processes write to the database now, this one included. It changes as servers come and go. */
+export type WriterCount = () => number;
+
+/** How many transactions a process writes at the same time, at most (docs/decisions/lane-locks.md). */
+const MOST_LANES = 3;
 
 /**
- * How many transactions a process writes at the same time, at most (docs/performance.md). Fewer where
- * other processes write too: those do not keep to this one's shares of the people.
+ * Fewer if other processes write too, because their lanes divide people independently: few large transactions cost less
+ * than many small ones, and meet less often.
  */
-const MOST_LANES = 3;
-const MOST_LANES_AMONG_OTHERS = 2;
+const lanesAmong = (writers: number): number => Math.max(1, MOST_LANES + 1 - writers);
 
 /**
  * Another lane is used where more than this has waited for each at a time: single requests otherwise end up in many
@@ -53,13 +63,14 @@ const MOST_LANES_AMONG_OTHERS = 2;
 const ITEMS_OF_LANE = 256;
 
 /** Lanes of an engine that runs several transactions at the same time. */
-export function lanesFor(processes: number, concurrency: number): LanePlan {
-  const count = Math.min(processes === 1 ? MOST_LANES : MOST_LANES_AMONG_OTHERS, concurrency);
+export function lanesFor(writers: WriterCount, concurrency: number): LanePlan {
+  const count = Math.min(MOST_LANES, concurrency);
   const choices = Array.from({ length: count }, (_, index) => evenLanes(index + 1));
-  const inUse = planEverySecond(
-    (items) => choices[Math.min(count, Math.max(1, Math.ceil(items / ITEMS_OF_LANE))) - 1] as Lanes,
-  );
-  return { count, depth: 1, atOnce: count, inUse };
+  const inUse = planEverySecond((items) => {
+    const wanted = Math.max(1, Math.ceil(items / ITEMS_OF_LANE));
+    return choices[Math.min(count, lanesAmong(writers()), wanted) - 1] as Lanes;
+  });
+  return { count, depth: 1, atOnce: () => count, inUse };
 }
 
 /** How long lanes stay as they are: transactions of different lanes may meet on a person. */

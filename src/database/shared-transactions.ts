@@ -41,24 +41,27 @@ interface Options<Call, Result, Span> {
   runTogether(calls: readonly Call[], within?: Database): Promise<readonly Result[]>;
 }
 
-/** Lets `count` callers run at once; the others wait in order. */
+/** Lets some callers run at once; the others wait in order. */
 export interface Slots {
   take(): Promise<void>;
   give(): void;
 }
 
-export function createSlots(count: number): Slots {
+/** @param most how many run at once, at most: read at each change, so it may vary. */
+export function createSlots(most: () => number): Slots {
   const waiting: (() => void)[] = [];
-  let free = count;
+  let taken = 0;
   return {
     async take() {
-      if (free > 0) free--;
+      if (taken < most()) taken++;
       else await new Promise<void>((resolve) => waiting.push(resolve));
     },
     give() {
-      const next = waiting.shift();
-      if (next) next();
-      else free++;
+      taken--;
+      while (taken < most() && waiting.length > 0) {
+        taken++;
+        waiting.shift()?.();
+      }
     },
   };
 }

@@ -56,7 +56,7 @@ export interface RunningServer {
 const TIDY_EVERY_MS = 10 * 60 * 1_000;
 
 /** A server that is not announced for a minute has ended. */
-const ANNOUNCE_EVERY_MS = 20 * 1_000;
+const ANNOUNCE_EVERY_MS = 5 * 1_000;
 
 /** A single key is written less often than this: see `admin/access/last-used.ts`. */
 const LAST_USED_EVERY_MS = 15 * 1_000;
@@ -216,7 +216,7 @@ function answerProcesses(services: Services): void {
 /** What is done periodically. */
 function startChores(services: Services, announced: Announcement): NodeJS.Timeout[] {
   const { database, clock, log, lastUsed, idempotency, catalogue, metrics } = services;
-  const { trafficSharing, requestSharing } = services;
+  const { trafficSharing, requestSharing, writers } = services;
   return [
     every(TIDY_EVERY_MS, log, "tidying up", async () => {
       await idempotency.sweep();
@@ -224,7 +224,9 @@ function startChores(services: Services, announced: Announcement): NodeJS.Timeou
       await database.maintain();
     }),
     every(LAST_USED_EVERY_MS, log, "writing when keys were last used", () => lastUsed.write()),
-    every(ANNOUNCE_EVERY_MS, log, "announcing this server", announced.renew),
+    every(ANNOUNCE_EVERY_MS, log, "announcing this server", async () => {
+      writers.seen = await announced.renew();
+    }),
     every(CATALOGUE_EVERY_MS, log, "counting what was sent", () => catalogue.write()),
     every(TRAFFIC_EVERY_MS, log, "writing down the traffic", () => trafficSharing.write()),
     every(WEBHOOKS_EVERY_MS, log, "measuring webhooks", () => measureWebhooks(services)),

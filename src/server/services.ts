@@ -85,6 +85,8 @@ export async function createServices(config: Config, watching: Watching) {
   const requestLog = createRequestLog(clock, config.liveRequests);
   const caches = { idCache: createIdCache(), addressCache: createAddressCache() };
   const writing = { ...stored, ...caches, tracing };
+  /** How many processes write users, as this one last saw: see `admin/secrets/running-servers.ts`. */
+  const writers = { seen: config.workers };
   const { maxRequests: requests, maxEventLoopDelayMs: eventLoopDelayMs } = config;
   const services = {
     ...watching,
@@ -129,8 +131,9 @@ export async function createServices(config: Config, watching: Watching) {
     catalogue,
     writeQueue: createWriteQueue(
       { ...writing, idempotency, metrics, quotas, catalogue },
-      await database.lanes(config.workers),
+      await database.lanes(() => Math.max(config.workers, writers.seen)),
     ),
+    writers,
     mergeQueue: createMergeQueue({ ...stored, tracing }),
     smallExports: createSmallExports({ database, tracing }),
     largeExports: createLargeExports(),

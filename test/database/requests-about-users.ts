@@ -131,7 +131,7 @@ export async function requestsAboutUsers(database: Database, look: Look): Promis
   const { id: workspaceId, name, settings } = WORKSPACE;
   const row = { id: workspaceId, name, settings, allowReset: false };
   await database.transaction((tx) => insertWorkspace(tx, NO_COMPANY, row, new Date()));
-  const call = clientOf(watched(database, look), await database.lanes(1));
+  const call = clientOf(watched(database, look), await database.lanes(() => 1));
   const post = (path: string, body: object) => call("POST", path, { body });
   const email = "a@example.com";
   const phone = "+14155552671";

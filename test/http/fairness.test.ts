@@ -144,7 +144,7 @@ test("requests of another workspace wait for the transactions under way, however
     quotas: createQuotas(database, systemClock),
     catalogue: createCatalogue(database, systemClock),
   };
-  const queue = createWriteQueue(services, await database.lanes(1));
+  const queue = createWriteQueue(services, await database.lanes(() => 1));
   const writesOf = (name: string, id: number, bodies: readonly object[]) => {
     const workspace = testWorkspace({ id, name });
     const checked = bodies.map((body) =>

@@ -3,14 +3,17 @@ import type { Clock } from "../../base/clock.ts";
 import { FULL_VERSION } from "../../base/version.ts";
 import type { Database, Queryable } from "../../database/database.ts";
 import type { Sealing } from "./sealing.ts";
-import { deleteServer, selectServers, upsertServer } from "./server-store.ts";
+import { countOtherWriters, deleteServer, selectServers, upsertServer } from "./server-store.ts";
 
-/* The servers on a database announce the keys that they have, so that a rotation seals nothing that one of them cannot open. */
+/*
+ * The servers on a database announce themselves: with the keys that they have, so that a rotation seals nothing that one of
+ * them cannot open, and whether they write, so that each knows among how many it shares the people out (`Database.lanes`).
+ */
 
 /** A process that has announced itself. */
 export interface Announcement {
-  /** To be called every few seconds. */
-  renew(): Promise<void>;
+  /** To be called every few seconds. @returns how many processes write users, this one included. */
+  renew(): Promise<number>;
   withdraw(): Promise<void>;
 }
 
@@ -29,8 +32,13 @@ export async function announceServer({
   const name = `${hostname()} (process ${process.pid})`;
   const server = { id: clock.newId(), name, version: FULL_VERSION, keyIds };
   const isShared = database.engine === "postgres";
+  let begun = 0;
   const renew = async () => {
-    if (isShared) await upsertServer(database, server);
+    if (!isShared) return 1;
+    const before = begun;
+    begun = database.intakeCount?.() ?? 0;
+    await upsertServer(database, server, begun > before);
+    return 1 + (await countOtherWriters(database, server.id));
   };
   await renew();
   return {

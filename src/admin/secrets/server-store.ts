@@ -13,17 +13,33 @@ export interface ServerRow {
 /** Processes that were not seen for longer have ended. */
 const SEEN_WITHIN_SECONDS = 60;
 
-/** Says that a process runs, and forgets those that ended long ago. */
+/** A process that has not written for longer does not count as one that writes. */
+const WROTE_WITHIN_SECONDS = 30;
+
+/** Says that a process runs, and whether it has written users since it said so last; forgets those that ended long ago. */
 export async function upsertServer(
   database: Queryable,
   { id, name, version, keyIds }: ServerRow,
+  hasWritten: boolean,
 ): Promise<void> {
   await database.execute(
-    `insert into running_servers (server_id, name, version, key_ids) values ($1, $2, $3, $4::text::jsonb)
-     on conflict (server_id) do update set seen_at = now()`,
-    [id, name, version, JSON.stringify(keyIds)],
+    `insert into running_servers (server_id, name, version, key_ids, wrote_at)
+     values ($1, $2, $3, $4::text::jsonb, case when $5 then now() end)
+     on conflict (server_id) do update
+       set seen_at = now(), wrote_at = coalesce(excluded.wrote_at, running_servers.wrote_at)`,
+    [id, name, version, JSON.stringify(keyIds), hasWritten],
   );
   await database.execute("delete from running_servers where seen_at < now() - interval '1 day'");
+}
+
+/** How many processes other than this one write users. */
+export async function countOtherWriters(database: Queryable, id: string): Promise<number> {
+  const [row] = await database.query<{ count: number }>(
+    `select count(*)::int as count from running_servers
+     where wrote_at > now() - make_interval(secs => $1) and server_id <> $2`,
+    [WROTE_WITHIN_SECONDS, id],
+  );
+  return row?.count ?? 0;
 }
 
 export async function deleteServer(database: Queryable, id: string): Promise<void> {

@@ -5,7 +5,7 @@ import {
   SERIALIZATION_FAILURE,
   type WorkPlace,
 } from "../database.ts";
-import { evenLanes, type LanePlan, lanesFor, planEverySecond } from "../lanes.ts";
+import { evenLanes, type LanePlan, lanesFor, planEverySecond, type WriterCount } from "../lanes.ts";
 import { countShards } from "./distribute.ts";
 import type { Workers } from "./workers.ts";
 
@@ -15,23 +15,27 @@ import type { Workers } from "./workers.ts";
  * @param workers undefined if everything is to go through the coordinator.
  */
 export function clusterOf(coordinator: Database, workers: Workers | undefined): Database {
+  let begunOnWorkers = 0;
   const begin =
     (there: Database["transaction"]): Database["transaction"] =>
     (work, place) => {
       const holder = place && workers?.holderOf(place.buckets);
-      return holder ? onWorker(coordinator, holder, work, place) : there(work);
+      if (!holder) return there(work);
+      begunOnWorkers++;
+      return onWorker(coordinator, holder, work, place);
     };
   return {
     ...coordinator,
     // Their locks would have to be taken on every node that a transaction writes to.
     ordersWriters: false,
     commitsInParts: true,
+    intakeCount: () => (coordinator.intakeCount?.() ?? 0) + begunOnWorkers,
     reader(buckets) {
       const holder = workers?.holderOf(buckets);
       return holder ? readerOf(holder) : coordinator;
     },
-    lanes: async (processes) =>
-      lanesOf(processes, coordinator.concurrency, await countShards(coordinator), workers),
+    lanes: async (writers) =>
+      lanesOf(writers, coordinator.concurrency, await countShards(coordinator), workers),
     transaction: begin(coordinator.transaction),
     transactionAtOnce: begin(coordinator.transactionAtOnce),
     async close() {
@@ -86,13 +90,13 @@ const ITEMS_OF_SHARD = 128;
 
 /** A lane for each shard and, while little waits, one for each node. */
 function lanesOf(
-  processes: number,
+  writers: WriterCount,
   concurrency: number,
   shards: number,
   workers: Workers | undefined,
 ): LanePlan {
-  if (shards === 1) return lanesFor(processes, concurrency);
-  const atOnce = Math.min(processes === 1 ? AT_ONCE : AT_ONCE_AMONG_OTHERS, concurrency);
+  if (shards === 1) return lanesFor(writers, concurrency);
+  const atOnce = () => Math.min(writers() === 1 ? AT_ONCE : AT_ONCE_AMONG_OTHERS, concurrency);
   const byShard = evenLanes(shards);
   const inUse = planEverySecond((items) => {
     const numbers = items <= ITEMS_OF_SHARD * shards ? workers?.numbers() : undefined;

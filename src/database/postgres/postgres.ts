@@ -102,7 +102,7 @@ function openNode(url: string, statementSeconds: number): Database {
       ...queryable(pool.sql, pool.watchdog.watch),
       for: databaseFor,
       reader: () => database,
-      lanes: async (processes) => lanesFor(processes, CONNECTIONS[use]),
+      lanes: async (writers) => lanesFor(writers, CONNECTIONS[use]),
       transaction,
       // Nothing more to save: the client awaits the beginning and decides to commit by the responses.
       // (Its `reserve` would not wait, but forgets its callers when a connection is reset.)

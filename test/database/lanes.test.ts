@@ -1,0 +1,54 @@
+import assert from "node:assert/strict";
+import { after, describe, test } from "node:test";
+import { announceServer } from "../../src/admin/secrets/running-servers.ts";
+import type { Sealing } from "../../src/admin/secrets/sealing.ts";
+import { systemClock } from "../../src/base/clock.ts";
+import { lanesFor } from "../../src/database/lanes.ts";
+import { migrate } from "../../src/database/migrations/migrate.ts";
+import type { Config } from "../../src/server/config.ts";
+import { openDatabase } from "../../src/server/open-database.ts";
+import { ENGINE, testConfig } from "../harness.ts";
+
+const CASES = [
+  { writers: 1, lanes: 3 },
+  { writers: 2, lanes: 2 },
+  { writers: 3, lanes: 1 },
+  { writers: 40, lanes: 1 },
+];
+
+for (const { writers, lanes } of CASES) {
+  test(`a process shares people out to ${lanes} lanes while ${writers} in all write to the database`, () => {
+    const plan = lanesFor(() => writers, 8);
+    // The first plan is one for many waiting items.
+    assert.equal(plan.inUse(0).count, lanes);
+  });
+}
+
+describe("servers on one database", () => {
+  const skip = ENGINE === "embedded" ? "An embedded database has one server." : false;
+
+  test("servers on one database count those that write, until one has ended", {
+    skip,
+  }, async () => {
+    const config: Config = await testConfig();
+    const keys = { current: undefined, previous: undefined };
+    const start = async () => {
+      const database = await openDatabase(config);
+      after(() => database.close());
+      await migrate(database, config.citusShards);
+      const sealing = { keys } as Sealing;
+      return { database, ...(await announceServer({ database, clock: systemClock, sealing })) };
+    };
+    const one = await start();
+    const other = await start();
+    assert.deepEqual([await one.renew(), await other.renew()], [1, 1]);
+
+    await other.database.transaction(async () => {});
+    assert.deepEqual([await other.renew(), await one.renew()], [1, 2]);
+    // It has written since it last announced itself, a moment ago.
+    assert.deepEqual([await other.renew(), await one.renew()], [1, 2]);
+
+    await other.withdraw();
+    assert.equal(await one.renew(), 1);
+  });
+});

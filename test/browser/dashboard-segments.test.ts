@@ -4,6 +4,7 @@ import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { describe, test } from "node:test";
 import type { Page } from "playwright-core";
+import { parse } from "yaml";
 import { startServer, type TestWorkspace } from "../harness.ts";
 import { assertAccessible } from "./accessibility.ts";
 import {
@@ -160,6 +161,23 @@ describe("segments in the dashboard", { skip }, async () => {
       ],
     });
     assert.deepEqual(complaints, []);
+  });
+
+  test("what is copied for a manifest declares the same segment in another workspace", async () => {
+    const id = await declared(workspace, "Copied: as it is");
+    const { page } = await dashboard.open(`${path}/segments/${id}`);
+    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    await page.getByRole("button", { name: "Copy: the segment for a manifest" }).click();
+    const entry = (await page.evaluate("navigator.clipboard.readText()")) as string;
+    const name = `${workspace.name}-copy`;
+    const manifest = { workspaces: [{ name, segments: parse(entry) }] };
+    const applied = await server.admin("POST", "/admin/v1/apply", manifest);
+    assert.equal(applied.status, 200, JSON.stringify(applied.body));
+    const segmentIn = async (name: string) => {
+      const { body } = await server.admin("GET", `/admin/v1/workspaces/${name}/segments/${id}`);
+      return [body.name, body.tags, body.filter];
+    };
+    assert.deepEqual(await segmentIn(name), await segmentIn(workspace.name));
   });
 
   test("a filter that cannot be counted says why in its place", async () => {

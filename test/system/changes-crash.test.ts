@@ -13,7 +13,8 @@ import { sized } from "../sizes.ts";
 import { temporaryFolder } from "../stored-rows.ts";
 import { type ChildServer, post, startChild } from "./child-server.ts";
 
-const CALLS = sized(600, 200_000);
+/** RAPPORT_TEST_OPERATIONS sets another number. */
+const CALLS = Number(process.env.RAPPORT_TEST_OPERATIONS ?? sized(600, 200_000));
 const KILLS = sized(2, 40);
 const CLIENTS = 16;
 const USERS = sized(12, 300);

@@ -43,7 +43,7 @@ test("concurrent merges, deletes and writes lose nothing, duplicate nothing and 
   const workspace = await server.workspace();
   await runChaos(server, throughAllServers(workspace), {
     seed: SEED,
-    users: 50,
+    users: 100,
     writers: 8,
     operations: OPERATIONS,
   });
@@ -78,7 +78,7 @@ test("concurrent requests do not fail while the workspace is reset", async () =>
     const workspace = await server.workspace();
     await runChaos(server, throughAllServers(workspace), {
       seed: SEED + 3 + round,
-      users: 50,
+      users: 100,
       writers: 8,
       operations: OPERATIONS / 20,
       resets: true,

@@ -47,14 +47,18 @@ export const ONE_LANE: LanePlan = {
 /** How many processes write to the database now, this one included. It changes as servers come and go. */
 export type WriterCount = () => number;
 
-/** How many transactions a process writes at the same time, at most (docs/decisions/lane-locks.md). */
-const MOST_LANES = 3;
-
-/**
- * Fewer if other processes write too, because their lanes divide people independently: few large transactions cost less
- * than many small ones, and meet less often.
+/*
+ * Processes that write to the same lane do so one after the other, so many of them need many lanes. Each then writes to
+ * few of them at the same time, in turn: few large transactions cost less than many small ones
+ * (docs/decisions/lane-locks.md).
  */
-const lanesAmong = (writers: number): number => Math.max(1, MOST_LANES + 1 - writers);
+const FEWEST_LANES = 3;
+const MOST_LANES = 8;
+
+const lanesAmong = (writers: number): number =>
+  Math.min(MOST_LANES, Math.max(FEWEST_LANES, writers));
+
+const atOnceAmong = (writers: number): number => Math.max(1, FEWEST_LANES + 1 - writers);
 
 /**
  * Another lane is used where more than this has waited for each at a time: single requests otherwise end up in many
@@ -70,7 +74,7 @@ export function lanesFor(writers: WriterCount, concurrency: number): LanePlan {
     const wanted = Math.max(1, Math.ceil(items / ITEMS_OF_LANE));
     return choices[Math.min(count, lanesAmong(writers()), wanted) - 1] as Lanes;
   });
-  return { count, depth: 1, atOnce: () => count, inUse };
+  return { count, depth: 1, atOnce: () => Math.min(count, atOnceAmong(writers())), inUse };
 }
 
 /** How long lanes stay as they are: transactions of different lanes may meet on a person. */

@@ -10,17 +10,18 @@ import { openDatabase } from "../../src/server/open-database.ts";
 import { ENGINE, testConfig } from "../harness.ts";
 
 const CASES = [
-  { writers: 1, lanes: 3 },
-  { writers: 2, lanes: 2 },
-  { writers: 3, lanes: 1 },
-  { writers: 40, lanes: 1 },
+  { writers: 1, lanes: 3, atOnce: 3 },
+  { writers: 2, lanes: 3, atOnce: 2 },
+  { writers: 3, lanes: 3, atOnce: 1 },
+  { writers: 4, lanes: 4, atOnce: 1 },
+  { writers: 40, lanes: 8, atOnce: 1 },
 ];
 
-for (const { writers, lanes } of CASES) {
-  test(`a process shares people out to ${lanes} lanes while ${writers} in all write to the database`, () => {
+for (const { writers, lanes, atOnce } of CASES) {
+  test(`if ${writers} processes write to a database, each has ${lanes} lanes and writes to ${atOnce} at a time`, () => {
     const plan = lanesFor(() => writers, 8);
     // The first plan is one for many waiting items.
-    assert.equal(plan.inUse(0).count, lanes);
+    assert.deepEqual([plan.inUse(0).count, plan.atOnce()], [lanes, atOnce]);
   });
 }
 

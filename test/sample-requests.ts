@@ -1,5 +1,5 @@
 /*
- * One request that works for every endpoint: what access.test.ts sends with and without the right to,
+ * One request that works for every endpoint: what every-endpoint.test.ts sends with and without the right to,
  * and hostile-input.test.ts in other forms. The key is the method and the first path as declared. A
  * sample is made anew for each request, together with what has to be there for it.
  */

@@ -12,7 +12,7 @@ import {
 import type { Database } from "../../src/database/database.ts";
 import { migrate } from "../../src/database/migrations/migrate.ts";
 import { openDatabase } from "../../src/server/open-database.ts";
-import { startOwnServer, testConfig } from "../harness.ts";
+import { startOwnServer, startServer, testConfig } from "../harness.ts";
 import { rowsAfterStop, temporaryFolder } from "../stored-rows.ts";
 
 const database: Database = await openDatabase(await testConfig());
@@ -111,4 +111,31 @@ test("a user's profile lies in the bucket of the first identifier, and each iden
       profile: bucket("ada"),
     })),
   );
+});
+
+/** Most values lie in different buckets in two workspaces, which alone would keep them apart. */
+test("an identifier that lies in the same bucket in two workspaces names a user of each of them", async () => {
+  const server = await startServer();
+  const [one, other] = [await server.workspace(), await server.workspace()];
+  const ids = await Promise.all(
+    [one, other].map(async ({ name }) => {
+      const [row] = await server.database.query<{ id: number }>(
+        "select workspace_id as id from workspaces where name = $1",
+        [name],
+      );
+      return row?.id ?? 0;
+    }),
+  );
+  const bucketsOf = (value: string) => ids.map((id) => bucketOfValue(id, value));
+  const candidates = Array.from({ length: 100_000 }, (_, index) => `user-${index}`);
+  const shared = candidates.find((value) => bucketsOf(value)[0] === bucketsOf(value)[1]) ?? "";
+  await one.track({ attributes: [{ external_id: shared, mark: "one" }] });
+  assert.deepEqual(await other.profiles({ external_ids: [shared] }), []);
+  await other.track({ attributes: [{ external_id: shared, mark: "another" }] });
+  const marks = await Promise.all(
+    [one, other].map(
+      async (each) => (await each.profile({ external_ids: [shared] })).custom_attributes,
+    ),
+  );
+  assert.deepEqual(marks, [{ mark: "one" }, { mark: "another" }]);
 });

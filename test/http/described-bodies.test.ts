@@ -14,6 +14,7 @@ import { TOKEN } from "../dashboard/scim/scim-client.ts";
 import { type Answer, NEWSLETTER, startOwnServer } from "../harness.ts";
 import { SPANISH } from "../messaging/translations/translated-workspace.ts";
 import { pathOf, type Sample, sampleRequests, sampleWorkspace } from "../sample-requests.ts";
+import { sized } from "../sizes.ts";
 
 const server = await startOwnServer();
 const workspace = await server.workspace(sampleWorkspace());
@@ -128,7 +129,7 @@ function brokenFrom(schema: TSchema, example: unknown): Broken[] {
   });
 }
 
-const MOST_FOR_EACH = 40;
+const MOST_FOR_EACH = sized(15, 40);
 
 /** Evenly over the whole list. */
 const some = <Entry>(list: readonly Entry[]): Entry[] => {

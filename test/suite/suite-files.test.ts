@@ -54,6 +54,22 @@ test("on PostgreSQL the suite runs the files that use a server, and leaves out r
   }
 });
 
+test("on PostgreSQL the suite leaves out commands that only send HTTP to the shared server, but for round trips", () => {
+  const { taken, leftOut } = suiteFiles(FOLDER, { parts: ["system"], engine: "postgres" });
+  for (const name of ["keys-command", "import-files", "warehouses/warehouse-values"]) {
+    assert.ok(leftOut.includes(`system/${name}.test.js`), name);
+  }
+  for (const name of [
+    "round-trip",
+    "large-round-trip",
+    "crash",
+    "backup",
+    "webhooks/webhook-restarts",
+  ]) {
+    assert.ok(taken.includes(`system/${name}.test.js`), name);
+  }
+});
+
 test("a file that is asked for by a part of its path runs whatever its part and the engine", () => {
   const { taken } = suiteFiles(FOLDER, { wanted: ["liquid", "system/usual"], engine: "postgres" });
   assert.deepEqual(taken, ["messaging/liquid.test.js", "system/usual-start.test.js"]);

@@ -4,13 +4,15 @@
  * The suite has four parts, told apart by folder. `npm test` runs the first one and one page in a browser:
  *
  * - `main`: every folder but the following, laid out like `src/`
- * - `system/`: commands, child processes, crashes and restarts
+ * - `system/`: commands, child processes, crashes and restarts; imitations of other systems, at length
  * - `browser/`: pages in Chromium
  * - `limits/`: time, growth and memory, measured one file at a time
  *
  * On PostgreSQL a run leaves out the files that no engine can change. A test finds PostgreSQL only by the variable
  * that names it. A file that does not read the variable, and imports no file of ours that does, runs the same code on
- * every engine: `npm test` has run it, and `.ci/run` does both.
+ * every engine: `npm test` has run it, and `.ci/run` does both. Of `system/` it takes the files that start servers or
+ * open databases of their own. The others send HTTP to the shared server, and what that does on PostgreSQL is tested by
+ * the main part.
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
@@ -25,6 +27,11 @@ export const SMOKE_TEST = "browser/dashboard-start.test.js";
 const IMPORT = /\b(?:from|import)\s*\(?\s*"(\.{1,2}\/[^"]+\.js)"/g;
 
 const NAMES_POSTGRES = "TEST_DATABASE_URL";
+
+const OPENS_DATABASES = /\b(?:TEST_DATABASE_URL|ENGINE|freshDatabase|testConfig|startOwnServer)\b/;
+
+/** They use the shared server, and compare values that each engine writes and reads in its own way. */
+const ABOUT_STORED_VALUES = ["system/round-trip.test.js", "system/large-round-trip.test.js"];
 
 export interface SuiteChoice {
   /** Parts of paths. A file that is asked for by name is taken whatever its part and the engine. */
@@ -68,8 +75,15 @@ export function suiteFiles(
   }
   const isSmokeTest = (path: string) => path === SMOKE_TEST && parts.includes("main");
   const chosen = files.filter((path) => parts.includes(partOf(path)) || isSmokeTest(path));
-  const isTaken = (path: string) => engine === "embedded" || canReachPostgres(join(folder, path));
+  const isTaken = (path: string) => engine === "embedded" || dependsOnEngine(folder, path);
   return { taken: chosen.filter(isTaken), leftOut: chosen.filter((path) => !isTaken(path)) };
+}
+
+function dependsOnEngine(folder: string, path: string): boolean {
+  const place = join(folder, path);
+  if (!canReachPostgres(place)) return false;
+  if (partOf(path) !== "system" || ABOUT_STORED_VALUES.includes(path)) return true;
+  return OPENS_DATABASES.test(readFileSync(place, "utf8"));
 }
 
 /** Whether a compiled file, or one that it imports, reads where PostgreSQL is. */

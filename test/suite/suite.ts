@@ -34,21 +34,33 @@ import { beginRun, type SuiteRun } from "./suite-run.ts";
 const SLOWEST = [
   "browser/dashboard-pages",
   "browser/dashboard-popups",
-  "http/fuzz",
+  "http/every-endpoint",
+  "dashboard/sign-in",
   "people/identity/identity-concurrency",
+  "dashboard/person-permissions",
+  "dashboard/live-stream",
+  "dashboard/single-sign-on",
   "system/faults-postgres",
   "system/database-deadlines",
   "system/startup",
   "system/warehouse-crash",
+  "system/warehouses/warehouse-kinds",
+  "system/warehouses/warehouse-values",
   "system/backup",
   "system/guides",
+  "system/exports-to-buckets",
+  "system/reach/reach",
+  "system/webhooks/failing-receivers",
+  "system/warehouses/warehouse-hostile",
   "browser/dashboard-start",
-  "http/access",
-  "http/isolation",
-  "dashboard/live-stream",
-  "intake/track/track-batches",
+  "intake/warehouses/warehouse-connections",
+  "dashboard/overview",
   "http/described-bodies",
-  "intake/warehouses/warehouse-files",
+  "dashboard/erasure",
+  "dashboard/live-requests",
+  "http/idempotency",
+  "intake/track/track-events",
+  "intake/track/track-attributes",
 ];
 
 const FOLDER = join(import.meta.dirname, "..");
@@ -120,25 +132,26 @@ function slowest(): string {
   return `The slowest files: ${each.join(", ")}.`;
 }
 
-/** Which files run, and how to run those that do not. */
+/** Which files run, and in one line what does not and how to run it. */
 function announcement(): string {
   if (wanted.length > 0) return `Running ${taken.map(nameOf).join(", ")}.`;
-  const lines: string[] = [];
+  const missing: string[] = [];
   const others = PARTS.filter((part) => !parts.includes(part));
   if (others.length > 0) {
     const commands = others.map((part) => (part === "main" ? "npm test" : `npm run test:${part}`));
-    lines.push(`Not in this run: ${commands.join(", ")} (all: npm run test:all).`);
+    missing.push(`${commands.join(", ")} (all: npm run test:all)`);
   }
   const opensPages = taken.includes(SMOKE_TEST) || parts.includes("browser");
   if (opensPages && skipWithoutChromium) {
-    lines.push(
-      "Skipped without Chromium: pages in a browser (apt-get install chromium-headless-shell, or set CHROMIUM).",
+    missing.push(
+      "pages in a browser, without Chromium (apt-get install chromium-headless-shell, or set CHROMIUM)",
     );
   }
+  if (engine === "embedded") missing.push("PostgreSQL (set TEST_DATABASE_URL)");
   if (leftOut.length > 0) {
-    lines.push(`Left out, because no engine changes them: ${leftOut.map(nameOf).join(", ")}.`);
+    missing.push(`${leftOut.map(nameOf).join(", ")}, because no engine changes them`);
   }
-  return lines.join("\n");
+  return missing.length > 0 ? `Not in this run: ${missing.join("; ")}.` : "";
 }
 
 /** Runs test files in a number of processes; resolves when they have ended. */

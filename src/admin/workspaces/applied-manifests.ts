@@ -3,7 +3,12 @@ import { hostname } from "node:os";
 import type { Clock } from "../../base/clock.ts";
 import type { Queryable, Transaction } from "../../database/database.ts";
 import type { Manifest } from "./manifest.ts";
-import { type AppliedManifest, insertAppliedManifest, selectAppliedManifests } from "./store.ts";
+import {
+  type AppliedManifest,
+  insertAppliedManifest,
+  selectAppliedManifests,
+  selectLastAppliedHash,
+} from "./store.ts";
 
 /* Remembers which manifests were applied, so that a server with an old file does not undo a newer one. */
 
@@ -44,18 +49,14 @@ export async function findNewer(
   const [hash, scope] = [hashOf(manifest), scopeOf(manifest)];
   const applied = await selectAppliedManifests(tx);
   const own = applied.find((each) => each.hash === hash);
-  const newest = lastOf(
-    applied.filter((each) => each.scope.some((entry) => scope.includes(entry))),
-  );
+  // They come in the order in which they were applied.
+  const newest = applied.filter((each) => each.scope.some((entry) => scope.includes(entry))).at(-1);
   if (!newest || newest.hash === hash) return undefined;
   if (manifest.version !== undefined && newest.version !== null) {
     return manifest.version < newest.version ? newest : undefined;
   }
   return own ? newest : undefined;
 }
-
-/** They come in the order in which they were applied. */
-const lastOf = (applied: readonly AppliedManifest[]): AppliedManifest | undefined => applied.at(-1);
 
 /** Records that a manifest is the one that was applied last. */
 export async function recordApplied(
@@ -65,9 +66,8 @@ export async function recordApplied(
   source: string,
 ): Promise<void> {
   const hash = hashOf(manifest);
-  const applied = await selectAppliedManifests(tx);
   // A start with the same file writes nothing, so that it works on a full disk.
-  if (lastOf(applied)?.hash === hash) return;
+  if ((await selectLastAppliedHash(tx)) === hash) return;
   await insertAppliedManifest(tx, {
     hash,
     version: manifest.version ?? null,

@@ -33,6 +33,14 @@ export const selectAppliedManifests = (database: Queryable): Promise<AppliedMani
      from applied_manifests order by number`,
   );
 
+/** The hash of the one that was applied last. */
+export async function selectLastAppliedHash(database: Queryable): Promise<string | undefined> {
+  const [last] = await database.query<{ hash: string }>(
+    "select hash from applied_manifests order by number desc limit 1",
+  );
+  return last?.hash;
+}
+
 /** How many are remembered, so that the table stays small. */
 const MOST_APPLIED = 1_000;
 

@@ -207,7 +207,7 @@ describe("a writer of the database", () => {
   test("random edits of the audit that change what it shows are all found with a kept head", async (context) => {
     const random = randomFrom(20_260_101);
     const figures = { tried: 0, refused: 0, changed: 0, harmless: 0 };
-    const edits = sized(120, 1_000);
+    const edits = sized(40, 1_000);
     while (figures.tried < edits) {
       const edit = randomEdit(random);
       const tried = await tryEdit(edit);

@@ -7,7 +7,7 @@ import { randomCall, seededRandom } from "./random-changes.ts";
 
 const server = await startServer();
 
-const CALLS = sized(400, 3_000);
+const CALLS = sized(200, 3_000);
 
 test("the feed, applied to an empty model, gives the users that an export shows, after concurrent writes of all kinds, read meanwhile and afterwards", async () => {
   const workspace = await server.workspace({ settings: { change_feed: true } });

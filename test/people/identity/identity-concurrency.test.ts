@@ -73,7 +73,7 @@ test("concurrent writes lose and duplicate nothing while merged external ids red
 
 test("concurrent requests do not fail while the workspace is reset", async () => {
   // In several workspaces, because what one reset leaves behind the next one takes away.
-  const rounds = Array.from({ length: 10 }, (_, index) => index);
+  const rounds = Array.from({ length: sized(4, 10) }, (_, index) => index);
   for (const round of rounds) {
     const workspace = await server.workspace();
     await runChaos(server, throughAllServers(workspace), {

@@ -1,4 +1,4 @@
-/* How often the endpoints of identities may be called. Who may call them is in access.test.ts. */
+/* How often the endpoints of identities may be called. Who may call them is in every-endpoint.test.ts. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { startServer, type TestWorkspace } from "../../harness.ts";

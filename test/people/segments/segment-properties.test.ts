@@ -162,6 +162,6 @@ test("a random filter finds the same users by SQL, by its predicate and by a nai
       assert.deepEqual(predicted.sort(), expected.sort(), "predicate and model");
       assert.deepEqual(await membersOf(server, workspace, filter), expected, "server and model");
     }),
-    { numRuns: sized(200, 500) },
+    { numRuns: sized(80, 500) },
   );
 });

@@ -6,9 +6,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startServer } from "../../harness.ts";
-import { OTHER_AUTHORITY } from "./fakes/certificates.ts";
-import { startMysql } from "./fakes/mysql.ts";
-import { startIntegration } from "./sync-runs.ts";
+import { OTHER_AUTHORITY } from "../../intake/warehouses/fakes/certificates.ts";
+import { startMysql } from "../../intake/warehouses/fakes/mysql.ts";
+import { startIntegration } from "../../intake/warehouses/sync-runs.ts";
 
 const server = await startServer();
 const fake = await startMysql();

@@ -15,9 +15,9 @@ import {
 } from "../../../src/intake/warehouses/sources/source.ts";
 import { readTableShape } from "../../../src/intake/warehouses/table-shape.ts";
 import { startServer } from "../../harness.ts";
+import { startIntegration } from "../../intake/warehouses/sync-runs.ts";
+import { startWarehouse } from "../../intake/warehouses/warehouse.ts";
 import { temporaryFolder } from "../../stored-rows.ts";
-import { startIntegration } from "./sync-runs.ts";
-import { startWarehouse } from "./warehouse.ts";
 
 const server = await startServer();
 const folder = await temporaryFolder();

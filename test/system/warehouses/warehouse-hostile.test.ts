@@ -8,10 +8,10 @@ import { after, test } from "node:test";
 import { UNGUARDED } from "../../../src/base/outbound/outbound.ts";
 import { createClient } from "../../../src/intake/warehouses/sources/warehouse-client.ts";
 import { startServer } from "../../harness.ts";
-import { startBigQuery } from "./fakes/bigquery.ts";
-import type { Reply } from "./fakes/http.ts";
-import { FAKES } from "./fakes/kinds.ts";
-import { startIntegration } from "./sync-runs.ts";
+import { startBigQuery } from "../../intake/warehouses/fakes/bigquery.ts";
+import type { Reply } from "../../intake/warehouses/fakes/http.ts";
+import { FAKES } from "../../intake/warehouses/fakes/kinds.ts";
+import { startIntegration } from "../../intake/warehouses/sync-runs.ts";
 
 const server = await startServer();
 

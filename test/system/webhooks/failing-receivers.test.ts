@@ -2,8 +2,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { createSettableClock } from "../../../src/base/clock.ts";
-import { startOwnServer } from "../../harness.ts";
-import { sendsMails, startMailServer } from "../../intake/warehouses/mail-server.ts";
 import {
   accept,
   isSigned,
@@ -13,7 +11,9 @@ import {
   until,
   users,
   webhooksOf,
-} from "./receiver.ts";
+} from "../../delivery/webhooks/receiver.ts";
+import { startOwnServer } from "../../harness.ts";
+import { sendsMails, startMailServer } from "../../intake/warehouses/mail-server.ts";
 
 const clock = createSettableClock();
 const mailServer = await startMailServer();

@@ -1,9 +1,15 @@
 /* A webhook over the end of a server, and on several servers: nothing is lost, and what is repeated has the same id. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import {
+  accept,
+  startReceiver,
+  until,
+  users,
+  webhooksOf,
+} from "../../delivery/webhooks/receiver.ts";
 import { ENGINE, startOwnServer, workspaceAt } from "../../harness.ts";
 import { temporaryFolder } from "../../stored-rows.ts";
-import { accept, startReceiver, until, users, webhooksOf } from "./receiver.ts";
 
 const outboundAllow = ["127.0.0.1"];
 

@@ -1,9 +1,16 @@
 /* Receivers that do harm: each affects only itself, while a neighbour in the same workspace gets everything at once. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import {
+  type Respond,
+  respondWith,
+  startReceiver,
+  until,
+  users,
+  webhooksOf,
+} from "../../delivery/webhooks/receiver.ts";
 import { startOwnServer } from "../../harness.ts";
 import { temporaryFolder } from "../../stored-rows.ts";
-import { type Respond, respondWith, startReceiver, until, users, webhooksOf } from "./receiver.ts";
 
 const server = await startOwnServer({ outboundAllow: ["127.0.0.1"] });
 

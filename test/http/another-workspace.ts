@@ -1,0 +1,78 @@
+/* A workspace that others must neither see nor change: the people whom the samples name, and its rows. */
+import type { Database } from "../../src/database/database.ts";
+import { openDatabase } from "../../src/server/open-database.ts";
+import type { TestServer, TestWorkspace } from "../harness.ts";
+import type { Sample } from "../sample-requests.ts";
+
+/** An attribute of every user of the workspace. */
+export const MARK = "only-its-own-workspace-may-see-this";
+
+/** Writes the mark to everybody whom the samples name. */
+export async function markPeople(
+  workspace: TestWorkspace,
+  samples: readonly Sample[],
+): Promise<void> {
+  const people = peopleOf(samples);
+  for (let index = 0; index < people.length; index += 50) {
+    await workspace.track({ attributes: people.slice(index, index + 50) });
+  }
+}
+
+const IDENTIFIERS: Readonly<Record<string, string>> = {
+  external_id: "external_id",
+  external_ids: "external_id",
+  email: "email",
+  emails: "email",
+  phone: "phone",
+  phones: "phone",
+};
+
+/** An attributes object for everybody whom a value names, with the mark in it. */
+function peopleOf(value: unknown, key = ""): Record<string, unknown>[] {
+  const found: Record<string, unknown>[] = [];
+  const kind = IDENTIFIERS[key];
+  if (typeof value === "string" && kind) found.push({ [kind]: value, mark: MARK });
+  if (value === null || typeof value !== "object") return found;
+  if ("alias_name" in value && "alias_label" in value) {
+    const { alias_name, alias_label } = value;
+    found.push({
+      user_alias: { alias_name, alias_label },
+      mark: MARK,
+      _update_existing_only: false,
+    });
+  }
+  for (const [name, member] of Object.entries(value)) {
+    found.push(...peopleOf(member, Array.isArray(value) ? key : name));
+  }
+  return found;
+}
+
+/** Stops a server, so that nothing is left to be written. @returns all rows of a workspace, by table. */
+export async function rowsAfterStopOf(
+  server: TestServer,
+  { name }: TestWorkspace,
+): Promise<Record<string, string[]>> {
+  await server.stop();
+  const database = await openDatabase(server.config);
+  return rowsOf(database, name).finally(() => database.close());
+}
+
+async function rowsOf(database: Database, name: string): Promise<Record<string, string[]>> {
+  const [workspace] = await database.query<{ id: number }>(
+    "select workspace_id as id from workspaces where name = $1",
+    [name],
+  );
+  const tables = await database.query<{ name: string }>(
+    `select table_name as name from information_schema.columns
+     where table_schema = 'public' and column_name = 'workspace_id' order by table_name`,
+  );
+  const rows: Record<string, string[]> = {};
+  for (const table of tables) {
+    const found = await database.query<{ row: unknown }>(
+      `select to_jsonb(each) as row from ${table.name} each where workspace_id = $1`,
+      [workspace?.id],
+    );
+    rows[table.name] = found.map((each) => JSON.stringify(each.row)).sort();
+  }
+  return rows;
+}

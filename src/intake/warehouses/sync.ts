@@ -2,6 +2,7 @@ import { setFlagsFromString } from "node:v8";
 import { recordRefusal } from "../../admin/audit/refusals.ts";
 import { contextOf, type Job, type JobKind, LeaseLost, TryAgain } from "../../admin/jobs/job.ts";
 import { loadWorkspace } from "../../admin/workspaces/find-workspace.ts";
+import { later } from "../../base/clock.ts";
 import { describeError } from "../../base/observe/log.ts";
 import { OutboundRefused } from "../../base/outbound/outbound.ts";
 import { isUnavailable, withRetries } from "../../database/database.ts";
@@ -97,7 +98,7 @@ async function readAll(
     const selection = await source.select(shape, range);
     const uncached = { ...services, idCache: NO_IDS, addressCache: NO_ADDRESSES };
     await applyRows(uncached, run, selection, range.from, progress);
-    const soon = new Date(services.clock.now().getTime() + CLOCK_TOLERANCE_MS);
+    const soon = later(services.clock.now(), { ms: CLOCK_TOLERANCE_MS });
     return endingOf(await selection.strays(sourceTime(soon), MOST_STRAYS));
   } finally {
     await source.close();

@@ -1,15 +1,5 @@
+import type { ActiveSpan, Tracing } from "../base/observe/tracing.ts";
 import { type Database, isUnavailable } from "./database.ts";
-
-/** Records work for several callers in the trace of each (`base/observe/tracing.ts`). */
-interface CallTracer<Span> {
-  current(): Span | undefined;
-  together<Result>(
-    name: string,
-    callers: readonly { readonly place: Span | undefined }[],
-    attributes: Readonly<Record<string, number>>,
-    work: () => Promise<Result>,
-  ): Promise<Result>;
-}
 
 /** Runs calls, several of them in one transaction. */
 export interface SharedTransactions<Call, Result> {
@@ -22,10 +12,10 @@ export interface SharedTransactions<Call, Result> {
   run(workspaceId: number, call: Call, size: number, database: Database): Promise<Result>;
 }
 
-interface Options<Call, Result, Span> {
+interface Options<Call, Result> {
   /** How a trace names a transaction. */
   readonly name: string;
-  readonly tracing: CallTracer<Span>;
+  readonly tracing: Pick<Tracing, "current" | "together">;
   /** How many transactions are under way at the same time, at most. */
   readonly depth: number;
   /** How much one transaction takes, at most; a larger call has one of its own. */
@@ -63,11 +53,11 @@ export function createSlots(count: number): Slots {
   };
 }
 
-interface Waiting<Call, Result, Span> {
+interface Waiting<Call, Result> {
   readonly call: Call;
   readonly size: number;
   /** Where it belongs in a trace. */
-  readonly place: Span | undefined;
+  readonly place: ActiveSpan | undefined;
   resolve(result: Result): void;
   reject(error: unknown): void;
 }
@@ -78,15 +68,15 @@ interface Waiting<Call, Result, Span> {
  *
  * A call that fails does not fail the others: after an error each runs alone.
  */
-export function createSharedTransactions<Call, Result, Span>({
+export function createSharedTransactions<Call, Result>({
   name,
   tracing,
   depth,
   mostTogether,
   slots,
   runTogether,
-}: Options<Call, Result, Span>): SharedTransactions<Call, Result> {
-  const waiting = createTurns<Waiting<Call, Result, Span>>(mostTogether);
+}: Options<Call, Result>): SharedTransactions<Call, Result> {
+  const waiting = createTurns<Waiting<Call, Result>>(mostTogether);
   let underWay = 0;
 
   async function runAll(): Promise<void> {
@@ -103,7 +93,7 @@ export function createSharedTransactions<Call, Result, Span>({
   }
 
   /** Never throws: every call gets its result or its error. */
-  async function runBatch(batch: readonly Waiting<Call, Result, Span>[]): Promise<void> {
+  async function runBatch(batch: readonly Waiting<Call, Result>[]): Promise<void> {
     // Meanwhile another transaction may have taken all that waited.
     if (batch.length === 0) return;
     const calls = batch.map((each) => each.call);

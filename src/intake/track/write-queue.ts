@@ -1,4 +1,3 @@
-import type { ActiveSpan } from "../../base/observe/tracing.ts";
 import { createPool } from "../../base/pool.ts";
 import { Problem } from "../../base/problem.ts";
 import type { LanePlan } from "../../database/lanes.ts";
@@ -116,7 +115,7 @@ type Lane = ReturnType<typeof createLane>;
 
 /** Transactions for a share of the buckets. */
 const createLane = (services: WriteServices, depth: number, slots: Slots) =>
-  createSharedTransactions<WriteRequest, Verdict[], ActiveSpan>({
+  createSharedTransactions<WriteRequest, Verdict[]>({
     name: "write batch",
     tracing: services.tracing,
     depth,

@@ -9,7 +9,7 @@ import { searchPeople, signOutUser, type UserServices } from "../users/manage-us
 import { openDirectory } from "./company-directory.ts";
 import { declaredPermissions } from "./protocol/permissions.ts";
 import { SCIM_WORK_LIMIT, userNotFound } from "./protocol/problems.ts";
-import { refuseUnstorable } from "./protocol/read-attributes.ts";
+import { refuseUnstorableMembers } from "./protocol/read-attributes.ts";
 import { readUser } from "./protocol/read-user.ts";
 
 /*
@@ -153,6 +153,6 @@ function readChanged(
   const shown = display_name === undefined ? {} : { displayName: display_name };
   const { displayName, ...others } = { ...before, ...shown, ...rest, name } as JsonObject;
   const source = displayName ? { ...others, displayName } : others;
-  refuseUnstorable(source);
+  refuseUnstorableMembers(source);
   return readUser(source, organisation, startWork(SCIM_WORK_LIMIT), { defaults: {} });
 }

@@ -1,4 +1,5 @@
 import Type, { type Static } from "typebox";
+import { DEFAULT_OVERLAP_SECONDS, rotationBody } from "../../admin/access/credential-endpoints.ts";
 import { type AuditingServices, recordRead } from "../../admin/audit/audit.ts";
 import type { Sealing } from "../../admin/secrets/sealing.ts";
 import { Problem } from "../../base/problem.ts";
@@ -251,8 +252,6 @@ const replay = endpoint({
   return success({ attempt: attempt ? attemptOf(attempt) : null });
 });
 
-const DAY_SECONDS = 24 * 3_600;
-
 const rotate = endpoint({
   name: "rotateWebhookSecret",
   method: "POST",
@@ -261,19 +260,7 @@ const rotate = endpoint({
     "Gives a webhook a new secret, shown once; the previous one signs as well for an overlap.",
   access: byAdministratorOfWorkspace("admin"),
   params: OfWebhook,
-  body: Type.Object(
-    {
-      overlap_seconds: Type.Optional(
-        Type.Integer({
-          minimum: 0,
-          maximum: 90 * DAY_SECONDS,
-          default: DAY_SECONDS,
-          description: "How long the previous secret signs as well. A day by default.",
-        }),
-      ),
-    },
-    { additionalProperties: false },
-  ),
+  body: rotationBody("How long the previous secret signs as well. A day by default."),
   replies: {
     200: Type.Object({
       secret: Type.String({
@@ -290,7 +277,7 @@ const rotate = endpoint({
   refusals: ["NOT_FOUND", "CONFLICT"],
 }).handledBy(
   async (services: ManageServices & { readonly sealing: Sealing }, context, { params, body }) => {
-    const seconds = body.overlap_seconds ?? DAY_SECONDS;
+    const seconds = body.overlap_seconds ?? DEFAULT_OVERLAP_SECONDS;
     const { secret, previousUntil } = await rotateSecret(services, context, params.id, seconds);
     return {
       status: 200,

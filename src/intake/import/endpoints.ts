@@ -3,7 +3,7 @@ import { OfWorkspace, OnlySuccess, Success } from "../../base/values/schemas.ts"
 import { ItemNote } from "../../base/verdicts.ts";
 import { describedList } from "../../http/described.ts";
 import { byAdministratorOfWorkspace, endpoint, success } from "../../http/endpoint.ts";
-import { IdentifierMembers } from "../../people/profiles/described.ts";
+import { IdentifierMembers } from "../../people/profiles/profile-schemas.ts";
 import type { WriteServices } from "../track/write-batch.ts";
 import { forgetImport, importBatch, readImport } from "./import-batch.ts";
 import { IMPORT_KINDS, type RowNote } from "./import-kind.ts";

@@ -21,7 +21,7 @@ interface Options<Call, Result> {
   /** How much one transaction takes, at most; a larger call has one of its own. */
   readonly mostTogether: number;
   /** Where several of these share what may be under way; without it, only `depth` counts. */
-  readonly slots?: Slots;
+  readonly slots?: Semaphore;
   /**
    * Runs calls of one workspace in one transaction, in their order.
    *
@@ -32,12 +32,12 @@ interface Options<Call, Result> {
 }
 
 /** Lets `count` callers run at once; the others wait in order. */
-export interface Slots {
+export interface Semaphore {
   take(): Promise<void>;
   give(): void;
 }
 
-export function createSlots(count: number): Slots {
+export function createSemaphore(count: number): Semaphore {
   const waiting: (() => void)[] = [];
   let free = count;
   return {

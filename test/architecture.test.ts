@@ -89,6 +89,10 @@ const NAMED_BY_CONSTANT: Readonly<Record<string, string>> = {
   buckets: "database",
   api_keys: "admin/access",
   scim_tokens: "admin/access",
+  app_usages: "people/activity",
+  devices: "people/activity",
+  interactions: "people/activity",
+  message_history: "people/activity",
 };
 
 /** Where settings are read from the environment. */

@@ -63,19 +63,33 @@ function linkTo(
   return `<${path}?${parameters}>; rel="${rel}"`;
 }
 
-const cursorOf = (side: "before" | "after", key: string): string =>
-  Buffer.from(`${side} ${key}`).toString("base64url");
+const cursorOf = (side: "before" | "after", key: string): string => opaqueCursor(`${side} ${key}`);
 
 function readCursor(
   { isKey }: Pick<Listing<unknown>, "isKey">,
   cursor: string | undefined,
 ): { key: string | undefined; isForward: boolean } {
   if (cursor === undefined) return { key: undefined, isForward: true };
-  const text = Buffer.from(cursor, "base64url").toString();
-  const [, side, key = ""] = /^(before|after) (.+)$/s.exec(text) ?? [];
-  const isOurs = (side === "before" || side === "after") && cursorOf(side, key) === cursor;
-  if (!isOurs || !isKey(key)) throw new Problem("INVALID_REQUEST", "Invalid cursor");
+  const [side, key = ""] = readOpaque(cursor, /^(before|after) (.+)$/s);
+  if (!isKey(key)) throw invalidCursor();
   return { key, isForward: side === "after" };
+}
+
+export const invalidCursor = (): Problem => new Problem("INVALID_REQUEST", "Invalid cursor");
+
+/** A cursor that holds a text. */
+export const opaqueCursor = (text: string): string => Buffer.from(text).toString("base64url");
+
+/**
+ * The groups of a pattern in the text of a cursor that `opaqueCursor` wrote. No text holds NUL.
+ *
+ * @throws Problem INVALID_REQUEST `Invalid cursor`
+ */
+export function readOpaque(cursor: string, pattern: RegExp): string[] {
+  const text = Buffer.from(cursor, "base64url").toString();
+  const found = pattern.exec(text);
+  if (!found || text.includes("\0") || opaqueCursor(text) !== cursor) throw invalidCursor();
+  return found.slice(1);
 }
 
 /**

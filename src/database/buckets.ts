@@ -39,6 +39,16 @@ const bucketsOf = (each: readonly number[]): Buckets => ({
   all: smallints([...new Set(each)]),
 });
 
+/** The condition of the rows of profiles, for a statement whose first three parameters are those of `ofProfiles`. */
+export const OF_PROFILES =
+  "workspace_id = $1 and profile_id = any($2::uuid[]) and bucket = any($3::smallint[])";
+
+export const ofProfiles = (workspaceId: number, ids: readonly string[]): readonly unknown[] => [
+  workspaceId,
+  ids,
+  bucketsOfIds(ids).all,
+];
+
 /** How many buckets there are: a power of two, and the most shards that a cluster can use. */
 export const BUCKET_COUNT = 256;
 

@@ -1,15 +1,5 @@
+import type { ActiveSpan, Tracing } from "../base/observe/tracing.ts";
 import { type Database, isUnavailable } from "./database.ts";
-
-/** Records work for several callers in the trace of each (`base/observe/tracing.ts`). */
-interface CallTracer<Span> {
-  current(): Span | undefined;
-  together<Result>(
-    name: string,
-    callers: readonly { readonly place: Span | undefined }[],
-    attributes: Readonly<Record<string, number>>,
-    work: () => Promise<Result>,
-  ): Promise<Result>;
-}
 
 /** Runs calls, several of them in one transaction. */
 export interface SharedTransactions<Call, Result> {
@@ -22,16 +12,16 @@ export interface SharedTransactions<Call, Result> {
   run(workspaceId: number, call: Call, size: number, database: Database): Promise<Result>;
 }
 
-interface Options<Call, Result, Span> {
+interface Options<Call, Result> {
   /** How a trace names a transaction. */
   readonly name: string;
-  readonly tracing: CallTracer<Span>;
+  readonly tracing: Pick<Tracing, "current" | "together">;
   /** How many transactions are under way at the same time, at most. */
   readonly depth: number;
   /** How much one transaction takes, at most; a larger call has one of its own. */
   readonly mostTogether: number;
   /** Where several of these share what may be under way; without it, only `depth` counts. */
-  readonly slots?: Slots;
+  readonly slots?: Semaphore;
   /**
    * Runs calls of one workspace in one transaction, in their order.
    *
@@ -42,13 +32,13 @@ interface Options<Call, Result, Span> {
 }
 
 /** Lets some callers run at once; the others wait in order. */
-export interface Slots {
+export interface Semaphore {
   take(): Promise<void>;
   give(): void;
 }
 
 /** @param most how many run at once, at most: read at each change, so it may vary. */
-export function createSlots(most: () => number): Slots {
+export function createSemaphore(most: () => number): Semaphore {
   const waiting: (() => void)[] = [];
   let taken = 0;
   return {
@@ -66,11 +56,11 @@ export function createSlots(most: () => number): Slots {
   };
 }
 
-interface Waiting<Call, Result, Span> {
+interface Waiting<Call, Result> {
   readonly call: Call;
   readonly size: number;
   /** Where it belongs in a trace. */
-  readonly place: Span | undefined;
+  readonly place: ActiveSpan | undefined;
   resolve(result: Result): void;
   reject(error: unknown): void;
 }
@@ -81,15 +71,15 @@ interface Waiting<Call, Result, Span> {
  *
  * A call that fails does not fail the others: after an error each runs alone.
  */
-export function createSharedTransactions<Call, Result, Span>({
+export function createSharedTransactions<Call, Result>({
   name,
   tracing,
   depth,
   mostTogether,
   slots,
   runTogether,
-}: Options<Call, Result, Span>): SharedTransactions<Call, Result> {
-  const waiting = createTurns<Waiting<Call, Result, Span>>(mostTogether);
+}: Options<Call, Result>): SharedTransactions<Call, Result> {
+  const waiting = createTurns<Waiting<Call, Result>>(mostTogether);
   let underWay = 0;
 
   async function runAll(): Promise<void> {
@@ -106,7 +96,7 @@ export function createSharedTransactions<Call, Result, Span>({
   }
 
   /** Never throws: every call gets its result or its error. */
-  async function runBatch(batch: readonly Waiting<Call, Result, Span>[]): Promise<void> {
+  async function runBatch(batch: readonly Waiting<Call, Result>[]): Promise<void> {
     // Meanwhile another transaction may have taken all that waited.
     if (batch.length === 0) return;
     const calls = batch.map((each) => each.call);

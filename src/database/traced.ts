@@ -1,19 +1,11 @@
+import type { Tracing } from "../base/observe/tracing.ts";
 import { type Database, wrapDatabase } from "./database.ts";
-
-/** Records pieces of work below the one that runs (`base/observe/tracing.ts`). */
-export interface WorkTracer {
-  within<Result>(
-    name: string,
-    attributes: Readonly<Record<string, string>>,
-    work: (resume: <Resumed>(work: () => Resumed) => Resumed) => Promise<Result>,
-  ): Promise<Result>;
-}
 
 /**
  * The same database, with a span for each transaction and statement. A statement's span says what it does to which
  * table. Neither its text nor its parameters are in it.
  */
-export const traced = (database: Database, tracer: WorkTracer): Database =>
+export const traced = (database: Database, tracing: Pick<Tracing, "within">): Database =>
   wrapDatabase(database, (use) => {
     const common = {
       "db.system.name": database.engine === "postgres" ? "postgresql" : "pglite",
@@ -27,9 +19,9 @@ export const traced = (database: Database, tracer: WorkTracer): Database =>
           "db.operation.name": operation,
           ...(table && { "db.collection.name": table }),
         };
-        return tracer.within(table ? `${operation} ${table}` : operation, attributes, run);
+        return tracing.within(table ? `${operation} ${table}` : operation, attributes, run);
       },
-      transaction: (run) => tracer.within("transaction", common, run),
+      transaction: (run) => tracing.within("transaction", common, run),
     };
   });
 

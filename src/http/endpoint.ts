@@ -204,6 +204,10 @@ export function endpoint<const C extends Contract>(contract: C) {
   };
 }
 
+/** The reply of most endpoints: 200, with `message` as the last member of the body. */
+export const success = <Body extends object = object>(body?: Body) =>
+  ({ status: 200, body: { ...(body as Body), message: "success" } }) as const;
+
 export const pathsOf = (contract: Contract): readonly string[] =>
   typeof contract.path === "string" ? [contract.path] : contract.path;
 

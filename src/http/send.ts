@@ -8,7 +8,6 @@ import { isDryRun } from "./answer-once.ts";
 import type { Contract, Reply } from "./endpoint.ts";
 import type { Load, Room } from "./load.ts";
 import { PAGE_HEADERS } from "./page-headers.ts";
-import { piecesOfJson } from "./pieces-of-json.ts";
 import { MEDIA_TYPE_OF, SCIM_HEADERS, tooMuchLoad } from "./respond.ts";
 
 /* Responses: their headers, and how large ones are kept from filling the memory. */
@@ -145,3 +144,50 @@ const responseTooLarge = (contract: Contract): Problem =>
     `The response is larger than ${budgetsOf(contract).bytesOut} bytes. Ask for less at a time.`,
     { body: { code: "RESPONSE_TOO_LARGE" } },
   );
+
+/** About how many characters are one piece. */
+const PIECE_CHARACTERS = 65_536;
+
+/**
+ * A JSON value as text in pieces, the same in total as `JSON.stringify` gives. The lists that the value holds are
+ * taken apart, so that no piece takes long; a single entry of a list is one piece however large it is.
+ */
+function* piecesOfJson(value: unknown): Generator<string> {
+  let piece = "";
+  for (const part of partsOf(value)) {
+    piece += part;
+    if (piece.length < PIECE_CHARACTERS) continue;
+    yield piece;
+    piece = "";
+  }
+  if (piece) yield piece;
+}
+
+function* partsOf(value: unknown): Generator<string> {
+  if (Array.isArray(value)) yield* partsOfList(value);
+  else if (isPlainObject(value)) yield* partsOfObject(value);
+  else yield JSON.stringify(value);
+}
+
+function* partsOfList(list: readonly unknown[]): Generator<string> {
+  yield "[";
+  for (const [index, entry] of list.entries()) {
+    yield (index > 0 ? "," : "") + (JSON.stringify(entry) ?? "null");
+  }
+  yield "]";
+}
+
+function* partsOfObject(object: Record<string, unknown>): Generator<string> {
+  let separator = "{";
+  for (const [key, member] of Object.entries(object)) {
+    if (member === undefined) continue;
+    yield `${separator}${JSON.stringify(key)}:`;
+    if (Array.isArray(member)) yield* partsOfList(member);
+    else yield JSON.stringify(member);
+    separator = ",";
+  }
+  yield separator === "{" ? "{}" : "}";
+}
+
+const isPlainObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !("toJSON" in value);

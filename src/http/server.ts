@@ -13,7 +13,6 @@ import {
 } from "./connections.ts";
 import { createDeadlines } from "./deadlines.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { linger } from "./linger.ts";
 import { readBodies } from "./media-types.ts";
 import {
   type AnsweredRequest,
@@ -132,3 +131,33 @@ const hasGone = ({ raw }: FastifyRequest, error: unknown): boolean =>
 
 const goneCaller = () =>
   new Problem("INVALID_REQUEST", "The connection closed before the request was complete.");
+
+/** How much of the rest of a body is read and discarded, and for how long. */
+const MOST_DISCARDED_BYTES = 64 * 1_048_576;
+const LONGEST_LINGER_MS = 5_000;
+
+const LOOK_EVERY_MS = 100;
+
+/**
+ * Lets a client that is still sending its body read why it is refused. A connection that is closed with unread bytes is
+ * reset, and a client that is writing then sees a broken pipe instead of the response. So the response goes out with the
+ * end of our side, the rest of the body is read and discarded within bounds, and then the connection is closed.
+ */
+function linger({ raw }: FastifyRequest): void {
+  const { socket } = raw;
+  if (raw.complete || socket.destroyed) return;
+  const closeNow = socket.destroySoon.bind(socket);
+  // What Node calls after a response that ends its connection.
+  socket.destroySoon = () => {
+    const endsAt = performance.now() + LONGEST_LINGER_MS;
+    const mostRead = socket.bytesRead + MOST_DISCARDED_BYTES;
+    const look = setInterval(() => {
+      if (performance.now() > endsAt || socket.bytesRead > mostRead) socket.destroy();
+    }, LOOK_EVERY_MS).unref();
+    socket.once("close", () => clearInterval(look));
+    raw.once("end", closeNow);
+    socket.end();
+    raw.unpipe();
+    raw.resume();
+  };
+}

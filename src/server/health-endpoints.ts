@@ -1,10 +1,10 @@
 import Type from "typebox";
 import { Problem } from "../base/problem.ts";
-import { Success } from "../base/values/schemas.ts";
+import { OnlySuccess, Success } from "../base/values/schemas.ts";
 import { FULL_VERSION } from "../base/version.ts";
 import { type Database, describeUnavailable, READ_ONLY } from "../database/database.ts";
 import type { DiskWatch } from "../database/disk-watch.ts";
-import { byAnybody, endpoint } from "../http/endpoint.ts";
+import { byAnybody, endpoint, success } from "../http/endpoint.ts";
 import type { Load } from "../http/load.ts";
 
 export interface HealthServices {
@@ -14,8 +14,6 @@ export interface HealthServices {
   readonly load: Load;
   readonly disk: Pick<DiskWatch, "hasSpace">;
 }
-
-const Ok = Type.Object({ message: Success });
 
 const live = endpoint({
   name: "checkLiveness",
@@ -30,7 +28,7 @@ const live = endpoint({
       message: Success,
     }),
   },
-}).handledBy(async () => ({ status: 200, body: { version: FULL_VERSION, message: "success" } }));
+}).handledBy(async () => success({ version: FULL_VERSION }));
 
 /** How long the database may take to answer before the server calls itself not ready. */
 const PATIENCE_MS = 1_750;
@@ -43,7 +41,7 @@ const ready = endpoint({
     "Reports that requests are accepted: migrated, manifest applied, not overloaded, and the database responds, accepts writes and has space.",
   access: byAnybody,
   isEssential: true,
-  replies: { 200: Ok },
+  replies: { 200: OnlySuccess },
 }).handledBy(async ({ database, readiness, load, disk }: HealthServices) => {
   if (!readiness.isReady) throw notReady("The server is starting or stopping.");
   if (load.overload()) throw notReady("The server is overloaded.");
@@ -52,7 +50,7 @@ const ready = endpoint({
   });
   const failure = await Promise.race([failureOf(database, disk), late]);
   if (failure) throw notReady(failure);
-  return { status: 200, body: { message: "success" } };
+  return success();
 });
 
 /** What is wrong with the database, in a sentence; undefined if it can be written to. */

@@ -14,7 +14,8 @@ import { shareMetrics } from "../base/observe/cluster-metrics.ts";
 import { createLog, flushLog } from "../base/observe/log.ts";
 import { createMetrics, type Metrics } from "../base/observe/metrics.ts";
 import type { Telemetry } from "../base/observe/open-telemetry.ts";
-import { FULL_VERSION } from "../base/version.ts";
+import { NO_TRACING } from "../base/observe/tracing.ts";
+import { FULL_VERSION, RAPPORT_VERSION } from "../base/version.ts";
 import { answerLiveRequests } from "../dashboard/live-requests/read-requests.ts";
 import { answerForgetting } from "../dashboard/live-requests/share-requests.ts";
 import { answerLooks } from "../dashboard/live-requests/stream-requests.ts";
@@ -40,7 +41,6 @@ import { awaitDatabase } from "./open-database.ts";
 import { documentationEndpoints } from "./reference/documentation.ts";
 import { createServices, type Services } from "./services.ts";
 import { checkSettings } from "./start-checks.ts";
-import { openTelemetry } from "./telemetry.ts";
 import type { Welcome } from "./welcome.ts";
 
 /** A server that takes requests. */
@@ -286,4 +286,15 @@ function urlOf({ address, family, port }: AddressInfo): string {
   const isAnywhere = address === "0.0.0.0" || address === "::";
   const host = isAnywhere ? "127.0.0.1" : family === "IPv6" ? `[${address}]` : address;
   return `http://${host}:${port}`;
+}
+
+/** Starts sending traces and metrics, if the settings say so. The libraries are loaded only then. */
+async function openTelemetry(
+  { telemetry }: Config,
+  { registry }: Metrics,
+  log: Logger,
+): Promise<Telemetry> {
+  if (!telemetry) return { tracing: NO_TRACING, stop: async () => {} };
+  const { startTelemetry } = await import("../base/observe/open-telemetry.ts");
+  return startTelemetry(telemetry, { version: RAPPORT_VERSION, registry, log });
 }

@@ -1,5 +1,5 @@
 import cluster, { type Worker } from "node:cluster";
-import { relayBetweenProcesses } from "../base/observe/processes.ts";
+import { relayBetweenProcesses } from "../base/processes.ts";
 import type { Config } from "./config.ts";
 import type { Welcome } from "./welcome.ts";
 

@@ -46,20 +46,24 @@ const lifeOf = (each: CredentialView<unknown>) => ({
 
 const DAY_SECONDS = 24 * 3_600;
 
-const RotationBody = Type.Object(
-  {
-    overlap_seconds: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        maximum: 90 * DAY_SECONDS,
-        default: DAY_SECONDS,
-        description:
-          "How long the previous secret remains valid: time to deploy the new one. A day by default.",
-      }),
-    ),
-  },
-  { additionalProperties: false },
-);
+/** How long the previous secret works after a rotation, if the request does not say. */
+export const DEFAULT_OVERLAP_SECONDS = DAY_SECONDS;
+
+/** The body of a rotation of a secret. */
+export const rotationBody = (description: string) =>
+  Type.Object(
+    {
+      overlap_seconds: Type.Optional(
+        Type.Integer({
+          minimum: 0,
+          maximum: 90 * DAY_SECONDS,
+          default: DEFAULT_OVERLAP_SECONDS,
+          description,
+        }),
+      ),
+    },
+    { additionalProperties: false },
+  );
 
 const ShownOnce = Type.String({
   description: "The secret. It is shown once: only its hash is stored.",
@@ -203,11 +207,13 @@ function ofOne<Grant, Where extends Context>(
         path: `${one.path}/rotate`,
         method: "POST",
         summary: `Gives ${aNoun} a new secret, shown once; the previous one stays valid for an overlap.`,
-        body: RotationBody,
+        body: rotationBody(
+          "How long the previous secret remains valid: time to deploy the new one. A day by default.",
+        ),
       },
       { name: Type.String(), [secretName]: ShownOnce, [overlapEnd]: Type.String() },
       async (services, { context, name, body }) => {
-        const seconds = (body.overlap_seconds ?? DAY_SECONDS) as number;
+        const seconds = (body.overlap_seconds ?? DEFAULT_OVERLAP_SECONDS) as number;
         const rotated = await rotateCredential(services, kind, context, name, seconds);
         return { name, [secretName]: rotated.secret, [overlapEnd]: rotated.overlapUntil };
       },

@@ -1,3 +1,4 @@
+import { createBatches } from "../../base/batches.ts";
 import { hashSecret } from "../secrets/secrets.ts";
 
 /** How long an entry is valid, in milliseconds. */
@@ -25,42 +26,24 @@ export function createHolderCache<Holder>(
   trustMs = TRUST_MS,
 ): HolderCache<Holder> {
   let known = new Map<string, { readonly holder: Holder | undefined; readonly until: number }>();
-  let asked = new Set<string>();
-  let next: Promise<ReadonlyMap<string, Holder>> | undefined;
-  let running: Promise<unknown> = Promise.resolve();
-
-  /** The next statement, which takes all hashes that arrive until it starts. */
-  function readNext(): Promise<ReadonlyMap<string, Holder>> {
-    const before = running;
-    const run = async () => {
-      await before.catch(() => {});
-      const hashes = asked;
-      const memory = known;
-      asked = new Set();
-      next = undefined;
-      const holders = await read([...hashes]);
-      // What was read before forget() may be stale: it goes into the old map.
-      if (memory.size + hashes.size > MOST_CACHED) memory.clear();
-      const until = performance.now() + trustMs;
-      if (trustMs === 0) return holders;
+  const readHolder = createBatches(async (asked: readonly string[]) => {
+    const hashes = new Set(asked);
+    const memory = known;
+    const holders = await read([...hashes]);
+    // What was read before forget() may be stale: it goes into the old map.
+    if (memory.size + hashes.size > MOST_CACHED) memory.clear();
+    const until = performance.now() + trustMs;
+    if (trustMs > 0)
       for (const hash of hashes) memory.set(hash, { holder: holders.get(hash), until });
-      return holders;
-    };
-    return run();
-  }
+    return asked.map((hash) => holders.get(hash));
+  });
 
   return {
     async find(secret) {
       if (secret === undefined) return undefined;
       const hash = hashSecret(secret);
       const found = known.get(hash);
-      if (found && found.until > performance.now()) return found.holder;
-      asked.add(hash);
-      if (!next) {
-        next = readNext();
-        running = next;
-      }
-      return (await next).get(hash);
+      return found && found.until > performance.now() ? found.holder : readHolder(hash);
     },
     forget() {
       known = new Map();

@@ -3,7 +3,7 @@ import { Problem } from "../../base/problem.ts";
 import { NullableText, nullable, Success } from "../../base/values/schemas.ts";
 import { parseTime } from "../../base/values/times.ts";
 import type { Database } from "../../database/database.ts";
-import { byAdministrator, endpoint } from "../../http/endpoint.ts";
+import { byAdministrator, endpoint, success } from "../../http/endpoint.ts";
 import { readAuditChain, readAuditLog } from "./audit.ts";
 import type { StoredEntry } from "./chain.ts";
 import { verifyAudit } from "./verify.ts";
@@ -74,7 +74,7 @@ const listEndpoint = endpoint({
   const { cursor: before, limit = DEFAULT_LIMIT, workspace, kind, name, of } = query;
   const filter = { workspace, kind, name, of, before };
   const { rows, next } = await readAuditLog(services, filter, limit);
-  return { status: 200, body: { entries: rows.map(viewOf), ...next, message: "success" } };
+  return success({ entries: rows.map(viewOf), ...next });
 });
 
 const exportEndpoint = endpoint({
@@ -156,7 +156,7 @@ const verifyEndpoint = endpoint({
   const { head, brokenAt } = await verifyAudit(services, query.expect);
   const broken = brokenAt && { ...brokenAt, entry: brokenAt.entry && viewOf(brokenAt.entry) };
   const body = { intact: !brokenAt, entries: head.entries, head: head.hash } as const;
-  return { status: 200, body: { ...body, broken_at: broken ?? null, message: "success" } };
+  return success({ ...body, broken_at: broken ?? null });
 });
 
 const viewOf = ({ actorName, requestId, ...entry }: StoredEntry): Static<typeof Entry> => ({

@@ -1,6 +1,6 @@
 import Type from "typebox";
-import { Success } from "../../base/values/schemas.ts";
-import { byAdministrator, endpoint } from "../../http/endpoint.ts";
+import { OnlySuccess, Success } from "../../base/values/schemas.ts";
+import { byAdministrator, endpoint, success } from "../../http/endpoint.ts";
 import { type CopyServices, copyEngine, removeCopy } from "./copy-engine.ts";
 
 const copyEndpoint = endpoint({
@@ -20,10 +20,9 @@ const copyEndpoint = endpoint({
       message: Success,
     }),
   },
-}).handledBy(async (services: CopyServices, context) => ({
-  status: 200,
-  body: { id: await copyEngine(services, context), message: "success" },
-}));
+}).handledBy(async (services: CopyServices, context) =>
+  success({ id: await copyEngine(services, context) }),
+);
 
 const removeEndpoint = endpoint({
   name: "deleteEngineCopy",
@@ -32,10 +31,10 @@ const removeEndpoint = endpoint({
   summary: "Removes a copy of the embedded engine that rapport backup has read.",
   access: byAdministrator("admin"),
   params: Type.Object({ id: Type.String({ format: "uuid" }) }),
-  replies: { 200: Type.Object({ message: Success }) },
+  replies: { 200: OnlySuccess },
 }).handledBy(async (services: CopyServices, _context, { params }) => {
   await removeCopy(services, params.id);
-  return { status: 200, body: { message: "success" } };
+  return success();
 });
 
 export const backupEndpoints = [copyEndpoint, removeEndpoint];

@@ -1,5 +1,5 @@
 import { Cron } from "croner";
-import type { Clock } from "../../base/clock.ts";
+import { type Clock, later } from "../../base/clock.ts";
 import type { Database, Queryable, Transaction } from "../../database/database.ts";
 import type { JobKey } from "./job.ts";
 import {
@@ -86,7 +86,7 @@ export async function followStepBack(
 ): Promise<void> {
   const now = clock.now();
   await database.transaction(async (tx) => {
-    await bringJobsForward(tx, now, new Date(now.getTime() + leaseMs));
+    await bringJobsForward(tx, now, later(now, { ms: leaseMs }));
     const late = (await lockSchedules(tx)).filter(({ nextAt }) => nextAt > now);
     await upsertSchedules(tx, withNextTimes(late, now));
   });

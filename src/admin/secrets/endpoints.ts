@@ -1,6 +1,6 @@
 import Type from "typebox";
 import { NullableText, nullable, Success } from "../../base/values/schemas.ts";
-import { byAdministrator, endpoint } from "../../http/endpoint.ts";
+import { byAdministrator, endpoint, success } from "../../http/endpoint.ts";
 import { readSealing, rotateSealing, SealedCounts, type SealingServices } from "./rotate.ts";
 
 const Count = (description: string) => Type.Integer({ description });
@@ -26,16 +26,12 @@ const readEndpoint = endpoint({
 }).handledBy(async (services: SealingServices) => {
   const { keyId, counts } = await readSealing(services);
   const { current, previous } = services.sealing.keys;
-  return {
-    status: 200,
-    body: {
-      key_id: keyId,
-      secret_key_id: current?.id ?? null,
-      previous_secret_key_id: previous?.id ?? null,
-      secrets: counts,
-      message: "success",
-    },
-  };
+  return success({
+    key_id: keyId,
+    secret_key_id: current?.id ?? null,
+    previous_secret_key_id: previous?.id ?? null,
+    secrets: counts,
+  });
 });
 
 const rotateEndpoint = endpoint({
@@ -53,7 +49,7 @@ const rotateEndpoint = endpoint({
   },
 }).handledBy(async (services: SealingServices, context) => {
   const { previous, plain, unreadable } = await rotateSealing(services, context);
-  return { status: 200, body: { resealed: previous + plain, unreadable, message: "success" } };
+  return success({ resealed: previous + plain, unreadable });
 });
 
 export const sealingEndpoints = [readEndpoint, rotateEndpoint];

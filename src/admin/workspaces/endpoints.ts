@@ -1,10 +1,11 @@
 import Type from "typebox";
-import { OfWorkspace, Success } from "../../base/values/schemas.ts";
+import { OfWorkspace, OnlySuccess, Success } from "../../base/values/schemas.ts";
 import {
   byAdministrator,
   byAdministratorOfWorkspace,
   byAnybody,
   endpoint,
+  success,
 } from "../../http/endpoint.ts";
 import {
   type ApplyServices,
@@ -96,7 +97,7 @@ const applyEndpoint = endpoint({
   const options = { dryRun: query.dry_run, prune: query.prune, note };
   const applied = await applyManifest(services, body, context, options);
   const changes = applied.map((change) => viewOf(change, query.dry_run ?? false));
-  return { status: 200, body: { changes, notes, message: "success" } };
+  return success({ changes, notes });
 });
 
 const viewOf = ({ action, kind, workspace, name, fields }: ManifestChange, isPreview: boolean) => ({
@@ -128,10 +129,10 @@ const resetEndpoint = endpoint({
   summary: "Deletes the user data of a workspace that has allow_reset: true.",
   access: byAdministratorOfWorkspace("admin"),
   params: OfWorkspace,
-  replies: { 200: Type.Object({ message: Success }) },
+  replies: { 200: OnlySuccess },
 }).handledBy(async (services: ResetServices, context) => {
   await resetWorkspace(services, context);
-  return { status: 200, body: { message: "success" } };
+  return success();
 });
 
 const deleteEndpoint = endpoint({
@@ -145,10 +146,10 @@ const deleteEndpoint = endpoint({
     "Its API keys stop working, on other servers within a second. A manifest that still declares it creates it again, empty.",
   access: byAdministrator("add_remove_app_groups"),
   params: OfWorkspace,
-  replies: { 200: Type.Object({ message: Success }) },
+  replies: { 200: OnlySuccess },
 }).handledBy(async (services: DeleteServices, context, { params }) => {
   await deleteWorkspace(services, context, params.name);
-  return { status: 200, body: { message: "success" } };
+  return success();
 });
 
 const exportEndpoint = endpoint({
@@ -172,7 +173,7 @@ const exportEndpoint = endpoint({
   budgets: { bytesOut: 64 * 1_048_576 },
 }).handledBy(async (services: ExportManifestServices, context) => {
   const { manifest, variables } = await exportManifest(services, context);
-  return { status: 200, body: { manifest, variables: [...variables], message: "success" } };
+  return success({ manifest, variables: [...variables] });
 });
 
 export const workspaceEndpoints = [

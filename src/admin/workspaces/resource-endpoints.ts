@@ -12,6 +12,7 @@ import {
   byAdministratorOfWorkspace,
   type Contract,
   type Endpoint,
+  success,
 } from "../../http/endpoint.ts";
 import { type AdministerServices, entryNamed, putEntry, removeEntry } from "./administer.ts";
 import {
@@ -97,7 +98,7 @@ function administering(
     contract: { ...contract, replies },
     async handler(services, context, { params, body }) {
       const request = { params: params as Checked["params"], body: body as Entry, context };
-      return { status: 200, body: { ...(await respond(services, request)), message: "success" } };
+      return success(await respond(services, request));
     },
   };
 }

@@ -110,7 +110,7 @@ interface Declarable<Where extends Context> extends Described {
   /**
    * The declaration of the present state, however it was created; undefined if there is nothing to declare.
    *
-   * @param from replaces secrets by variables: see `manifest-secrets.ts`.
+   * @param from replaces secrets by variables: see `export-manifest.ts`.
    */
   declaration(database: Queryable, from: DeclarationSource, context: Where): Promise<unknown>;
   /** Creates the defaults of a new workspace that does not declare this resource. */

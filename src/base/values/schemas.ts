@@ -26,5 +26,8 @@ export const Cursor = Type.Optional(Type.String({ maxLength: 4_096 }));
 /** The `message` of a response that has nothing else to say. */
 export const Success = Type.Literal("success");
 
+/** A response without further content. */
+export const OnlySuccess = Type.Object({ message: Success });
+
 /** The parameters of a path below `/admin/v1/workspaces/:name`. */
 export const OfWorkspace = Type.Object({ name: Type.String() });

@@ -1,10 +1,11 @@
 import type { Command } from "commander";
-import { callAdmin } from "../admin-client.ts";
+import type { Row } from "../../intake/warehouses/admin-endpoints.ts";
+import { callAdmin, openPages } from "../admin-client.ts";
 import { readCount } from "../read-count.ts";
-import { type TargetOptions, targetOf, withTarget } from "../target.ts";
+import { type AdminTarget, type TargetOptions, targetOf, withTarget } from "../target.ts";
 import { printJson, printLines } from "../terminal.ts";
 import { findWorkspaceName } from "../workspace-option.ts";
-import { printRows } from "./print-rows.ts";
+import { findIntegration } from "./find-integration.ts";
 import { runSyncThroughApi } from "./run-sync.ts";
 import { testSourceThroughApi } from "./test-source.ts";
 
@@ -99,3 +100,52 @@ const describe = (each: Listed): string =>
     each.integration_status,
     each.last_job_status === null ? "never synced" : `last sync ${each.last_job_status}`,
   ].join("  ");
+
+interface WantedRows {
+  /** Of the integration. */
+  readonly name: string;
+  readonly workspace?: string | undefined;
+  /** The id of a run; by default the last one. */
+  readonly run?: string | undefined;
+  readonly limit: number;
+}
+
+/**
+ * Prints the rows of a run that failed, were skipped or wait, one a line.
+ *
+ * @throws if there is no such integration or run, or it has not run yet.
+ */
+async function printRows(
+  target: AdminTarget,
+  { name, workspace, run, limit }: WantedRows,
+  asJson?: true,
+): Promise<void> {
+  const path = await findIntegration(target, name, workspace);
+  const runId = run ?? (await lastRun(target, path, name));
+  const rowsPath = `${path}/runs/${encodeURIComponent(runId)}/rows`;
+  const rows: Row[] = [];
+  for await (const page of openPages<Row>(target, rowsPath)) {
+    rows.push(...page.slice(0, limit - rows.length));
+    if (rows.length === limit) break;
+  }
+  if (asJson) printJson({ run_id: runId, rows });
+  else if (rows.length === 0) printLines(["Every row of this run was synced."]);
+  else printLines(rows.map(describeRow));
+}
+
+async function lastRun(target: AdminTarget, path: string, name: string): Promise<string> {
+  const { results } = await callAdmin<{ results: { run_id: string }[] }>(
+    target,
+    "GET",
+    `${path}/runs`,
+  );
+  const [last] = results;
+  if (!last) throw new Error(`'${name}' has not run yet: start it with rapport cdi run.`);
+  return last.run_id;
+}
+
+function describeRow({ outcome, identity, field, code, message }: Row): string {
+  const who = Object.entries(identity).map(([kind, value]) => `${kind} ${value}`);
+  const place = field === null ? code : `${code} (${field})`;
+  return [outcome, who.join(", ") || "no user", place, message].join("  ");
+}

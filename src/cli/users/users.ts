@@ -5,7 +5,7 @@ import { readChanges } from "../changes/follow.ts";
 import { writeOutput } from "../output-file.ts";
 import { counted } from "../progress.ts";
 import { readCount } from "../read-count.ts";
-import { type TargetOptions, targetOf, withTarget } from "../target.ts";
+import { type AdminTarget, type TargetOptions, targetOf, withTarget } from "../target.ts";
 import {
   type ConfirmOptions,
   confirm,
@@ -15,7 +15,6 @@ import {
   printNote,
   printText,
 } from "../terminal.ts";
-import { type AccessFormat, accessRequest, readRecord } from "./access-request.ts";
 import {
   describeUser,
   findUser,
@@ -250,4 +249,39 @@ async function locate(text: string, options: Options) {
   const path = await usersPath(target, options);
   const user = await findUser(target, path, text, options);
   return { target, user, userPath: `${path}/${user.platform_id}` };
+}
+
+type AccessFormat = "json" | "ndjson";
+
+/** What is stored about a user, but for the timeline. */
+async function readRecord(target: AdminTarget, userPath: string): Promise<object> {
+  const answer = await callAdmin<Record<string, unknown>>(target, "GET", userPath);
+  const { message: _message, ...record } = answer;
+  return record;
+}
+
+/**
+ * Everything that is stored about a user, as the text of one JSON document, or as one JSON object a line:
+ * first the record, then the entries of the timeline. The memory that it takes does not grow with the
+ * length of the timeline.
+ */
+async function* accessRequest(
+  target: AdminTarget,
+  userPath: string,
+  format: AccessFormat,
+): AsyncGenerator<string> {
+  const head = { exported_at: new Date().toISOString(), ...(await readRecord(target, userPath)) };
+  const entries = readTimeline(target, userPath, {});
+  if (format === "ndjson") {
+    yield `${JSON.stringify(head)}\n`;
+    for await (const entry of entries) yield `${JSON.stringify(entry)}\n`;
+    return;
+  }
+  yield `${JSON.stringify(head, null, 2).replace(/\n\}$/, "")},\n  "timeline": [`;
+  let separator = "\n    ";
+  for await (const entry of entries) {
+    yield `${separator}${JSON.stringify(entry)}`;
+    separator = ",\n    ";
+  }
+  yield "\n  ]\n}\n";
 }

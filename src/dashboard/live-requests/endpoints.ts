@@ -1,6 +1,11 @@
 import Type from "typebox";
 import { OfWorkspace, Success } from "../../base/values/schemas.ts";
-import { byAdministratorOfWorkspace, endpoint, type TextStream } from "../../http/endpoint.ts";
+import {
+  byAdministratorOfWorkspace,
+  endpoint,
+  success,
+  type TextStream,
+} from "../../http/endpoint.ts";
 import { type LiveServices, readRequest, readRequests } from "./read-requests.ts";
 import { LiveRequest } from "./request-view.ts";
 import { type StreamServices, streamRequests } from "./stream-requests.ts";
@@ -76,7 +81,7 @@ const list = endpoint({
   const { cursor, limit = 50, ...wanted } = query;
   const { rows, next } = await readRequests(services, context, wanted, { cursor, limit });
   const kept = services.requestLog.size;
-  return { status: 200, body: { requests: [...rows], kept, ...next, message: "success" } };
+  return success({ requests: [...rows], kept, ...next });
 });
 
 const read = endpoint({
@@ -87,10 +92,9 @@ const read = endpoint({
   access,
   params: Type.Object({ name: Type.String(), id: Type.String({ format: "uuid" }) }),
   replies: { 200: Type.Object({ request: LiveRequest, message: Success }) },
-}).handledBy(async (services: LiveServices, context, { params }) => ({
-  status: 200,
-  body: { request: await readRequest(services, context, params.id), message: "success" },
-}));
+}).handledBy(async (services: LiveServices, context, { params }) =>
+  success({ request: await readRequest(services, context, params.id) }),
+);
 
 const LONGEST_STREAM_SECONDS = 3_600;
 

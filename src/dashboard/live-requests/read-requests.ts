@@ -1,8 +1,8 @@
 import { type AuditingServices, recordRead } from "../../admin/audit/audit.ts";
 import type { WorkspaceContext } from "../../base/context/context.ts";
-import type { Processes } from "../../base/observe/processes.ts";
 import { forwardPage } from "../../base/pages.ts";
 import { Problem } from "../../base/problem.ts";
+import type { Processes } from "../../base/processes.ts";
 import type { Database } from "../../database/database.ts";
 import {
   matches,

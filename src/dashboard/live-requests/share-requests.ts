@@ -1,7 +1,7 @@
 import type { TraceEraser } from "../../admin/retention/retention.ts";
 import { earlier } from "../../base/clock.ts";
 import { type Mentions, mentionsOf } from "../../base/mentions.ts";
-import type { Processes } from "../../base/observe/processes.ts";
+import type { Processes } from "../../base/processes.ts";
 import {
   type Database,
   isUnavailable,

@@ -1,6 +1,6 @@
 import Type from "typebox";
 import { nullable, OfWorkspace, Success } from "../../base/values/schemas.ts";
-import { byAdministratorOfWorkspace, endpoint } from "../../http/endpoint.ts";
+import { byAdministratorOfWorkspace, endpoint, success } from "../../http/endpoint.ts";
 import { Finding } from "./attention.ts";
 import { type OverviewServices, readOverview } from "./read-overview.ts";
 
@@ -74,25 +74,21 @@ const overview = endpoint({
     syncs,
     attention,
   } = await readOverview(services, context, period);
-  return {
-    status: 200,
-    body: {
-      start: start.toISOString(),
-      slot_seconds: slotMs / 1_000,
-      requests: found.requests,
-      refused: found.refused,
-      failed: found.failed,
-      items_accepted: found.accepted,
-      items_rejected: found.rejected,
-      p50_ms: found.p50,
-      p99_ms: found.p99,
-      queue_items: found.waiting,
-      rejections: found.rejections,
-      syncs: syncs ? { rows_synced: syncs.synced, rows_failed: syncs.failed } : null,
-      attention,
-      message: "success",
-    },
-  };
+  return success({
+    start: start.toISOString(),
+    slot_seconds: slotMs / 1_000,
+    requests: found.requests,
+    refused: found.refused,
+    failed: found.failed,
+    items_accepted: found.accepted,
+    items_rejected: found.rejected,
+    p50_ms: found.p50,
+    p99_ms: found.p99,
+    queue_items: found.waiting,
+    rejections: found.rejections,
+    syncs: syncs ? { rows_synced: syncs.synced, rows_failed: syncs.failed } : null,
+    attention,
+  });
 });
 
 export const overviewEndpoints = [overview];

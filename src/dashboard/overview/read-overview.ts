@@ -4,13 +4,13 @@ import type { Clock } from "../../base/clock.ts";
 import type { WorkspaceContext } from "../../base/context/context.ts";
 import type { WorkspacePermission } from "../../base/context/dashboard-permissions.ts";
 import type { Metrics } from "../../base/observe/metrics.ts";
-import type { Processes } from "../../base/observe/processes.ts";
 import {
   countsOfSlots,
   PERIODS,
   type Period,
   type TrafficCounts,
 } from "../../base/observe/traffic.ts";
+import type { Processes } from "../../base/processes.ts";
 import type { Database } from "../../database/database.ts";
 import { readWebhooks } from "../../delivery/webhooks/manage.ts";
 import { type RecentSyncs, readRecentSyncs } from "../../intake/warehouses/recent-runs.ts";

@@ -1,4 +1,4 @@
-import type { Clock } from "../../base/clock.ts";
+import { type Clock, earlier } from "../../base/clock.ts";
 import type { Metrics } from "../../base/observe/metrics.ts";
 import { PERIODS } from "../../base/observe/traffic.ts";
 import type { Database } from "../../database/database.ts";
@@ -49,6 +49,6 @@ export function createTrafficSharing({
 /** Deletes counts that no overview shows any more. */
 export const sweepTraffic = (database: Database, now: Date): Promise<void> => {
   const before = ({ slotMs, slots }: { slotMs: number; slots: number }) =>
-    new Date(now.getTime() - slotMs * (slots + 1));
+    earlier(now, { ms: slotMs * (slots + 1) });
   return deleteOldSlots(database, { hour: before(PERIODS.hour), day: before(PERIODS.day) });
 };

@@ -4,8 +4,8 @@ import {
   TEAM_PERMISSIONS,
   WORKSPACE_PERMISSIONS,
 } from "../../base/context/dashboard-permissions.ts";
-import { nullable, Success } from "../../base/values/schemas.ts";
-import { byAdministratorOfCompany, endpoint } from "../../http/endpoint.ts";
+import { nullable, OnlySuccess, Success } from "../../base/values/schemas.ts";
+import { byAdministratorOfCompany, endpoint, success } from "../../http/endpoint.ts";
 import type { UserAttributes } from "../users/dashboard-user.ts";
 import { DEPARTMENTS } from "../users/departments.ts";
 import type { UserServices } from "../users/manage-users.ts";
@@ -183,7 +183,7 @@ const list = endpoint({
   },
 }).handledBy(async (services: UserServices, context, { query: { limit = 50, ...query } }) => {
   const { people, ...next } = await listPeople(services, context, { ...query, limit });
-  return { status: 200, body: { people: people.map(viewOf), ...next, message: "success" } };
+  return success({ people: people.map(viewOf), ...next });
 });
 
 const create = endpoint({
@@ -257,10 +257,10 @@ const remove = endpoint({
   method: "DELETE",
   summary: "Removes a dashboard user and ends their sessions.",
   refusals: ["NOT_FOUND", "CONFLICT"],
-  replies: { 200: Type.Object({ message: Success }) },
+  replies: { 200: OnlySuccess },
 }).handledBy(async (services: UserServices, context, { params }) => {
   await removePerson(services, context, params.id);
-  return { status: 200, body: { message: "success" } };
+  return success();
 });
 
 const signOut = endpoint({
@@ -279,7 +279,7 @@ const signOut = endpoint({
   },
 }).handledBy(async (services: UserServices, context, { params }) => {
   const sessions = await signOutPerson(services, context, params.id);
-  return { status: 200, body: { sessions, message: "success" } };
+  return success({ sessions });
 });
 
 export const dashboardUserAdminEndpoints = [list, create, read, change, remove, signOut];

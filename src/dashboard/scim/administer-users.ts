@@ -1,4 +1,5 @@
 import type { CompanyContext } from "../../base/context/context.ts";
+import { opaqueCursor, readOpaque } from "../../base/pages.ts";
 import { Problem } from "../../base/problem.ts";
 import type { JsonObject } from "../../base/values/plain-json.ts";
 import { startWork } from "../../base/work.ts";
@@ -8,7 +9,7 @@ import { searchPeople, signOutUser, type UserServices } from "../users/manage-us
 import { openDirectory } from "./company-directory.ts";
 import { declaredPermissions } from "./protocol/permissions.ts";
 import { SCIM_WORK_LIMIT, userNotFound } from "./protocol/problems.ts";
-import { refuseUnstorable } from "./protocol/read-attributes.ts";
+import { refuseUnstorableMembers } from "./protocol/read-attributes.ts";
 import { readUser } from "./protocol/read-user.ts";
 
 /*
@@ -54,22 +55,14 @@ export async function listPeople(
   context: CompanyContext,
   { query = "", cursor, limit }: { query?: string; cursor?: string; limit: number },
 ) {
-  const after = cursor === undefined ? undefined : readCursor(cursor);
+  const after = cursor === undefined ? undefined : readOpaque(cursor, /^(.*)$/s)[0];
   const { rows, next } = await searchPeople(services, context, { text: query, after, limit });
   const organisation = await openDirectory(services, context).organisation();
   const { next_cursor } = next;
   return {
     people: rows.map((user) => recordOf(user, organisation)),
-    ...(next_cursor !== undefined && { next_cursor: cursorOf(next_cursor) }),
+    ...(next_cursor !== undefined && { next_cursor: opaqueCursor(next_cursor) }),
   };
-}
-
-const cursorOf = (userName: string): string => Buffer.from(userName).toString("base64url");
-
-function readCursor(cursor: string): string {
-  const userName = Buffer.from(cursor, "base64url").toString();
-  if (cursorOf(userName) === cursor && !userName.includes("\0")) return userName;
-  throw new Problem("INVALID_REQUEST", "Invalid cursor");
 }
 
 /** @throws Problem NOT_FOUND. */
@@ -160,6 +153,6 @@ function readChanged(
   const shown = display_name === undefined ? {} : { displayName: display_name };
   const { displayName, ...others } = { ...before, ...shown, ...rest, name } as JsonObject;
   const source = displayName ? { ...others, displayName } : others;
-  refuseUnstorable(source);
+  refuseUnstorableMembers(source);
   return readUser(source, organisation, startWork(SCIM_WORK_LIMIT), { defaults: {} });
 }

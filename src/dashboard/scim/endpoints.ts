@@ -3,7 +3,6 @@ import type { JsonObject } from "../../base/values/plain-json.ts";
 import { byScimToken, type Contract, endpoint } from "../../http/endpoint.ts";
 import type { UserServices } from "../users/manage-users.ts";
 import { openDirectory } from "./company-directory.ts";
-import { NewScimUser, PatchScimUser, ReplacedScimUser } from "./described.ts";
 import { type Attribute, RESOURCE_ATTRIBUTES } from "./protocol/attributes.ts";
 import {
   getAbout,
@@ -21,6 +20,7 @@ import {
   patchUser,
   replaceUser,
 } from "./protocol/users.ts";
+import { NewScimUser, PatchScimUser, ReplacedScimUser } from "./user-schemas.ts";
 
 /** Replies follow from the table of attributes; every member is optional, because a request may omit it. */
 const shape = (attribute: Attribute): TSchema => {

@@ -3,7 +3,7 @@ import type { FailedAttempts } from "../../admin/access/failed-attempts.ts";
 import { hasHash } from "../../admin/secrets/secrets.ts";
 import type { Context } from "../../base/context/context.ts";
 import type { Session } from "../../base/context/person.ts";
-import { Success } from "../../base/values/schemas.ts";
+import { OnlySuccess, Success } from "../../base/values/schemas.ts";
 import type { Database } from "../../database/database.ts";
 import { endedCookie, sessionCookie } from "../../http/browser.ts";
 import { byAdministrator, byAnybody, bySession, endpoint } from "../../http/endpoint.ts";
@@ -116,15 +116,13 @@ const startEndpoint = endpoint({
   };
 });
 
-const Done = Type.Object({ message: Success });
-
 const endEndpoint = endpoint({
   name: "signOut",
   method: "DELETE",
   path: PATH,
   summary: "Signs out of the dashboard in this browser.",
   access: bySession,
-  replies: { 200: Done },
+  replies: { 200: OnlySuccess },
 }).handledBy(async ({ sessions }: Services, context, { baseUrl }) => {
   await sessions.end(context, context.session);
   const headers = { "set-cookie": endedCookie(baseUrl) };
@@ -137,7 +135,7 @@ const endAllEndpoint = endpoint({
   path: "/dashboard/sessions",
   summary: "Signs out of the dashboard in every browser.",
   access: bySession,
-  replies: { 200: Done },
+  replies: { 200: OnlySuccess },
 }).handledBy(async ({ sessions }: Services, context, { baseUrl }) => {
   await sessions.endAll(context, context.session);
   const headers = { "set-cookie": endedCookie(baseUrl) };

@@ -2,7 +2,7 @@ import Type from "typebox";
 import { type AuditingServices, recordRead, recordUserChanges } from "../../admin/audit/audit.ts";
 import type { WorkspaceContext } from "../../base/context/context.ts";
 import { nullable, OfWorkspace, Success } from "../../base/values/schemas.ts";
-import { byAdministratorOfWorkspace, endpoint } from "../../http/endpoint.ts";
+import { byAdministratorOfWorkspace, endpoint, success } from "../../http/endpoint.ts";
 import type { WriteServices } from "../../intake/track/write-batch.ts";
 import { AuditedEffect } from "../../people/identity/audit-view.ts";
 import type { IdentityServices } from "../../people/identity/change-identities.ts";
@@ -92,7 +92,7 @@ const search = endpoint({
 }).handledBy(async (services: RecordServices & AuditingServices, context, { query }) => {
   const found = await searchUsers(services, context, query);
   await recordRead(services, context, "user_search", found.users.length);
-  return { status: 200, body: { ...found, message: "success" } };
+  return success(found);
 });
 
 const read = endpoint({
@@ -112,7 +112,7 @@ const read = endpoint({
   const record = await readRecord(services, context, params.id);
   if ("mergedInto" in record) return movedTo(params.name, record.mergedInto);
   await recordRead(services, context, "user", 1);
-  return { status: 200, body: { ...record, message: "success" } };
+  return success(record);
 });
 
 const change = endpoint({
@@ -137,7 +137,7 @@ const change = endpoint({
   replies: { 200: Type.Object({ platform_id: Type.String(), message: Success }) },
 }).handledBy(async (services: WriteServices, context, { params, body }) => {
   await changeUser(services, context, params.id, body.attributes);
-  return { status: 200, body: { platform_id: params.id, message: "success" } };
+  return success({ platform_id: params.id });
 });
 
 const timeline = endpoint({
@@ -166,7 +166,7 @@ const timeline = endpoint({
   const page = await readTimeline(services, context, params.id, query);
   if ("mergedInto" in page) return movedTo(params.name, page.mergedInto, "/timeline");
   await recordRead(services, context, "user_timeline", 1);
-  return { status: 200, body: { ...page, entries: [...page.entries], message: "success" } };
+  return success({ ...page, entries: [...page.entries] });
 });
 
 const erase = endpoint({
@@ -195,14 +195,7 @@ const erase = endpoint({
 }).handledBy(async (services: EraseServices, context, { params }) => {
   const { audit, ...erased } = await eraseUser(services, context, params.id);
   const { id, at, effects } = audit;
-  return {
-    status: 200,
-    body: {
-      ...erased,
-      audit: { id, at: at.toISOString(), effects: [...effects] },
-      message: "success",
-    },
-  };
+  return success({ ...erased, audit: { id, at: at.toISOString(), effects: [...effects] } });
 });
 
 const merge = endpoint({
@@ -236,7 +229,7 @@ const merge = endpoint({
 }).handledBy(async (services: IdentityServices, context, { params, body }) => {
   const effects = await mergeUser(services, context, params.id, body);
   const merged = body.dry_run !== true;
-  return { status: 200, body: { merged, effects: [...effects], message: "success" } };
+  return success({ merged, effects: [...effects] });
 });
 
 export const recordEndpoints = [search, read, change, timeline, erase, merge];

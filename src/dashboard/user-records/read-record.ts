@@ -4,6 +4,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { WorkspaceContext } from "../../base/context/context.ts";
 import type { Channel } from "../../base/context/workspace.ts";
 import { NullableText, nullable } from "../../base/values/schemas.ts";
+import { sum } from "../../base/values/sum.ts";
 import { type Database, type Queryable, readTogether, settleAll } from "../../database/database.ts";
 import { readMessageCounts, readSummaries } from "../../people/activity/read-activity.ts";
 import { EXPORT_FIELDS, type ExportField } from "../../people/export/profile-view.ts";
@@ -155,11 +156,11 @@ async function countsOf(
     readSummaries(tx, workspaceId, [profileId]),
     readMessageCounts(tx, workspaceId, [profileId]),
   ]);
-  const sum = (rows: readonly { readonly count: number }[]) =>
-    rows.reduce((total, { count }) => total + count, 0);
+  const countOf = (rows: readonly { readonly count: number }[]) =>
+    sum(rows.map(({ count }) => count));
   return {
-    events: sum(events),
-    purchases: sum(purchases),
+    events: countOf(events),
+    purchases: countOf(purchases),
     messages: messages.get(profileId) ?? 0,
   };
 }

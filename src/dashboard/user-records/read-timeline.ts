@@ -1,7 +1,6 @@
 import Type, { type Static } from "typebox";
 import type { WorkspaceContext } from "../../base/context/context.ts";
-import { forwardPage } from "../../base/pages.ts";
-import { Problem } from "../../base/problem.ts";
+import { forwardPage, invalidCursor, opaqueCursor, readOpaque } from "../../base/pages.ts";
 import { readQueryTime } from "../../base/values/query-time.ts";
 import { Cursor } from "../../base/values/schemas.ts";
 import { parseTime } from "../../base/values/times.ts";
@@ -217,14 +216,13 @@ const LAST_TIME = Date.parse("9999-12-31T23:59:59.999Z");
 const rankOf = (name: string): number => SOURCES.findIndex((source) => source.name === name);
 
 const cursorOf = ({ source, entry }: { source: string; entry: TimelineEntry }): string =>
-  Buffer.from(`${entry.at} ${source} ${entry.id}`).toString("base64url");
+  opaqueCursor(`${entry.at} ${source} ${entry.id}`);
 
 function readCursor(cursor: string): Position {
-  const text = Buffer.from(cursor, "base64url").toString();
-  const [, time = "", name = "", id = ""] = /^(\S+) (\w+) ([^\0]+)$/.exec(text) ?? [];
+  const [time = "", name = "", id = ""] = readOpaque(cursor, /^(\S+) (\w+) (.+)$/s);
   const at = parseTime(time);
   const source = SOURCES.find((each) => each.name === name);
   const isId = source?.lowestId === "" || isUuid(id);
   if (at && source && isId) return { at, source: name, id };
-  throw new Problem("INVALID_REQUEST", "Invalid cursor");
+  throw invalidCursor();
 }

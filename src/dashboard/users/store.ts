@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Clock } from "../../base/clock.ts";
 import type { JsonObject } from "../../base/values/plain-json.ts";
+import { isUuid } from "../../base/values/uuid.ts";
 import {
   type Database,
   type Queryable,
   readTogether,
   type Transaction,
 } from "../../database/database.ts";
-import { isProfileId } from "../../people/profiles/identifiers.ts";
 import { userConditionSql } from "./condition-store.ts";
 import {
   type Organisation,
@@ -66,7 +66,7 @@ export async function selectUser(
   companyId: string,
   id: string,
 ): Promise<User | undefined> {
-  if (!isProfileId(id)) return undefined;
+  if (!isUuid(id)) return undefined;
   const rows = await database.query<User>(
     `select ${USER_COLUMNS} from dashboard_users where company_id = $1 and user_id = $2`,
     [companyId, id],
@@ -84,7 +84,7 @@ export async function updateUser(
   searchable: SearchableForm,
   fromScim: boolean,
 ): Promise<User | undefined> {
-  if (!isProfileId(id)) return undefined;
+  if (!isUuid(id)) return undefined;
   // The update locks the row: see docs/decisions/one-sql-on-three-engines.md.
   const [user] = await tx.query<User>(
     `update dashboard_users set updated_at = updated_at where company_id = $1 and user_id = $2
@@ -110,7 +110,7 @@ export async function deleteUser(
   companyId: string,
   id: string,
 ): Promise<UserAttributes | undefined> {
-  if (!isProfileId(id)) return undefined;
+  if (!isUuid(id)) return undefined;
   const rows = await database.query<Pick<User, "attributes">>(
     "delete from dashboard_users where company_id = $1 and user_id = $2 returning attributes",
     [companyId, id],

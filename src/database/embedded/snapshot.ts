@@ -10,6 +10,10 @@ import { schemaFingerprint } from "../migrations/migrate.ts";
  * The prepared database that every new embedded engine starts from: a data folder that was closed in order,
  * so that opening it recovers nothing. The file is, gzipped, a line of JSON that lists the entries, and
  * then the contents of the files, each without the zeros at its end (a WAL segment is nearly nothing else).
+ *
+ * The engine's own `loadDataDir` would replace this format. On two cores a start with it takes 0.55 s instead of
+ * 0.45 s in memory, with 0.70 s instead of 0.55 s of processor time, and 1.1 s instead of 0.87 s in a new folder. That
+ * would also be opened twice: it opens the folder that it fills, and only a complete one is renamed.
  */
 
 interface Entry {

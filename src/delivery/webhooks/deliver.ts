@@ -1,5 +1,7 @@
 import type { Logger } from "pino";
+import { recordChanges } from "../../admin/audit/audit.ts";
 import { recordRefusal } from "../../admin/audit/refusals.ts";
+import { enqueue } from "../../admin/jobs/queue.ts";
 import { readFeed, readWorkspaceNames } from "../../admin/workspaces/find-workspace.ts";
 import { later } from "../../base/clock.ts";
 import { BY_THE_SERVER } from "../../base/context/context.ts";
@@ -8,12 +10,12 @@ import { type Database, settleAll } from "../../database/database.ts";
 import { MissingChanges, oldestPositions, readHeads } from "../../people/changes/read-changes.ts";
 import { type PartitionPart, readPartition } from "../../people/changes/read-partition.ts";
 import { countDeadLetters, insertDeadLetter } from "./deliveries-store.ts";
-import { pauseByItself } from "./pause.ts";
+import { MAIL_JOB } from "./mail.ts";
 import { deleteLane, type Lane, type LaneUpdate, updateLane } from "./positions-store.ts";
 import { recordDelivery } from "./record-delivery.ts";
 import { delayAfter, PAUSES_AFTER_MS } from "./retry.ts";
 import { type Attempt, type SendServices, send } from "./send.ts";
-import { selectWebhook } from "./store.ts";
+import { pauseWebhook, selectWebhook } from "./store.ts";
 import {
   bodyOf,
   MOST_BATCH_BYTES,
@@ -312,9 +314,21 @@ async function refused(
   return next;
 }
 
-/** Keeps the batch, so that it has the same id when the webhook goes on. */
+/**
+ * Stops the deliveries of a webhook and tells the log, the audit and its contacts. It keeps its place and the batch,
+ * so that the batch has the same id when the webhook goes on.
+ */
 async function pause(work: Work, lane: Lane, reason: string): Promise<undefined> {
-  const { services, webhook } = work;
-  await services.database.transaction((tx) => pauseByItself(tx, services, lane, webhook, reason));
+  const { database, clock, log } = work.services;
+  const { name } = work.webhook;
+  const { workspaceId, webhookId } = lane;
+  await database.transaction(async (tx) => {
+    if (!(await pauseWebhook(tx, lane, reason, clock.now()))) return;
+    log.error({ webhook: webhookId, reason }, "a webhook has paused");
+    await enqueue(tx, clock, { workspaceId, kind: MAIL_JOB, subject: webhookId });
+    const workspace = (await readWorkspaceNames(tx)).get(workspaceId) ?? "";
+    const change = { action: "paused", kind: "webhook", workspace, name };
+    await recordChanges(tx, clock, BY_THE_SERVER, [{ ...change, details: { reason } }]);
+  });
   return giveBack(work, lane);
 }

@@ -1,9 +1,10 @@
 import Type, { type Static } from "typebox";
+import { DEFAULT_OVERLAP_SECONDS, rotationBody } from "../../admin/access/credential-endpoints.ts";
 import { type AuditingServices, recordRead } from "../../admin/audit/audit.ts";
 import type { Sealing } from "../../admin/secrets/sealing.ts";
 import { Problem } from "../../base/problem.ts";
-import { nullable, OfWorkspace, Success } from "../../base/values/schemas.ts";
-import { byAdministratorOfWorkspace, endpoint } from "../../http/endpoint.ts";
+import { nullable, OfWorkspace, OnlySuccess, Success } from "../../base/values/schemas.ts";
+import { byAdministratorOfWorkspace, endpoint, success } from "../../http/endpoint.ts";
 import { CHANGE_TYPES, type ChangeType } from "../../people/changes/change.ts";
 import type { DeadLetter, Delivery } from "./deliveries-store.ts";
 import {
@@ -115,7 +116,7 @@ const deliveries = endpoint({
 }).handledBy(async (services: ManageServices & AuditingServices, context, { params }) => {
   const found = await listDeliveries(services, context, params.id);
   await recordRead(services, context, "webhook_deliveries", "all");
-  return { status: 200, body: { deliveries: found.map(deliveryOf), message: "success" } };
+  return success({ deliveries: found.map(deliveryOf) });
 });
 
 const DeadLetterView = Type.Object({
@@ -161,7 +162,7 @@ const deadLetters = endpoint({
 }).handledBy(async (services: ManageServices, context, { params, query }) => {
   const { cursor, limit = 100 } = query;
   const { rows, next } = await listDeadLetters(services, context, params.id, { cursor, limit });
-  return { status: 200, body: { dead_letters: rows.map(letterOf), ...next, message: "success" } };
+  return success({ dead_letters: rows.map(letterOf), ...next });
 });
 
 const discard = endpoint({
@@ -171,11 +172,11 @@ const discard = endpoint({
   summary: "Gives up a change that the receiver of a webhook refused.",
   access: byAdministratorOfWorkspace("admin"),
   params: Type.Object({ ...OfWebhook.properties, dead_letter_id: DeadLetterId }),
-  replies: { 200: Type.Object({ message: Success }) },
+  replies: { 200: OnlySuccess },
   refusals: ["NOT_FOUND"],
 }).handledBy(async (services: ManageServices, context, { params }) => {
   await discardDeadLetter(services, context, params.id, params.dead_letter_id);
-  return { status: 200, body: { message: "success" } };
+  return success();
 });
 
 const AttemptReply = Type.Object({ ...ATTEMPT, message: Success });
@@ -193,7 +194,7 @@ const test = endpoint({
   waits: true,
 }).handledBy(async (services: ReplayServices, context, { params }) => {
   const attempt: Attempt = await testWebhook(services, context, params.id);
-  return { status: 200, body: { ...attemptOf(attempt), message: "success" } };
+  return success(attemptOf(attempt));
 });
 
 const replay = endpoint({
@@ -248,13 +249,8 @@ const replay = endpoint({
     letter === undefined
       ? await replayFrom(services, context, params.id, from ?? "")
       : await replayDeadLetter(services, context, params.id, letter);
-  return {
-    status: 200,
-    body: { attempt: attempt ? attemptOf(attempt) : null, message: "success" },
-  };
+  return success({ attempt: attempt ? attemptOf(attempt) : null });
 });
-
-const DAY_SECONDS = 24 * 3_600;
 
 const rotate = endpoint({
   name: "rotateWebhookSecret",
@@ -264,19 +260,7 @@ const rotate = endpoint({
     "Gives a webhook a new secret, shown once; the previous one signs as well for an overlap.",
   access: byAdministratorOfWorkspace("admin"),
   params: OfWebhook,
-  body: Type.Object(
-    {
-      overlap_seconds: Type.Optional(
-        Type.Integer({
-          minimum: 0,
-          maximum: 90 * DAY_SECONDS,
-          default: DAY_SECONDS,
-          description: "How long the previous secret signs as well. A day by default.",
-        }),
-      ),
-    },
-    { additionalProperties: false },
-  ),
+  body: rotationBody("How long the previous secret signs as well. A day by default."),
   replies: {
     200: Type.Object({
       secret: Type.String({
@@ -293,7 +277,7 @@ const rotate = endpoint({
   refusals: ["NOT_FOUND", "CONFLICT"],
 }).handledBy(
   async (services: ManageServices & { readonly sealing: Sealing }, context, { params, body }) => {
-    const seconds = body.overlap_seconds ?? DAY_SECONDS;
+    const seconds = body.overlap_seconds ?? DEFAULT_OVERLAP_SECONDS;
     const { secret, previousUntil } = await rotateSecret(services, context, params.id, seconds);
     return {
       status: 200,

@@ -2,7 +2,7 @@ import { type AuditedChange, recordChangeIn } from "../../admin/audit/audit.ts";
 import type { Sealing } from "../../admin/secrets/sealing.ts";
 import { type Clock, later } from "../../base/clock.ts";
 import type { WorkspaceContext } from "../../base/context/context.ts";
-import { forwardPage } from "../../base/pages.ts";
+import { forwardPage, invalidCursor } from "../../base/pages.ts";
 import { Problem } from "../../base/problem.ts";
 import { isUuid } from "../../base/values/uuid.ts";
 import { type Database, type Queryable, settleAll, withRetries } from "../../database/database.ts";
@@ -90,9 +90,7 @@ export async function listDeadLetters(
   id: string,
   { cursor, limit }: { readonly cursor: string | undefined; readonly limit: number },
 ) {
-  if (cursor !== undefined && !isUuid(cursor)) {
-    throw new Problem("INVALID_REQUEST", "Invalid cursor");
-  }
+  if (cursor !== undefined && !isUuid(cursor)) throw invalidCursor();
   const key = keyIn(context, id);
   await findWebhook(database, key);
   const found = await selectDeadLetters(database, key, { before: cursor, limit: limit + 1 });

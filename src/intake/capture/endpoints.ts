@@ -1,6 +1,6 @@
 import Type, { type Static } from "typebox";
 import { nullable, OfWorkspace, Success } from "../../base/values/schemas.ts";
-import { byAdministratorOfWorkspace, endpoint } from "../../http/endpoint.ts";
+import { byAdministratorOfWorkspace, endpoint, success } from "../../http/endpoint.ts";
 import {
   type CapturedCallServices,
   clearCapturedCalls,
@@ -74,7 +74,7 @@ const listEndpoint = endpoint({
 }).handledBy(async (services: CapturedCallServices, context, { query }) => {
   const { path, cursor, limit = DEFAULT_LIMIT } = query;
   const { calls, next } = await readCapturedCalls(services, context, { path, cursor, limit });
-  return { status: 200, body: { captured: calls.map(viewOf), ...next, message: "success" } };
+  return success({ captured: calls.map(viewOf), ...next });
 });
 
 const viewOf = (row: CapturedRow): Static<typeof CapturedCall> => ({
@@ -105,7 +105,7 @@ const clearEndpoint = endpoint({
   },
 }).handledBy(async (services: CapturedCallServices, context) => {
   const deleted = await clearCapturedCalls(services, context);
-  return { status: 200, body: { deleted, message: "success" } };
+  return success({ deleted });
 });
 
 export const captureEndpoints = [listEndpoint, clearEndpoint];

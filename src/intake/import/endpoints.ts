@@ -1,9 +1,9 @@
 import Type from "typebox";
-import { OfWorkspace, Success } from "../../base/values/schemas.ts";
+import { OfWorkspace, OnlySuccess, Success } from "../../base/values/schemas.ts";
 import { ItemNote } from "../../base/verdicts.ts";
 import { describedList } from "../../http/described.ts";
-import { byAdministratorOfWorkspace, endpoint } from "../../http/endpoint.ts";
-import { IdentifierMembers } from "../../people/profiles/described.ts";
+import { byAdministratorOfWorkspace, endpoint, success } from "../../http/endpoint.ts";
+import { IdentifierMembers } from "../../people/profiles/profile-schemas.ts";
 import type { WriteServices } from "../track/write-batch.ts";
 import { forgetImport, importBatch, readImport } from "./import-batch.ts";
 import { IMPORT_KINDS, type RowNote } from "./import-kind.ts";
@@ -126,10 +126,7 @@ const batchEndpoint = endpoint({
     rows: body.rows,
     isDryRun: body.dry_run ?? false,
   });
-  return {
-    status: 200,
-    body: { imported, notes: notes.map(viewOf), repeated: isRepeated, message: "success" },
-  };
+  return success({ imported, notes: notes.map(viewOf), repeated: isRepeated });
 });
 
 const viewOf = ({ index, outcome, code, message }: RowNote) => ({ index, outcome, code, message });
@@ -163,18 +160,14 @@ const progressEndpoint = endpoint({
   },
 }).handledBy(async (services: WriteServices, context, { params }) => {
   const found = await readImport(services, context, params.import_id);
-  return {
-    status: 200,
-    body: {
-      kind: found.kind,
-      rows_done: found.rowsDone,
-      rows_imported: found.rowsImported,
-      started_at: found.startedAt.toISOString(),
-      updated_at: found.updatedAt.toISOString(),
-      last_batch: { first_row: found.lastFirstRow, notes: found.lastNotes.map(viewOf) },
-      message: "success",
-    },
-  };
+  return success({
+    kind: found.kind,
+    rows_done: found.rowsDone,
+    rows_imported: found.rowsImported,
+    started_at: found.startedAt.toISOString(),
+    updated_at: found.updatedAt.toISOString(),
+    last_batch: { first_row: found.lastFirstRow, notes: found.lastNotes.map(viewOf) },
+  });
 });
 
 const forgetEndpoint = endpoint({
@@ -184,10 +177,10 @@ const forgetEndpoint = endpoint({
   summary: "Deletes the progress of an import, so that the file can be imported again.",
   access: byAdministratorOfWorkspace("import_update_user_data"),
   params: Type.Object({ name: Type.String(), import_id: ImportId }),
-  replies: { 200: Type.Object({ message: Success }) },
+  replies: { 200: OnlySuccess },
 }).handledBy(async (services: WriteServices, context, { params }) => {
   await forgetImport(services, context, params.import_id);
-  return { status: 200, body: { message: "success" } };
+  return success();
 });
 
 export const importEndpoints = [importEndpoint, batchEndpoint, progressEndpoint, forgetEndpoint];

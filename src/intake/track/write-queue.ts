@@ -1,11 +1,10 @@
-import type { ActiveSpan } from "../../base/observe/tracing.ts";
 import { createPool } from "../../base/pool.ts";
 import { Problem } from "../../base/problem.ts";
 import type { LanePlan } from "../../database/lanes.ts";
 import {
+  createSemaphore,
   createSharedTransactions,
-  createSlots,
-  type Slots,
+  type Semaphore,
 } from "../../database/shared-transactions.ts";
 import type { Verdict } from "./item.ts";
 import { type Part, splitRequest } from "./split-request.ts";
@@ -43,7 +42,7 @@ export interface WriteQueue {
  */
 export function createWriteQueue(services: WriteServices, plan: LanePlan): WriteQueue {
   const { depth } = plan;
-  const slots = createSlots(plan.atOnce);
+  const slots = createSemaphore(plan.atOnce);
   const lanes = Array.from({ length: plan.count }, () => createLane(services, depth, slots));
   const room = createPool(MOST_WAITING_ITEMS);
   let waitingItems = 0;
@@ -115,8 +114,8 @@ function inOrder(
 type Lane = ReturnType<typeof createLane>;
 
 /** Transactions for a share of the buckets. */
-const createLane = (services: WriteServices, depth: number, slots: Slots) =>
-  createSharedTransactions<WriteRequest, Verdict[], ActiveSpan>({
+const createLane = (services: WriteServices, depth: number, slots: Semaphore) =>
+  createSharedTransactions<WriteRequest, Verdict[]>({
     name: "write batch",
     tracing: services.tracing,
     depth,

@@ -1,7 +1,12 @@
 import Type, { type Static } from "typebox";
 import { type AuditingServices, recordRead } from "../../admin/audit/audit.ts";
 import { NullableText, nullable, Success } from "../../base/values/schemas.ts";
-import { byAdministrator, byAdministratorOfWorkspace, endpoint } from "../../http/endpoint.ts";
+import {
+  byAdministrator,
+  byAdministratorOfWorkspace,
+  endpoint,
+  success,
+} from "../../http/endpoint.ts";
 import { runView } from "./endpoints.ts";
 import { JOB_STATUSES } from "./integration.ts";
 import { findIntegrations, getRun, type ListServices, listRunRows, listRuns } from "./list.ts";
@@ -104,7 +109,7 @@ const findByName = endpoint({
     integration_status: integration.status,
     last_job_status: integration.lastStatus,
   }));
-  return { status: 200, body: { results, ...found.next, message: "success" } };
+  return success({ results, ...found.next });
 });
 
 const BASE = "/admin/v1/workspaces/:name/integrations/:integration_id";
@@ -160,7 +165,7 @@ const run = endpoint({
 }).handledBy(async (services: ListServices, context, { params }) => {
   const { workspace } = context;
   const found = await getRun(services, workspace, params.integration_id, params.run_id);
-  return { status: 200, body: { run: wholeRunView(found), message: "success" } };
+  return success({ run: wholeRunView(found) });
 });
 
 const runRows = endpoint({

@@ -8,7 +8,7 @@ import { insertLogEntries, type LogEntry } from "./progress-store.ts";
 import type { Run, SyncServices } from "./run.ts";
 import type { StrayRow, Strays } from "./sources/source.ts";
 import { finishRun, type RunRow, selectRun } from "./store.ts";
-import { storable, storableText } from "./write-rows.ts";
+import { notedText, storable } from "./write-rows.ts";
 
 /** How a run ends. Without a status, the rows decide it. */
 export interface Ending {
@@ -114,6 +114,6 @@ const STRAY_FAULTS = {
 const strayEntry = ({ why, identity, updatedAt }: StrayRow, id: string): LogEntry => ({
   id,
   identity: storable(identity),
-  updatedAt: updatedAt === null ? null : storableText(updatedAt),
+  updatedAt: updatedAt === null ? null : notedText(updatedAt),
   ...STRAY_FAULTS[why],
 });

@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { NullableText, Success } from "../../base/values/schemas.ts";
+import { NullableText, OnlySuccess, Success } from "../../base/values/schemas.ts";
 import { endpoint, withPermission } from "../../http/endpoint.ts";
 import { type ListedIntegration, type ListServices, listIntegrations, listRuns } from "./list.ts";
 import type { RunRow } from "./store.ts";
@@ -93,7 +93,7 @@ const sync = endpoint({
   summary: "Starts a sync of an integration now.",
   access: withPermission("cdi.integration_sync"),
   params: IntegrationId,
-  replies: { 202: Type.Object({ message: Success }) },
+  replies: { 202: OnlySuccess },
 }).handledBy(async (services: TriggerServices, { workspace }, { params }) => {
   await triggerSync(services, workspace, params.integration_id);
   return { status: 202, body: { message: "success" } };

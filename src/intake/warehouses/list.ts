@@ -1,7 +1,7 @@
 import { readNextTimes } from "../../admin/jobs/schedule.ts";
 import { findWorkspace, readWorkspaceNames } from "../../admin/workspaces/find-workspace.ts";
 import type { Workspace } from "../../base/context/workspace.ts";
-import { forwardPage, type Page, readPage } from "../../base/pages.ts";
+import { forwardPage, opaqueCursor, type Page, readOpaque, readPage } from "../../base/pages.ts";
 import { Problem } from "../../base/problem.ts";
 import { isUuid } from "../../base/values/uuid.ts";
 import type { Queryable } from "../../database/database.ts";
@@ -62,16 +62,11 @@ export async function findIntegrations(
 }
 
 const cursorOf = ({ workspaceId, name }: IntegrationPlace): string =>
-  Buffer.from(`${workspaceId} ${name}`).toString("base64url");
+  opaqueCursor(`${workspaceId} ${name}`);
 
 function readCursor(cursor: string): IntegrationPlace {
-  const text = Buffer.from(cursor, "base64url").toString();
-  const [, id, name = ""] = /^(\d{1,9}) ([^\0]+)$/s.exec(text) ?? [];
-  const place = { workspaceId: Number(id), name };
-  if (id === undefined || cursorOf(place) !== cursor) {
-    throw new Problem("INVALID_REQUEST", "Invalid cursor");
-  }
-  return place;
+  const [id, name = ""] = readOpaque(cursor, /^(\d{1,9}) (.+)$/s);
+  return { workspaceId: Number(id), name };
 }
 
 /** The integrations of a workspace by name. @throws Problem INVALID_REQUEST for the cursor. */

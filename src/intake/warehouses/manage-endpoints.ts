@@ -1,9 +1,9 @@
 import Type, { type Static } from "typebox";
 import { Problem } from "../../base/problem.ts";
 import { refuseUnstorable } from "../../base/values/plain-json.ts";
-import { NullableText, OfWorkspace, Success } from "../../base/values/schemas.ts";
+import { NullableText, OfWorkspace, OnlySuccess, Success } from "../../base/values/schemas.ts";
 import { isUuid } from "../../base/values/uuid.ts";
-import { byAdministratorOfWorkspace, endpoint } from "../../http/endpoint.ts";
+import { byAdministratorOfWorkspace, endpoint, success } from "../../http/endpoint.ts";
 import { type Entry, IntegrationBody, integrationOf } from "./declaration.ts";
 import { INTEGRATION_STATUSES, INTEGRATION_TYPES } from "./integration.ts";
 import { getIntegration } from "./list.ts";
@@ -61,7 +61,7 @@ const listEndpoint = endpoint({
   },
 }).handledBy(async (services: ManageServices, context) => {
   const integrations = await readIntegrations(services, context);
-  return { status: 200, body: { integrations: integrations.map(viewOf), message: "success" } };
+  return success({ integrations: integrations.map(viewOf) });
 });
 
 const readEndpoint = endpoint({
@@ -74,7 +74,7 @@ const readEndpoint = endpoint({
   replies: { 200: Type.Object({ ...Integration, message: Success }) },
 }).handledBy(async (services: ManageServices, context, { params }) => {
   const found = await getIntegration(services, context.workspace, params.integration_id);
-  return { status: 200, body: { ...viewOf(found), message: "success" } };
+  return success(viewOf(found));
 });
 
 const putEndpoint = endpoint({
@@ -93,7 +93,7 @@ const putEndpoint = endpoint({
   const saved = await putIntegration(services, context, {
     ...integrationOf({ id, ...body, warehouse: body.warehouse as Entry["warehouse"] }),
   });
-  return { status: 200, body: { ...viewOf(saved), message: "success" } };
+  return success(viewOf(saved));
 });
 
 const removeEndpoint = endpoint({
@@ -103,10 +103,10 @@ const removeEndpoint = endpoint({
   summary: "Removes a warehouse integration with its runs; synced data stays.",
   access: byAdministratorOfWorkspace("manage_external_integrations"),
   params: OfIntegration,
-  replies: { 200: Type.Object({ message: Success }) },
+  replies: { 200: OnlySuccess },
 }).handledBy(async (services: ManageServices, context, { params }) => {
   await removeIntegration(services, context, params.integration_id);
-  return { status: 200, body: { message: "success" } };
+  return success();
 });
 
 export const warehouseManageEndpoints = [listEndpoint, readEndpoint, putEndpoint, removeEndpoint];

@@ -1,6 +1,7 @@
 import type { Queryable, Transaction } from "../../database/database.ts";
 import { listsOf } from "../../database/parameters/lists-of.ts";
 import type { Boundary, BoundaryCount } from "./boundary.ts";
+import type { RunRow } from "./store.ts";
 
 /* How far an integration got, row by row: the rows at its boundary, and the log of its rows. */
 
@@ -179,3 +180,24 @@ export const deleteOldLog = (
        select entry_id from row_log where workspace_id = $1 and logged_at < $2 limit $3)`,
     [workspaceId, before, atMost],
   );
+
+/** What a run has brought so far. */
+export type RunRows = Pick<RunRow, "startedAt" | "status" | "rowsSynced" | "rowsFailed"> & {
+  readonly integrationId: string;
+};
+
+/** The latest runs of all integrations of a workspace that started since a time, newest first. */
+export async function selectRunsSince(
+  database: Queryable,
+  workspaceId: number,
+  since: Date,
+  atMost: number,
+): Promise<RunRows[]> {
+  return database.query<RunRows>(
+    `select integration_id as "integrationId", started_at as "startedAt", status,
+       rows_synced as "rowsSynced", rows_failed as "rowsFailed"
+     from sync_runs where workspace_id = $1 and started_at >= $2
+     order by started_at desc limit $3`,
+    [workspaceId, since, atMost],
+  );
+}

@@ -1,6 +1,6 @@
 import type { Queryable } from "../../database/database.ts";
 import type { WorkspaceId } from "./list.ts";
-import { type RunRows, selectRunsSince } from "./recent-runs-store.ts";
+import { type RunRows, selectRunsSince } from "./progress-store.ts";
 import { type IntegrationRow, selectIntegrations } from "./store.ts";
 
 /* What the overview of a workspace shows of its syncs. */

@@ -2,7 +2,12 @@ import Type, { type TProperties } from "typebox";
 import { actsForCompany } from "../../base/context/context.ts";
 import { OfWorkspace, Success } from "../../base/values/schemas.ts";
 import type { Database } from "../../database/database.ts";
-import { byAdministrator, byAdministratorOfWorkspace, endpoint } from "../../http/endpoint.ts";
+import {
+  byAdministrator,
+  byAdministratorOfWorkspace,
+  endpoint,
+  success,
+} from "../../http/endpoint.ts";
 import { selectConnectionsOf } from "./connection-store.ts";
 import { connectionSettingsOf, KINDS } from "./sources/kinds.ts";
 
@@ -63,7 +68,7 @@ const kindsEndpoint = endpoint({
   name: "listSourceKinds",
   access: byAdministrator("manage_company_settings"),
   replies: { 200: Type.Object({ kinds: Kinds, message: Success }) },
-}).handledBy(async () => ({ status: 200, body: { kinds: allKinds(), message: "success" } }));
+}).handledBy(async () => success({ kinds: allKinds() }));
 
 const sourcesEndpoint = endpoint({
   method: "GET",
@@ -93,7 +98,7 @@ const sourcesEndpoint = endpoint({
   const usable = await selectConnectionsOf(database, context.workspace.id);
   const connections = usable.map(({ name, type }) => ({ name, type }));
   const inline = actsForCompany(context);
-  return { status: 200, body: { connections, kinds: allKinds(), inline, message: "success" } };
+  return success({ connections, kinds: allKinds(), inline });
 });
 
 export const sourceEndpoints = [sourcesEndpoint, kindsEndpoint];

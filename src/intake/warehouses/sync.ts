@@ -1,19 +1,18 @@
+import { setFlagsFromString } from "node:v8";
 import { recordRefusal } from "../../admin/audit/refusals.ts";
 import { contextOf, type Job, type JobKind, LeaseLost, TryAgain } from "../../admin/jobs/job.ts";
 import { loadWorkspace } from "../../admin/workspaces/find-workspace.ts";
+import { later } from "../../base/clock.ts";
 import { describeError } from "../../base/observe/log.ts";
 import { OutboundRefused } from "../../base/outbound/outbound.ts";
 import { isUnavailable, withRetries } from "../../database/database.ts";
 import type { AddressCache } from "../../people/profiles/address-cache.ts";
 import type { IdCache } from "../../people/profiles/id-cache.ts";
 import { type Ending, endingOf, endRun } from "./end-run.ts";
-import { SYNC_JOB } from "./integration.ts";
+import { type Retry, SYNC_JOB } from "./integration.ts";
 import { addScanned } from "./progress-store.ts";
-import { ahead, inBatches } from "./read-ahead.ts";
 import { warehouseOf } from "./resolve-warehouse.ts";
-import { delayBeforeNextTry } from "./retry.ts";
 import type { Run, SyncServices } from "./run.ts";
-import { inSmallHeap } from "./small-heap.ts";
 import { openSource } from "./sources/kinds.ts";
 import {
   BEGINNING,
@@ -21,6 +20,7 @@ import {
   OutsideRoot,
   type Selection,
   SourceFailed,
+  type SourceRow,
   SourceUnfit,
   sourceTime,
 } from "./sources/source.ts";
@@ -98,7 +98,7 @@ async function readAll(
     const selection = await source.select(shape, range);
     const uncached = { ...services, idCache: NO_IDS, addressCache: NO_ADDRESSES };
     await applyRows(uncached, run, selection, range.from, progress);
-    const soon = new Date(services.clock.now().getTime() + CLOCK_TOLERANCE_MS);
+    const soon = later(services.clock.now(), { ms: CLOCK_TOLERANCE_MS });
     return endingOf(await selection.strays(sourceTime(soon), MOST_STRAYS));
   } finally {
     await source.close();
@@ -185,4 +185,88 @@ export function messageFor({ warehouse }: Run["integration"], error: Error): str
   if (!(error instanceof SourceFailed && error.isForeign)) return error.message;
   const { code } = (error.cause ?? {}) as { code?: unknown };
   return `the connection '${connection}' failed${typeof code === "string" ? ` (${code})` : ""}.`;
+}
+
+/** How much one transaction takes: enough to be worth its round trips, little enough for memory. */
+const BATCH_ROWS = 1_000;
+const BATCH_BYTES = 4 * 1_048_576;
+
+/** Rows as they come from a source, in portions of the size that is written at once. */
+async function* inBatches(
+  pages: AsyncIterable<readonly SourceRow[]>,
+): AsyncGenerator<readonly SourceRow[]> {
+  let batch: SourceRow[] = [];
+  let bytes = 0;
+  for await (const page of pages) {
+    for (const row of page) {
+      batch.push(row);
+      bytes += row.payloadBytes;
+      if (batch.length < BATCH_ROWS && bytes < BATCH_BYTES) continue;
+      yield batch;
+      batch = [];
+      bytes = 0;
+    }
+  }
+  if (batch.length > 0) yield batch;
+}
+
+/** Fetches the next portion while the one before is being worked on. */
+async function* ahead<Portion>(portions: AsyncIterable<Portion>): AsyncGenerator<Portion> {
+  const iterator = portions[Symbol.asyncIterator]();
+  const fetchNext = () => {
+    const next = iterator.next();
+    // It may fail before it is awaited.
+    next.catch(() => {});
+    return next;
+  };
+  let next = fetchNext();
+  try {
+    for (;;) {
+      const { done, value } = await next;
+      if (done) return;
+      next = fetchNext();
+      yield value;
+    }
+  } finally {
+    await next.catch(() => {});
+    await iterator.return?.();
+  }
+}
+
+const LONGEST_DELAY_SECONDS = 15 * 60;
+
+/**
+ * The delay before a failed source is retried, in milliseconds: the integration's delay, doubled
+ * for each further attempt, at most 15 minutes.
+ *
+ * @param failures failed attempts before this one, since the run last committed rows.
+ * @returns undefined when the attempts of the integration are used up.
+ */
+export const delayBeforeNextTry = (
+  { attempts, delay_seconds }: Retry,
+  failures: number,
+): number | undefined =>
+  failures + 1 < attempts
+    ? Math.min(delay_seconds * 2 ** failures, LONGEST_DELAY_SECONDS) * 1_000
+    : undefined;
+
+/*
+ * The objects of each batch of a sync live slightly too long for the young generation. By default
+ * V8 lets the heap grow to four times the live size before a full collection. Limiting it to twice
+ * the live size collects more often, at no measurable cost (lab/NOTEBOOK.md).
+ */
+
+const GROW_TO_TWICE = "--heap-growing-percent=100";
+const GROW_AS_V8_LIKES = "--heap-growing-percent=0";
+
+let syncsRunning = 0;
+
+/** Does some work, and keeps the heap of the process small meanwhile. */
+async function inSmallHeap<Result>(work: () => Promise<Result>): Promise<Result> {
+  if (syncsRunning++ === 0) setFlagsFromString(GROW_TO_TWICE);
+  try {
+    return await work();
+  } finally {
+    if (--syncsRunning === 0) setFlagsFromString(GROW_AS_V8_LIKES);
+  }
 }

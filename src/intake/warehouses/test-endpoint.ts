@@ -1,7 +1,7 @@
 import Type from "typebox";
 import { type AuditingServices, recordRead } from "../../admin/audit/audit.ts";
 import { NullableText, nullable, Success } from "../../base/values/schemas.ts";
-import { byAdministratorOfWorkspace, endpoint } from "../../http/endpoint.ts";
+import { byAdministratorOfWorkspace, endpoint, success } from "../../http/endpoint.ts";
 import { getIntegration } from "./list.ts";
 import { type TestServices, testSource } from "./test-source.ts";
 
@@ -64,17 +64,13 @@ export const testEndpoint = endpoint({
     code: fault?.code ?? null,
     message: fault?.message ?? null,
   }));
-  return {
-    status: 200,
-    body: {
-      problem: found.problem,
-      columns: found.columns.map(({ name, readAs }) => ({ name, read_as: readAs })),
-      from: found.from,
-      rows_to_read: found.rowsToRead,
-      rows,
-      rows_without_time: found.unreadable,
-      rows_in_future: found.future,
-      message: "success",
-    },
-  };
+  return success({
+    problem: found.problem,
+    columns: found.columns.map(({ name, readAs }) => ({ name, read_as: readAs })),
+    from: found.from,
+    rows_to_read: found.rowsToRead,
+    rows,
+    rows_without_time: found.unreadable,
+    rows_in_future: found.future,
+  });
 });

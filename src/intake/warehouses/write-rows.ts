@@ -1,5 +1,6 @@
 import type { Job } from "../../admin/jobs/job.ts";
 import type { WorkspaceContext } from "../../base/context/context.ts";
+import { storableText } from "../../base/values/plain-json.ts";
 import { commitTogether } from "../../database/commit-together.ts";
 import { settleAll, type Transaction } from "../../database/database.ts";
 import type { WriteServices } from "../track/write-batch.ts";
@@ -87,9 +88,8 @@ function entryOf(
 
 /** What identifies a row may hold what no text can: that may be why the row failed. */
 export const storable = (identity: Readonly<Record<string, string>>): Record<string, string> =>
-  Object.fromEntries(Object.entries(identity).map(([name, text]) => [name, storableText(text)]));
+  Object.fromEntries(Object.entries(identity).map(([name, text]) => [name, notedText(text)]));
 
 const LONGEST_NOTE = 1_000;
 
-export const storableText = (text: string): string =>
-  text.slice(0, LONGEST_NOTE).toWellFormed().replaceAll("\0", "\u{FFFD}");
+export const notedText = (text: string): string => storableText(text.slice(0, LONGEST_NOTE));

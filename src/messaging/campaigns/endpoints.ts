@@ -1,7 +1,7 @@
 import Type from "typebox";
 import { Name } from "../../admin/workspaces/manifest.ts";
-import { OfWorkspace } from "../../base/values/schemas.ts";
-import { byAdministratorOfWorkspace, endpoint } from "../../http/endpoint.ts";
+import { OfWorkspace, OnlySuccess } from "../../base/values/schemas.ts";
+import { byAdministratorOfWorkspace, endpoint, success } from "../../http/endpoint.ts";
 import type { CampaignKind, MessageHead } from "./campaign.ts";
 import { stepIdsOf, Uuid } from "./declarations.ts";
 import {
@@ -11,7 +11,6 @@ import {
   removeCampaign,
 } from "./manage-campaigns.ts";
 import { messageEndpoints } from "./message-endpoints.ts";
-import { OnlySuccess, success } from "./success.ts";
 import type { RemovedWithMessages } from "./write-campaigns.ts";
 
 /* Campaigns and canvases in the admin API; their messages are in message-endpoints.ts. */
@@ -56,7 +55,7 @@ const listCampaignsEndpoint = endpoint({
     declared,
     messages: messages.map(messageView),
   }));
-  return { status: 200, body: { campaigns, message: "success" } };
+  return success({ campaigns });
 });
 
 const listCanvasesEndpoint = endpoint({
@@ -90,7 +89,7 @@ const listCanvasesEndpoint = endpoint({
       messages: messages.filter((message) => message.stepId === stepId).map(messageView),
     })),
   }));
-  return { status: 200, body: { canvases, message: "success" } };
+  return success({ canvases });
 });
 
 const putCampaignEndpoint = endpoint({
@@ -105,7 +104,7 @@ const putCampaignEndpoint = endpoint({
 }).handledBy(async (services: ManageServices, context, { params, body }) => {
   const campaign = { id: params.id, name: body.name, stepIds: [] };
   await putCampaign(services, context, "campaign", campaign);
-  return success;
+  return success();
 });
 
 const putCanvasEndpoint = endpoint({
@@ -121,7 +120,7 @@ const putCanvasEndpoint = endpoint({
   const stepIds = stepIdsOf(body.step_ids, ["step_ids"]);
   const canvas = { id: params.id, name: body.name, stepIds };
   await putCampaign(services, context, "canvas", canvas);
-  return success;
+  return success();
 });
 
 const removeEndpoint = (path: string, kind: CampaignKind, extension: RemovedWithMessages) =>
@@ -135,7 +134,7 @@ const removeEndpoint = (path: string, kind: CampaignKind, extension: RemovedWith
     replies: { 200: OnlySuccess },
   }).handledBy(async (services: ManageServices, context, { params }) => {
     await removeCampaign(services, context, extension, kind, params.id);
-    return success;
+    return success();
   });
 
 /** @param extension what is removed with messages. */

@@ -1,11 +1,11 @@
 import Type, { type Static } from "typebox";
 import { Problem } from "../../base/problem.ts";
-import { byAdministratorOfWorkspace, endpoint } from "../../http/endpoint.ts";
+import { OnlySuccess } from "../../base/values/schemas.ts";
+import { byAdministratorOfWorkspace, endpoint, success } from "../../http/endpoint.ts";
 import type { MessageAddress } from "./campaign.ts";
 import { declaredTexts, messageMembers, messageOf, Uuid } from "./declarations.ts";
 import type { ManageServices, TextServices } from "./manage-campaigns.ts";
 import { putMessage, removeMessage } from "./manage-messages.ts";
-import { OnlySuccess, success } from "./success.ts";
 import { judgeTexts } from "./texts.ts";
 import type { RemovedWithMessages } from "./write-campaigns.ts";
 
@@ -46,7 +46,7 @@ const putEndpoint = endpoint({
   const address = { ...readAddress(body), messageId: params.id };
   await judgeTexts(services.threads, context.workspace.id, declaredTexts([body]));
   await putMessage(services, context, messageOf(body, address, []));
-  return success;
+  return success();
 });
 
 function readAddress({
@@ -81,7 +81,7 @@ const removeEndpoint = (extension: RemovedWithMessages) =>
     replies: { 200: OnlySuccess },
   }).handledBy(async (services: ManageServices, context, { params }) => {
     await removeMessage(services, context, extension, params.id);
-    return success;
+    return success();
   });
 
 /** @param extension what is removed with messages. */

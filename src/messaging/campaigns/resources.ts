@@ -1,5 +1,7 @@
 import type { Resource } from "../../admin/workspaces/resource.ts";
+import type { Queryable } from "../../database/database.ts";
 import { applyCampaigns } from "./apply-campaigns.ts";
+import type { CampaignKind, Message } from "./campaign.ts";
 import {
   campaignOf,
   campaignSchema,
@@ -10,8 +12,8 @@ import {
   type DeclaredMessage,
   declaredTexts,
 } from "./declarations.ts";
-import { declareCampaigns, declareCanvases } from "./declare.ts";
 import type { MessageExtension } from "./message-extension.ts";
+import { selectCampaigns, selectMessages } from "./store.ts";
 import { judgeTexts } from "./texts.ts";
 
 /** @param extension what else is declared with a message. */
@@ -55,3 +57,56 @@ export function campaignResources<Part>(extension: MessageExtension<Part>): read
   };
   return [campaigns, canvases];
 }
+
+/* Campaigns and canvases as a manifest declares them, however they were created. */
+
+type Extension = Pick<MessageExtension, "declaration">;
+
+/** The campaigns of a workspace as a manifest declares them. */
+async function declareCampaigns(
+  database: Queryable,
+  workspaceId: number,
+  extension: Extension,
+): Promise<object[]> {
+  const { campaigns, messagesOf } = await readAll(database, workspaceId, "campaign", extension);
+  return campaigns.map(({ id, name }) => ({ id, name, messages: messagesOf(id, null) }));
+}
+
+/** The canvases of a workspace as a manifest declares them. */
+async function declareCanvases(
+  database: Queryable,
+  workspaceId: number,
+  extension: Extension,
+): Promise<object[]> {
+  const { campaigns, messagesOf } = await readAll(database, workspaceId, "canvas", extension);
+  return campaigns.map(({ id, name, stepIds }) => ({
+    id,
+    name,
+    steps: stepIds.map((stepId) => ({ id: stepId, messages: messagesOf(id, stepId) })),
+  }));
+}
+
+async function readAll(
+  database: Queryable,
+  workspaceId: number,
+  kind: CampaignKind,
+  extension: Extension,
+) {
+  const campaigns = await selectCampaigns(database, workspaceId, kind);
+  const messages = await selectMessages(database, workspaceId, kind);
+  const ids = messages.map(({ messageId }) => messageId);
+  const partOf = await extension.declaration(database, workspaceId, ids);
+  const messagesOf = (campaignId: string, stepId: string | null) =>
+    messages
+      .filter((message) => message.campaignId === campaignId && message.stepId === stepId)
+      .map((message) => ({ ...declarationOf(message), ...partOf(message.messageId) }));
+  return { campaigns, messagesOf };
+}
+
+/** A content contains its strings. */
+const declarationOf = ({ messageId, channel, multiLanguage, content, source }: Message) => ({
+  id: messageId,
+  channel,
+  multi_language: multiLanguage,
+  ...(content === null ? { source } : { content }),
+});

@@ -1,8 +1,13 @@
 import Type from "typebox";
 import { type AuditingServices, recordRead } from "../../admin/audit/audit.ts";
 import type { AdministerServices } from "../../admin/workspaces/administer.ts";
-import { NullableText, OfWorkspace, Success } from "../../base/values/schemas.ts";
-import { byAdministrator, byAdministratorOfWorkspace, endpoint } from "../../http/endpoint.ts";
+import { NullableText, OfWorkspace, OnlySuccess, Success } from "../../base/values/schemas.ts";
+import {
+  byAdministrator,
+  byAdministratorOfWorkspace,
+  endpoint,
+  success,
+} from "../../http/endpoint.ts";
 import type { PreferenceCenter } from "./center.ts";
 import { type CheckServices, checkCenter, DECLARED_NAMES } from "./check-center.ts";
 import { ShownOptions, State, Translations, Warnings } from "./content-form.ts";
@@ -78,10 +83,7 @@ const listEndpoint = endpoint({
 }).handledBy(async (services: CenterServices, context) => {
   const { workspace } = context;
   const centers = await listCenters(services, workspace);
-  return {
-    status: 200,
-    body: { preference_centers: centers.map(summaryOf), message: "success" },
-  };
+  return success({ preference_centers: centers.map(summaryOf) });
 });
 
 const readEndpoint = endpoint({
@@ -121,10 +123,10 @@ const removeEndpoint = endpoint({
   summary: "Removes a preference center; the states that users chose are kept.",
   access: byAdministratorOfWorkspace("manage_email_settings"),
   params: OfCenter,
-  replies: { 200: Type.Object({ message: Success }) },
+  replies: { 200: OnlySuccess },
 }).handledBy(async (services: AdministerServices, context, { params }) => {
   await removeCenter(services, context, params.id);
-  return { status: 200, body: { message: "success" } };
+  return success();
 });
 
 const previewOptions = {
@@ -194,7 +196,7 @@ const previewContentEndpoint = endpoint({
   const html = await previewContent(services, context.workspace, wanted, options);
   if (options.external_id !== undefined) await recordRead(services, context, "preference_page", 1);
   const noted = warnings.length > 0 && { warnings };
-  return { status: 200, body: { html, ...noted, message: "success" } };
+  return success({ html, ...noted });
 });
 
 const previewLinkEndpoint = endpoint({
@@ -253,10 +255,10 @@ const rotateEndpoint = endpoint({
     },
     { additionalProperties: false },
   ),
-  replies: { 200: Type.Object({ message: Success }) },
+  replies: { 200: OnlySuccess },
 }).handledBy(async ({ links }: { readonly links: Links }, context, { body }) => {
   await links.rotate(context, body.overlap_days);
-  return { status: 200, body: { message: "success" } };
+  return success();
 });
 
 export const preferenceCenterAdminEndpoints = [

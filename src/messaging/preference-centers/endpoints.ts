@@ -1,7 +1,13 @@
 import Type, { type Static } from "typebox";
 import type { WorkspaceContext } from "../../base/context/context.ts";
 import { NullableText, nullable, Success } from "../../base/values/schemas.ts";
-import { type Contract, endpoint, type Input, withPermission } from "../../http/endpoint.ts";
+import {
+  type Contract,
+  endpoint,
+  type Input,
+  success,
+  withPermission,
+} from "../../http/endpoint.ts";
 import type { Idempotency } from "../../http/idempotency.ts";
 import {
   type CenterContent,
@@ -73,10 +79,7 @@ const listEndpoint = endpoint({
   },
 }).handledBy(async (services: CenterServices, { workspace }) => {
   const centers = await listCenters(services, workspace);
-  return {
-    status: 200,
-    body: { preference_centers: centers.map(summaryOf), message: "success" },
-  };
+  return success({ preference_centers: centers.map(summaryOf) });
 });
 
 const readEndpoint = endpoint({
@@ -102,21 +105,17 @@ const readEndpoint = endpoint({
   },
 }).handledBy(async (services: CenterServices, { workspace }, { params }) => {
   const center = await readCenter(services, workspace, params.preference_center_id);
-  return {
-    status: 200,
-    body: {
-      ...summaryOf(center),
-      preference_center_title: center.title,
-      preference_center_page_html: center.pageHtml,
-      confirmation_page_html: center.confirmationHtml,
-      redirect_page_html: center.redirectUrl,
-      preference_center_options: center.options,
-      state: center.state,
-      locale: center.locale,
-      translations: center.translations,
-      message: "success",
-    },
-  };
+  return success({
+    ...summaryOf(center),
+    preference_center_title: center.title,
+    preference_center_page_html: center.pageHtml,
+    confirmation_page_html: center.confirmationHtml,
+    redirect_page_html: center.redirectUrl,
+    preference_center_options: center.options,
+    state: center.state,
+    locale: center.locale,
+    translations: center.translations,
+  });
 });
 
 /** Publicly known: which are required; `locale` and `translations` are ours. */
@@ -291,7 +290,7 @@ const urlEndpoint = endpoint({
 }).handledBy(async (services: UrlServices, { workspace }, { params, baseUrl }) => {
   const { preference_center_id: id, user_id: userId } = params;
   const preference_center_url = await urlOfUser(services, workspace, id, userId, baseUrl);
-  return { status: 200, body: { preference_center_url, message: "success" } };
+  return success({ preference_center_url });
 });
 
 export const preferenceCenterEndpoints = [

@@ -1,9 +1,9 @@
 import type { SubscriptionGroup } from "../../admin/workspaces/subscription-groups.ts";
+import type { WorkspaceSettings } from "../../base/context/workspace-settings.ts";
 import type { Json } from "../../base/values/plain-json.ts";
 import { STANDARD_ATTRIBUTES } from "../../people/profiles/standard-attributes.ts";
 import type { EmailState, GroupState } from "../../people/subscriptions/states.ts";
 import { maskName } from "../liquid/liquid-names.ts";
-import { type Brand, brandView } from "./brand.ts";
 import { GLOBAL_FIELD, groupField } from "./fields.ts";
 import { directionOf } from "./locales.ts";
 
@@ -156,4 +156,37 @@ function byName(values: readonly (readonly [name: string, value: unknown])[]): o
     members[maskName(`\${${name}}`)] = value;
   }
   return members;
+}
+
+/* How a workspace presents itself on its pages: `brand` in its settings. */
+
+type Brand = WorkspaceSettings["brand"];
+
+/**
+ * What pages know of it: the colors as they are declared, and for each the one of black and white that is easier to
+ * read on it.
+ */
+function brandView({ company, logo_url, color, color_dark = color }: Brand) {
+  return {
+    company,
+    logo_url,
+    color,
+    on_color: color && inkOn(color),
+    color_dark,
+    on_color_dark: color_dark && inkOn(color_dark),
+  };
+}
+
+/** Contrast is the same against both at this luminance: (0.179 + 0.05) / 0.05 = 1.05 / 0.229. WCAG 2.2, 1.4.3. */
+const MIDDLE = 0.179;
+
+const inkOn = (color: string): string => (luminanceOf(color) > MIDDLE ? "#000000" : "#ffffff");
+
+/** WCAG 2.2: relative luminance. @param color such as #3453d1 */
+function luminanceOf(color: string): number {
+  const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => {
+    const part = Number.parseInt(color.slice(at, at + 2), 16) / 255;
+    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }

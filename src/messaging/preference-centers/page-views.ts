@@ -1,3 +1,4 @@
+import { createBatches } from "../../base/batches.ts";
 import { groupBy } from "../../base/values/group-by.ts";
 import { type Database, settleAll } from "../../database/database.ts";
 import type { LinkTarget } from "./link.ts";
@@ -13,49 +14,24 @@ export interface PageView {
 
 export type PageViews = (target: LinkTarget) => Promise<PageView>;
 
-interface Asked extends LinkTarget {
-  resolve(view: PageView): void;
-  reject(error: unknown): void;
-}
-
 /**
  * Reads what pages need, as it is when it is asked for. Requests that come while a read runs are read together
  * afterwards: one view takes six statements, and so do a hundred of a workspace.
  */
-export function createPageViews(database: Database): PageViews {
-  let waiting: Asked[] = [];
-  let isReading = false;
-
-  async function readAll(): Promise<void> {
-    isReading = true;
-    while (waiting.length > 0) {
-      const asked = waiting;
-      waiting = [];
-      await readAsked(database, asked).catch((error) => {
-        for (const each of asked) each.reject(error);
-      });
-    }
-    isReading = false;
-  }
-
-  return (target) =>
-    new Promise((resolve, reject) => {
-      waiting.push({ ...target, resolve, reject });
-      if (!isReading) void readAll();
-    });
-}
-
-async function readAsked(database: Database, asked: readonly Asked[]): Promise<void> {
-  await settleAll(
-    [...groupBy(asked, ({ workspaceId }) => workspaceId)].map(async ([workspaceId, own]) => {
-      const [heads, readers] = await settleAll([
-        selectHeads(database, workspaceId, [...new Set(own.map((each) => each.centerId))]),
-        readReaders(database, workspaceId, [...new Set(own.map((each) => each.profileId))]),
-      ]);
-      for (const { profileId, centerId, resolve } of own) {
-        const head = heads.find((each) => each.id === centerId);
-        resolve({ head, reader: readers.get(profileId) });
-      }
-    }),
-  );
-}
+export const createPageViews = (database: Database): PageViews =>
+  createBatches(async (targets: readonly LinkTarget[]) => {
+    const views = new Map<LinkTarget, PageView>();
+    await settleAll(
+      [...groupBy(targets, ({ workspaceId }) => workspaceId)].map(async ([workspaceId, own]) => {
+        const [heads, readers] = await settleAll([
+          selectHeads(database, workspaceId, [...new Set(own.map((each) => each.centerId))]),
+          readReaders(database, workspaceId, [...new Set(own.map((each) => each.profileId))]),
+        ]);
+        for (const target of own) {
+          const head = heads.find((each) => each.id === target.centerId);
+          views.set(target, { head, reader: readers.get(target.profileId) });
+        }
+      }),
+    );
+    return targets.map((target) => views.get(target) as PageView);
+  });

@@ -1,7 +1,7 @@
 import Type, { type Static, type TProperties } from "typebox";
-import { endpoint, withPermission } from "../../http/endpoint.ts";
+import { OnlySuccess } from "../../base/values/schemas.ts";
+import { endpoint, success, withPermission } from "../../http/endpoint.ts";
 import type { MessageAddress } from "../campaigns/campaign.ts";
-import { OnlySuccess, success } from "../campaigns/success.ts";
 import {
   addressInCampaign,
   addressInCanvas,
@@ -201,7 +201,7 @@ const writeEndpoint = (kind: Kind) =>
     const address = kind.address(body);
     const localeId = readLocaleId(body.locale_id);
     await writeTranslations(services, workspace, address, localeId, body.translation_map);
-    return success;
+    return success();
   });
 
 export const translationEndpoints = [readEndpoint, sourceEndpoint, writeEndpoint].flatMap(

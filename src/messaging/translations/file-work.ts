@@ -4,8 +4,7 @@ import { readCsv, writeCsv } from "./csv.ts";
 import type { Locale } from "./locale.ts";
 import { type MatchedFile, matchFile } from "./match-file.ts";
 import type { TranslationFile } from "./translation-file.ts";
-import { readXliff } from "./xliff-reader.ts";
-import { writeXliff } from "./xliff-writer.ts";
+import { readXliff, writeXliff } from "./xliff.ts";
 
 /* Reads and writes translation files, on threads (`src/threads/`). */
 

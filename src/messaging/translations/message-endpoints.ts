@@ -1,11 +1,10 @@
 import Type, { type Static } from "typebox";
-import { NullableText } from "../../base/values/schemas.ts";
-import { byAdministratorOfWorkspace, endpoint } from "../../http/endpoint.ts";
+import { NullableText, OnlySuccess } from "../../base/values/schemas.ts";
+import { byAdministratorOfWorkspace, endpoint, success } from "../../http/endpoint.ts";
 import type { MessageAddress } from "../campaigns/campaign.ts";
 import { refuseFaulty, Uuid } from "../campaigns/declarations.ts";
 import type { ManageServices, TextServices } from "../campaigns/manage-campaigns.ts";
 import { MESSAGE_PATH, MessageAddressFields, OfMessage } from "../campaigns/message-endpoints.ts";
-import { OnlySuccess, success } from "../campaigns/success.ts";
 import { judgeTexts } from "../campaigns/texts.ts";
 import { LocaleView, localeView } from "./locale.ts";
 import {
@@ -44,7 +43,7 @@ const readEndpoint = endpoint({
   },
 }).handledBy(async (services: ManageServices, context, { params }) => {
   const whole = await readMessage(services, context, params.id);
-  return { status: 200, body: { ...messageView(whole), message: "success" } };
+  return success(messageView(whole));
 });
 
 function messageView({ message, locales, translations }: WholeMessage) {
@@ -92,7 +91,7 @@ const putTranslationEndpoint = endpoint({
   refuseFaulty(body.translation_map, ["translation_map"]);
   const address = translationAddress(params);
   await putTranslation(services, context, address, body.translation_map);
-  return success;
+  return success();
 });
 
 const changeTranslationEndpoint = endpoint({
@@ -120,7 +119,7 @@ const changeTranslationEndpoint = endpoint({
   await judgeTexts(services.threads, context.workspace.id, { maps: [texts], contents: [] });
   refuseFaulty(texts, ["translation_map"]);
   await changeTranslation(services, context, translationAddress(params), body.translation_map);
-  return success;
+  return success();
 });
 
 const removeTranslationEndpoint = endpoint({
@@ -133,7 +132,7 @@ const removeTranslationEndpoint = endpoint({
   replies: { 200: OnlySuccess },
 }).handledBy(async (services: ManageServices, context, { params }) => {
   await removeTranslation(services, context, translationAddress(params));
-  return success;
+  return success();
 });
 
 const renderEndpoint = endpoint({
@@ -158,16 +157,12 @@ const renderEndpoint = endpoint({
 }).handledBy(async (services: TextServices, context, { params, query }) => {
   const rendered = await renderMessage(services, context, params.id, query.locale_id);
   const { locale, content, strings, untranslated } = rendered;
-  return {
-    status: 200,
-    body: {
-      locale: locale ? localeView(locale) : null,
-      content,
-      translation_map: strings,
-      untranslated: [...untranslated],
-      message: "success",
-    },
-  };
+  return success({
+    locale: locale ? localeView(locale) : null,
+    content,
+    translation_map: strings,
+    untranslated: [...untranslated],
+  });
 });
 
 export const messageTranslationEndpoints = [

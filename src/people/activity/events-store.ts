@@ -1,4 +1,4 @@
-import { bucketOfId, bucketsOfIds } from "../../database/buckets.ts";
+import { bucketOfId, bucketsOfIds, OF_PROFILES, ofProfiles } from "../../database/buckets.ts";
 import { type Queryable, settleAll, type Transaction } from "../../database/database.ts";
 import { texts, timestamps, uuids } from "../../database/parameters/typed-list.ts";
 import type {
@@ -9,6 +9,7 @@ import type {
   RecentEvents,
   Window,
 } from "./activity.ts";
+import { setterOf } from "./set-rows-store.ts";
 
 /** Adds events and updates their summaries. */
 export async function insertEvents(
@@ -68,8 +69,8 @@ export async function selectEventSummaries(
 ): Promise<Of<EventSummary>[]> {
   return database.query<Of<EventSummary>>(
     `select profile_id as "profileId", name, count, first_at as "firstAt", last_at as "lastAt"
-     from event_summaries where workspace_id = $1 and profile_id = any($2::uuid[]) and bucket = any($3::smallint[]) order by name`,
-    [workspaceId, profileIds, bucketsOfIds(profileIds).all],
+     from event_summaries where ${OF_PROFILES} order by name`,
+    ofProfiles(workspaceId, profileIds),
   );
 }
 
@@ -112,32 +113,12 @@ export async function selectRecentEvents(
 }
 
 /** Sets the summaries of events. At most one row for each profile and name. */
-export async function upsertEventSummaries(
-  tx: Transaction,
-  workspaceId: number,
-  summaries: readonly Of<EventSummary>[],
-): Promise<void> {
-  if (summaries.length === 0) return;
-  const profileIds = summaries.map((summary) => summary.profileId);
-  const buckets = bucketsOfIds(profileIds);
-  await tx.query(
-    `insert into event_summaries (workspace_id, bucket, profile_id, name, count, first_at, last_at)
-     select $1, bucket, profile_id, name, count, first_at, last_at
-     from buckets join unnest($2::uuid[], $3::text[], $4::bigint[], $5::timestamptz[],
-       $6::timestamptz[], $7::smallint[])
-       as new (profile_id, name, count, first_at, last_at, bucket) using (bucket)
-     where bucket = any($8::smallint[])
-     on conflict (workspace_id, profile_id, bucket, name) do update set
-       count = excluded.count, first_at = excluded.first_at, last_at = excluded.last_at`,
-    [
-      workspaceId,
-      profileIds,
-      summaries.map((summary) => summary.name),
-      summaries.map((summary) => summary.count),
-      summaries.map((summary) => summary.firstAt),
-      summaries.map((summary) => summary.lastAt),
-      buckets.each,
-      buckets.all,
-    ],
-  );
-}
+export const upsertEventSummaries = setterOf<EventSummary>(
+  "event_summaries",
+  [["name", "text", "name"]],
+  [
+    ["count", "bigint", "count"],
+    ["first_at", "timestamptz", "firstAt"],
+    ["last_at", "timestamptz", "lastAt"],
+  ],
+);

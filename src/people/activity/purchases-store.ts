@@ -1,4 +1,4 @@
-import { bucketOfId, bucketsOfIds } from "../../database/buckets.ts";
+import { bucketOfId, bucketsOfIds, OF_PROFILES, ofProfiles } from "../../database/buckets.ts";
 import { type Queryable, settleAll, type Transaction } from "../../database/database.ts";
 import type {
   Occurrence,
@@ -8,6 +8,7 @@ import type {
   RecentPurchases,
   Window,
 } from "./activity.ts";
+import { setterOf } from "./set-rows-store.ts";
 
 /** Adds purchases and updates their summaries. A purchase of quantity n counts as n purchases and n times the price. */
 export async function insertPurchases(
@@ -113,9 +114,9 @@ export async function selectPurchaseSummaries(
   return database.query<Of<PurchaseSummary>>(
     `select profile_id as "profileId", product_id as "productId", currency, count, revenue,
        first_at as "firstAt", last_at as "lastAt"
-     from purchase_summaries where workspace_id = $1 and profile_id = any($2::uuid[]) and bucket = any($3::smallint[])
+     from purchase_summaries where ${OF_PROFILES}
      order by product_id, currency`,
-    [workspaceId, profileIds, bucketsOfIds(profileIds).all],
+    ofProfiles(workspaceId, profileIds),
   );
 }
 
@@ -159,37 +160,16 @@ export async function selectRecentPurchases(
 }
 
 /** Sets the summaries of purchases. At most one row for each profile, product and currency. */
-export async function upsertPurchaseSummaries(
-  tx: Transaction,
-  workspaceId: number,
-  summaries: readonly Of<PurchaseSummary>[],
-): Promise<void> {
-  if (summaries.length === 0) return;
-  const profileIds = summaries.map((summary) => summary.profileId);
-  const buckets = bucketsOfIds(profileIds);
-  await tx.query(
-    `insert into purchase_summaries
-       (workspace_id, bucket, profile_id, product_id, currency, count, revenue, first_at, last_at)
-     select $1, bucket, profile_id, product_id, currency, count, revenue::numeric, first_at, last_at
-     from buckets join unnest($2::uuid[], $3::text[], $4::text[], $5::bigint[], $6::text[],
-       $7::timestamptz[], $8::timestamptz[], $9::smallint[])
-       as new (profile_id, product_id, currency, count, revenue, first_at, last_at, bucket)
-       using (bucket)
-     where bucket = any($10::smallint[])
-     on conflict (workspace_id, profile_id, bucket, product_id, currency) do update set
-       count = excluded.count, revenue = excluded.revenue,
-       first_at = excluded.first_at, last_at = excluded.last_at`,
-    [
-      workspaceId,
-      profileIds,
-      summaries.map((summary) => summary.productId),
-      summaries.map((summary) => summary.currency),
-      summaries.map((summary) => summary.count),
-      summaries.map((summary) => summary.revenue),
-      summaries.map((summary) => summary.firstAt),
-      summaries.map((summary) => summary.lastAt),
-      buckets.each,
-      buckets.all,
-    ],
-  );
-}
+export const upsertPurchaseSummaries = setterOf<PurchaseSummary>(
+  "purchase_summaries",
+  [
+    ["product_id", "text", "productId"],
+    ["currency", "text", "currency"],
+  ],
+  [
+    ["count", "bigint", "count"],
+    ["revenue", "numeric", "revenue"],
+    ["first_at", "timestamptz", "firstAt"],
+    ["last_at", "timestamptz", "lastAt"],
+  ],
+);

@@ -1,4 +1,4 @@
-import { bucketsOfIds } from "../../database/buckets.ts";
+import { bucketsOfIds, OF_PROFILES } from "../../database/buckets.ts";
 import { settleAll, type Transaction } from "../../database/database.ts";
 import { uuids } from "../../database/parameters/typed-list.ts";
 import type { ActivityPart } from "./size-store.ts";
@@ -32,10 +32,7 @@ export async function deleteActivity(
   const buckets = bucketsOfIds(profileIds).all;
   await settleAll(
     TABLES.filter(([, part]) => part === undefined || !empty.has(part)).map(([table]) =>
-      tx.query(
-        `delete from ${table} where workspace_id = $1 and profile_id = any($2::uuid[]) and bucket = any($3::smallint[])`,
-        [workspaceId, ids, buckets],
-      ),
+      tx.query(`delete from ${table} where ${OF_PROFILES}`, [workspaceId, ids, buckets]),
     ),
   );
 }

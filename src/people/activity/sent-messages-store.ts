@@ -1,7 +1,7 @@
-import { bucketsOfIds } from "../../database/buckets.ts";
-import type { Queryable, Transaction } from "../../database/database.ts";
-import { listsOf } from "../../database/parameters/lists-of.ts";
+import { OF_PROFILES, ofProfiles } from "../../database/buckets.ts";
+import type { Queryable } from "../../database/database.ts";
 import type { Of, SentMessage } from "./activity.ts";
+import { setterOf } from "./set-rows-store.ts";
 
 /** The message history of profiles, newest first. */
 export async function selectSentMessages(
@@ -12,9 +12,9 @@ export async function selectSentMessages(
   return database.query<Of<SentMessage>>(
     `select profile_id as "profileId", message_id as "messageId", channel, sent_at as "sentAt",
        details
-     from message_history where workspace_id = $1 and profile_id = any($2::uuid[]) and bucket = any($3::smallint[])
+     from message_history where ${OF_PROFILES}
      order by sent_at desc, message_id`,
-    [workspaceId, profileIds, bucketsOfIds(profileIds).all],
+    ofProfiles(workspaceId, profileIds),
   );
 }
 
@@ -26,38 +26,19 @@ export async function countSentMessages(
 ): Promise<Of<{ readonly messages: number }>[]> {
   return database.query<Of<{ readonly messages: number }>>(
     `select profile_id as "profileId", count(*) as messages
-     from message_history where workspace_id = $1 and profile_id = any($2::uuid[]) and bucket = any($3::smallint[])
+     from message_history where ${OF_PROFILES}
      group by profile_id`,
-    [workspaceId, profileIds, bucketsOfIds(profileIds).all],
+    ofProfiles(workspaceId, profileIds),
   );
 }
 
 /** Sets entries of the message history. At most one row for each profile and message. */
-export async function upsertSentMessages(
-  tx: Transaction,
-  workspaceId: number,
-  messages: readonly Of<SentMessage>[],
-): Promise<void> {
-  if (messages.length === 0) return;
-  const profileIds = messages.map((message) => message.profileId);
-  const buckets = bucketsOfIds(profileIds);
-  await tx.query(
-    `insert into message_history
-       (workspace_id, bucket, profile_id, message_id, channel, sent_at, details)
-     select $1, bucket, profile_id, message_id, channel, sent_at, details::jsonb
-     from buckets join unnest($2::uuid[], $3::text[], $4::text[], $5::timestamptz[], $6::text[],
-       $7::smallint[])
-       as new (profile_id, message_id, channel, sent_at, details, bucket) using (bucket)
-     where bucket = any($8::smallint[])
-     on conflict (workspace_id, profile_id, bucket, message_id) do update set
-       channel = excluded.channel, sent_at = excluded.sent_at, details = excluded.details`,
-    [
-      workspaceId,
-      profileIds,
-      ...listsOf(messages, "messageId", "channel", "sentAt"),
-      messages.map((message) => JSON.stringify(message.details)),
-      buckets.each,
-      buckets.all,
-    ],
-  );
-}
+export const upsertSentMessages = setterOf<SentMessage>(
+  "message_history",
+  [["message_id", "text", "messageId"]],
+  [
+    ["channel", "text", "channel"],
+    ["sent_at", "timestamptz", "sentAt"],
+    ["details", "jsonb", "details"],
+  ],
+);

@@ -1,4 +1,4 @@
-import { bucketsOfIds } from "../../database/buckets.ts";
+import { OF_PROFILES, ofProfiles } from "../../database/buckets.ts";
 import type { Queryable } from "../../database/database.ts";
 
 /** A part of the activity, as export names it. */
@@ -22,7 +22,7 @@ export async function measureActivity(
   if (profileIds.length === 0) return new Map();
   const rows = await database.query<{ part: ActivityPart; bytes: number }>(
     `select part, sum(bytes)::bigint as bytes from (${PARTS}) as rows group by part`,
-    [workspaceId, profileIds, bucketsOfIds(profileIds).all],
+    ofProfiles(workspaceId, profileIds),
   );
   return new Map(rows.map(({ part, bytes }) => [part, bytes]));
 }
@@ -34,30 +34,25 @@ export const measureActivityOfEach = (
   profileIds: readonly string[],
 ): Promise<{ id: string; bytes: number }[]> =>
   database.query(`select id, sum(bytes)::bigint as bytes from (${PARTS}) as rows group by id`, [
-    workspaceId,
-    profileIds,
-    bucketsOfIds(profileIds).all,
+    ...ofProfiles(workspaceId, profileIds),
   ]);
-
-const THEIRS =
-  "workspace_id = $1 and profile_id = any($2::uuid[]) and bucket = any($3::smallint[])";
 
 /** With the bucket in each part, so that Citus adds up on its nodes. */
 const PARTS = `
   select 'custom_events' as part, bucket, profile_id as id, octet_length(name) + 120 as bytes
-  from event_summaries where ${THEIRS}
+  from event_summaries where ${OF_PROFILES}
   union all
   select 'purchases', bucket, profile_id, octet_length(product_id) + 160
-  from purchase_summaries where ${THEIRS}
+  from purchase_summaries where ${OF_PROFILES}
   union all
-  select 'apps', bucket, profile_id, 300 from app_usages where ${THEIRS}
+  select 'apps', bucket, profile_id, 300 from app_usages where ${OF_PROFILES}
   union all
   select 'devices', bucket, profile_id, octet_length(details::text) + octet_length(device_id) + 50
-  from devices where ${THEIRS}
+  from devices where ${OF_PROFILES}
   union all
   select 'interactions', bucket, profile_id, octet_length(details::text) + octet_length(interaction_id) + 50
-  from interactions where ${THEIRS}
+  from interactions where ${OF_PROFILES}
   union all
   select 'message_history', bucket, profile_id, octet_length(details::text) + octet_length(message_id)
     + octet_length(channel) + 100
-  from message_history where ${THEIRS}`;
+  from message_history where ${OF_PROFILES}`;

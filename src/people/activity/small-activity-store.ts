@@ -1,4 +1,4 @@
-import { bucketsOfIds } from "../../database/buckets.ts";
+import { OF_PROFILES, ofProfiles } from "../../database/buckets.ts";
 import type { Queryable } from "../../database/database.ts";
 import type { ActivityPart } from "./size-store.ts";
 
@@ -40,20 +40,11 @@ export function selectSmallActivity(
     // With the bucket in each part, so that Citus reads on its nodes.
     `select part, profile_id as "profileId", name, label, count, revenue, first_at as "firstAt",
        last_at as "lastAt", details
-     from (${parts.map((part) => `${ROWS_OF[part]} where ${THEIRS}`).join(" union all ")}) as rows
+     from (${parts.map((part) => `${ROWS_OF[part]} where ${OF_PROFILES}`).join(" union all ")}) as rows
      order by name, label limit $4`,
-    [
-      workspaceId,
-      profileIds,
-      bucketsOfIds(profileIds).all,
-      limit,
-      ...(hasDetails ? [characters] : []),
-    ],
+    [...ofProfiles(workspaceId, profileIds), limit, ...(hasDetails ? [characters] : [])],
   );
 }
-
-const THEIRS =
-  "workspace_id = $1 and profile_id = any($2::uuid[]) and bucket = any($3::smallint[])";
 
 const ROWS_OF: Readonly<Record<SmallPart, string>> = {
   custom_events: `select 'custom_events' as part, bucket, profile_id, name, null::text as label, count,

@@ -1,4 +1,4 @@
-import type { Clock } from "../../base/clock.ts";
+import { type Clock, earlier } from "../../base/clock.ts";
 import { type Database, withRetries } from "../../database/database.ts";
 import type { Attributes } from "../profiles/store.ts";
 import { createNoted, dataTypeOf } from "./noted.ts";
@@ -45,11 +45,8 @@ const PORTION = 2_000;
 /** How many days are shown and kept. */
 export const SHOWN_DAYS = 30;
 
-const DAY_MS = 86_400_000;
-
 /** The first of the days that are shown. */
-export const firstShownDay = (now: Date): Date =>
-  new Date(now.getTime() - (SHOWN_DAYS - 1) * DAY_MS);
+export const firstShownDay = (now: Date): Date => earlier(now, { days: SHOWN_DAYS - 1 });
 
 export function createCatalogue(database: Database, clock: Clock): Catalogue {
   const noted = createNoted();

@@ -1,6 +1,11 @@
 import Type from "typebox";
 import { nullable, OfWorkspace, Success } from "../../base/values/schemas.ts";
-import { byAdministratorOfWorkspace, endpoint, withPermission } from "../../http/endpoint.ts";
+import {
+  byAdministratorOfWorkspace,
+  endpoint,
+  success,
+  withPermission,
+} from "../../http/endpoint.ts";
 import { maxElements } from "../profiles/attribute-rules/scalar-arrays.ts";
 import { CATALOGUE_KINDS, DATA_TYPES } from "./kinds.ts";
 import {
@@ -35,7 +40,7 @@ const listEvents = endpoint({
   },
 }).handledBy(async (services: CatalogueServices, context, { query }) => {
   const events = await listNames(services, context, "event", query.page ?? 0);
-  return { status: 200, body: { events, message: "success" } };
+  return success({ events });
 });
 
 const listProducts = endpoint({
@@ -53,7 +58,7 @@ const listProducts = endpoint({
   },
 }).handledBy(async (services: CatalogueServices, context, { query }) => {
   const products = await listNames(services, context, "product", query.page ?? 0);
-  return { status: 200, body: { products, message: "success" } };
+  return success({ products });
 });
 
 /** What the public lists say of every entry; nothing in Rapport describes, tags or blocks one. */
@@ -200,7 +205,7 @@ const catalogue = endpoint({
     types: [...types],
     days: [...days],
   }));
-  return { status: 200, body: { entries: views, ...next, message: "success" } };
+  return success({ entries: views, ...next });
 });
 
 export const catalogueEndpoints = [listEvents, getEvents, getAttributes, listProducts, catalogue];

@@ -1,7 +1,6 @@
-import type { Clock } from "../../base/clock.ts";
+import { type Clock, DAY_MS } from "../../base/clock.ts";
 import type { WorkspaceContext } from "../../base/context/context.ts";
-import { forwardPage, type Page, readPage } from "../../base/pages.ts";
-import { Problem } from "../../base/problem.ts";
+import { forwardPage, opaqueCursor, type Page, readOpaque, readPage } from "../../base/pages.ts";
 import type { Database } from "../../database/database.ts";
 import { type Catalogue, firstShownDay, SHOWN_DAYS } from "./catalogue.ts";
 import type { CatalogueKind } from "./kinds.ts";
@@ -72,11 +71,11 @@ export async function readCatalogue(
   { workspace }: WorkspaceContext,
   { kind, search, cursor, limit }: WantedCatalogue,
 ): Promise<{ readonly entries: readonly DatedEntry[]; readonly next: { next_cursor?: string } }> {
-  const beyond = cursor === undefined ? undefined : nameOf(cursor);
+  const beyond = cursor === undefined ? undefined : readOpaque(cursor, /^(.+)$/s)[0];
   await catalogue.write();
   const wanted = { kind, search, beyond, limit: limit + 1 };
   const found = await selectEntries(database, workspace.id, wanted);
-  const { rows, next } = forwardPage(found, limit, cursorOf);
+  const { rows, next } = forwardPage(found, limit, ({ name }) => opaqueCursor(name));
   const since = firstShownDay(clock.now());
   const names = rows.map(({ name }) => name);
   const days = new Map<string, number[]>();
@@ -95,16 +94,4 @@ export async function readCatalogue(
   return { entries, next };
 }
 
-const DAY_MS = 86_400_000;
-
 const startOfDay = (time: Date): number => Math.floor(time.getTime() / DAY_MS) * DAY_MS;
-
-const cursorOf = ({ name }: CatalogueEntry): string => Buffer.from(name).toString("base64url");
-
-function nameOf(cursor: string): string {
-  const name = Buffer.from(cursor, "base64url").toString();
-  if (name === "" || name.includes("\0") || Buffer.from(name).toString("base64url") !== cursor) {
-    throw new Problem("INVALID_REQUEST", "Invalid cursor");
-  }
-  return name;
-}

@@ -1,3 +1,4 @@
+import { DAY_MS } from "../../base/clock.ts";
 import { isJsonObject, type Json } from "../../base/values/plain-json.ts";
 import { parseAttributeTime } from "../../base/values/times.ts";
 import type { CatalogueKind, DataType } from "./kinds.ts";
@@ -28,8 +29,6 @@ interface Count {
   /** By days since the epoch. */
   readonly byDay: Map<number, number>;
 }
-
-const DAY_MS = 86_400_000;
 
 /** How many names of all workspaces wait to be written; one beyond them is counted from its next use. */
 const MOST_NAMES = 50_000;

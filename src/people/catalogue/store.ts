@@ -1,3 +1,4 @@
+import { DAY_MS } from "../../base/clock.ts";
 import type { Queryable, Transaction } from "../../database/database.ts";
 import type { CatalogueKind, DataType } from "./kinds.ts";
 
@@ -18,8 +19,6 @@ export interface CatalogueCount extends CountKey {
   /** By days since the epoch. */
   readonly byDay: ReadonlyMap<number, number>;
 }
-
-const DAY_MS = 86_400_000;
 
 /** Adds counts, all of them different, to what is stored. Sorted, so that processes never wait for each other in a circle. */
 export async function addCounts(tx: Transaction, counts: readonly CatalogueCount[]): Promise<void> {

@@ -1,4 +1,4 @@
-import { bucketsOfIds } from "../../database/buckets.ts";
+import { bucketsOfIds, OF_PROFILES } from "../../database/buckets.ts";
 import type { Queryable, Transaction } from "../../database/database.ts";
 import { smallints, uuids } from "../../database/parameters/typed-list.ts";
 import { PARTITION_BUCKETS } from "./partitions.ts";
@@ -133,7 +133,7 @@ export async function selectErased(
   if (profileIds.length === 0) return [];
   const rows = await database.query<{ id: string }>(
     `select profile_id as id from erased_people
-     where workspace_id = $1 and profile_id = any($2::uuid[]) and bucket = any($3::smallint[])`,
+     where ${OF_PROFILES}`,
     [workspaceId, uuids(profileIds), bucketsOfIds(profileIds).all],
   );
   return rows.map(({ id }) => id);
@@ -367,7 +367,7 @@ export async function deleteErased(
 ): Promise<void> {
   await tx.query(
     `delete from erased_people
-     where workspace_id = $1 and profile_id = any($2::uuid[]) and bucket = any($3::smallint[])`,
+     where ${OF_PROFILES}`,
     [workspaceId, uuids(profileIds), bucketsOfIds(profileIds).all],
   );
 }

@@ -1,5 +1,5 @@
 import type { Workspace } from "../../base/context/workspace.ts";
-import type { ActiveSpan, Tracing } from "../../base/observe/tracing.ts";
+import type { Tracing } from "../../base/observe/tracing.ts";
 import { type Database, type Queryable, readTogether } from "../../database/database.ts";
 import { createSharedTransactions } from "../../database/shared-transactions.ts";
 import { findHolders } from "../profiles/find-holders.ts";
@@ -52,7 +52,7 @@ export function createSmallExports({
 }): SmallExports {
   /** Until when the exports of a workspace are read one by one. */
   const apartUntil = new Map<number, number>();
-  const transactions = createSharedTransactions<WantedExport, Exported | undefined, ActiveSpan>({
+  const transactions = createSharedTransactions<WantedExport, Exported | undefined>({
     name: "export users",
     tracing,
     depth: AT_ONCE,

@@ -1,7 +1,7 @@
 import Type from "typebox";
 import { type AuditingServices, recordRead } from "../../admin/audit/audit.ts";
 import { OfWorkspace, Success } from "../../base/values/schemas.ts";
-import { byAdministratorOfWorkspace, endpoint } from "../../http/endpoint.ts";
+import { byAdministratorOfWorkspace, endpoint, success } from "../../http/endpoint.ts";
 import { AuditEntryView, auditEntryView } from "./audit-view.ts";
 import { AuditQuery, type AuditServices, readAudit } from "./read-audit.ts";
 
@@ -26,7 +26,7 @@ const auditEndpoint = endpoint({
   const users = new Set(rows.flatMap((row) => [row.profileId, row.mergedProfileId ?? []]).flat());
   await recordRead(services, context, "identity_audit", users.size);
   const entries = rows.map(auditEntryView);
-  return { status: 200, body: { entries, ...next, message: "success" } };
+  return success({ entries, ...next });
 });
 
 export const identityAdminEndpoints = [auditEndpoint];

@@ -3,9 +3,11 @@ import { Success } from "../../base/values/schemas.ts";
 import { ItemNote } from "../../base/verdicts.ts";
 import { described, describedList, firstExample } from "../../http/described.ts";
 import { endpoint, withPermission } from "../../http/endpoint.ts";
-import { ExternalId, PlatformId, UserAlias } from "../profiles/described.ts";
+import { ExternalId, PlatformId, UserAlias } from "../profiles/profile-schemas.ts";
 import type { IdentityServices } from "./change-identities.ts";
 import { deleteUsers } from "./delete-users.ts";
+import { removeExternalIds, renameExternalIds } from "./external-ids.ts";
+import { identifyUsers } from "./identify-users.ts";
 import {
   AliasToIdentify,
   AliasUpdate,
@@ -16,9 +18,7 @@ import {
   NewUserAlias,
   PhoneSelector,
   PhoneToIdentify,
-} from "./described.ts";
-import { removeExternalIds, renameExternalIds } from "./external-ids.ts";
-import { identifyUsers } from "./identify-users.ts";
+} from "./item-schemas.ts";
 import { type MergingServices, mergeUsers } from "./merge-users.ts";
 import { addAliases } from "./new-aliases.ts";
 import { previewOf } from "./preview.ts";

@@ -1,5 +1,5 @@
 import type { WorkspaceContext } from "../../base/context/context.ts";
-import type { ActiveSpan, Tracing } from "../../base/observe/tracing.ts";
+import type { Tracing } from "../../base/observe/tracing.ts";
 import { accepted, type Checked, type Fault, Problem, refused } from "../../base/problem.ts";
 import { isJsonObject, type JsonObject } from "../../base/values/plain-json.ts";
 import type { Database, Transaction } from "../../database/database.ts";
@@ -94,7 +94,7 @@ const AT_ONCE = 2;
 export function createMergeQueue(
   services: IdentityServices & { readonly tracing: Tracing },
 ): MergeQueue {
-  const queue = createSharedTransactions<Call, Result[], ActiveSpan>({
+  const queue = createSharedTransactions<Call, Result[]>({
     name: "merge users",
     tracing: services.tracing,
     depth: AT_ONCE,

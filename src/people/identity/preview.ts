@@ -1,4 +1,4 @@
-import { Problem } from "../../base/problem.ts";
+import { invalidCursor } from "../../base/pages.ts";
 import { startTurns } from "../../base/turns.ts";
 import type { Done, Result } from "./change-identities.ts";
 import type { Effect } from "./combine/effects.ts";
@@ -40,9 +40,7 @@ export async function pageOfResults(
   { cursor = "0" }: Preview,
 ): Promise<{ readonly results: ItemResult[]; readonly next_cursor?: string }> {
   const first = /^\d{1,6}$/.test(cursor) ? Number(cursor) : Number.NaN;
-  if (!(first === 0 || first < results.length)) {
-    throw new Problem("INVALID_REQUEST", "Invalid cursor");
-  }
+  if (!(first === 0 || first < results.length)) throw invalidCursor();
   const turns = startTurns();
   const page: ItemResult[] = [];
   let characters = 0;

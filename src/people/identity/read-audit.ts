@@ -1,6 +1,6 @@
 import Type, { type Static } from "typebox";
 import type { WorkspaceContext } from "../../base/context/context.ts";
-import { forwardPage } from "../../base/pages.ts";
+import { forwardPage, invalidCursor } from "../../base/pages.ts";
 import { Problem } from "../../base/problem.ts";
 import type { Database, Queryable } from "../../database/database.ts";
 import { isProfileId } from "../profiles/identifiers.ts";
@@ -27,9 +27,7 @@ export async function readAudit(
   if (platform_id !== undefined && !isProfileId(platform_id)) {
     throw new Problem("INVALID_REQUEST", "'platform_id' must be the platform_id of a user.");
   }
-  if (cursor !== undefined && !isProfileId(cursor)) {
-    throw new Problem("INVALID_REQUEST", "Invalid cursor");
-  }
+  if (cursor !== undefined && !isProfileId(cursor)) throw invalidCursor();
   const { workspace } = context;
   const filter = { profileId: platform_id, beforeId: cursor };
   const entries = await selectAuditEntries(database, workspace.id, { ...filter, limit: limit + 1 });

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../base/values/plain-json.ts";
-import { bucketsOfIds } from "../../database/buckets.ts";
+import { OF_PROFILES, ofProfiles } from "../../database/buckets.ts";
 import { readByCursor } from "../../database/cursor.ts";
 import type { Queryable } from "../../database/database.ts";
 import type { ProfileRow } from "./store.ts";
@@ -75,8 +75,8 @@ export const measureEachProfile = (
   tx.query<SizedProfile>(
     `select profile_id as id,
        (${["standard_attributes", "custom_attributes", "aliases"].map(sizeSql).join(" + ")})::bigint as bytes
-     from profiles where workspace_id = $1 and profile_id = any($2::uuid[]) and bucket = any($3::smallint[])`,
-    [workspaceId, ids, bucketsOfIds(ids).all],
+     from profiles where ${OF_PROFILES}`,
+    ofProfiles(workspaceId, ids),
   );
 
 const sizeSql = (column: string): string =>
@@ -92,8 +92,8 @@ export async function measureProfiles(
   const [row] = await database.query<{ bytes: number }>(
     `select coalesce(sum(octet_length(standard_attributes::text) +
        octet_length(custom_attributes::text) + octet_length(aliases::text)), 0)::bigint as bytes
-     from profiles where workspace_id = $1 and profile_id = any($2::uuid[]) and bucket = any($3::smallint[])`,
-    [workspaceId, ids, bucketsOfIds(ids).all],
+     from profiles where ${OF_PROFILES}`,
+    ofProfiles(workspaceId, ids),
   );
   return row?.bytes ?? 0;
 }
@@ -108,8 +108,8 @@ export async function measureStored(
   const [row] = await database.query<{ bytes: number }>(
     `select coalesce(sum(pg_column_size(standard_attributes) + pg_column_size(custom_attributes)
        + pg_column_size(aliases)), 0)::bigint as bytes
-     from profiles where workspace_id = $1 and profile_id = any($2::uuid[]) and bucket = any($3::smallint[])`,
-    [workspaceId, ids, bucketsOfIds(ids).all],
+     from profiles where ${OF_PROFILES}`,
+    ofProfiles(workspaceId, ids),
   );
   return row?.bytes ?? 0;
 }
@@ -143,8 +143,8 @@ export function selectSmallProfiles(
        phone, left(standard_attributes::text, $4::int) as "standardAttributes",
        left(custom_attributes::text, $4::int) as "customAttributes", created_at as "createdAt"
      from profiles
-     where workspace_id = $1 and profile_id = any($2::uuid[]) and bucket = any($3::smallint[])
+     where ${OF_PROFILES}
      order by updated_at desc, profile_id desc`,
-    [workspaceId, ids, bucketsOfIds(ids).all, characters],
+    [...ofProfiles(workspaceId, ids), characters],
   );
 }

@@ -1,4 +1,4 @@
-import { bucketsOfIds } from "../../database/buckets.ts";
+import { bucketsOfIds, OF_PROFILES, ofProfiles } from "../../database/buckets.ts";
 import type { Queryable, Transaction } from "../../database/database.ts";
 import { listsOf } from "../../database/parameters/lists-of.ts";
 
@@ -26,8 +26,8 @@ export async function selectMerged(
   if (profileIds.length === 0) return [];
   return database.query<MergedProfile>(
     `select ${COLUMNS} from merged_profiles
-     where workspace_id = $1 and profile_id = any($2::uuid[]) and bucket = any($3::smallint[])`,
-    [workspaceId, profileIds, bucketsOfIds(profileIds).all],
+     where ${OF_PROFILES}`,
+    ofProfiles(workspaceId, profileIds),
   );
 }
 
@@ -82,8 +82,8 @@ export async function deleteMerged(
 ): Promise<void> {
   if (profileIds.length === 0) return;
   await tx.query(
-    "delete from merged_profiles where workspace_id = $1 and profile_id = any($2::uuid[]) and bucket = any($3::smallint[])",
-    [workspaceId, profileIds, bucketsOfIds(profileIds).all],
+    `delete from merged_profiles where ${OF_PROFILES}`,
+    ofProfiles(workspaceId, profileIds),
   );
 }
 

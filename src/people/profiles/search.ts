@@ -1,4 +1,4 @@
-import { Problem } from "../../base/problem.ts";
+import { invalidCursor, opaqueCursor, readOpaque } from "../../base/pages.ts";
 import type { Queryable } from "../../database/database.ts";
 import {
   ALIAS_SEPARATOR,
@@ -179,13 +179,11 @@ const shown = ({ kind, value }: FoundIdentifier): string =>
   kind === "alias" ? readAliasValue(value).alias_name : value;
 
 const cursorOf = ({ kind, value, profileId }: FoundIdentifier): string =>
-  Buffer.from(`${kind} ${profileId} ${value}`).toString("base64url");
+  opaqueCursor(`${kind} ${profileId} ${value}`);
 
 function readCursor(cursor: string): Position {
-  const text = Buffer.from(cursor, "base64url").toString();
-  const [, kind = "", profileId = "", value = ""] = /^(\S+) (\S+) (.*)$/s.exec(text) ?? [];
+  const [kind = "", profileId = "", value = ""] = readOpaque(cursor, /^(\S+) (\S+) (.*)$/s);
   const isKind = (SEARCHED_KINDS as readonly string[]).includes(kind);
-  if (isKind && isProfileId(profileId) && !value.includes("\0"))
-    return { kind: kind as IdentifierKind, profileId, value };
-  throw new Problem("INVALID_REQUEST", "Invalid cursor");
+  if (!isKind || !isProfileId(profileId)) throw invalidCursor();
+  return { kind: kind as IdentifierKind, profileId, value };
 }

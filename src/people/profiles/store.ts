@@ -1,7 +1,7 @@
 import { inSlices, isSliced, nextTurn } from "../../base/turns.ts";
 import { fnv1a } from "../../base/values/hashes.ts";
 import type { Json } from "../../base/values/plain-json.ts";
-import { bucketsOfIds, bucketsOfValues } from "../../database/buckets.ts";
+import { bucketsOfIds, bucketsOfValues, OF_PROFILES, ofProfiles } from "../../database/buckets.ts";
 import type { Queryable, Transaction } from "../../database/database.ts";
 import { texts, timestamps, uuids } from "../../database/parameters/typed-list.ts";
 import type { Alias, Identifier } from "./identifiers.ts";
@@ -116,9 +116,9 @@ export async function selectProfiles(
   const rows = await inSlices(ids, (slice) =>
     database.query<ProfileRow>(
       `select ${COLUMNS[columns]} from profiles
-       where workspace_id = $1 and profile_id = any($2::uuid[]) and bucket = any($3::smallint[])
+       where ${OF_PROFILES}
        order by updated_at desc, profile_id desc`,
-      [workspaceId, slice, bucketsOfIds(slice).all],
+      ofProfiles(workspaceId, slice),
     ),
   );
   return sortedSlices(rows, ids);
@@ -148,7 +148,7 @@ export async function selectBareProfiles(
   const rows = await inSlices(ids, async (slice) => {
     const bare = await database.query<Omit<ProfileRow, keyof typeof BARE>>(
       `select ${BARE_COLUMNS} from profiles
-       where workspace_id = $1 and profile_id = any($2::uuid[]) and bucket = any($3::smallint[])
+       where ${OF_PROFILES}
        order by updated_at desc, profile_id desc`,
       [workspaceId, uuids(slice), bucketsOfIds(slice).all],
     );
@@ -174,9 +174,9 @@ export async function selectPreferred(
       `select profile_id as id, external_id is not null as "isIdentified",
          (extract(epoch from updated_at at time zone 'UTC') * 1000000)::bigint as "updatedAtMicros"
        from profiles
-       where workspace_id = $1 and profile_id = any($2::uuid[]) and bucket = any($3::smallint[])
+       where ${OF_PROFILES}
        order by external_id is not null desc, updated_at desc, profile_id desc limit $4`,
-      [workspaceId, slice, bucketsOfIds(slice).all, count],
+      [...ofProfiles(workspaceId, slice), count],
     ),
   );
   best.sort(
@@ -206,9 +206,9 @@ export async function selectProfileAddresses(
   const rows = await inSlices(ids, (slice) =>
     database.query<ProfileAddresses & Pick<ProfileRow, "updatedAtMicros">>(
       `select ${BARE_COLUMNS} from profiles
-       where workspace_id = $1 and profile_id = any($2::uuid[]) and bucket = any($3::smallint[])
+       where ${OF_PROFILES}
        order by updated_at desc, profile_id desc`,
-      [workspaceId, slice, bucketsOfIds(slice).all],
+      ofProfiles(workspaceId, slice),
     ),
   );
   return sortedSlices(rows, ids);
@@ -228,9 +228,9 @@ export async function lockProfiles(
   const rows = await inSlices([...ids].sort(), (slice) =>
     tx.query<ProfileRow>(
       `update profiles set version = version + 1
-       where workspace_id = $1 and profile_id = any($2::uuid[]) and bucket = any($3::smallint[])
+       where ${OF_PROFILES}
        returning ${COLUMNS[columns]}`,
-      [workspaceId, slice, bucketsOfIds(slice).all],
+      ofProfiles(workspaceId, slice),
     ),
   );
   return rows.map((row) => (columns === "bare" ? Object.assign(row, BARE) : row)).sort(latestFirst);
@@ -359,10 +359,7 @@ export async function deleteProfiles(
   ids: readonly string[],
 ): Promise<void> {
   if (ids.length === 0) return;
-  await tx.query(
-    "delete from profiles where workspace_id = $1 and profile_id = any($2::uuid[]) and bucket = any($3::smallint[])",
-    [workspaceId, ids, bucketsOfIds(ids).all],
-  );
+  await tx.query(`delete from profiles where ${OF_PROFILES}`, ofProfiles(workspaceId, ids));
 }
 
 /** How many locks all addresses share: few enough for the engine's lock table. */

@@ -1,11 +1,13 @@
+import { DAY_MS, earlier } from "../../base/clock.ts";
 import { isJsonObject, type Json } from "../../base/values/plain-json.ts";
+import { sum } from "../../base/values/sum.ts";
 import { pathSql, valueAt, wordsOf } from "./attribute-subjects.ts";
 import { type FilterPath, refuse } from "./filter-path.ts";
 import type { ValueTest } from "./leaf.ts";
 import { itsRows, type Leaf, type Subject } from "./leaf.ts";
 import type { Happening, SegmentPerson } from "./person.ts";
 import { decided, everyOf, type Values } from "./sql.ts";
-import { DAY_MS, isPlainTime, isTimeTest, type TimeTest } from "./time-tests.ts";
+import { isPlainTime, isTimeTest, type TimeTest } from "./time-tests.ts";
 import { countOf, readValueTests, readWhole } from "./value-tests.ts";
 
 /*
@@ -265,8 +267,7 @@ function countOfRows(
     then (select coalesce(sum(weight), 0) from (${rows}) as counted) else 0 end)`;
 }
 
-export const sinceOf = (now: Date, days: number): string =>
-  new Date(now.getTime() - days * DAY_MS).toISOString();
+export const sinceOf = (now: Date, days: number): string => earlier(now, { days }).toISOString();
 
 export const isRecent = (time: Date, days: number | undefined, now: Date): boolean =>
   days === undefined || (time.getTime() >= now.getTime() - days * DAY_MS && time <= now);
@@ -274,9 +275,6 @@ export const isRecent = (time: Date, days: number | undefined, now: Date): boole
 /** SQL decides about properties, so a time in another form than the plain one counts as a text. */
 const propertyHolds = (test: ValueTest, value: Json | undefined, now: Date): boolean =>
   test.holds(value, now) && (!isTimeTest(test) || isPlainTime(value));
-
-const sum = (numbers: readonly number[]): number =>
-  numbers.reduce((total, each) => total + each, 0);
 
 const timesHold = (
   tests: readonly TimeTest[],

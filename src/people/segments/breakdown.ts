@@ -1,3 +1,4 @@
+import { earlier } from "../../base/clock.ts";
 import type { WorkspaceContext } from "../../base/context/context.ts";
 import { readTogether } from "../../database/database.ts";
 import type { CountServices } from "./count-exactly.ts";
@@ -5,7 +6,6 @@ import { portionToRead, type SegmentSize, sizeFrom } from "./estimate.ts";
 import { type Filter, leavesOf, readFilter, wordsOf } from "./filter.ts";
 import type { FilterScope } from "./leaf.ts";
 import { countMembersOfEach } from "./members.ts";
-import { DAY_MS } from "./time-tests.ts";
 
 /*
  * What else a count tells: how many users each part of a filter keeps, and on which channels its users can be reached.
@@ -136,8 +136,7 @@ export function keptSince(
 ): KeptSince {
   const { keep_events_days: events, keep_purchases_days: purchases } = workspace.settings;
   const reads = new Set(leavesOf(filter).map(({ readsKept }) => readsKept));
-  const since = (days: number): string =>
-    new Date(clock.now().getTime() - days * DAY_MS).toISOString();
+  const since = (days: number): string => earlier(clock.now(), { days }).toISOString();
   return {
     ...(reads.has("events") && events > 0 && { events: since(events) }),
     ...(reads.has("purchases") && purchases > 0 && { purchases: since(purchases) }),

@@ -1,6 +1,7 @@
 import type { Job, JobKind } from "../../admin/jobs/job.ts";
 import { readNextTimes, setSchedules } from "../../admin/jobs/schedule.ts";
 import { listWorkspaces } from "../../admin/workspaces/manage-workspaces.ts";
+import { earlier } from "../../base/clock.ts";
 import type { WorkspaceContext } from "../../base/context/context.ts";
 import { Problem } from "../../base/problem.ts";
 import { groupBy } from "../../base/values/group-by.ts";
@@ -26,8 +27,6 @@ const SUBJECT = "workspace";
 
 /** Shortly before midnight in UTC, so that a day's size is that of its end. */
 const DAILY = "41 23 * * *";
-
-const DAY_MS = 86_400_000;
 
 /** Estimates the size of every segment once a day. */
 export const sizesJob: JobKind<CountServices> = {
@@ -58,7 +57,7 @@ const KEPT_SIZES_DAYS = 400;
 
 /** Schedules the daily job in every workspace that lacks it, and deletes what is old. */
 export async function sweepSegments(database: Database, now: Date): Promise<void> {
-  const ago = (days: number) => new Date(now.getTime() - days * DAY_MS);
+  const ago = (days: number) => earlier(now, { days });
   await deleteOldCounts(database, ago(KEPT_COUNTS_DAYS), ago(KEPT_SIZES_DAYS));
   for (const { id } of await listWorkspaces(database)) {
     if ((await readNextTimes(database, SIZES_JOB, id)).has(SUBJECT)) continue;
@@ -81,7 +80,7 @@ export async function sizesOfSegments(
   { database, clock }: CountServices,
   { workspace }: WorkspaceContext,
 ): Promise<KnownSizes[]> {
-  const since = new Date(clock.now().getTime() - (LISTED_DAYS - 1) * DAY_MS);
+  const since = earlier(clock.now(), { days: LISTED_DAYS - 1 });
   const [rows, counts] = await settleAll([
     selectSizesSince(database, workspace.id, dayOf(since)),
     selectCountedSizes(database, workspace.id),
@@ -123,7 +122,7 @@ export async function sizeSeries(
   const segments = await selectSegments(database, workspace.id);
   const segment = segments.find(({ id }) => id === segment_id.toLowerCase());
   if (!segment) throw new Problem("NOT_FOUND", "Segment not found");
-  const first = new Date(end.getTime() - (length - 1) * DAY_MS);
+  const first = earlier(end, { days: length - 1 });
   const [from, to, today] = [first, end, now].map(dayOf) as [string, string, string];
   const sizes = await selectSizes(database, workspace.id, segment.id, from, to);
   if (to >= today && from <= today && sizes.at(-1)?.day !== today) {

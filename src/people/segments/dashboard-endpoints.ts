@@ -1,7 +1,7 @@
 import Type from "typebox";
 import { type AuditingServices, recordRead } from "../../admin/audit/audit.ts";
 import { nullable, OfWorkspace, Success } from "../../base/values/schemas.ts";
-import { byAdministratorOfWorkspace, endpoint } from "../../http/endpoint.ts";
+import { byAdministratorOfWorkspace, endpoint, success } from "../../http/endpoint.ts";
 import type { CountServices } from "./count-exactly.ts";
 import type { UserTotals } from "./count-users.ts";
 import { sizesOfSegments } from "./daily-sizes.ts";
@@ -58,7 +58,7 @@ const sizes = endpoint({
   },
 }).handledBy(async (services: CountServices, context) => {
   const segments = await sizesOfSegments(services, context);
-  return { status: 200, body: { segments, message: "success" } };
+  return success({ segments });
 });
 
 const userCount = endpoint({
@@ -85,7 +85,7 @@ const userCount = endpoint({
 }).handledBy(async ({ userTotals }: { readonly userTotals: UserTotals }, { workspace }) => {
   const { users, isExact, countedAt } = await userTotals.read(workspace.id);
   const counted_at = countedAt.toISOString();
-  return { status: 200, body: { users, exact: isExact, counted_at, message: "success" } };
+  return success({ users, exact: isExact, counted_at });
 });
 
 const ofUser = endpoint({
@@ -115,7 +115,7 @@ const ofUser = endpoint({
 }).handledBy(async (services: CountServices & AuditingServices, context, { params }) => {
   const segments = await segmentsOfUser(services, context, params.id.toLowerCase());
   await recordRead(services, context, "segments_of_user", 1);
-  return { status: 200, body: { segments, message: "success" } };
+  return success({ segments });
 });
 
 const values = endpoint({
@@ -141,7 +141,7 @@ const values = endpoint({
 }).handledBy(async (services: CountServices & AuditingServices, context, { query }) => {
   const found = await suggestValues(services, context, query.kind, query.attribute);
   await recordRead(services, context, "attribute_values", found.length);
-  return { status: 200, body: { values: found, message: "success" } };
+  return success({ values: found });
 });
 
 export const segmentDashboardEndpoints = [sizes, userCount, ofUser, values];

@@ -1,7 +1,7 @@
 import Type from "typebox";
 import { type AuditingServices, recordRead } from "../../admin/audit/audit.ts";
 import { nullable, OfWorkspace, Success } from "../../base/values/schemas.ts";
-import { byAdministratorOfWorkspace, endpoint } from "../../http/endpoint.ts";
+import { byAdministratorOfWorkspace, endpoint, success } from "../../http/endpoint.ts";
 import { type Breakdown, breakDown, keptSince } from "./breakdown.ts";
 import {
   type CountServices,
@@ -205,16 +205,12 @@ const count = endpoint({
   const { parts = false, reach = false } = body;
   const breakdown = await breakDown(services, context, read, { parts, reach });
   const since = keptSince(services, context, filter);
-  return {
-    status: 200,
-    body: {
-      ...outcome.size,
-      ...viewOfBreakdown(breakdown),
-      ...(Object.keys(since).length > 0 && { counts_since: since }),
-      description: sentenceOf(filter),
-      message: "success",
-    },
-  };
+  return success({
+    ...outcome.size,
+    ...viewOfBreakdown(breakdown),
+    ...(Object.keys(since).length > 0 && { counts_since: since }),
+    description: sentenceOf(filter),
+  });
 });
 
 const listCountsEndpoint = endpoint({
@@ -260,7 +256,7 @@ const listCountsEndpoint = endpoint({
     description: each.description,
     before: each.before,
   }));
-  return { status: 200, body: { counts, message: "success" } };
+  return success({ counts });
 });
 
 const OfCount = Type.Object({ name: Type.String(), count_id: CountId });
@@ -275,7 +271,7 @@ const readCountEndpoint = endpoint({
   replies: { 200: Type.Object({ ...Count, message: Success }) },
 }).handledBy(async (services: CountServices, context, { params }) => {
   const found = await readCount(services, context, params.count_id);
-  return { status: 200, body: { ...countView(found), message: "success" } };
+  return success(countView(found));
 });
 
 const stopCountEndpoint = endpoint({
@@ -288,7 +284,7 @@ const stopCountEndpoint = endpoint({
   replies: { 200: Type.Object({ ...Count, message: Success }) },
 }).handledBy(async (services: CountServices, context, { params }) => {
   const found = await stopCount(services, context, params.count_id);
-  return { status: 200, body: { ...countView(found), message: "success" } };
+  return success(countView(found));
 });
 
 const MOST_USERS = 1_000;
@@ -338,7 +334,7 @@ const users = endpoint({
     cursor: cursor ?? undefined,
   });
   await recordRead(services, context, "segment_users", page.users.length);
-  return { status: 200, body: { users: [...page.users], cursor: page.cursor, message: "success" } };
+  return success({ users: [...page.users], cursor: page.cursor });
 });
 
 const explainEndpoint = endpoint({
@@ -384,10 +380,7 @@ const explainEndpoint = endpoint({
 }).handledBy(async (services: CountServices & AuditingServices, context, { body }) => {
   const { isMember, reasons } = await explain(services, context, body);
   await recordRead(services, context, "segment_membership", 1);
-  return {
-    status: 200,
-    body: { is_member: isMember, conditions: [...reasons], message: "success" },
-  };
+  return success({ is_member: isMember, conditions: [...reasons] });
 });
 
 export const segmentEndpoints = [

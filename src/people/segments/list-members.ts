@@ -1,5 +1,6 @@
 import type { WorkspaceContext } from "../../base/context/context.ts";
 import type { Workspace } from "../../base/context/workspace.ts";
+import { invalidCursor } from "../../base/pages.ts";
 import { Problem } from "../../base/problem.ts";
 import type { Json } from "../../base/values/plain-json.ts";
 import { isUuid } from "../../base/values/uuid.ts";
@@ -46,7 +47,7 @@ export async function listMembers(
   wanted: WantedFilter & { readonly limit: number; readonly cursor?: string | undefined },
 ): Promise<MembersPage> {
   const { cursor = BEFORE_ALL, limit } = wanted;
-  if (!isUuid(cursor)) throw new Problem("INVALID_REQUEST", "Invalid cursor");
+  if (!isUuid(cursor)) throw invalidCursor();
   const { filter } = await filterOf(database, workspace.id, wanted);
   const now = clock.now();
   const until = performance.now() + PAGE_MS;

@@ -1,6 +1,6 @@
 import Type from "typebox";
 import { Success } from "../../base/values/schemas.ts";
-import { endpoint, withPermission } from "../../http/endpoint.ts";
+import { endpoint, success, withPermission } from "../../http/endpoint.ts";
 import type { CountServices } from "./count-exactly.ts";
 import { sizeSeries } from "./daily-sizes.ts";
 import { describeSegment, listSegments } from "./read-segments.ts";
@@ -47,7 +47,7 @@ const list = endpoint({
     analytics_tracking_enabled: true,
     tags: [...tags],
   }));
-  return { status: 200, body: { segments, message: "success" } };
+  return success({ segments });
 });
 
 const details = endpoint({
@@ -80,19 +80,15 @@ const details = endpoint({
   refusals: ["NOT_FOUND"],
 }).handledBy(async (services: CountServices, context, { query }) => {
   const segment = await describeSegment(services, context, query.segment_id);
-  return {
-    status: 200,
-    body: {
-      created_at: segment.createdAt.toISOString(),
-      updated_at: segment.updatedAt.toISOString(),
-      name: segment.name,
-      description: segment.sentence,
-      text_description: segment.description,
-      tags: [...segment.tags],
-      teams: [],
-      message: "success",
-    },
-  };
+  return success({
+    created_at: segment.createdAt.toISOString(),
+    updated_at: segment.updatedAt.toISOString(),
+    name: segment.name,
+    description: segment.sentence,
+    text_description: segment.description,
+    tags: [...segment.tags],
+    teams: [],
+  });
 });
 
 const series = endpoint({
@@ -123,7 +119,7 @@ const series = endpoint({
   refusals: ["NOT_FOUND"],
 }).handledBy(async (services: CountServices, context, { query }) => {
   const data = await sizeSeries(services, context, query);
-  return { status: 200, body: { data, message: "success" } };
+  return success({ data });
 });
 
 export const publicSegmentEndpoints = [list, details, series];

@@ -5,8 +5,6 @@ import { decided, type Values } from "./sql.ts";
 
 /* Comparators of times, which a value of an attribute may hold in any written form (docs/decisions/times.md). */
 
-export const DAY_MS = 86_400_000;
-
 /** A period; `isOpen` leaves out its ends. */
 export interface Period {
   readonly since?: Date;

@@ -1,9 +1,10 @@
+import { earlier, later } from "../../base/clock.ts";
 import type { Json } from "../../base/values/plain-json.ts";
 import { parseTime } from "../../base/values/times.ts";
 import { type FilterPath, refuse } from "./filter-path.ts";
 import type { ValueTest } from "./leaf.ts";
 import { decided, type Values } from "./sql.ts";
-import { DAY_MS, dayOfYear, timeTest } from "./time-tests.ts";
+import { dayOfYear, timeTest } from "./time-tests.ts";
 
 /*
  * The comparators of a filter. Each is described once: for which types of values it is, how its operand is read, and
@@ -64,20 +65,20 @@ const COMPARATORS: Readonly<Record<string, Comparator>> = {
   ),
   in_last_days: of(["time"], readDays, (days) =>
     timeTest(`is within the last ${countOf(days, "day")}`, (now) => ({
-      since: new Date(now.getTime() - days * DAY_MS),
+      since: earlier(now, { days }),
       until: now,
     })),
   ),
   more_than_days_ago: of(["time"], readDays, (days) =>
     timeTest(`is more than ${countOf(days, "day")} ago`, (now) => ({
-      until: new Date(now.getTime() - days * DAY_MS),
+      until: earlier(now, { days }),
       isOpen: true,
     })),
   ),
   in_next_days: of(["time"], readDays, (days) =>
     timeTest(`is within the next ${countOf(days, "day")}`, (now) => ({
       since: now,
-      until: new Date(now.getTime() + days * DAY_MS),
+      until: later(now, { days }),
     })),
   ),
   day_of_year: of(["time"], readDayOfYear, dayOfYear),

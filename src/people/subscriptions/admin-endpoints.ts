@@ -2,7 +2,7 @@ import Type from "typebox";
 import { type AuditingServices, recordRead } from "../../admin/audit/audit.ts";
 import { Problem } from "../../base/problem.ts";
 import { OfWorkspace, Success } from "../../base/values/schemas.ts";
-import { byAdministratorOfWorkspace, endpoint } from "../../http/endpoint.ts";
+import { byAdministratorOfWorkspace, endpoint, success } from "../../http/endpoint.ts";
 import { checkEmailIdentifier } from "../profiles/identifiers.ts";
 import { HistoryEntry, HistoryQuery, readHistory } from "./read-history.ts";
 import type { ReadServices } from "./read-status.ts";
@@ -28,7 +28,7 @@ const historyEndpoint = endpoint({
   const history = await readHistory(services, context, query);
   const users = new Set(history.changes.map(({ platform_id, email }) => platform_id ?? email));
   await recordRead(services, context, "subscription_history", users.size);
-  return { status: 200, body: { ...history, message: "success" } };
+  return success(history);
 });
 
 const eraseEmailStateEndpoint = endpoint({
@@ -43,7 +43,7 @@ const eraseEmailStateEndpoint = endpoint({
   const checked = checkEmailIdentifier(params.email);
   if ("fault" in checked) throw new Problem("INVALID_REQUEST", checked.fault.message);
   const erased = await eraseEmailState(services, context, checked.value);
-  return { status: 200, body: { erased, message: "success" } };
+  return success({ erased });
 });
 
 export const subscriptionAdminEndpoints = [historyEndpoint, eraseEmailStateEndpoint];

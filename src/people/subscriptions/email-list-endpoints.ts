@@ -1,6 +1,6 @@
 import Type from "typebox";
-import { Success } from "../../base/values/schemas.ts";
-import { endpoint, withPermission } from "../../http/endpoint.ts";
+import { OnlySuccess, Success } from "../../base/values/schemas.ts";
+import { endpoint, success, withPermission } from "../../http/endpoint.ts";
 import { checkAddresses, MOST_NAMES } from "./check-names.ts";
 import {
   blockEmails,
@@ -84,7 +84,7 @@ const unsubscribesEndpoint = endpoint({
 }).handledBy(async (services: ReadServices, { workspace }, { query }) => {
   const entries = await readUnsubscribes(services, workspace, query);
   const emails = entries.map(({ email, at }) => ({ email, unsubscribed_at: inUtc(at) }));
-  return { status: 200, body: { emails, ...covered(query), message: "success" } };
+  return success({ emails, ...covered(query) });
 });
 
 const hardBouncesEndpoint = endpoint({
@@ -104,7 +104,7 @@ const hardBouncesEndpoint = endpoint({
 }).handledBy(async (services: ReadServices, { workspace }, { query }) => {
   const entries = await readHardBounces(services, workspace, query);
   const emails = entries.map(({ email, at }) => ({ email, hard_bounced_at: inUtc(at) }));
-  return { status: 200, body: { emails, ...covered(query), message: "success" } };
+  return success({ emails, ...covered(query) });
 });
 
 const removeBouncesEndpoint = endpoint({
@@ -114,7 +114,7 @@ const removeBouncesEndpoint = endpoint({
   summary: "Removes addresses from the list of hard bounces.",
   access: withPermission("email.bounce.remove"),
   body: Type.Object({ email: Email }),
-  replies: { 201: Type.Object({ message: Success }) },
+  replies: { 201: OnlySuccess },
 }).handledBy(async (services: SetServices, context, { body }) => {
   await removeHardBounces(services, context, checkAddresses(body));
   return { status: 201, body: { message: "success" } };
@@ -128,7 +128,7 @@ const blockEndpoint = endpoint({
   summary: "Unsubscribes addresses and records that they hard bounced.",
   access: withPermission("email.blacklist"),
   body: Type.Object({ email: Email }),
-  replies: { 201: Type.Object({ message: Success }) },
+  replies: { 201: OnlySuccess },
 }).handledBy(async (services: SetServices, context, { body }) => {
   await blockEmails(services, context, checkAddresses(body));
   return { status: 201, body: { message: "success" } };

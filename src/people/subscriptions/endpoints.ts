@@ -1,6 +1,6 @@
 import Type from "typebox";
 import { ItemNote } from "../../base/verdicts.ts";
-import { endpoint, withPermission } from "../../http/endpoint.ts";
+import { endpoint, success, withPermission } from "../../http/endpoint.ts";
 import { checkAddresses, MOST_NAMES } from "./check-names.ts";
 import { Addresses, checkManySets, checkOneSet, ManySets, OneSet } from "./check-set.ts";
 import { type ReadServices, readStatus } from "./read-status.ts";
@@ -121,10 +121,9 @@ const readStatusEndpoint = endpoint({
       message: Type.Literal("success"),
     }),
   },
-}).handledBy(async (services: ReadServices, { workspace }, { query }) => ({
-  status: 200,
-  body: { status: await readStatus(services, workspace, query), message: "success" },
-}));
+}).handledBy(async (services: ReadServices, { workspace }, { query }) =>
+  success({ status: await readStatus(services, workspace, query) }),
+);
 
 const userStatusEndpoint = endpoint({
   name: "listUserSubscriptions",
@@ -146,10 +145,9 @@ const userStatusEndpoint = endpoint({
       message: Type.Literal("success"),
     }),
   },
-}).handledBy(async (services: ReadServices, { workspace }, { query }) => ({
-  status: 200,
-  body: { ...(await readUserGroups(services, workspace, query)), message: "success" },
-}));
+}).handledBy(async (services: ReadServices, { workspace }, { query }) =>
+  success(await readUserGroups(services, workspace, query)),
+);
 
 export const subscriptionEndpoints = [
   setManyEndpoint,

@@ -1,5 +1,5 @@
 import type { CallRecord } from "../../base/context/context.ts";
-import { bucketsOfIds, bucketsOfValues } from "../../database/buckets.ts";
+import { bucketsOfIds, bucketsOfValues, OF_PROFILES, ofProfiles } from "../../database/buckets.ts";
 import type { Queryable, Transaction } from "../../database/database.ts";
 import { texts, timestamps, uuids } from "../../database/parameters/typed-list.ts";
 import type { EmailStateRow, GroupStateRow } from "./store.ts";
@@ -195,9 +195,9 @@ export async function deleteGroupStateChanges(
 ): Promise<GroupStateChange[]> {
   if (profileIds.length === 0) return [];
   const rows = await tx.query<Flat<GroupStateChange>>(
-    `delete from group_state_changes where workspace_id = $1 and profile_id = any($2::uuid[]) and bucket = any($3::smallint[])
+    `delete from group_state_changes where ${OF_PROFILES}
      returning ${GROUP_COLUMNS}`,
-    [workspaceId, profileIds, bucketsOfIds(profileIds).all],
+    ofProfiles(workspaceId, profileIds),
   );
   return changesOf(rows);
 }

@@ -1,6 +1,6 @@
 import Type, { type Static } from "typebox";
 import type { WorkspaceContext } from "../../base/context/context.ts";
-import { forwardPage } from "../../base/pages.ts";
+import { forwardPage, invalidCursor, opaqueCursor, readOpaque } from "../../base/pages.ts";
 import { Problem } from "../../base/problem.ts";
 import { readQueryTime } from "../../base/values/query-time.ts";
 import { NullableText } from "../../base/values/schemas.ts";
@@ -142,11 +142,11 @@ const newestFirst = (one: AnyChange, other: AnyChange): number =>
   other.changedAt.getTime() - one.changedAt.getTime() || (one.id < other.id ? 1 : -1);
 
 const cursorOf = ({ changedAt, id }: AnyChange): string =>
-  Buffer.from(`${changedAt.toISOString()} ${id}`).toString("base64url");
+  opaqueCursor(`${changedAt.toISOString()} ${id}`);
 
 function readCursor(cursor: string): NonNullable<HistoryFilter["before"]> {
-  const [time = "", id = ""] = Buffer.from(cursor, "base64url").toString().split(" ");
+  const [time = "", id = ""] = readOpaque(cursor, /^(\S+) (\S+)$/);
   const changedAt = parseTime(time);
-  if (changedAt && isProfileId(id)) return { changedAt, id };
-  throw new Problem("INVALID_REQUEST", "Invalid cursor");
+  if (!changedAt || !isProfileId(id)) throw invalidCursor();
+  return { changedAt, id };
 }

@@ -1,7 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Context } from "../../base/context/context.ts";
 import type { Workspace } from "../../base/context/workspace.ts";
-import type { ActiveSpan, Tracing } from "../../base/observe/tracing.ts";
+import type { Tracing } from "../../base/observe/tracing.ts";
 import type { Fault } from "../../base/problem.ts";
 import { afterAll, isSliced, startTurns } from "../../base/turns.ts";
 import type { ItemNote } from "../../base/verdicts.ts";
@@ -91,7 +91,7 @@ const AT_ONCE = 2;
 export function createSetQueue(
   services: SetServices & PeopleServices & { readonly tracing: Tracing },
 ): SetQueue {
-  const queue = createSharedTransactions<SetRequest, ItemNote[], ActiveSpan>({
+  const queue = createSharedTransactions<SetRequest, ItemNote[]>({
     name: "set states",
     tracing: services.tracing,
     depth: AT_ONCE,

@@ -1,4 +1,4 @@
-import { bucketsOfIds, bucketsOfValues } from "../../database/buckets.ts";
+import { bucketsOfIds, bucketsOfValues, OF_PROFILES, ofProfiles } from "../../database/buckets.ts";
 import type { Queryable, Transaction } from "../../database/database.ts";
 import { texts, timestamps, uuids } from "../../database/parameters/typed-list.ts";
 import { deleteAllHardBounces } from "./email-list-store.ts";
@@ -19,8 +19,8 @@ export async function selectGroupStates(
   if (profileIds.length === 0) return [];
   return database.query<GroupStateRow>(
     `select profile_id as "profileId", group_id as "groupId", state from group_states
-     where workspace_id = $1 and profile_id = any($2::uuid[]) and bucket = any($3::smallint[])`,
-    [workspaceId, profileIds, bucketsOfIds(profileIds).all],
+     where ${OF_PROFILES}`,
+    ofProfiles(workspaceId, profileIds),
   );
 }
 
@@ -34,7 +34,7 @@ export async function selectStatesIn(
   if (profileIds.length === 0) return [];
   return database.query<GroupStateRow>(
     `select profile_id as "profileId", group_id as "groupId", state from group_states
-     where workspace_id = $1 and profile_id = any($2::uuid[]) and bucket = any($3::smallint[])
+     where ${OF_PROFILES}
        and group_id = any($4::text[])`,
     [workspaceId, uuids(profileIds), bucketsOfIds(profileIds).all, groupIds],
   );
@@ -101,9 +101,9 @@ export async function deleteGroupStates(
   if (profileIds.length === 0) return [];
   return tx.query<GroupStateRow>(
     `delete from group_states
-     where workspace_id = $1 and profile_id = any($2::uuid[]) and bucket = any($3::smallint[])
+     where ${OF_PROFILES}
      returning profile_id as "profileId", group_id as "groupId", state`,
-    [workspaceId, profileIds, bucketsOfIds(profileIds).all],
+    ofProfiles(workspaceId, profileIds),
   );
 }
 

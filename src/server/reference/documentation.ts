@@ -1,10 +1,9 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import Type from "typebox";
 import { packageRoot } from "../../base/package-root.ts";
 import { Problem } from "../../base/problem.ts";
 import { byAnybody, type Endpoint, endpoint } from "../../http/endpoint.ts";
-import { guidesText } from "./guides.ts";
 import { withTypeScriptSamples } from "./samples.ts";
 import { LANDING_PAGE, REFERENCE_HEADERS, REFERENCE_PAGE, REFERENCE_SCRIPT } from "./site-pages.ts";
 import { readViewer } from "./viewer.ts";
@@ -121,3 +120,50 @@ function withGuides(document: Record<string, unknown>): Record<string, unknown> 
     components: { ...components, parameters: { ...components.parameters, IdempotencyKey: key } },
   };
 }
+
+/* The guides as a part of the reference's introduction: the viewer shows and searches them with the operations. */
+
+/** In the order of the navigation. */
+export const GUIDES = [
+  "ci",
+  "engines",
+  "manifest",
+  "keys",
+  "settings",
+  "users",
+  "preference-centers",
+  "warehouse-sync",
+  "scim",
+  "translations",
+  "errors",
+  "compatibility",
+] as const;
+
+type GuideName = (typeof GUIDES)[number];
+
+/** One Markdown text of all guides of this build, with links that lead to one another. */
+function guidesText(): string {
+  const texts = new Map(
+    GUIDES.map((name) => [name, join(packageRoot(), "docs", `${name}.md`)] as const)
+      .filter(([, path]) => existsSync(path))
+      .map(([name, path]) => [name, readFileSync(path, "utf8")]),
+  );
+  return [...texts.values()].map((text) => withLinks(text, texts)).join("\n\n");
+}
+
+/** Links to other guides lead to their headings; links to other files of the repository become their names. */
+const withLinks = (text: string, texts: ReadonlyMap<GuideName, string>): string =>
+  text.replaceAll(
+    /\[([^\]]+)\]\((?!https?:|#)([^)]+)\)/g,
+    (_whole, label: string, target: string) => {
+      const name = /^([\w-]+)\.md/.exec(target)?.[1] as GuideName;
+      const title = /^# (.*)$/m.exec(texts.get(name) ?? "")?.[1];
+      return title === undefined ? label : `[${label}](#description/${slugOf(title)})`;
+    },
+  );
+
+const slugOf = (title: string): string =>
+  title
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9 -]+/g, "")
+    .replaceAll(" ", "-");

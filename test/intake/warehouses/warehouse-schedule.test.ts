@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { delayBeforeNextTry } from "../../../src/intake/warehouses/retry.ts";
+import { delayBeforeNextTry } from "../../../src/intake/warehouses/sync.ts";
 import { openDatabase } from "../../../src/server/open-database.ts";
 import { startOwnServer, workspaceAt } from "../../harness.ts";
 import { temporaryFolder } from "../../stored-rows.ts";

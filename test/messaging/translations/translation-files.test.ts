@@ -3,8 +3,7 @@ import { describe, test } from "node:test";
 import fc from "fast-check";
 import { readCsv, writeCsv } from "../../../src/messaging/translations/csv.ts";
 import type { TranslationFile } from "../../../src/messaging/translations/translation-file.ts";
-import { readXliff } from "../../../src/messaging/translations/xliff-reader.ts";
-import { writeXliff } from "../../../src/messaging/translations/xliff-writer.ts";
+import { readXliff, writeXliff } from "../../../src/messaging/translations/xliff.ts";
 import { AWKWARD_CHARACTERS, LONG_TEXT } from "../../awkward-text.ts";
 
 const locale = (localeKey: string) => ({

@@ -135,7 +135,7 @@ function refuseSecondPrimary(values: readonly Json[], path: string): void {
 }
 
 /** @throws Problem with `invalidValue` for text that no engine can store. docs/decisions/values.md */
-export function refuseUnstorable(body: JsonObject): void {
+export function refuseUnstorableMembers(body: JsonObject): void {
   const fault = findUnstorable(body, "");
   if (fault) throw scimProblem("invalidValue", `${fault.code}: ${fault.message}`);
 }

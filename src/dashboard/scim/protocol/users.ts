@@ -10,7 +10,7 @@ import { applyPatch } from "./patch.ts";
 import { readPatch, requireSchema } from "./patch-request.ts";
 import { declaredPermissions } from "./permissions.ts";
 import { SCIM_WORK_LIMIT, scimProblem, userNotFound } from "./problems.ts";
-import { refuseUnstorable } from "./read-attributes.ts";
+import { refuseUnstorableMembers } from "./read-attributes.ts";
 import { readUser } from "./read-user.ts";
 import { type Selection, selector } from "./selection.ts";
 import { userView } from "./user-view.ts";
@@ -132,7 +132,7 @@ export async function patchUser(
   selection: Selection,
 ): Promise<JsonObject> {
   const show = selector(selection, startWork(SCIM_WORK_LIMIT));
-  refuseUnstorable(body);
+  refuseUnstorableMembers(body);
   const operations = readPatch(body);
   const organisation = await directory.organisation();
   const user = await directory.change(id, (present) => {
@@ -158,6 +158,6 @@ const attributesOf = ({ attributes }: User, organisation: Organisation): UserAtt
 });
 
 function checkBody(body: JsonObject): void {
-  refuseUnstorable(body);
+  refuseUnstorableMembers(body);
   requireSchema(body, USER_SCHEMA);
 }

@@ -3,7 +3,7 @@ import {
   CustomAttribute,
   IdentifierMembers,
   StandardAttributeMembers,
-} from "../../people/profiles/described.ts";
+} from "../../people/profiles/profile-schemas.ts";
 
 /*
  * The objects of a track request as the documentation describes them. Each object is checked by hand

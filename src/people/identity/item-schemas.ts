@@ -5,7 +5,7 @@ import {
   ExternalId,
   PhoneNumber,
   UserAlias,
-} from "../profiles/described.ts";
+} from "../profiles/profile-schemas.ts";
 import { PRIORITIES } from "./selectors.ts";
 
 /*

@@ -290,7 +290,7 @@ describe("the source code structure", () => {
     );
   });
 
-  test("a store is called from its own room, and those of users and their activity from a few others", () => {
+  test("a store is called only within its room, and those of users and their activity by a few other rooms", () => {
     const wrong = callsOfStores(
       (path, store) =>
         roomOf(store) !== roomOf(path) &&

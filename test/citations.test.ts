@@ -104,7 +104,7 @@ describe("a citation in a comment", () => {
       .map((name) => join(folder, name)),
   );
 
-  test("every citation in a comment leads to an existing page or a heading of the specification", () => {
+  test("every citation in a comment names an existing page or a heading of the specification", () => {
     const faults = files.flatMap((file) =>
       faultsIn(readFileSync(join(root, file), "utf8")).map((fault) => `${file}: ${fault}`),
     );

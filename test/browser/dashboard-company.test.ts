@@ -36,7 +36,7 @@ async function cookieOf(company: readonly string[], demo: readonly string[] = []
 // Before any test: those below sign in other people meanwhile, and the provider signs in one after the other.
 const managerCookie = await cookieOf(["manage_company_settings"]);
 
-test("a person with company permissions alone has a session without a workspace, and reads what they permit", async () => {
+test("a person with only company permissions has a session without a workspace, and reads what they permit", async () => {
   const browser = await continueSession(server, managerCookie);
   const { body } = await browser.call("GET", "/dashboard/session");
   assert.deepEqual(

@@ -60,7 +60,7 @@ describe("the dashboard while the server fails", { skip }, async () => {
     await page.getByRole("heading", { level: 1, name: "Campaigns and canvases" }).waitFor();
   });
 
-  test("what was loaded stays while a refresh fails, and says that it may be out of date", async () => {
+  test("loaded data stays while a refresh fails, with a note that it may be out of date", async () => {
     const { page } = await dashboard.open(`/w/${workspace.name}/settings/teams`);
     await isLoaded(page);
     await page.route("**/teams", (route) => route.fulfill({ status: 503, json: {} }));

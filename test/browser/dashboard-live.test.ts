@@ -61,7 +61,7 @@ describe("the page of live requests", { skip }, async () => {
     await page.getByRole("button", { name: "POST /users/track" }).waitFor();
   });
 
-  test("the page of live requests says how to switch them on where they are off", async () => {
+  test("the page of live requests says how to switch them on if they are off", async () => {
     const workspace = await server.workspace();
     const { page } = await dashboard.open("/");
     await page.route("**/requests?**", (route) =>

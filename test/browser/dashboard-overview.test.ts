@@ -29,7 +29,7 @@ describe("the overview in the dashboard", { skip }, async () => {
     return workspace.name;
   }
 
-  test("the overview draws charts, names what needs attention and leads to the requests behind it", async () => {
+  test("the overview draws charts, names what needs attention and links to the requests behind it", async () => {
     const name = await busyWorkspace();
     const { page, complaints } = await dashboard.open(`/w/${name}/overview`);
     await isLoaded(page);
@@ -75,7 +75,7 @@ describe("the overview in the dashboard", { skip }, async () => {
     await page.context().close();
   });
 
-  test("the tiles of the overview stand in rows of the same length on a screen of any width", async () => {
+  test("the tiles of the overview fill rows of the same length on a screen of any width", async () => {
     const name = await busyWorkspace();
     for (const width of [390, 768, 1024, 1280, 1440, 1920]) {
       const { page } = await dashboard.open(`/w/${name}/overview`, {

@@ -132,7 +132,7 @@ describe("the dashboard and a person's permissions", { skip }, async () => {
     await assertAccessible(page);
   });
 
-  test("merging, exporting and erasing a user, and changing a state, name what is missing", async () => {
+  test("merging, exporting and erasing a user, and changing a state, name the missing permission", async () => {
     await openWith(`/users/${paths.user}?tab=subscriptions`, [...SEEING, "view_user_profile"]);
     const state = page.getByRole("combobox", { name: "State of Newsletter" });
     assert.match((await state.getAttribute("aria-description")) ?? "", /import_update_user_data/);

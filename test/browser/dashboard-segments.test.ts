@@ -169,7 +169,7 @@ describe("segments in the dashboard", { skip }, async () => {
     await assertAccessible(page);
   });
 
-  test("the catalogue lists events, attributes with their types, and products, and leads to a segment with one", async () => {
+  test("the catalogue lists events, attributes with their types, and products, and links to a segment with one", async () => {
     const { page, complaints } = await dashboard.open(`${path}/catalogue?kind=product`);
     await page.getByRole("link", { name: "shoes" }).waitFor();
     await page.getByText("Attributes", { exact: true }).click();

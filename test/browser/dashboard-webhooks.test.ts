@@ -129,7 +129,7 @@ describe("webhooks in the dashboard", { skip }, async () => {
     assert.deepEqual(complaints, []);
   });
 
-  test("a webhook that is paused in the dashboard delivers nothing until it is resumed, and then what it missed", async () => {
+  test("a webhook that is paused in the dashboard delivers nothing until it is resumed, and then the changes it missed", async () => {
     const { workspace, receiver, webhooks, id, page } = await withWebhook();
     await page.getByRole("button", { name: "Pause" }).click();
     await page.getByText("CRM is paused.").waitFor();
@@ -246,7 +246,7 @@ describe("webhooks in the dashboard", { skip }, async () => {
     assert.deepEqual([idsOf(2, 4), idsOf(4, 6)], [idsOf(0, 2), idsOf(0, 2)]);
   });
 
-  test("a webhook that is edited in the dashboard keeps its secret, and one that is removed is gone", async () => {
+  test("an edited webhook keeps its secret in the dashboard, and a removed one disappears", async () => {
     const { workspace, receiver, webhooks, id, page } = await withWebhook({
       types: ["user.created", "user.updated"],
       contact_emails: "ops@example.com",

@@ -194,7 +194,7 @@ describe("the ready page in a browser without scripts", { skip }, async () => {
     assert.equal(await page.title(), "Before");
   });
 
-  test("a refresh and pictures that Liquid writes tell no other host what a page knows of its reader", async () => {
+  test("a refresh and pictures that Liquid writes send no other host the page's data about its reader", async () => {
     const { workspace } = await withAda(server);
     const path = `/admin/v1/workspaces/${workspace.name}/preference-centers/${CENTER}`;
     const told = "https://told.example/?{{$" + "{email_address} | url_encode}}";
@@ -224,7 +224,7 @@ describe("the ready page in a browser without scripts", { skip }, async () => {
     }
   });
 
-  test("saving the form leads to the redirect URL of the preference center", async () => {
+  test("saving the form redirects to the redirect URL of the preference center", async () => {
     const { workspace } = await withAda(server);
     const path = `/admin/v1/workspaces/${workspace.name}/preference-centers/${CENTER}`;
     // Another origin, which a browser asks the policy of the page for.

@@ -80,7 +80,7 @@ describe("dashboard users that administrators manage", () => {
     assert.match(body.person.last_sign_in_at, /^\d{4}-/);
   });
 
-  test("what is read of a person can be sent back, and a change leaves what it does not name", async () => {
+  test("a resource can be sent back as it was read, and a change leaves omitted fields alone", async () => {
     const person = await create({ permissions: inDemo("dev_console") });
     const { id, given_name, family_name, display_name, department, active, permissions } = person;
     const same = await server.admin("PATCH", `${PATH}/${id}`, {

@@ -128,7 +128,7 @@ describe("the dashboard of several servers on one database", { skip }, () => {
     }
   });
 
-  test("all servers together keep so many requests in the database and no more", async () => {
+  test("all servers together keep a limited number of requests in the database", async () => {
     const { databaseUrl } = await testConfig();
     const server = await startOwnServer({ databaseUrl, liveRequests: 3 });
     const workspace = await server.workspace();

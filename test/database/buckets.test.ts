@@ -88,7 +88,7 @@ interface Row {
   readonly identifier: number;
 }
 
-test("a user's profile lies in the bucket of the first identifier, and each identifier in that of its value", async () => {
+test("a user's profile is in the bucket of the first identifier, and each identifier in that of its value", async () => {
   const server = await startOwnServer({ dataDir: await temporaryFolder() });
   const workspace = await server.workspace();
   const user = { external_id: "ada", email: "ada@example.com" };

@@ -169,7 +169,7 @@ describe("the described bodies", () => {
     });
   }
 
-  test("a group of the examples is the one that test workspaces have", () => {
+  test("a group in the examples exists in test workspaces", () => {
     assert.equal(JSON.stringify(contracts.flatMap(examplesOf)).includes(NEWSLETTER), true);
   });
 });

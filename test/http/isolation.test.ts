@@ -170,7 +170,7 @@ describe("an API key of one workspace", async () => {
 });
 
 /** Most values lie in different buckets in two workspaces, which alone would keep them apart. */
-test("an identifier that lies in the same bucket in two workspaces names a user of each of them", async () => {
+test("an identifier in the same bucket of two workspaces names a user of each of them", async () => {
   const server = await startServer();
   const [one, other] = [await server.workspace(), await server.workspace()];
   const ids = await Promise.all(

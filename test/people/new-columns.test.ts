@@ -207,7 +207,7 @@ const KEPT_BY_RESET = [
 ];
 
 describe("the reset of a workspace", () => {
-  test("a reset empties every table that has a workspace, except those of what is declared", async () => {
+  test("a reset empties every table that has a workspace, except the tables of declared resources", async () => {
     const workspace = await server.workspace();
     const id = await workspaceIdOf(workspace.name);
     const tables = new Map(
@@ -233,7 +233,7 @@ describe("the reset of a workspace", () => {
 });
 
 describe("the deletion of a workspace", () => {
-  test("a deletion empties every table that has a workspace, and the sweep removes what was written meanwhile", async () => {
+  test("a deletion empties every table that has a workspace, and the sweep removes rows that were written meanwhile", async () => {
     const workspace = await server.workspace();
     const id = await workspaceIdOf(workspace.name);
     const tables = new Map(

@@ -49,7 +49,7 @@ test("the compatibility page lists every captured call with its permission", () 
   }
 });
 
-test("no captured call takes the place of a served one, and each has a permission of its own", () => {
+test("no captured call replaces a served one, and each has a separate permission", () => {
   const served = new Set(
     ENDPOINTS.flatMap(({ contract }) =>
       pathsOf(contract).map((path) => `${contract.method} ${path}`),

@@ -143,7 +143,7 @@ describe("GET /openapi.json", () => {
     }
   });
 
-  test("every operation keeps the name by which clients call it", () => {
+  test("every operation keeps its name in clients", () => {
     const file = join(packageRoot(), "test", "server", "operation-names.txt");
     const known = readFileSync(file, "utf8").trim().split("\n").sort();
     const names = operations.map(({ key, operationId }) => `${operationId} ${key}`).sort();

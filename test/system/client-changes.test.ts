@@ -50,7 +50,7 @@ async function readToEnd(workspace: TestWorkspace, options: FollowOptions): Prom
   return all;
 }
 
-test("a reader that crashes anywhere and begins again at its stored cursor sees every change, those of each user in their order", async () => {
+test("a reader that crashes anywhere and restarts at its stored cursor sees every change, those of each user in their order", async () => {
   const workspace = await withFeed();
   const users = ["ada", "bob", "eve", "joe", "kim"];
   const steps = sized(30, 200);
@@ -137,7 +137,7 @@ test("an abort while a page is processed leaves the page, and ends the loop with
   assert.equal(requests.length, 1);
 });
 
-test("a reader whose changes are not kept any more gets an error with the oldest cursor, from which it reads on", async () => {
+test("a reader whose changes have been deleted gets an error with the oldest cursor, and continues from there", async () => {
   const workspace = await withFeed();
   await setStep(workspace, "ada", 1);
   const { cursor } = await clientOf(workspace).getChanges();

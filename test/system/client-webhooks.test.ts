@@ -196,7 +196,7 @@ describe("verifyWebhook", () => {
     });
   }
 
-  test("verifyWebhook accepts the example of the specification, and refuses what it carries", async () => {
+  test("verifyWebhook accepts the example of the specification, and refuses altered ones", async () => {
     const headers = {
       "webhook-id": "msg_p5jXN8AQM9LWM0D4loKWxJek",
       "webhook-timestamp": "1614265330",

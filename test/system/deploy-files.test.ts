@@ -219,7 +219,7 @@ describe("the Dockerfile", () => {
     failing.close();
   });
 
-  test("its last stage runs without root and copies what the package consists of", () => {
+  test("its last stage runs without root and copies the contents of the package", () => {
     assert.ok(last.includes("USER node"));
     const { files } = JSON.parse(textOf("package.json")) as { files: string[] };
     // The image compiles nothing, so it needs no types.

@@ -238,7 +238,7 @@ describe("the README and the guides", { skip: skipWithoutCurl }, () => {
     });
   }
 
-  test("what a page shows of an output is compared with what is printed, but for the parts that it marks with …", () => {
+  test("an output on a page is compared with the printed one, except for the parts that the page marks with …", () => {
     const shown = '{ "total": …,\n  "exact": true }\n…\nEnd. (1 of 2)';
     assert.ok(isPrinted(shown, '{"total":12,"exact":true}\none\ntwo\nEnd. (1 of 2)\n'));
     assert.ok(!isPrinted(shown, '{"total":12,"exact":false}\none\nEnd. (1 of 2)\n'));
@@ -246,7 +246,7 @@ describe("the README and the guides", { skip: skipWithoutCurl }, () => {
     assert.ok(!isPrinted("3 users", "13 users\n"));
   });
 
-  test("what a page shows directly after a command is found as its output, in each page that shows any", () => {
+  test("a text that a page shows directly after a command is found as its output, in each page that shows any", () => {
     const outputs = (page: string) => blocksOf(page).filter(({ isOutput }) => isOutput).length;
     assert.deepEqual(
       ["README.md", "docs/segments.md", "docs/webhooks.md", "docs/import.md"].map(outputs),

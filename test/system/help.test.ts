@@ -17,7 +17,7 @@ test("a server with an invalid setting prints the reason and exits with code 1",
 });
 
 describe("rapport settings", () => {
-  test("rapport settings lists every setting with its default, or the one that is named", async () => {
+  test("rapport settings lists every setting with its default, or the named one", async () => {
     const { code, stdout, stderr } = await runCommand(["settings"], {});
     assert.deepEqual([code, stderr], [0, ""]);
     for (const [name, { about, default: value }] of Object.entries(SETTINGS)) {
@@ -154,7 +154,7 @@ describe("rapport --help", () => {
 });
 
 describe("a command that talks to a server", () => {
-  test("a client command finds the server through RAPPORT_URL, or PORT where nothing is on disk, and explains an unreachable one", async () => {
+  test("a client command finds the server through RAPPORT_URL, or PORT if nothing is on disk, and explains an unreachable one", async () => {
     const port = String(await freePort("127.0.0.1"));
     const url = `http://127.0.0.1:${port}`;
     const cases: [environment: Record<string, string>, url: string][] = [

@@ -205,7 +205,7 @@ describe("a large CSV file with faults", () => {
   const count = (is: (n: number) => boolean): number =>
     Array.from({ length: ROWS }, (_, n) => n).filter(is).length;
 
-  test("a column whose first text comes late costs no user, and each way to read it has the verdicts that it names", async () => {
+  test("a column whose first text comes late loses no user, and each way to read it gives the named verdicts", async () => {
     const workspace = await server.workspace();
     const path = await writeLines(fileNamed("faults.csv"), lines());
     const unfit = count(isShortAt) + count(isBadAt);

@@ -149,7 +149,7 @@ const environmentOf = (config: Awaited<ReturnType<typeof keptConfig>>) => ({
   ...(config.databaseUrl !== undefined && { DATABASE_URL: config.databaseUrl }),
 });
 
-test("rapport migrate lists what it applied, and a second run reports nothing to do", async () => {
+test("rapport migrate lists the migrations it applied, and a second run reports nothing to do", async () => {
   const environment = environmentOf(await keptConfig());
   const first = await runCommand(["migrate"], environment);
   const made = ENGINE === "embedded" ? "Nothing to do.\n" : `${FILES.join("\n")}\n`;

@@ -9,7 +9,7 @@ import { temporaryFolder } from "../stored-rows.ts";
 /** They start servers, and use `ps`, `promtool`, `curl` and a browser where there are any. */
 const FILES = ["system/workers", "system/monitoring", "system/guides", "browser/dashboard-pages"];
 
-test("tests pass where no program but Node, npm and a shell can be found", async () => {
+test("tests pass on a machine with only Node, npm and a shell", async () => {
   const folder = await temporaryFolder();
   for (const program of ["node", "npm", "npx", "sh", "bash"]) {
     const place = execFileSync("sh", ["-c", `command -v ${program}`], { encoding: "utf8" });

@@ -147,7 +147,7 @@ describe("both packages in a project", () => {
     });
   }
 
-  test("the packed package.json has no scripts and asks only for what the bundle does not hold", () => {
+  test("the packed package.json has no scripts and requires only packages that the bundle does not contain", () => {
     const [server, client] = [describedBy("rapport-server"), describedBy("rapport-client")];
     for (const each of [server, client]) {
       const { scripts, devDependencies, overrides, workspaces } = each;
@@ -161,7 +161,7 @@ describe("both packages in a project", () => {
     ]);
   });
 
-  test("npx rapport-server runs our command line as it is built in the clone, and the installed package's in a project", async () => {
+  test("npx rapport-server runs the built command line in a clone, and the installed package's in a project", async () => {
     const { version } = describedBy("rapport-server");
     const bin = join(project, "node_modules", ".bin");
     await mkdir(bin, { recursive: true });

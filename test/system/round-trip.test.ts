@@ -208,10 +208,10 @@ describe("a workspace that is exported and imported into an empty one", () => {
     }
   }
 
-  test("a workspace exported as CSV is imported again with the same rows, whatever types its values have", () =>
+  test("a workspace exported as CSV is imported again with the same rows, for values of any type", () =>
     comesBackThrough("csv"));
 
-  test("a workspace exported as Parquet is imported again with the same rows, whatever types its values have", () =>
+  test("a workspace exported as Parquet is imported again with the same rows, for values of any type", () =>
     comesBackThrough("parquet"));
 
   test("two exports of the same content as CSV are equal, with a column for each field that users have", async () => {

@@ -36,7 +36,7 @@ import {
 } from "./sealing-servers.ts";
 
 describe("secrets that are stored", () => {
-  test("stand in no row, no log line and no response, and syncs and links work after a restart", async () => {
+  test("appear in no row, no log line and no response, and syncs and links work after a restart", async () => {
     const settings = await onOneDatabase();
     const first = await start(settings(OLD));
     await first.admin("POST", "/admin/v1/apply", manifest());

@@ -151,7 +151,7 @@ async function assertRefused({ check, environment, message }: Reason): Promise<v
 }
 
 describe("rapport doctor and rapport serve", () => {
-  test("doctor reports each setting or file for which serve does not start, in the same words", async () => {
+  test("doctor reports each setting or file that keeps serve from starting, in the same words", async () => {
     for (const { check, environment, message } of OF_SETTINGS) {
       const dataDir = join(await temporaryFolder(), "data");
       await assertRefused({ check, environment: { DATA_DIR: dataDir, ...environment }, message });
@@ -160,7 +160,7 @@ describe("rapport doctor and rapport serve", () => {
     assert.deepEqual([...covered].sort(), [...Object.keys(SETTING_CHECKS), "settings"].sort());
   });
 
-  test("doctor reports what the database has against a start, in the words of serve, and changes nothing", async () => {
+  test("doctor reports faults of the database that keep serve from starting, in the same words, and changes nothing", async () => {
     const engine = await engineOf();
     const first = await file("first.json", JSON.stringify(manifest({ api_keys: KEYS })));
     const started = { ...engine, SECRET_KEY: KEY };

@@ -177,7 +177,7 @@ describe("startRapport", () => {
 });
 
 describe("the package", () => {
-  test("holds what a server needs and nothing of its development", async () => {
+  test("contains everything that a server needs and nothing of its development", async () => {
     const { stdout } = await run("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], {
       cwd: packageRoot(),
     });

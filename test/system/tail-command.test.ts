@@ -73,7 +73,7 @@ describe("rapport tail", () => {
     }
   });
 
-  test("rapport tail prints rejected items with --details, JSON with --json, and only what the filters name", async () => {
+  test("rapport tail prints rejected items with --details, JSON with --json, and only requests that match the filters", async () => {
     const workspace = await server.workspace();
     const bad = () =>
       workspace.track({ events: [{ external_id: "bob", name: "opened", time: "yesterday" }] });
@@ -93,7 +93,7 @@ describe("rapport tail", () => {
     assert.equal(JSON.parse(stdout).status, 201);
   });
 
-  test("rapport tail explains a wrong filter, a wrong workspace, a server without live requests, and one that is not there", async () => {
+  test("rapport tail explains a wrong filter, a wrong workspace, a server without live requests, and a missing server", async () => {
     const { name } = await server.workspace();
     const run = (url: string, ...args: string[]) =>
       runCommand(["tail", "--url", url, ...args], { ADMIN_TOKEN: server.adminToken });

@@ -257,7 +257,7 @@ describe("the libraries of OpenTelemetry", () => {
     assert.ok(sent.includes("\x0a\x19rapport_track_items_total"));
   });
 
-  test("the variables of one signal turn on that signal alone, and one that cannot be meant is refused", () => {
+  test("the variables of one signal turn on that signal alone, and an impossible one is refused", () => {
     const telemetryOf = (settings: Record<string, string>) => {
       const { traces, metrics } = readConfig(settings).telemetry ?? {};
       return [traces, metrics];

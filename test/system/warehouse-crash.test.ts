@@ -134,7 +134,7 @@ describe("a sync whose process is killed again and again", () => {
     await server.end("SIGTERM");
   });
 
-  test("a sync whose server is killed is resumed by another server process on the same database", {
+  test("a sync with a killed server is resumed by another server process on the same database", {
     skip: ENGINE === "embedded" && "the embedded engine serves one process",
   }, async () => {
     const environment = await place();

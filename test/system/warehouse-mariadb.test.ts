@@ -235,7 +235,7 @@ describe("a real MariaDB", { skip }, async () => {
     }
   });
 
-  test("names of MariaDB in backticks are read, whatever is in them", async () => {
+  test("names of MariaDB in backticks are read with any characters", async () => {
     await mariadb.run("create database `odd db`");
     await mariadb.run(
       "create table `odd db`.`select ``1`` from` (`Updated_At` datetime, `External_Id` text, `Payload` json, `a``b` int)",

@@ -226,7 +226,7 @@ describe("an audit", () => {
     assert.deepEqual([code, stderr], [0, ""]);
   });
 
-  test("32 concurrent readers are recorded in two transactions, each with a row of its own in the chain", async () => {
+  test("32 concurrent readers are recorded in two transactions, each with its own row in the chain", async () => {
     const workspace = await server.workspace();
     const path = `/admin/v1/workspaces/${workspace.name}/users`;
     const count = async () =>

@@ -119,7 +119,7 @@ describe("a job", () => {
     assert.deepEqual(done.sort(), subjects.sort());
   });
 
-  test("a worker that stood still past its lease does not start a job again that it is still running", async () => {
+  test("a worker that was paused past its lease does not start a second run of a job that it is still running", async () => {
     const name = newKind();
     const [begun, release] = [event(), event()];
     let [runs, reads] = [0, 0];

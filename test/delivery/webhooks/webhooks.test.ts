@@ -121,7 +121,7 @@ describe("a webhook", () => {
     assert.ok(!JSON.stringify(hooks).includes("whsec_"));
   });
 
-  test("a URL that leads to a private address is refused when the webhook is declared, with the field", async () => {
+  test("a URL that resolves to a private address is refused when the webhook is declared, with the field", async () => {
     const workspace = await server.workspace();
     const { path } = webhooksOf(server, workspace);
     for (const url of ["http://127.0.0.2/", "http://[::1]/", "http://169.254.169.254/latest"]) {

@@ -124,7 +124,7 @@ describe("invalid objects in a track request", () => {
     assert.deepEqual([ada?.custom_events[0].count, ada?.purchases[0].count], [1, 1]);
   });
 
-  test("track errors keep the index at which an object was sent, even if some fail only when applied", async () => {
+  test("track errors keep the original index of an object, even if some fail only when applied", async () => {
     const workspace = await server.workspace();
     const answer = await workspace.track({
       attributes: [

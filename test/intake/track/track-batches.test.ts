@@ -139,7 +139,7 @@ test("email states end the same in one request as in separate requests", async (
   await fc.assert(fc.asyncProperty(lists, sameTogether), { numRuns: sized(6, 25) });
 });
 
-test("an email state that a request sets again counts from its last object, whatever the request set in between", async () => {
+test("an email state that a request sets again counts from its last object, even if the request set another in between", async () => {
   const email = "x@example.com";
   const set = (email_subscribe: string) => ({ external_id: "a", email, email_subscribe });
   const pending = { external_id: "b", email_subscribe: "opted_in" };

@@ -42,7 +42,7 @@ describe("an event", () => {
     assert.equal((await eventsOf(workspace))[0].count, 5);
   });
 
-  test("first and last hold the earliest and latest time of an event, whatever order the events arrive in", async () => {
+  test("first and last hold the earliest and latest time of an event that arrives in any order", async () => {
     const workspace = await server.workspace();
     const at = (time: string) => ({ ...EVENT, time });
     await send(workspace, at("2026-01-02T00:00:00Z"));

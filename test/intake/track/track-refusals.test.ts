@@ -61,7 +61,7 @@ test("attributes, events or purchases that are not an array are refused by name"
   }
 });
 
-test("a track request with a misspelt list is told which one was meant", async () => {
+test("a track request with a misspelled list gets the right name as a suggestion", async () => {
   const workspace = await server.workspace();
   const { status, body } = await workspace.track({ event: [{ external_id: "ada" }], other: 1 });
   assert.equal(status, 400);

@@ -189,7 +189,7 @@ describe("a row that cannot be synced", () => {
     assert.deepEqual([run.job_status, rows[0]?.field], ["partial", "a"]);
   });
 
-  test("a run in which every row fails ends as error", async () => {
+  test("a run ends as error if every row fails", async () => {
     const { syncWithLog } = await startTable(TIMED, `(${AT}, 'u', 'x'), (${AT}, 'v', 'y')`);
     const { run, rows } = await syncWithLog();
     assert.deepEqual(

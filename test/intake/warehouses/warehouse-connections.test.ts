@@ -192,7 +192,7 @@ describe("a connection of the company", () => {
   });
 });
 
-describe("what a role in a workspace reaches", () => {
+describe("the reach of a role in a workspace", () => {
   test("a connection that lists the workspace works, and the run names no host of it", async () => {
     const workspace = await server.workspace();
     const member = await memberOf(workspace.name);

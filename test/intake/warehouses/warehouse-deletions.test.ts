@@ -124,7 +124,7 @@ describe("deletion rows", () => {
     assert.deepEqual(await presentOf(integration, "a", "b"), ["b"]);
   });
 
-  test("a run whose deletion rows all fail ends as error", async () => {
+  test("a run ends as error if all of its deletion rows fail", async () => {
     const integration = await startDeletions();
     await integration.add(`${AT}, null`);
     const { run, rows } = await integration.syncWithLog();

@@ -171,7 +171,7 @@ test("the first page of bigquery is asked for again after a cut", async () => {
   assert.deepEqual([run.job_status, run.rows_synced], ["success", 250], `${run.message}`);
 });
 
-test("a link of a warehouse on a public host leads to no private one, and not out of its encryption", async () => {
+test("a link of a warehouse on a public host reaches no private host, and stays encrypted", async () => {
   const clientOf = (base: string) =>
     createClient({
       label: "Databricks",

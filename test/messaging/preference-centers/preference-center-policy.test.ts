@@ -41,7 +41,7 @@ describe("the hosts of pictures and fonts", () => {
     assert.doesNotMatch(policy, /https?:|\*/);
   });
 
-  test("a page loads pictures from the host of the logo and from those of page_image_hosts, over https", async () => {
+  test("a page loads pictures from the host of the logo and from page_image_hosts, over https", async () => {
     const workspace = await workspaceWith({
       brand: { logo_url: "https://logo.example:8443/a.png" },
       page_image_hosts: ["cdn.acme.example", "*.images.example:444"],
@@ -143,7 +143,7 @@ describe("pages that lead elsewhere", () => {
     }
   });
 
-  test("<meta http-equiv> that says what the headers say is accepted with a warning", async () => {
+  test("<meta http-equiv> that repeats a header is accepted with a warning", async () => {
     const workspace = await workspaceWith({});
     const id = await createCenter(workspace, {
       preference_center_page_html: `<meta http-equiv="Content-Type" content="text/html; charset=utf-8">`,

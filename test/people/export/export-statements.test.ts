@@ -55,7 +55,7 @@ test("an export of 50 profiles with all default fields takes as many statements 
   assert.equal(await statementsOf({ external_ids: names(50) }), 4);
 });
 
-test("exports that wait at the same time share their statements, whatever fields each asks for", async () => {
+test("exports that wait at the same time share their statements, even with different fields", async () => {
   const [first, second, third] = [names(50).slice(0, 20), names(50).slice(10, 40), "user-45"];
   const requests = [{ external_ids: first }, { external_ids: second }, { external_ids: third }];
   assert.equal(await statementsOf(...requests), 4);

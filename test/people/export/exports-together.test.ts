@@ -48,7 +48,7 @@ describe("exports that arrive at the same time", () => {
     }
   });
 
-  test("each get what they would get alone: their users in order, their fields and their unknown ids", async () => {
+  test("each return the same as alone: their users in order, their fields and their unknown ids", async () => {
     const requests = [
       ...Array.from({ length: 20 }, (_, index) => ({
         external_ids: [...names(50).slice(index, index + 30), `nobody-${index}`],
@@ -63,7 +63,7 @@ describe("exports that arrive at the same time", () => {
     assert.deepEqual(atOnce, oneByOne);
   });
 
-  test("get what they would get alone where they are too large to be read together", async () => {
+  test("return the same as alone if they are too large to be read together", async () => {
     const large = await server.workspace();
     await makeLarge(large, 50, 20_000);
     const requests = Array.from({ length: 6 }, (_, index) => ({

@@ -218,7 +218,7 @@ describe("a dry run", () => {
     assert.deepEqual(await everybody(workspace), before);
   });
 
-  test("a dry run of an identification reports what would be left behind", async () => {
+  test("a dry run of an identification reports the data that would be left behind", async () => {
     const workspace = await server.workspace();
     await makeUsers(workspace, id("ada"), { ...byAlias("a"), plan: "x" });
     const request = {

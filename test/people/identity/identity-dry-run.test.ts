@@ -94,7 +94,7 @@ function checkResults(effects: readonly Record<string, any>[], kept: Record<stri
   }
 }
 
-test("a dry run changes nothing and reports what the request then does", async (t) => {
+test("a dry run changes nothing and reports what the real request does", async (t) => {
   t.diagnostic(`seed ${SEED}`);
   const workspace = await server.workspace();
   const random = randomFrom(SEED);

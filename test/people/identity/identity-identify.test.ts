@@ -224,7 +224,7 @@ describe("emails_to_identify and phone_numbers_to_identify", () => {
     assert.equal((await userOf(workspace, "bob"))?.email, "bob@example.com");
   });
 
-  test("identify processes aliases before emails, whatever their order in the request", async () => {
+  test("identify processes aliases before emails, in any order of the request", async () => {
     const workspace = await server.workspace();
     await makeUsers(workspace, { ...byAlias("a"), email: "a@example.com" });
     const answer = await skips(

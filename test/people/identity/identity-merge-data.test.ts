@@ -171,7 +171,7 @@ describe("subscription states in a merge", () => {
     assert.equal((await merged(server, {}, other)).email_subscribe, "unsubscribed");
   });
 
-  test("after a merge, a pending email state applies to an email address that has no state of its own", async () => {
+  test("after a merge, a pending email state applies to an email address without a state", async () => {
     const waiting = { attributes: { email_subscribe: "unsubscribed" } };
     const address = { attributes: { email: "k@example.com" } };
     assert.equal((await merged(server, address, waiting)).email_subscribe, "unsubscribed");

@@ -187,7 +187,7 @@ describe("a merge decides where the ids of both users lead", () => {
     assert.deepEqual(countsOf(await userOf(workspace, "k")), { k: 1, m: 1 });
   });
 
-  test("the platform_id of a merged user leads to the kept user in export and track", async () => {
+  test("the platform_id of a merged user identifies the kept user in export and track", async () => {
     const workspace = await withUsers(["m", "k"]);
     const platform_id = await platformIdOf(workspace, "m");
     await succeeds(merge(workspace, [[id("m"), id("k")]]));
@@ -233,7 +233,7 @@ describe("a merge decides where the ids of both users lead", () => {
   });
 });
 
-describe("with redirect_merged_ids the merged external_id leads to the kept user", () => {
+describe("with redirect_merged_ids the merged external_id identifies the kept user", () => {
   const withRedirects = (...names: string[]) => withUsers(names, { redirect_merged_ids: true });
 
   test("a redirected external_id works in track and export, and the kept user keeps its own", async () => {

@@ -165,7 +165,7 @@ describe("merges that wait together", () => {
     assert.equal(entries[0]?.mergedProfileId, entries[1]?.profileId);
   });
 
-  test("are written alone where one of them cannot be written", async () => {
+  test("are written alone if one of them cannot be written", async () => {
     const [a, b] = (await makeUsers(2)) as [string, string];
     const mergeQueue = createMergeQueue({ ...services(database), tracing: NO_TRACING });
     const refusal = new Error("refused");

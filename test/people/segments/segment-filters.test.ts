@@ -297,7 +297,7 @@ describe("a filter that cannot be read", () => {
     [{}, /^'filter' must have one subject: attribute, custom_attribute, event/],
     [{ attribute: "country", event: "x" }, /^'filter' must have one subject/],
     [{ attribute: "shoe", equals: 1 }, /^'filter.attribute' must be one of external_id, /],
-    [{ attribute: "email_subscribe", equals: "x" }, /is a subject of its own: email_subscription/],
+    [{ attribute: "email_subscribe", equals: "x" }, /has its own subject: email_subscription/],
     [{ attribute: "country" }, /^'filter' needs a comparator: equals, /],
     [{ attribute: "country", more_than: 5 }, /^'filter.more_than' is no comparator here: equals, /],
     [

@@ -274,7 +274,7 @@ const isPlace = (field: string): boolean =>
   !(NO_PLACES.has(lastName(field)) || NO_PLACES_HERE.has(field) || lastName(field) === "name") ||
   field.startsWith("putIntegration body.warehouse.");
 
-describe("what a role in a workspace reaches", () => {
+describe("the reach of a role in a workspace", () => {
   for (const field of FIELDS.filter(isPlace)) {
     test(`${field} leads to nothing that is not the caller's`, async () => {
       const run = caseOf(field);
@@ -284,7 +284,7 @@ describe("what a role in a workspace reaches", () => {
     });
   }
 
-  test("every operation of a workspace refuses the name of another one as it refuses that of none", async () => {
+  test("every operation of a workspace refuses the name of another workspace like an unknown name", async () => {
     const other = await server.workspace();
     for (const contract of OPERATIONS.filter(({ access }) => access.by === "administrator")) {
       const [path = ""] = pathsOf(contract);
@@ -332,7 +332,7 @@ describe("a name that leads elsewhere after it was declared", () => {
     });
   }
 
-  test("a webhook does not call it, and its deliveries say what they say of a name that leads nowhere", async () => {
+  test("a webhook does not call it, and its deliveries report it like an unknown name", async () => {
     const owner = await someone();
     const errors = [];
     for (const [name, later] of [

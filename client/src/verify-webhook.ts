@@ -21,7 +21,7 @@ export type WebhookRequest = (
   | { readonly secrets: readonly string[] }
 ) & {
   readonly headers: WebhookHeaders;
-  /** As it was received, not parsed and written again. */
+  /** As received, not parsed and written again. */
   readonly body: string | Uint8Array | ArrayBuffer;
 };
 
@@ -54,7 +54,8 @@ const MOST_SIGNATURES = 10;
 const SIGNATURE = /^v1,([A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=)$/;
 
 /**
- * Checks that a request comes from the webhook whose secret this is, unchanged and less than five minutes ago.
+ * Checks that a request comes from the webhook with this secret, unchanged and less than five
+ * minutes ago.
  *
  * The same delivery may come again, with the same `webhook-id`, and each change has its own `id`.
  *
@@ -74,7 +75,7 @@ export async function verifyWebhook(request: WebhookRequest): Promise<WebhookPay
   if (!(await isSigned(keys, signatures, signed))) {
     throw new WebhookError(
       "WRONG_SIGNATURE",
-      "No signature matches. Check the secret, and pass the body as it was received.",
+      "No signature matches. Check the secret, and pass the body as received.",
     );
   }
   return readPayload(content);

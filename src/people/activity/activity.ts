@@ -115,11 +115,11 @@ export interface RecentPurchases {
 
 /** A part of a history, newest first; undefined members do not narrow. */
 export interface TimelineRange {
-  /** Only what has a time and id before these; the id decides between equal times. */
+  /** Only entries whose time and id come before these; the id decides between equal times. */
   readonly before: { readonly at: Date; readonly id: string } | undefined;
   /** Included. */
   readonly since: Date | undefined;
-  /** Of events: only those of this name. */
+  /** For events: only those with this name. */
   readonly event?: string | undefined;
   readonly limit: number;
 }

@@ -134,7 +134,7 @@ export const selectProductSummaries = (
     [workspaceId, profileId, productId, bucketOfId(profileId)],
   );
 
-/** How many purchases of each product fall into each of the windows, and what they cost. */
+/** Counts and sums the purchases of each product in each of the windows. */
 export async function selectRecentPurchases(
   database: Queryable,
   workspaceId: number,

@@ -27,8 +27,8 @@ export interface SmallActivity {
 }
 
 /**
- * Reads these parts of the activity in one statement, without measuring it beforehand: what it reads at most is
- * bounded.
+ * Reads these parts of the activity in one statement, without measuring them first: the statement
+ * has a bound.
  *
  * @returns undefined if there is more than that: then measure first.
  */

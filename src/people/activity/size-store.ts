@@ -42,7 +42,7 @@ export const measureActivityOfEach = (
 const THEIRS =
   "workspace_id = $1 and profile_id = any($2::uuid[]) and bucket = any($3::smallint[])";
 
-/** With the bucket in each part, so that Citus adds up on its nodes. */
+/** Each part has the bucket, so that Citus adds up on its nodes. */
 const PARTS = `
   select 'custom_events' as part, bucket, profile_id as id, octet_length(name) + 120 as bytes
   from event_summaries where ${THEIRS}

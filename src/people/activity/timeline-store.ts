@@ -58,7 +58,7 @@ export async function selectMessagesBefore(
   );
 }
 
-/** The conditions of a range, whose values follow four others in the order of `valuesOf`. */
+/** The conditions of a range. Their values follow four others, in the order of `valuesOf`. */
 const within = (
   time: string,
   id: string,

@@ -21,7 +21,10 @@ export interface CatalogueCount extends CountKey {
 
 const DAY_MS = 86_400_000;
 
-/** Adds counts, all of them different, to what is stored. Sorted, so that processes never wait for each other in a circle. */
+/**
+ * Adds counts to the stored ones; each name occurs once. Sorted, so that processes never wait for
+ * each other in a circle.
+ */
 export async function addCounts(tx: Transaction, counts: readonly CatalogueCount[]): Promise<void> {
   if (counts.length === 0) return;
   const columns = [
@@ -86,7 +89,7 @@ export interface CatalogueEntry {
   /** Null if nothing was sent since names are counted. */
   readonly firstSeen: Date | null;
   readonly lastSeen: Date | null;
-  /** Of an attribute, the most frequent first. */
+  /** For an attribute, the most frequent type first. */
   readonly types: readonly { readonly type: DataType; readonly seen: number }[];
 }
 
@@ -141,7 +144,7 @@ export async function deleteOldDays(database: Queryable, before: Date): Promise<
   ]);
 }
 
-/** Enters the names in use whose counts a crash has lost. */
+/** Adds names in use whose counts were lost in a crash. */
 export async function insertMissingNames(database: Queryable): Promise<void> {
   await database.query(
     `insert into catalogue (workspace_id, kind, name, data_type, seen)

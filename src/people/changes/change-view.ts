@@ -114,7 +114,7 @@ const FORMS = [
     export_id: Type.String({ description: "The export.", format: "uuid" }),
     segment_id: Type.String(),
     object_prefix: Type.String({
-      description: "What the names of its objects begin with.",
+      description: "The prefix of its objects' names.",
       examples: ["exports/2026-01-31"],
     }),
     status: Type.Enum(["success", "error"], { description: "How the export ended." }),

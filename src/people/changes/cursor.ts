@@ -17,7 +17,7 @@ export const writeCursor = ({ id, feed }: Pick<Workspace, "id" | "feed">, positi
 
 /**
  * @returns undefined where the feed was off since.
- * @throws Problem INVALID_REQUEST for what is no cursor of this workspace.
+ * @throws Problem INVALID_REQUEST if it is not a cursor of this workspace.
  */
 export function readCursor(
   { id, feed }: Pick<Workspace, "id" | "feed">,

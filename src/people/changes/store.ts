@@ -62,7 +62,7 @@ async function moveHeads(
   );
 }
 
-/** Leaves a gap after all changes so far: whoever has read them learns that something is missing. */
+/** Leaves a gap after all changes so far, so that readers learn that something is missing. */
 export const skipPositions = (tx: Transaction, workspaceId: number): Promise<void> =>
   moveHeads(
     tx,
@@ -96,7 +96,8 @@ export async function insertBatches(
       batches.map(({ behindBytes }) => behindBytes),
       uuids(batches.map(({ batchId }) => batchId)),
       batches.map(({ people }) => `{${people.join()}}`),
-      // JSON has no line breaks of its own. An array would escape every quote: two thirds of what this statement took.
+      // JSON contains no line breaks, so a line break separates changes. An array would escape
+      // every quote: two thirds of what this statement took.
       batches.map(({ body }) => body).join("\n"),
       smallints([...new Set(batches.map(({ bucket }) => bucket))]),
       epoch,
@@ -347,7 +348,7 @@ export async function deleteBatches(
   );
 }
 
-/** Some of the users whose changes are yet to be deleted. */
+/** Up to a number of users whose changes are to be deleted. */
 export async function selectAllErased(
   database: Queryable,
   workspaceId: number,

@@ -23,8 +23,8 @@ export interface StreamServices {
 }
 
 /**
- * Streams all rows of a kind as they are at one moment, one JSON object a line. The last line is
- * `{"export":{"complete":true,"rows":N}}`: where it is missing, the export broke off.
+ * Streams all rows of a kind from one snapshot, one JSON object per line. The last line is
+ * `{"export":{"complete":true,"rows":N}}`: without it the export is incomplete.
  *
  * @throws Problem INVALID_REQUEST for a filter; UNAVAILABLE while as many exports run as may.
  */

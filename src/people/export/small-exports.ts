@@ -22,7 +22,7 @@ export interface Exported {
 
 export interface SmallExports {
   /**
-   * Reads an export together with others that wait, at one moment.
+   * Reads an export together with others that wait, from one snapshot.
    *
    * @returns undefined if something is too large to be read without measuring it first.
    * @throws Problem INVALID_REQUEST over the budget of an export.

@@ -57,7 +57,7 @@ export async function sourcesOf(
   return withEmailStates(tx, workspace, stored, fields);
 }
 
-/** Adds the states of addresses to users that were read, where a field shows them. */
+/** Adds the states of addresses to users that were read, if a field shows them. */
 export async function withEmailStates(
   tx: Queryable,
   workspace: Workspace,

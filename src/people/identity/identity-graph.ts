@@ -27,7 +27,7 @@ export interface Person {
   /** Undefined if the request created the user. */
   readonly stored: ProfileRow | undefined;
   fields: ProfileFields;
-  /** The merged profiles whose ids lead here. */
+  /** The merged profiles whose ids identify this one. */
   redirects: readonly Redirect[];
   /** The place in the order of updates: the highest is the most recently updated. */
   rank: number;
@@ -60,7 +60,7 @@ export type Change =
 export interface GraphChanges {
   readonly created: readonly NewProfile[];
   readonly replaced: readonly NewProfile[];
-  /** Every stored profile that is written to or removed, as it was read. */
+  /** Every stored profile that is changed or removed, as it was read. */
   readonly touched: readonly ProfileRow[];
   readonly removedIds: readonly string[];
   readonly addedIdentifiers: readonly FoundIdentifier[];
@@ -81,7 +81,7 @@ export interface IdentityGraph {
   identify(person: Person, externalId: string): Change;
   /** Merges one user into another; the merged one is removed. */
   merge(kept: Person, merged: Person, extent: Extent): Change;
-  /** Gives a user a different, free external_id; the old one still leads to the user. */
+  /** Gives a user a different, free external_id; the old one still identifies the user. */
   renameExternalId(person: Person, externalId: string): void;
   /** Removes the redirect from an external_id to this user. */
   removeRedirect(person: Person, externalId: string): void;
@@ -94,13 +94,15 @@ export interface IdentityGraph {
 export interface GraphOptions {
   /** Creates the id of a profile in the bucket of its first identifier. */
   newId(firstIdentifier: string): string;
-  /** Whether the external_id of a merged user leads to the kept one (redirect_merged_ids). */
+  /**
+   * Whether the external_id of a merged user still identifies the kept one (redirect_merged_ids).
+   */
   readonly redirects: boolean;
 }
 
 /**
  * @param rows the profiles of the graph, the most recently updated first.
- * @param merged the merged profiles that lead to them.
+ * @param merged the merged profiles whose ids identify them.
  */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: the operations share the maps of the graph, which nothing else may touch.
 export function createGraph(
@@ -157,7 +159,7 @@ export function createGraph(
   }
 
   /**
-   * A state that waited for an address counts for the address, unless a newer one is stored
+   * A pending state applies to the address, unless a newer one is stored
    * (docs/decisions/email-state.md).
    */
   function linkEmailState(fields: ProfileFields): ProfileFields {
@@ -271,7 +273,7 @@ export const nameOf = (person: Person): Name => ({
 const redirectsTo = (person: Person): MergedProfile[] =>
   person.redirects.map((each) => ({ ...each, keptProfileId: person.id }));
 
-/** Everything that leads to a profile, as stored in the index of identifiers. */
+/** Every identifier of a profile, as stored in the index of identifiers. */
 function identifiersOf({ fields, redirects }: Pick<Person, "fields" | "redirects">): Identifier[] {
   const { externalId, aliases, email, phone } = fields;
   const externalIds = [externalId, ...redirects.map((each) => each.externalId)];

@@ -11,7 +11,7 @@ import {
 } from "./change-identities.ts";
 import { type ItemResult, type Preview, pageOfResults } from "./preview.ts";
 
-/* What requests about identities have in common: lists of items with a verdict on each. */
+/* Shared parts of requests about identities: lists of items with a verdict on each. */
 
 /** spec: Limits. */
 export const MOST_ITEMS = 50;
@@ -82,8 +82,8 @@ export interface Notes {
 /**
  * Applies all items of a request, or none: one faulty item refuses the whole request.
  *
- * @param preview reports what would happen, instead.
- * @param change carries the changes out: in a transaction of their own, unless told otherwise.
+ * @param preview reports the effects, without changing anything.
+ * @param change applies the changes, by default in a separate transaction.
  * @returns how many items were accepted, with or without effect, and what to report about them.
  * @throws Problem INVALID_REQUEST listing every faulty item with its array and index.
  */

@@ -4,11 +4,11 @@ import type { Done, Result } from "./change-identities.ts";
 import type { Effect } from "./combine/effects.ts";
 import type { Name } from "./identity-graph.ts";
 
-/* What a dry run responds: item by item what would happen, in pages where the users are large. */
+/* The response of a dry run: the effects of each item, in pages if the users are large. */
 
 /** A dry run that is asked for. */
 export interface Preview {
-  /** Where the page begins. */
+  /** The start of the page. */
   readonly cursor: string | undefined;
 }
 

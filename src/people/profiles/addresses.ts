@@ -5,9 +5,9 @@ import { describeValue } from "../../base/values/describe-value.ts";
 import { refusedAt } from "../../base/values/findings.ts";
 
 /**
- * Checks an email address, as an attribute and as an identifier; returns it as it was given.
- * Fault `EMAIL_BAD_FORMAT`, in the words that clients match. At most 254 characters, the longest
- * that a mail server must accept; letters beyond ASCII are accepted on both sides of the @.
+ * Checks an email address, as an attribute and as an identifier; returns it unchanged. Fault
+ * `EMAIL_BAD_FORMAT`, in the words that clients match. At most 254 characters, the longest that a
+ * mail server must accept; letters beyond ASCII are accepted on both sides of the @.
  */
 export function checkEmail(value: unknown): Checked<string> {
   // The library throws at a lone surrogate.
@@ -28,7 +28,7 @@ export function checkEmail(value: unknown): Checked<string> {
  * are valid, checked with the library's complete data: its smaller sets accept numbers that do not
  * exist and refuse landlines. spec: User identifiers.
  *
- * @param country the ISO 3166-1 code of the country whose local numbers are accepted too, if any.
+ * @param country the ISO 3166-1 code of a country whose local numbers are accepted too.
  */
 export function checkPhone(value: unknown, country?: string): Checked<string> {
   const number = typeof value === "string" ? readPhone(value, country) : undefined;

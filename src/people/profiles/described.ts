@@ -197,7 +197,7 @@ const Scalars = (description: string) =>
 
 const ArrayChange = Type.Object(
   {
-    add: Scalars("Elements to add, where they are not present."),
+    add: Scalars("Elements to add if they are missing."),
     remove: Scalars("Elements to remove."),
   },
   {

@@ -16,7 +16,7 @@ export interface Alias {
   readonly alias_label: string;
 }
 
-/** How a request names a person, with what a new profile would take from it. */
+/** A request's name for a person, with the values that a new profile would take from it. */
 export type PersonIdentifier =
   | { readonly kind: "external_id"; readonly value: string }
   | { readonly kind: "alias"; readonly value: string; readonly alias: Alias }
@@ -40,7 +40,7 @@ export const aliasValue = ({ alias_name, alias_label }: Alias): string =>
 /** ASCII's unit separator. */
 export const ALIAS_SEPARATOR = "\u001f";
 
-/** The alias whose `aliasValue` this is. */
+/** The alias that `aliasValue` encodes as this text. */
 export function readAliasValue(value: string): Alias {
   const colon = value.lastIndexOf(":");
   const labelAt = colon - Number(value.slice(colon + 1));
@@ -124,7 +124,7 @@ export interface ProfileNames {
   readonly phone: string | null;
 }
 
-/** The one identifier by which a track request names the user. */
+/** The single identifier by which a track request names the user. */
 export function identifierOf({ externalId, aliases, email, phone }: ProfileNames): object {
   if (externalId !== null) return { external_id: externalId };
   const [alias] = aliases;

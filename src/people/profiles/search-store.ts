@@ -9,7 +9,7 @@ export interface IdentifierRange {
   readonly from: string;
   /** Not included. */
   readonly below: string;
-  /** Only what comes after this one. */
+  /** Only entries after this one. */
   readonly after: { readonly value: string; readonly profileId: string } | undefined;
   readonly limit: number;
 }

@@ -15,7 +15,7 @@ export interface FoundIdentifier extends Identifier {
 /**
  * Adds identifiers; waits for a transaction that is about to add the same.
  *
- * @throws a serialization failure if one that must be unique has an owner by now.
+ * @throws a serialization failure if one that must be unique already has an owner.
  */
 export async function insertIdentifiers(
   tx: Transaction,
@@ -74,7 +74,7 @@ export async function deleteIdentifiers(
   );
 }
 
-/** A profile as it is stored. */
+/** A profile as stored. */
 export interface ProfileRow {
   readonly id: string;
   readonly version: number;
@@ -92,7 +92,7 @@ export interface ProfileRow {
 const BARE_COLUMNS = `profile_id as id, version, external_id as "externalId", email, phone,
   (extract(epoch from updated_at at time zone 'UTC') * 1000000)::bigint as "updatedAtMicros"`;
 
-/** What is read of profiles: everything, all but the attributes, or no aliases either. */
+/** What to read about profiles: everything, all but the attributes, or no aliases either. */
 type Columns = "all" | "names" | "bare";
 
 const PROFILE_COLUMNS = `${BARE_COLUMNS}, aliases, standard_attributes as "standardAttributes",
@@ -158,7 +158,7 @@ export async function selectBareProfiles(
 }
 
 /**
- * Of these profiles the ones that an address which all of them have leads to first (people.ts, `preferred`).
+ * Among profiles that all have an address, those that it identifies first (people.ts, `preferred`).
  *
  * @param count how many.
  */
@@ -215,8 +215,8 @@ export async function selectProfileAddresses(
 }
 
 /**
- * Locks profiles until the transaction ends and reads them. An update, because Citus knows no
- * `for update` across shards. Those that are gone are left out.
+ * Locks profiles until the transaction ends and reads them. An update, because Citus knows no `for
+ * update` across shards. Profiles that no longer exist are left out.
  */
 export async function lockProfiles(
   tx: Transaction,
@@ -236,7 +236,7 @@ export async function lockProfiles(
   return rows.map((row) => (columns === "bare" ? Object.assign(row, BARE) : row)).sort(latestFirst);
 }
 
-/** The most recently updated first; of two that were updated at the same moment the later one. */
+/** The most recently updated first; if the times are equal, the later one. */
 export const latestFirst = (
   one: Pick<ProfileRow, "id" | "updatedAtMicros">,
   other: Pick<ProfileRow, "id" | "updatedAtMicros">,

@@ -28,10 +28,10 @@ import type { Written } from "./written.ts";
 /** How a write about people reads, computes and writes. It may run several times. */
 export interface PeopleWrite<Found, Worked> {
   read(reading: Reading): Promise<Found>;
-  /** Computes in memory what is to be written. @param from where it may read more. */
+  /** Computes the writes in memory. @param from where it may read more. */
   workOut(found: Found, from: Queryable): Promise<Worked>;
   /**
-   * Writes, with checks that what was read is still so; aborts the transaction where it is not.
+   * Writes, with checks that what was read has not changed; aborts the transaction if it has.
    *
    * @param isLocked whether the profiles were locked when they were read.
    */
@@ -62,9 +62,9 @@ export type FollowedWorkspace = Pick<Workspace, "id" | "feed">;
 const TRIES = 20;
 
 /**
- * From this try on, profiles are locked before they are read. Not from the first retry: if two processes
- * create a user at once, that simply finds the user, and locking profiles before identifiers reverses the lock
- * order, which occasionally costs a deadlock.
+ * From this try on, profiles are locked before they are read. Not from the first retry: if two
+ * processes create a user at once, that simply finds the user, and locking profiles before
+ * identifiers reverses the lock order, which occasionally costs a deadlock.
  */
 const LOCKING_TRY = 3;
 
@@ -115,7 +115,8 @@ export async function writePeople<Found, Worked>(
   const { worked, written } = done;
   if (cached && written.people) storeWritten(cached, written.people);
   if (written.takesExternalIds && database.commitsInParts) {
-    // Another process may have read the new count and the old id in between, so it is counted once more.
+    // Another process may have read the new count together with the old id, so the removal is
+    // counted once more.
     await database.transaction((tx) => countIdRemoval(tx, workspaceId));
   }
   return worked;
@@ -126,7 +127,7 @@ const isFollowed = ({ feed }: FollowedWorkspace): boolean => feed !== null;
 const hasCaches = (services: PeopleServices): services is CachingServices =>
   services.idCache !== undefined && services.addressCache !== undefined;
 
-/** The id cache as it is; undefined where its count of removals was never read. */
+/** The id cache; undefined if its count of removals was never read. */
 function cachedIds(
   { idCache, addressCache }: Pick<CachingServices, "idCache" | "addressCache">,
   workspace: FollowedWorkspace,
@@ -155,7 +156,9 @@ interface Done<Worked> {
 /** One call of `writePeople`. */
 interface Writing<Found, Worked> {
   readonly database: Database;
-  /** Those that order it among other writers; none where it reads before its transaction begins. */
+  /**
+   * The locks that order it among other writers; none if it reads before its transaction begins.
+   */
   readonly locks: readonly number[];
   readonly write: PeopleWrite<Found, Worked>;
   readonly workspace: FollowedWorkspace;
@@ -163,8 +166,9 @@ interface Writing<Found, Worked> {
 }
 
 /**
- * The one place at which people are saved, in their transaction. Their changes are numbered last, because whoever
- * numbers changes of the same users waits from then on until the transaction ends.
+ * The only place where people are saved, in their transaction. Changes get their numbers last,
+ * because other writers who number changes of the same users wait from then until the transaction
+ * ends.
  *
  * @param sent what will be written, if its statements are sent together.
  */
@@ -290,7 +294,7 @@ async function writeAhead<Found, Worked>(
   return done;
 }
 
-/** Where the rows of these changes lie, and what belongs to these people. */
+/** The place of these changes' rows, and the data of these people. */
 function* bucketsOf({ people }: Written, { id: workspaceId, feed }: FollowedWorkspace) {
   const changes = people as PeopleChanges;
   for (const { id } of feed === null ? [] : [...changes.updated, ...changes.created]) {

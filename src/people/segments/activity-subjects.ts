@@ -9,8 +9,9 @@ import { DAY_MS, isPlainTime, isTimeTest, type TimeTest } from "./time-tests.ts"
 import { countOf, readValueTests, readWhole } from "./value-tests.ts";
 
 /*
- * Conditions on what a user did. Counts of all time come from the summaries; counts of the last days, and those of
- * events with a certain property, from the events and purchases themselves, as far as retention has kept them.
+ * Conditions on a user's activity. Counts of all time come from the summaries; counts of the last
+ * days, and those of events with a certain property, from the events and purchases themselves, if
+ * retention has kept them.
  */
 
 /** The most days of a period. */

@@ -24,9 +24,10 @@ import {
 } from "./store.ts";
 
 /*
- * Exact counts. They go through all users in the order of their ids, in small portions, each on a snapshot of its own,
- * so that they hold up nobody. A request counts for some seconds by itself; what is left then is a job, which any
- * process can continue. The jobs of a workspace are a queue: one count runs at a time.
+ * Exact counts. Exact counts go through all users in the order of their ids, in small portions,
+ * each on its own snapshot, so that they hold up nobody. A request counts by itself for some
+ * seconds; the rest is a job, which any process can continue. The jobs of a workspace are a queue:
+ * one count runs at a time.
  */
 
 export interface CountServices {
@@ -54,7 +55,10 @@ const SAVED_EVERY_MS = 500;
 
 /** A portion that had to wait this long for a connection takes turns with others. */
 const BUSY_MS = 2;
-/** So does one beside which this many transactions wrote, on an engine that runs them side by side. */
+/**
+ * A portion also ends early if this many transactions wrote beside it, on an engine that runs
+ * transactions side by side.
+ */
 const BUSY_WRITES = 3;
 /** Then it leaves the engine to them for this many times as long as it took. */
 const PAUSE_FACTOR = 9;
@@ -212,7 +216,7 @@ async function finishCount(services: CountServices, job: Job, count: ExactCount)
   if (isDone) await save(progress, clock.now());
 }
 
-/** The filter of a count; undefined if what it names is gone. */
+/** The filter of a count; undefined if something it names no longer exists. */
 function readIfWhole({ filter }: ExactCount, scope: FilterScope): Filter | undefined {
   try {
     return readFilter(filter, scope);
@@ -237,7 +241,7 @@ export async function readCount(
 const LISTED = 100;
 
 export interface ListedCount extends ExactCount {
-  /** The filter as a sentence; null if what it names is gone. */
+  /** The filter as a sentence; null if something it names no longer exists. */
   readonly description: string | null;
   /** How many counts of the workspace run before this one; null if it has ended. */
   readonly before: number | null;
@@ -265,7 +269,7 @@ export async function listCounts(
   });
 }
 
-/** Ends a count that runs; one that has ended stays. @throws Problem NOT_FOUND */
+/** Cancels a running count; a count that has ended stays. @throws Problem NOT_FOUND */
 export async function stopCount(
   services: CountServices,
   context: WorkspaceContext,

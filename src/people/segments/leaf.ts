@@ -16,7 +16,7 @@ export interface ValueTest {
   readonly words: string;
 }
 
-/** What the program reads of the address of a user: it is in another bucket than the profile. */
+/** Data of a user's address that the program reads: it is in another bucket than the profile. */
 export interface Address {
   /** Undefined if none was set. */
   readonly state: EmailState | undefined;

@@ -7,9 +7,9 @@ export interface EmailEntry {
   readonly at: Date;
 }
 
-/** A part of a list of addresses: some of them, or those of a period; in the order of their times. */
+/** A part of a list of addresses: named ones, or those of a period, ordered by time. */
 export interface EmailSelection {
-  /** In lower case; without them, all of the period. */
+  /** In lower case; by default all addresses of the period. */
   readonly emails: readonly string[] | undefined;
   /** The period includes its start and excludes its end. */
   readonly from: Date | undefined;

@@ -23,7 +23,7 @@ export async function selectStandingGroupStates(
 
 /** What is stored for an address, independent of users. */
 export interface AddressState {
-  /** Null if no state was ever set: then the address is subscribed. */
+  /** Null if no state was ever set: the address then counts as subscribed. */
   readonly state: EmailState | null;
   readonly setAt: Date | null;
   /** When it hard bounced; null if it did not. */

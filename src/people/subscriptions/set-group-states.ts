@@ -113,10 +113,10 @@ export function createSetQueue(
 /**
  * The same for several requests of one workspace, in their order, in one transaction.
  *
- * Users are read without a lock and then written on a condition. For users named by id that is that they still have
- * the addresses by which sharers were found, so that other writes about them do not abort this one. Of users named
- * by an address the order of their updates counts, so it is the version. The states themselves are read
- * once the users are locked.
+ * Users are read without a lock and then written on a condition. For users named by id: they still
+ * have the addresses by which the sharing users were found, so that other writes about them do not
+ * abort this one. For users named by an address the order of their updates counts, so their version
+ * is checked. The states themselves are read once the users are locked.
  *
  * @returns for each request the identifiers that match no user.
  */
@@ -142,7 +142,7 @@ export async function setTogether(
 interface Worked {
   readonly skipped: ItemNote[][];
   readonly groupStates: readonly GroupStateSet[];
-  /** Users in the order in which they were updated last. */
+  /** Users in the order of their last updates. */
   readonly touched: readonly Touched[];
 }
 
@@ -194,7 +194,7 @@ async function workOut(people: People, requests: readonly SetRequest[]): Promise
   return { skipped, groupStates, touched: [...touched.values()] };
 }
 
-/** The statements about states come after that which locks the users. */
+/** The statements about states come after the one that locks the users. */
 async function save(
   tx: Transaction,
   workspaceId: number,

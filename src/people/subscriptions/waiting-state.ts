@@ -8,7 +8,7 @@ import type { EmailState } from "./store.ts";
 
 export interface WaitingState {
   readonly state: EmailState;
-  /** In microseconds since the epoch: items of one request differ by no more. */
+  /** In microseconds since the epoch: times of one request differ by no more. */
   readonly setAt: number;
 }
 

@@ -28,7 +28,9 @@ export interface Effect {
   /** The attribute, the event or the app within the field. */
   readonly name?: string;
   readonly effect: EffectKind;
-  /** Both values, and that of the kept profile afterwards; null if there is none. */
+  /**
+   * The values of both profiles, and the kept profile's value afterwards; null if there is none.
+   */
   readonly kept: Json;
   readonly merged: Json;
   readonly result: Json;

@@ -2,7 +2,7 @@ import type { Fault } from "../../../base/problem.ts";
 import { refusedAt } from "../../../base/values/findings.ts";
 import { canSpend, startWork, type Work } from "../../../base/work.ts";
 
-/** What operations on stored values may cost. docs/decisions/work-of-updates.md */
+/** Limits on the work of operations on stored values. docs/decisions/work-of-updates.md */
 export interface WorkBudgets {
   /** The work of one object of a request. */
   readonly item: Work;

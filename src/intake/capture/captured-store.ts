@@ -1,7 +1,7 @@
 import type { Mentions } from "../../base/mentions.ts";
 import type { Queryable, Transaction } from "../../database/database.ts";
 
-/** A call as it is stored. */
+/** A call as stored. */
 export interface CapturedRow {
   /** Its number in the workspace, from 1. */
   readonly position: number;

@@ -93,6 +93,6 @@ export const assetCreated: Replier = ({ body }) =>
 
 export const keyCreated: Replier = () => success(201, { id: randomUUID() });
 
-/** The export would lie in a bucket, under a folder of this name. */
+/** The prefix in a bucket under which the export would be written. */
 export const exported: Replier = ({ now }) =>
   success(201, { object_prefix: `${randomUUID()}-${Math.floor(now.getTime() / 1_000)}` });

@@ -25,7 +25,7 @@ export function writeHistory(
   });
 }
 
-/** One row for each profile and key: where several objects set the same thing, the last one does. */
+/** One row for each profile and key: if several objects set the same thing, the last one counts. */
 function lastOf<List extends ListName>(
   parts: readonly HistoryPart[],
   list: List,

@@ -30,7 +30,7 @@ const Summary = {
   count: Type.Integer({ minimum: 0 }),
 };
 
-/** The user under the identifier that the request used, with nothing but what the object touched. */
+/** The user under the identifier of the request, with only what the object touched. */
 const TouchedUser = Type.Object({
   external_id: Type.Optional(Type.String()),
   user_alias: Type.Optional(Type.Object({ alias_name: Type.String(), alias_label: Type.String() })),

@@ -1,7 +1,7 @@
 import type { Queryable } from "../../database/database.ts";
 import { listsOf } from "../../database/parameters/lists-of.ts";
 
-/** A connection as it is stored: what is secret is sealed. */
+/** A connection as stored: its secrets are sealed. */
 export interface StoredConnection {
   readonly name: string;
   readonly type: string;

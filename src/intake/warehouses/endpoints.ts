@@ -14,7 +14,7 @@ const Integration = Type.Object({
   integration_status: Type.String(),
   contact_emails: Type.String(),
   last_updated_at: NullableText,
-  warehouse_type: Type.String({ description: "What it reads from.", examples: ["postgres"] }),
+  warehouse_type: Type.String({ description: "The source that it reads.", examples: ["postgres"] }),
   last_job_start_time: NullableText,
   last_job_status: NullableText,
   next_scheduled_run: NullableText,

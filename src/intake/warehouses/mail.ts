@@ -15,7 +15,7 @@ export const mailSubject = (integrationId: string, runId: string): string =>
 
 export const mailJob = mailJobOf(MAIL_JOB, "a sync", writeMail);
 
-/** Undefined if the integration is gone by now. Nothing in it is about a person. */
+/** Undefined if the integration no longer exists. Nothing in it is about a person. */
 async function writeMail(database: Queryable, job: Job): Promise<Mail | undefined> {
   const [integrationId = "", runId = ""] = job.subject.split(" ");
   const workspace = await loadWorkspace(database, job.workspaceId);

@@ -4,7 +4,10 @@ import type { Boundary, BoundaryCount } from "./boundary.ts";
 
 /* How far an integration got, row by row: the rows at its boundary, and the log of its rows. */
 
-/** What is known of rows at the boundary, by hash; `seen` is what the reading `readingId` saw. */
+/**
+ * What is known of rows at the boundary, by hash; `seen` counts the rows that the reading
+ * `readingId` saw.
+ */
 export async function selectBoundary(
   database: Queryable,
   workspaceId: number,
@@ -49,7 +52,7 @@ export async function upsertBoundary(
   );
 }
 
-/** Forgets boundaries; of the whole workspace where no integrations are given. */
+/** Forgets boundaries, of the whole workspace if no integrations are given. */
 export async function deleteBoundary(
   tx: Transaction,
   workspaceId: number,
@@ -154,7 +157,7 @@ export async function selectLogSummary(
   );
 }
 
-/** Removes logs; of the whole workspace where no integrations are given. */
+/** Removes logs, of the whole workspace if no integrations are given. */
 export async function deleteLog(
   tx: Transaction,
   workspaceId: number,

@@ -18,7 +18,7 @@ import {
   type StoredIntegration,
 } from "./stored-warehouse.ts";
 
-/* Where an integration may point, when it is declared and when it runs. decision: docs/decisions/connections.md */
+/* The places that an integration may read, checked when it is declared and when it runs. decision: docs/decisions/connections.md */
 
 /** The sentence is the same for a connection that does not exist: names of the company are not the caller's. */
 const noConnection = (name: string): string =>
@@ -27,7 +27,8 @@ const noConnection = (name: string): string =>
 /**
  * Fills in the type of connections, and checks that the workspace may use them and that the caller may declare the rest.
  *
- * @throws Problem INVALID_REQUEST, FORBIDDEN; a `ReachRefused` where it concerns what the caller may read.
+ * @throws Problem INVALID_REQUEST, FORBIDDEN; a `ReachRefused` for a place that the caller may not
+ * read.
  */
 export async function resolveWarehouses(
   database: Queryable,

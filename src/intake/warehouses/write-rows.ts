@@ -85,7 +85,9 @@ function entryOf(
   return { id, outcome, identity: storable(identifiers), updatedAt, ...fault };
 }
 
-/** What identifies a row may hold what no text can: that may be why the row failed. */
+/**
+ * The identifiers of a row may contain characters that no text can: that may be why the row failed.
+ */
 export const storable = (identity: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(Object.entries(identity).map(([name, text]) => [name, storableText(text)]));
 

@@ -153,7 +153,7 @@ const messagesOf = <Part>(
   });
 
 /**
- * A message as it is stored. If it has a content, its strings are those of the content.
+ * A message as stored. If it has content, its strings are those of the content.
  *
  * @throws Problem INVALID_REQUEST with the place of an invalid text, or of a string that differs from the
  *   content.

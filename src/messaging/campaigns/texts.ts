@@ -18,7 +18,7 @@ import type { judge } from "./text-work.ts";
 
 const MOST_LIQUID = 10_000;
 
-/** Of all texts with Liquid in a map together, in characters. */
+/** The limit for all texts with Liquid in a map together, in characters. */
 const LONGEST_LIQUID = 1_048_576;
 
 const MOST_PARTS = 50;

@@ -5,8 +5,8 @@ import type { WorkspaceSettings } from "../../base/context/workspace-settings.ts
 export type Brand = WorkspaceSettings["brand"];
 
 /**
- * What pages know of it: the colors as they are declared, and for each the one of black and white that is easier to
- * read on it.
+ * The brand as pages see it: the declared colors, and for each the one of black and white that is
+ * easier to read on it.
  */
 export function brandView({ company, logo_url, color, color_dark = color }: Brand) {
   return {

@@ -1,4 +1,4 @@
-/* The names of form fields, in pages and in what a browser sends. */
+/* The names of form fields, in pages and in a browser's request. */
 
 export const GLOBAL_FIELD = "email_global_state";
 

@@ -6,9 +6,9 @@ import {
 } from "parse5";
 
 /*
- * What one page may cost an HTML parser. A short page can cost very much: formatting elements that are
- * left open are repeated in every paragraph after them, and misnested ones move whole subtrees. So the
- * parser's work is counted while it happens, and ends where a budget is exceeded.
+ * What one page may cost an HTML parser. A short page can cost very much: formatting elements that
+ * are left open are repeated in every paragraph after them, and misnested ones move whole subtrees.
+ * The parser's work is therefore counted while it happens, and ends if a budget is exceeded.
  */
 
 /** The most of each; responses quote their names. */
@@ -46,9 +46,9 @@ export class HtmlBudgetExceeded extends Error {
 export interface HtmlMeter {
   /** Steps so far. */
   readonly work: number;
-  /** Builds the tree, and counts what it does. */
+  /** Builds the tree, and counts the work. */
   readonly treeAdapter: TreeAdapter<DefaultTreeAdapterMap>;
-  /** Counts a token, and checks what is open. @throws HtmlBudgetExceeded */
+  /** Counts a token, and checks the open elements. @throws HtmlBudgetExceeded */
   token(parser: Parser<DefaultTreeAdapterMap>): void;
 }
 

@@ -25,7 +25,7 @@ export interface PageLimits {
 const WORKSPACE_FACTOR = 50;
 const ONE_CLICK_FACTOR = 10;
 
-/** Of networks, and of workspaces. */
+/** The most networks and workspaces that are counted. */
 const MOST_COUNTED = 20_000;
 
 /** @param perMinute the limit of one network (`networkOf`). */

@@ -21,7 +21,7 @@ export interface Reader {
   readonly groups: readonly SubscriptionGroup[];
   /** How the workspace presents itself. */
   readonly brand: Brand;
-  /** From which hosts the page may load pictures and fonts. */
+  /** The hosts from which the page may load pictures and fonts. */
   readonly imageHosts: readonly string[];
 }
 
@@ -36,7 +36,7 @@ export interface Change {
 export interface PageFrame {
   readonly submitUrl: string;
   readonly title: string;
-  /** The one that the page is shown in. */
+  /** The locale of the page. */
   readonly locale: string;
   readonly changes?: readonly Change[] | undefined;
   /** Which page of the groups is shown, from 1. */
@@ -60,9 +60,10 @@ const STANDARD_NAMES = Object.entries(STANDARD_ATTRIBUTES).flatMap(([attribute, 
 const USER_ID = maskName(`\${user_id}`);
 
 /**
- * What a page can name (docs/preference-centers.md): the publicly known names, and also
- * `subscription_groups` (id, name, description, channel, state, field_name, is_reachable), `reachable_groups`, `group_page`,
- * `changes`, `brand`, and the title, the locale and the direction of the page.
+ * The names that a page can use (docs/preference-centers.md): the public names, and also
+ * `subscription_groups` (id, name, description, channel, state, field_name, is_reachable),
+ * `reachable_groups`, `group_page`, `changes`, `brand`, and the title, the locale and the direction
+ * of the page.
  */
 export function scopeOf(reader: Reader, frame: PageFrame): Record<string, unknown> {
   const { standardAttributes, customAttributes } = reader;

@@ -23,7 +23,7 @@ const rowOf = ({ clock }: ResourceServices, center: DeclaredCenter, declared: bo
 /** Removing a center leaves the states that people chose on it. */
 const preferenceCenters: Resource = {
   key: "preference_centers",
-  about: "Pages on which users choose what they receive; a new workspace has a built-in one.",
+  about: "Pages where users choose what they receive; a new workspace has a built-in one.",
   schema: DeclaredCenterForm,
   identity: "id",
   async check(services, workspaceName, entries: readonly Static<typeof DeclaredCenterForm>[]) {

@@ -63,7 +63,7 @@ export const isUnsubscribe = ({ isOneClick, emailState, groupStates }: Choices):
   emailState === "unsubscribed" ||
   (emailState === undefined && groupStates.size === 0);
 
-/** Unsubscribes an address, whoever has it. */
+/** Unsubscribes an address for everyone who has it. */
 export async function unsubscribeAddress(
   services: SetServices,
   context: Context,
@@ -79,8 +79,8 @@ export async function unsubscribeAddress(
 }
 
 /**
- * One click means no mail at all: the email state, or every group where there is no address any more. A
- * group that was removed since the page was shown has nothing to set.
+ * One click means no mail: the email state, or every group if there is no address any more. A group
+ * that was removed since the page was shown has nothing to set.
  */
 function effectOf(reader: Reader, { isOneClick, emailState, groupStates }: Choices): Effective {
   const { email, groups } = reader;

@@ -25,7 +25,7 @@ import { readReader } from "./read-readers.ts";
 import { isUnsubscribe, saveChoices, unsubscribeAddress } from "./save-choices.ts";
 import { linkAddressOf } from "./user-url.ts";
 
-/* What a link shows in the mailbox of an address that its user does not have any more: nothing of the user. */
+/* The page of a link in the mailbox of a former address: nothing about the user. */
 
 const ENGLISH: Readonly<Record<string, string>> = {
   dead_link: "This link is invalid or has expired",

@@ -56,7 +56,7 @@ export async function lockCenter(
   return rows[0];
 }
 
-/** What a page view has to know of a center each time; the pages themselves are cached. */
+/** The data of a center that every page view needs; the pages themselves are cached. */
 export interface CenterHead {
   readonly id: string;
   readonly state: CenterState;

@@ -3,8 +3,8 @@ import { printable } from "../../base/values/describe-value.ts";
 import { type FileString, unreadable } from "./translation-file.ts";
 
 /*
- * Reads XLIFF 1.2. Only the five predefined entities are supported: a document type, which could declare
- * more, is refused, and nothing is fetched.
+ * Reads XLIFF 1.2. Only the five predefined entities are supported: a document type, which could
+ * declare more, is refused; nothing is fetched.
  */
 
 const XLIFF = "urn:oasis:names:tc:xliff:document:1.2";

@@ -20,7 +20,7 @@ const CLOSE_OBJECT = 0x7d;
 const LARGEST_ROW_BYTES = 16 * 1_048_576;
 
 /**
- * The elements of an array, those of each chunk together.
+ * The elements of an array, grouped by chunk.
  *
  * @param member the member of the document's object that holds the array; undefined where the document is the array.
  * @throws RowTooLarge, RowsCut
@@ -58,7 +58,10 @@ function createScanner(member: string | undefined) {
   let textFrom = -1;
   let rowFrom = -1;
 
-  /** Looks at what follows `seen` bytes; says what rows are whole, and from where on bytes are needed again. */
+  /**
+   * Looks at the bytes after `seen`; returns the complete rows, and from where on bytes are needed
+   * again.
+   */
   function scan(bytes: Buffer, seen: number): { rows: unknown[]; from: number } {
     const parts: string[] = [];
     if (rowFrom >= 0) rowFrom = 0;

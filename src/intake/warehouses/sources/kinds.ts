@@ -85,7 +85,7 @@ export const WarehouseSchema = Type.Union(
   ],
   {
     description:
-      "Where its rows are read from: a connection of the company, or everything inline, with credentials from the " +
+      "The source of its rows: a connection of the company, or everything inline, with credentials from the " +
       "environment.",
   },
 );
@@ -108,7 +108,7 @@ export const connectionSchemaOf = (kind: AnyKind, common: TProperties): TSchema 
 
 const places = new Map<AnyKind, Validator>();
 
-/** What is wrong with what an integration adds to a connection of this kind, if anything. */
+/** The fault of an integration's place in a connection of this kind, if any. */
 export function faultOfPlace(kind: AnyKind, place: object): string | undefined {
   const compiled =
     places.get(kind) ??
@@ -120,16 +120,16 @@ export function faultOfPlace(kind: AnyKind, place: object): string | undefined {
   return `For a connection of type ${kind.type} the warehouse ${field ? `'${field}' ` : ""}${error.message}.`;
 }
 
-/** Where in the warehouse the rows are; nothing secret. */
+/** Where the rows are in the warehouse; no secrets. */
 export const placeIn = (warehouse: Warehouse): string => kindOf(warehouse).placeOf(warehouse);
 
-/** What the rows belong to: progress holds as long as this stays the same. */
+/** Identifies the rows: progress stays valid while this stays the same. */
 export const placeOf = (warehouse: Warehouse): string => `${warehouse.type} ${placeIn(warehouse)}`;
 
 export const hostsOf = (warehouse: Warehouse): readonly HostAndPort[] =>
   kindOf(warehouse).hostsOf(warehouse);
 
-/** Whether what is read is below the `root` of its connection, if that has one. */
+/** Whether a place is below the `root` of its connection, if that has one. */
 export const isBelowRoot = (warehouse: Warehouse): boolean =>
   warehouse.root === undefined || (kindOf(warehouse).isBelowRoot?.(warehouse) ?? true);
 

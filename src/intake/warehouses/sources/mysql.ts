@@ -40,10 +40,10 @@ const place = {
   table: Type.Refine(
     Type.String({
       maxLength: 255,
-      description: "A table or view, such as crm.users; in backticks where it needs them.",
+      description: "A table or view, such as crm.users; with backticks if it needs them.",
     }),
     (table) => TABLE.test(table),
-    () => "must be the name of a table, such as crm.users, in backticks where it needs them",
+    () => "must be the name of a table, such as crm.users, with backticks if it needs them",
   ),
 };
 
@@ -87,7 +87,7 @@ const TIMES: Readonly<Record<number, "zoned" | "local" | "date">> = {
   10: "date",
 };
 const TINY = 1;
-/** Of 16, 32, 64 and 24 bits, and years. */
+/** Integers of 16, 32, 64 and 24 bits, and years. */
 const WHOLE = [2, 3, 8, 9, 13];
 const DECIMAL = 246;
 const JSON_TYPE = 245;
@@ -116,7 +116,7 @@ function columnOf(column: FieldPacket): WarehouseColumn {
 
 const DIALECT: Dialect = {
   quote: (name) => `\`${name.replaceAll("`", "``")}\``,
-  // The session is in UTC, so that a TIMESTAMP compares and reads as UTC, and a DATETIME as it is.
+  // The session is in UTC, so that a TIMESTAMP compares and reads as UTC, and a DATETIME unchanged.
   literal: (time, kind) =>
     kind === "date" ? `date '${time}'` : `timestamp '${time.slice(0, -1).replace("T", " ")}'`,
   timeText: (column) => `date_format(${column}, '%Y-%m-%dT%H:%i:%s.%fZ')`,

@@ -22,7 +22,7 @@ export const isPlainPath = (path: string): boolean => !/(?:^|\/)\.\.?(?:\/|$)/.t
 /** The path of a URL for an object. */
 export const keyPath = (key: string): string => key.split("/").map(encodeURIComponent).join("/");
 
-/** Where the requests for a bucket go, and the path of the files in it. */
+/** The host for the requests to a bucket, and the path of the files in it. */
 export function storageOf({ url = "s3://bucket/", region = "us-east-1", endpoint }: S3Place) {
   const [, name = "", path = ""] = /^s3:\/\/([^/]+)\/(.*)$/.exec(url) ?? [];
   const base = endpoint
@@ -61,7 +61,8 @@ export function s3Client(
   return async ({ place: path, put }) => {
     const signed = await client.sign(`${base}/${path}`, {
       method: put ? "PUT" : "GET",
-      // The signature covers the content, so the storage refuses what was changed on the way.
+      // The signature covers the content, so the storage refuses content that was changed on the
+      // way.
       ...(put && {
         headers: {
           "content-type": put.type,

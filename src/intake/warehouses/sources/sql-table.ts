@@ -12,12 +12,15 @@ import {
 import { readRow, readStrays } from "./values.ts";
 
 /*
- * A table of a warehouse that takes statements and gives pages of text. Each run is two statements, because each may
- * cost money: the rows of the range in order, and a few of the rows in no range with their counts. Only the columns that
- * are needed are named, and no value comes over the wire that is larger than it may be.
+ * A table of a warehouse that takes statements and gives pages of text. Each run is two statements,
+ * because each may cost money: the rows of the range in order, and a few of the rows in no range
+ * with their counts. Only the needed columns are named, and values over the size limit are not
+ * sent.
  */
 
-/** What a column of times holds: instants, times of a clock without a zone (read as UTC), or days. */
+/**
+ * The contents of a time column: instants, times of a clock without a zone (read as UTC), or days.
+ */
 export type TimeKind = "zoned" | "local" | "date";
 
 export interface WarehouseColumn extends SourceColumn {
@@ -26,7 +29,7 @@ export interface WarehouseColumn extends SourceColumn {
 
 /** How one kind of warehouse says the same. */
 export interface Dialect {
-  /** A name as it is spelled there. */
+  /** A name as spelled in the source. */
   quote(name: string): string;
   /** A value that compares with a column of times. `time` is a day for a column of days, else as in `TimeRange`. */
   literal(time: string, kind: TimeKind): string;
@@ -34,7 +37,7 @@ export interface Dialect {
   timeText(column: string, kind: TimeKind): string;
   /** The time in the form of `TimeRange`. */
   readTime(text: string): string;
-  /** A column as text, JSON where it has an inner structure. */
+  /** A column as text; as JSON if it has an inner structure. */
   text(column: string, isNested: boolean): string;
   /** How many bytes a text has in UTF-8. */
   bytes(text: string): string;
@@ -42,7 +45,9 @@ export interface Dialect {
 
 /** What a statement gives. */
 export interface Result {
-  /** Undefined if the warehouse sends rows as it finds them: a statement of its own counts them first. */
+  /**
+   * Undefined if the warehouse sends rows as it finds them: a separate statement counts them first.
+   */
   readonly count: number | undefined;
   pages(): AsyncIterable<readonly Values[]>;
 }
@@ -54,7 +59,7 @@ export interface SqlTable {
   /** Its name, quoted for a statement. */
   readonly table: string;
   readonly columns: readonly WarehouseColumn[];
-  /** A condition that is true of every row, where the warehouse insists on one. */
+  /** A condition that is true of every row, for a warehouse that requires one. */
   readonly filter?: string;
   run(statement: string): Promise<Result>;
 }
@@ -125,7 +130,7 @@ const outOfOrder = () =>
 const isTime = (text: string): boolean =>
   /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/.test(text) && !Number.isNaN(Date.parse(text));
 
-/** The values of a row: those of UPDATED_AT, the size of the payload, the payload, and the identifiers. */
+/** The values of a row: UPDATED_AT, the size of the payload, the payload, and the identifiers. */
 function checked(values: unknown, { identifiers }: TableShape): Values {
   const isRow =
     Array.isArray(values) &&
@@ -172,7 +177,7 @@ function within({ dialect, filter }: SqlTable, shape: TableShape, range: TimeRan
   return conditions.join(" and ");
 }
 
-/** Both counts stand in each row, so that the table is read once. */
+/** Both counts are in each row, so that the table is read once. */
 function straysStatement(
   table: SqlTable,
   shape: TableShape,
@@ -228,9 +233,9 @@ const MANY_DIGITS = /\d[\d.]{15}/;
 const TEXT_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 
 /**
- * JSON in which numbers that would lose digits, or are too large for an attribute, are texts of the same digits: integers
- * of 64 bits and decimals come so out of STRUCT, MAP and VARIANT. A column of text is left alone: it means what it means
- * in a request.
+ * JSON in which numbers that would lose digits, or are too large for an attribute, are texts of the
+ * same digits: this is how integers of 64 bits and decimals come out of STRUCT, MAP and VARIANT. A
+ * text column is left alone: it means the same as in a request.
  */
 function keepDigits(json: string): string {
   if (!MANY_DIGITS.test(json)) return json;

@@ -166,7 +166,7 @@ export const manifestOf = (warehouse: string) => ({
           id: IDS.newsletter,
           name: "Newsletter",
           channel: "email",
-          description: "Once a month, what is new.",
+          description: "News, once a month.",
         },
         {
           id: IDS.productNews,

@@ -14,7 +14,7 @@ import { readTelemetry } from "./telemetry-settings.ts";
 export { InvalidSetting } from "./setting-readers.ts";
 export { SETTINGS } from "./settings.ts";
 
-/** The settings, and what follows from several of them. */
+/** The settings, and values derived from several of them. */
 export interface Config extends Omit<SettingValues, "demo" | "liveRequests"> {
   /** Set by programs alone: learns of every request. See `ServerSettings`. */
   readonly onReceived?: ((received: ReceivedRequest) => void) | undefined;
@@ -70,7 +70,7 @@ const OTHER_NAMES = ["RAPPORT_URL"];
 /** Names so short that other programs have variables like them. */
 const SHORTEST_CHECKED = 5;
 
-/** Refuses variables that are meant to be a setting. @throws InvalidSetting */
+/** Refuses variables that look like a misspelled setting. @throws InvalidSetting */
 function refuseNearMisses(environment: NodeJS.ProcessEnv): void {
   const names = Object.keys(SETTINGS);
   for (const [name, value] of Object.entries(environment)) {
@@ -81,7 +81,7 @@ function refuseNearMisses(environment: NodeJS.ProcessEnv): void {
     throw new InvalidSetting(
       name,
       "…",
-      `there is no such setting; did you mean ${meant}? Rename the variable, or unset it.`,
+      `no such setting exists; did you mean ${meant}? Rename the variable, or unset it.`,
     );
   }
 }
@@ -134,7 +134,7 @@ function workersOf({ webConcurrency, databaseUrl }: SettingValues): number {
 }
 
 /**
- * On four cores that PostgreSQL shares, a second process makes a third more of the work and takes as much
- * memory as the first (lab/NOTEBOOK.md).
+ * On four cores shared with PostgreSQL, a second process adds a third more throughput and takes as
+ * much memory as the first (lab/NOTEBOOK.md).
  */
 export const processesFor = (cores: number): number => Math.max(1, Math.min(4, cores >> 2));

@@ -22,9 +22,10 @@ export async function openDatabase(config: Config): Promise<Database> {
 const TRY_EVERY_MS = 500;
 
 /**
- * Opens the database for a server, which may start before it: waits for one that cannot be reached, and says so.
+ * Opens the database for a server, which may start first: waits for a database that cannot be
+ * reached, and logs that.
  *
- * @throws where it cannot be reached in time, and at once where it refuses.
+ * @throws if it cannot be reached in time, and at once if it refuses.
  */
 export async function awaitDatabase(config: Config, logTo?: DestinationStream): Promise<Database> {
   const { databaseUrl, databaseWaitSeconds } = config;

@@ -52,7 +52,7 @@ export interface RunningServer {
   stop(): Promise<void>;
 }
 
-/** How often what has expired is removed and, on the embedded engine, tables are vacuumed. */
+/** How often expired rows are removed and, on the embedded engine, tables are vacuumed. */
 const TIDY_EVERY_MS = 10 * 60 * 1_000;
 
 /** A server that is not announced for a minute has ended. */
@@ -84,7 +84,7 @@ export async function serve(
   logTo?: DestinationStream,
   opening: Promise<Database> = awaitDatabase(config, logTo),
 ): Promise<RunningServer> {
-  // It may fail before it is waited for.
+  // It may fail before it is awaited.
   opening.catch(() => {});
   await checkSettings(config).catch(async (error) => {
     await opening.then(
@@ -274,7 +274,7 @@ const endpointsOf = ({ webFolder }: Config) => [
   ...browserPages(webFolder),
 ];
 
-/** Does a chore periodically. One that fails is logged and done the next time. */
+/** Runs a maintenance task periodically. One that fails is logged and done the next time. */
 function every(ms: number, log: Logger, what: string, chore: () => Promise<void>): NodeJS.Timeout {
   const run = () => chore().catch((error) => log.warn({ what, code: error.code }, "chore failed"));
   return setInterval(() => void run(), ms).unref();

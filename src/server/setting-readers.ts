@@ -89,7 +89,7 @@ export const smtpUrl = optional<string>((value, name) => {
   throw new InvalidSetting(name, "…", "it begins with smtp:// or smtps://.");
 });
 
-/** Without a slash at the end. */
+/** Without a trailing slash. */
 export const publicUrl = optional<string>((value, name) => {
   const url = URL.canParse(value) ? new URL(value) : undefined;
   const isPlain = url && !url.search && !url.hash && !url.username && !url.password;

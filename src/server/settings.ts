@@ -136,7 +136,7 @@ export const SETTINGS = {
     "trustedProxies",
     "",
     listOf(isAllowlistEntry, "it holds addresses and CIDR blocks."),
-    "Addresses and CIDR blocks, separated by commas, whose X-Forwarded-For is believed.",
+    "Addresses and CIDR blocks, separated by commas, of proxies whose X-Forwarded-For is trusted.",
   ),
   OUTBOUND_ALLOW: setting(
     "outboundAllow",
@@ -149,7 +149,7 @@ export const SETTINGS = {
     "publicUrl",
     "",
     publicUrl,
-    "Where people reach the server, for links to pages; else where each request reaches it.",
+    "The address at which people reach the server, for links to pages; by default the address of each request.",
   ),
   PAGE_LINK_DAYS: setting(
     "pageLinkDays",
@@ -248,7 +248,7 @@ export const SETTINGS = {
     text,
     "The claim that holds the userName; `email` must be verified. Entra ID: preferred_username.",
   ),
-  OIDC_NAME: setting("oidcName", "Single sign-on", text, "What the dashboard calls the provider."),
+  OIDC_NAME: setting("oidcName", "Single sign-on", text, "The provider's name in the dashboard."),
   METRICS_PORT: usual(
     "metricsPort",
     "",

@@ -20,8 +20,9 @@ export interface Welcome {
 }
 
 /**
- * What a person who starts the server wants to see: where it is, the key, a first request. On a terminal a secret is
- * printed once. Elsewhere what is printed ends up in a journal that others read: it says where the admin token is.
+ * Output for a person who starts the server: its address, the key, a first request. On a terminal a
+ * secret is printed once. Anywhere else the output ends up in a journal that others read: it says
+ * where the admin token is.
  */
 export function welcomeText(welcome: Welcome, config: Config, isTerminal: boolean): string {
   const { url, adminToken, demo, signInLink } = welcome;

@@ -65,7 +65,7 @@ const ShownOnce = Type.String({
   description: "The secret. It is shown once: only its hash is stored.",
 });
 
-/** Where the endpoints of a kind are, and who may call them. */
+/** The path of a kind's endpoints, and their callers. */
 interface Scope {
   readonly path: string;
   readonly params: TProperties;
@@ -81,7 +81,7 @@ const CLOSED = { additionalProperties: false };
 /** A request that the schemas of its endpoint have checked. */
 interface Checked<Where> {
   readonly context: Where;
-  /** Of the credential that the path names. */
+  /** The name of the credential in the path. */
   readonly name: string;
   readonly body: Entry;
 }

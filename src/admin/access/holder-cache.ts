@@ -17,7 +17,7 @@ export interface HolderCache<Holder> {
  * One statement runs at a time, and the next one looks up all secrets that arrive meanwhile: a flood of
  * wrong secrets occupies one connection.
  *
- * @param read takes hashes, returns the holders of those that are in use.
+ * @param read takes hashes, returns the holders of the hashes in use.
  * @param trustMs how long an entry is valid; 0 caches nothing.
  */
 export function createHolderCache<Holder>(

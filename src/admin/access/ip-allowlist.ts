@@ -7,6 +7,6 @@ export { isNetwork as isAllowlistEntry } from "../../base/outbound/networks.ts";
 export function allowlistOf(entries: readonly string[]): (ip: string) => boolean {
   if (entries.length === 0) return () => true;
   const isListed = networks(entries);
-  // A proxy may pass on any text; one that is no address is on no list.
+  // A proxy may pass on any text; a text that is not an address is on no list.
   return (ip) => isIP(ip) !== 0 && isListed(plainAddress(ip));
 }

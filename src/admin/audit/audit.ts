@@ -53,9 +53,9 @@ function createBatches<Call, Result>(
 }
 
 /*
- * The audit log has a row for every change to what is declared or administered: who, what, when and from
- * where (docs/decisions/audit.md). The row commits or rolls back with the change. It never holds a
- * secret, nor data of the users of a workspace. The rows form a chain (chain.ts).
+ * The audit log has a row for every change to declared or administered things: who, what, when and
+ * from where (docs/decisions/audit.md). The row commits or rolls back with the change. It never
+ * holds a secret, nor data of the users of a workspace. The rows form a chain (chain.ts).
  */
 
 /** One change that is recorded. */
@@ -64,11 +64,11 @@ export interface AuditedChange {
   readonly action: string;
   /** What was changed, in the singular: `api_key`, `subscription_group`, `dashboard_user`. */
   readonly kind: string;
-  /** Empty or absent for what belongs to the company. */
+  /** Empty or absent for resources of the company. */
   readonly workspace?: string;
-  /** The name or id of what was changed; absent where there is only one of the kind. */
+  /** The name or id of the changed resource; absent if there is only one of its kind. */
   readonly name?: string;
-  /** The new state, or what was done. Visible to administrators; never a secret. */
+  /** The new state, or the action. Visible to administrators; never a secret. */
   readonly details?: Readonly<Record<string, unknown>> | undefined;
 }
 
@@ -137,7 +137,7 @@ export const recordChangeIn = (
 ): Promise<void> =>
   recordChanges(tx, clock, context, [{ ...change, workspace: context.workspace.name }]);
 
-/** A read of personal data, by whom, before it is a row of the audit. */
+/** A read of personal data and its reader, before it is a row of the audit. */
 interface AuditedRead {
   readonly context: Context;
   readonly read: AuditedChange;
@@ -147,8 +147,8 @@ interface AuditedRead {
 export type ReadRecorder = (read: AuditedRead) => Promise<void>;
 
 /**
- * Records reads: those that come while one transaction runs are recorded by the next one together, because each
- * transaction waits for the end of the chain. docs/decisions/audit-chain.md
+ * Records reads. All reads that arrive while a transaction runs are recorded by the next one,
+ * because each transaction waits for the end of the chain. docs/decisions/audit-chain.md
  */
 export const createReadRecorder = ({
   database,
@@ -169,8 +169,9 @@ export interface AuditingServices {
 }
 
 /**
- * Records that personal data was read through the admin API: by which call, in which workspace, about how
- * many users (of a stream, whose length is not known: all). Call it before the response, so that nothing is shown that is not recorded.
+ * Records that personal data was read through the admin API: the call, the workspace, and the
+ * number of users (a stream of unknown length counts as all). Call it before the response, so that
+ * nothing is shown that is not recorded.
  */
 export async function recordRead(
   { recordAuditedRead }: AuditingServices,
@@ -197,7 +198,7 @@ export async function readAuditLog(
   return forwardPage(found, limit, ({ id }) => id);
 }
 
-/** At most `limit` rows of the chain behind a position, oldest first. */
+/** At most `limit` rows of the chain after a position, oldest first. */
 export const readAuditChain = (
   { database }: { readonly database: Queryable },
   after: number,

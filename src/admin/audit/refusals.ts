@@ -19,7 +19,7 @@ interface RefusalServices {
   readonly clock: Clock;
 }
 
-/** Of the company, or of a workspace. */
+/** In the company, or in a workspace. */
 type SomeContext = Context & { readonly workspace?: { readonly name: string } };
 
 export async function recordRefusal(
@@ -34,7 +34,7 @@ export async function recordRefusal(
   await withRetries(database, (tx) => recordChanges(tx, clock, context, [change]));
 }
 
-/** Runs what may refuse to reach a place, and records such a refusal. */
+/** Runs a function that may refuse to reach a place, and records such a refusal. */
 export async function recordingRefusals<Result>(
   services: RefusalServices,
   context: SomeContext,

@@ -65,7 +65,7 @@ export interface AuditFilter {
   readonly name: string | undefined;
   /** Reads are of personal data. */
   readonly of: "changes" | "reads" | undefined;
-  /** Only entries that are older than this one. */
+  /** Only entries older than this one. */
   readonly before: string | undefined;
 }
 

@@ -9,12 +9,14 @@ import { deleteServer, selectServers, upsertServer } from "./server-store.ts";
 
 /** A process that has announced itself. */
 export interface Announcement {
-  /** To be called every few seconds. */
+  /** Call it every few seconds. */
   renew(): Promise<void>;
   withdraw(): Promise<void>;
 }
 
-/** Announces this process. The embedded engine has one: there is nobody to tell. */
+/**
+ * Announces this process. The embedded engine has a single server: no other server needs to know.
+ */
 export async function announceServer({
   database,
   clock,

@@ -6,14 +6,14 @@ export interface ServerRow {
   /** Its machine and process. */
   readonly name: string;
   readonly version: string;
-  /** The keys with which it opens secrets. */
+  /** The keys that can open its secrets. */
   readonly keyIds: readonly string[];
 }
 
 /** Processes that were not seen for longer have ended. */
 const SEEN_WITHIN_SECONDS = 60;
 
-/** Says that a process runs, and forgets those that ended long ago. */
+/** Records that a process runs, and forgets those that ended long ago. */
 export async function upsertServer(
   database: Queryable,
   { id, name, version, keyIds }: ServerRow,

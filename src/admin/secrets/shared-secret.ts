@@ -17,7 +17,7 @@ export interface SharedSecret {
   readonly hash: string;
   /** Undefined if another server created it and this one's data folder does not hold it. */
   readonly secret: string | undefined;
-  /** Whether this start created it: the only one that prints it. */
+  /** Whether this start created it: only the creator prints it. */
   readonly isNew: boolean;
   /** Which server created it, and when; undefined if it was configured or the engine is embedded. */
   readonly origin: SecretOrigin | undefined;
@@ -61,7 +61,7 @@ const RETIRED = "retired:";
 
 const isRetired = (check: string): boolean => check.startsWith(RETIRED);
 
-/** Makes sure that a generated token does not work again, where a configured one takes its place. */
+/** Invalidates a generated token that a configured one replaces. */
 export async function retireSharedSecret(
   database: Database,
   dataDir: string,
@@ -88,7 +88,10 @@ async function removeRetired(dataDir: string, name: string, check: string): Prom
     await rm(join(dataDir, name), { force: true });
 }
 
-/** Makes room for a new token: of the retired one this data folder may have the file. */
+/**
+ * Removes the retired token's file from this data folder, if it has one, before a new token is
+ * written.
+ */
 async function forgetRetired(
   database: Database,
   dataDir: string,
@@ -112,7 +115,7 @@ export async function findSharedSecret(
   return row && sharedBy(row, await readKeptSecret(dataDir, name));
 }
 
-/** @param kept what this data folder holds; the file may be that of another database. */
+/** @param kept the secret in this data folder; the file may belong to another database. */
 const sharedBy = (
   { check: hash, keptOn, createdAt }: SharedSecretRow,
   kept: string | undefined,
@@ -133,7 +136,8 @@ export async function keptSecret(dataDir: string, name: string, prefix: string):
   if (known !== undefined) return known;
   const path = join(dataDir, name);
   await createPrivateFolder(dataDir);
-  // Written aside and linked, so that two processes that start at once read the same complete secret.
+  // Written to a temporary file and linked, so that two processes that start at once read the same
+  // complete secret.
   const aside = `${path}.${process.pid}`;
   await writeFile(aside, `${newSecret(prefix)}\n`, { mode: 0o600 });
   await link(aside, path).catch((error: NodeJS.ErrnoException) => {
@@ -150,6 +154,6 @@ export async function readKeptSecret(dataDir: string, name: string): Promise<str
   return text?.trim();
 }
 
-/** This server, and the file in which it keeps a secret. */
+/** This server, and the file that keeps a secret. */
 export const placeOf = (dataDir: string, name: string): string =>
   dataDir === "memory:" ? hostname() : `${hostname()} (${join(dataDir, name)})`;

@@ -54,10 +54,10 @@ export async function findNewer(
   return own ? newest : undefined;
 }
 
-/** They come in the order in which they were applied. */
+/** In the order they were applied. */
 const lastOf = (applied: readonly AppliedManifest[]): AppliedManifest | undefined => applied.at(-1);
 
-/** Records that a manifest is the one that was applied last. */
+/** Records a manifest as the last one applied. */
 export async function recordApplied(
   tx: Transaction,
   clock: Clock,

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { type Alias, type Document, isMap, isNode, LineCounter, parseDocument, visit } from "yaml";
 import { Problem } from "../../base/problem.ts";
 
-/** A list of keys and indexes that leads to a member of the manifest. */
+/** The path of a member in the manifest: keys and indexes. */
 type Path = readonly (string | number)[];
 
 /** Something wrong in a manifest file. */
@@ -80,7 +80,7 @@ function contentOf(document: Document, placeAt: (offset: number) => string): unk
   }
 }
 
-/** An alias leads back to what was anchored before it, so a circle has one that leads to a node around itself. */
+/** An alias refers to an earlier anchor, so a cycle contains an alias for a node around it. */
 function refuseCircles(document: Document, placeAt: (offset: number) => string): void {
   const faults: FileFault[] = [];
   visit(document, {
@@ -94,7 +94,7 @@ function refuseCircles(document: Document, placeAt: (offset: number) => string):
   if (faults.length > 0) throw new ManifestUnreadable(faults);
 }
 
-/** Where the alias that leads nowhere begins, else the first one. */
+/** The beginning of the unresolved alias, or else of the first alias. */
 function offsetOfAlias(document: Document): number {
   const aliases: Alias[] = [];
   visit(document, { Alias: (_key, alias) => void aliases.push(alias) });
@@ -124,7 +124,7 @@ export async function applyManifestFile<Result>(
   }
 }
 
-/** Where a member begins, or the nearest member around it that exists. */
+/** The beginning of a member, or of the nearest existing member around it. */
 function offsetOf(document: Document, path: Path): number {
   for (let depth = path.length; depth >= 0; depth--) {
     const node = document.getIn(path.slice(0, depth), true);

@@ -35,7 +35,7 @@ export function manifestSchema(ofWorkspace: readonly Shape[], ofCompany: readonl
   return Type.Object(
     {
       $schema: Type.Optional(
-        Type.String({ description: "Where editors find this schema. It has no other effect." }),
+        Type.String({ description: "The address of this schema, for editors. It has no other effect." }),
       ),
       version: Type.Optional(
         Type.Integer({
@@ -47,7 +47,7 @@ export function manifestSchema(ofWorkspace: readonly Shape[], ofCompany: readonl
       ),
       company: Type.Object(
         { name: Name, ...membersOf(ofCompany) },
-        { additionalProperties: false, description: "What all workspaces share." },
+        { additionalProperties: false, description: "Settings that all workspaces share." },
       ),
       workspaces: Type.Array(
         Type.Object(
@@ -127,7 +127,9 @@ const stepsOf = (pointer: string): (string | number)[] =>
     .slice(1)
     .map((step) => (/^\d+$/.test(step) ? Number(step) : step));
 
-/** Refuses a manifest with all that is wrong with it: the message and the path are those of the first fault. */
+/**
+ * Refuses a manifest and lists all its faults; the message and the path are those of the first one.
+ */
 export function manifestProblem(faults: readonly ManifestFault[]): Problem {
   const [first = { path: [], rule: "The manifest is not valid." }] = faults;
   const listed = faults.map(({ path, rule }) => ({ path, message: rule }));

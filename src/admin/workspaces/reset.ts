@@ -5,7 +5,7 @@ import { type Database, type Transaction, withRetries } from "../../database/dat
 import { lockPeople } from "../../database/people-lock.ts";
 import { recordChanges } from "../audit/audit.ts";
 
-/** Removes what one feature stores about the users of a workspace. */
+/** Removes a feature's data about the users of a workspace. */
 export type Eraser = (tx: Transaction, workspaceId: number) => Promise<void>;
 
 export interface ResetServices {
@@ -19,7 +19,8 @@ export interface ResetServices {
 }
 
 /**
- * Deletes the user data of a workspace; what is declared (keys, apps, groups) stays. It is audited.
+ * Deletes the user data of a workspace; declared resources (keys, apps, groups) stay. It is
+ * audited.
  *
  * @throws Problem FORBIDDEN without `allow_reset: true`.
  */

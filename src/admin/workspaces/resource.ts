@@ -17,11 +17,11 @@ import type { Sealing } from "../secrets/sealing.ts";
  * manifest and of the JSON Schema, its endpoints below /admin/v1, and its rows in the audit log.
  */
 
-/** A change to a resource. Never holds a secret. */
+/** A change to a resource. Never contains a secret. */
 export interface Change {
   readonly action: "created" | "updated" | "removed";
   readonly kind: string;
-  /** Empty for what belongs to the company. */
+  /** Empty for resources of the company. */
   readonly workspace: string;
   readonly name: string;
   /** The new state, as far as the audit log records it. */
@@ -94,13 +94,16 @@ interface Described {
 }
 
 /**
- * A part of the manifest: a list, or one value. It replaces what earlier manifests declared; if it is
- * absent, everything stays as it is.
+ * A part of the manifest: a list, or one value. It replaces what earlier manifests declared; if it
+ * is absent, nothing changes.
  */
 interface Declarable<Where extends Context> extends Described {
-  /** Of a resource of the company: whether it is applied before the workspaces, because they refer to it. */
+  /**
+   * For a resource of the company: whether it is applied before the workspaces, because they refer
+   * to it.
+   */
   readonly isFirst?: boolean;
-  /** @throws Problem whose `path` is the place of the fault below the owner of the resource. */
+  /** @throws Problem with the `path` of the fault below the owner of the resource. */
   apply(
     tx: Transaction,
     services: ResourceServices,
@@ -127,7 +130,7 @@ export interface Editable<Where extends Context> extends Described {
   readonly parameter?: string;
   /** What a person who is signed in needs; see docs/dashboard.md. */
   readonly permissions: ResourcePermissions;
-  /** What PUT takes; by default the members of the schema without the identity. */
+  /** The body of PUT; by default the members of the schema without the identity. */
   readonly body?: TSchema;
   /** The members of an entry in replies; by default those of the schema and `declared`. */
   readonly view?: TProperties;
@@ -144,7 +147,10 @@ export interface Editable<Where extends Context> extends Described {
   ): Promise<Change[]>;
 }
 
-/** A resource of every workspace, or of the company; not editable if its feature has endpoints of its own. */
+/**
+ * A resource of every workspace, or of the company; not editable if its feature has its own
+ * endpoints.
+ */
 export type Resource<Where extends Context = WorkspaceContext> = Declarable<Where> &
   Partial<Editable<Where>>;
 

@@ -13,12 +13,12 @@ export interface SegmentExport {
   readonly fields: readonly string[];
   readonly format: "zip" | "gzip";
   readonly prefix: string;
-  /** Where to report; null if the response was enough. */
+  /** The address to report to; null if the response was enough. */
   readonly callbackUrl: string | null;
   /** How this server was called, for the link in the report. */
   readonly baseUrl: string;
   readonly expiresAt: Date;
-  /** Where its files are written; null if it is a link. */
+  /** The bucket for its files; null if it is a link. */
   readonly bucket: BucketFolder | null;
 }
 
@@ -37,7 +37,8 @@ const EXPORT = `workspace_id as "workspaceId", export_id as id, segment_id as "s
   expires_at as "expiresAt", written_to as bucket, after, files, users, failure`;
 
 /**
- * @param tokenHash of the link; a report has a link of its own, because only the hash of the first is stored. Null for
+ * @param tokenHash the hash of the link's token; a report has its own link, because only the hash
+ * of the first is stored. Null for
  *   an export into a bucket.
  */
 export async function insertExport(
@@ -77,7 +78,7 @@ export async function lockExports(tx: Transaction): Promise<void> {
   await tx.query("select pg_advisory_xact_lock($1::bigint)", [EXPORTS_LOCK]);
 }
 
-/** The segments whose exports run, of all workspaces. */
+/** The segments with running exports, in all workspaces. */
 export const selectRunning = (
   tx: Queryable,
   now: Date,
@@ -148,7 +149,7 @@ export async function deleteAllExports(tx: Transaction, workspaceId: number): Pr
   await tx.query("delete from segment_exports where workspace_id = $1", [workspaceId]);
 }
 
-/** Deletes the exports whose filter names an erased person: their links end. */
+/** Deletes the exports whose filter names an erased person: their links stop working. */
 export async function deleteExportsNaming(
   tx: Transaction,
   workspaceId: number,

@@ -20,7 +20,7 @@ import { newSigningSecret } from "./sign.ts";
 import { selectWebhook, selectWebhooks, upsertWebhook } from "./store.ts";
 import { MOST_DELIVERIES, type StoredWebhook, type WebhookKey } from "./webhook.ts";
 
-/* What administrators see of the deliveries of a webhook, and do about them. */
+/* The deliveries of a webhook as administrators see and manage them. */
 
 export interface ManageServices {
   readonly database: Database;
@@ -83,7 +83,7 @@ export async function listDeliveries(
   return selectDeliveries(database, key, MOST_DELIVERIES);
 }
 
-/** A page of what the receiver refused, the newest first. @throws Problem */
+/** A page of refused changes, the newest first. @throws Problem */
 export async function listDeadLetters(
   { database }: ManageServices,
   context: WorkspaceContext,

@@ -14,7 +14,10 @@ export interface PauseServices {
   readonly log: Logger;
 }
 
-/** Stops the deliveries of a webhook, which keeps its place, and tells whoever cares: the log, the audit, its contacts. */
+/**
+ * Stops the deliveries of a webhook, which keeps its position, and reports it: in the log, the
+ * audit, and a mail to its contacts.
+ */
 export async function pauseByItself(
   tx: Transaction,
   { clock, log }: PauseServices,

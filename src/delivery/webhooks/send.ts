@@ -88,7 +88,7 @@ export async function send(
 
 const GONE = 410;
 
-/** Not about what was sent: the receiver was too slow, is not ready, or has too much to do. */
+/** The fault is not in the content: the receiver was too slow, is not ready, or is overloaded. */
 const TEMPORARY = [408, 425, 429];
 
 function verdictOn({ status, ok, headers }: OutboundResponse, clock: Clock) {
@@ -101,7 +101,7 @@ function verdictOn({ status, ok, headers }: OutboundResponse, clock: Clock) {
   };
 }
 
-/** Its status is what counts: a body without an end, or one that breaks off, changes nothing. */
+/** Only its status counts: an endless or broken body changes nothing. */
 async function beginningOf(response: OutboundResponse): Promise<string> {
   const parts: Buffer[] = [];
   await Promise.race([
@@ -126,7 +126,10 @@ async function readInto(parts: Buffer[], body: Readable): Promise<void> {
   }
 }
 
-/** Without an address, and the same for a name that has none: it is what the guard keeps from callers. */
+/**
+ * Without an address, and the same for a name that has none: the guard hides the difference from
+ * callers.
+ */
 function sentenceOf(error: unknown, { url }: StoredWebhook): string {
   if (error instanceof OutboundRefused || isUnresolved(error)) {
     return new OutboundRefused(new URL(url).hostname).message;

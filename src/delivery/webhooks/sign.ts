@@ -15,7 +15,7 @@ interface Signed {
   readonly body: string;
 }
 
-/** @param secrets of which the receiver needs to know one. */
+/** @param secrets of which the receiver needs one. */
 export function signedHeaders(
   { id, at, body }: Signed,
   secrets: readonly string[],

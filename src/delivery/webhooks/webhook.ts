@@ -9,7 +9,7 @@ export const WEBHOOK_STATES = ["active", "paused"] as const;
 
 export type WebhookState = (typeof WEBHOOK_STATES)[number];
 
-/** A webhook as it is declared. */
+/** A webhook as declared. */
 export interface Webhook {
   readonly id: string;
   readonly name: string;
@@ -22,7 +22,7 @@ export interface Webhook {
   readonly state: WebhookState;
 }
 
-/** As it is stored: the secrets are sealed. */
+/** As stored: the secrets are sealed. */
 export interface StoredWebhook extends Webhook {
   /** The secret before, and until when deliveries are signed with it as well. */
   readonly previousSecret: string | null;

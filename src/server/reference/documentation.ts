@@ -65,7 +65,7 @@ function siteEndpoints(document: () => Record<string, unknown>): Endpoint<object
     }).handledBy(async () => ({ status: 200, body, bytes, headers }));
   };
   return [
-    page("showLandingPage", "/", "A page that leads to the reference.", LANDING_PAGE),
+    page("showLandingPage", "/", "A page with a link to the reference.", LANDING_PAGE),
     page(
       "showReference",
       "/docs",
@@ -77,7 +77,7 @@ function siteEndpoints(document: () => Record<string, unknown>): Endpoint<object
       name: "getReferenceDocument",
       method: "GET",
       path: "/docs/openapi.json",
-      summary: "What the reference shows: the OpenAPI document with the guides and samples.",
+      summary: "The contents of the reference: the OpenAPI document with the guides and samples.",
       access: byAnybody,
       replies: { 200: Type.Record(Type.String(), Type.Unknown()) },
     }).handledBy(async () => ({ status: 200, ...shown() })),

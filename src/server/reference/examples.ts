@@ -29,7 +29,7 @@ const OF_FORMAT: Readonly<Record<string, string>> = {
 };
 
 /**
- * A value that the schema accepts, as realistic as its examples and those of the fields in it.
+ * A value that the schema accepts, as realistic as the examples of the schema and its fields.
  *
  * @param name the field that has the value, if any.
  */

@@ -22,7 +22,7 @@ export const GUIDES = [
 
 type GuideName = (typeof GUIDES)[number];
 
-/** One Markdown text of all guides of this build, with links that lead to one another. */
+/** One Markdown text of all guides of this build, with links between them. */
 export function guidesText(): string {
   const texts = new Map(
     GUIDES.map((name) => [name, join(packageRoot(), "docs", `${name}.md`)] as const)
@@ -32,7 +32,10 @@ export function guidesText(): string {
   return [...texts.values()].map((text) => withLinks(text, texts)).join("\n\n");
 }
 
-/** Links to other guides lead to their headings; links to other files of the repository become their names. */
+/**
+ * Links to other guides point to their headings; links to other files of the repository become
+ * their names.
+ */
 const withLinks = (text: string, texts: ReadonlyMap<GuideName, string>): string =>
   text.replaceAll(
     /\[([^\]]+)\]\((?!https?:|#)([^)]+)\)/g,

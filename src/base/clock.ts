@@ -81,7 +81,7 @@ export function createSettableClock(): SettableClock {
 
 export const DAY_MS = 86_400_000;
 
-/** A length of time; what is left out is 0. */
+/** A duration; omitted units are 0. */
 interface Length {
   readonly days?: number;
   readonly hours?: number;

@@ -12,8 +12,8 @@ interface Limits {
 }
 
 /**
- * A line for expensive work in which owners take turns: each gets one piece started before any of them gets the next
- * one, however many one of them has in line.
+ * A line for expensive work in which owners take turns: each gets one piece started before any gets
+ * its next one, however many one of them has in line.
  */
 export function createFairLine({ places, mostWaiting, refusal }: Limits): FairLine {
   // A map keeps the order of insertion, which is the order of turns.

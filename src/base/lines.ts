@@ -13,7 +13,7 @@ export interface Line {
   readonly number: number;
   /** How many bytes of the stream it ends after, with its `\n`. */
   readonly endsAt: number;
-  /** Without its `\n`; undefined if it is too long. */
+  /** Without the `\n`; undefined if it is too long. */
   readonly bytes: Buffer | undefined;
 }
 

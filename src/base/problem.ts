@@ -41,11 +41,11 @@ export interface ProblemDetails {
   readonly body?: Readonly<Record<string, unknown>>;
   /** The member of the body that should be a list and is none. */
   readonly list?: string | undefined;
-  /** What is wrong in the words of RFC 7644, 3.12, where it has one. Shown in SCIM answers. */
+  /** The `scimType` of RFC 7644, 3.12, if there is one. Shown in SCIM answers. */
   readonly scimType?: string;
   /** When it makes sense to try again, in whole seconds. Sent as `Retry-After`. */
   readonly retryAfterSeconds?: number;
-  /** The page that a person sees, where it says more than the message. */
+  /** The page for a person, if it says more than the message. */
   readonly page?: SentencePage;
   /** What the logs should hold and the caller should not see. */
   readonly cause?: unknown;

@@ -7,7 +7,7 @@ import type { Fault } from "./problem.ts";
 export const ItemNote = Type.Object(
   {
     message: Type.String({
-      description: "What the rule says.",
+      description: "The requirement of the rule.",
       examples: ["no user has this alias"],
     }),
     code: Type.String({
@@ -20,7 +20,7 @@ export const ItemNote = Type.Object(
     }),
     index: Type.Integer({ minimum: 0, description: "Counted from 0.", examples: [0] }),
   },
-  { title: "ItemNote", description: "What Rapport says about one item of a request." },
+  { title: "ItemNote", description: "Rapport's verdict on one item of a request." },
 );
 
 export type ItemNote = Static<typeof ItemNote>;
@@ -33,7 +33,7 @@ export const ItemError = Type.Object(
 
 export type ItemError = Static<typeof ItemError>;
 
-/** What a response says about one item, as far as it says it: endpoints differ. */
+/** A response's statement about one item; endpoints differ in how much they say. */
 export interface GivenNote {
   readonly code?: string;
   readonly message?: string;
@@ -41,7 +41,9 @@ export interface GivenNote {
   readonly index?: number;
 }
 
-/** What a response says about items of its request, and about the request where that is refused. */
+/**
+ * The statements of a response about items of its request, and about the request if it is refused.
+ */
 export const notesIn = (response: unknown): GivenNote[] =>
   isObject(response)
     ? [response.errors, response.skipped]
@@ -58,7 +60,7 @@ export const itemListsOf = (body: unknown): (readonly [string, readonly unknown[
     (entry): entry is [string, unknown[]] => Array.isArray(entry[1]) && !OPTIONS.includes(entry[0]),
   );
 
-/** Of a response's notes those about an item that the request has, one for each item. */
+/** The notes of a response that are about an existing item, one for each item. */
 export function notesOnItems(
   lists: readonly (readonly [string, readonly unknown[]])[],
   notes: readonly GivenNote[],
@@ -77,13 +79,13 @@ export const placeOf = (list: string, index: number): string => `${list} ${index
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Where an item is in its request. */
+/** The place of an item in its request. */
 export interface ItemPlace<Array extends string = string> {
   readonly array: Array;
   readonly index: number;
 }
 
-/** A note that keeps the type of the list's name, where it is an enum. */
+/** A note that keeps the type of the list's name if it is an enum. */
 type In<Array extends string, Note extends ItemNote> = Note & { input_array: Array };
 
 export const noteOf = <Array extends string>(

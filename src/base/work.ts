@@ -37,7 +37,7 @@ interface Budgeted {
 
 export const budgetsOf = ({ budgets }: Budgeted): Budgets => ({ ...DEFAULT_BUDGETS, ...budgets });
 
-/** The work of one request, or of one part of it that has a limit of its own. */
+/** The work of one request, or of one part of it that has a separate limit. */
 export interface Work {
   readonly limit: number;
   /** Units so far. */

@@ -17,9 +17,9 @@ export class JsonText {
 interface Refusal {
   readonly message: string;
   readonly code?: string;
-  /** Of a manifest: where in it the fault is. */
+  /** For a manifest: the place of the fault. */
   readonly path?: readonly (string | number)[];
-  /** Of a list: what is wrong with which of its objects. */
+  /** For a list: the faults of its objects. */
   readonly errors?: readonly object[];
 }
 
@@ -71,7 +71,7 @@ export async function* openPages<Item>(target: AdminTarget, path: string): Async
   }
 }
 
-/** What a server says about its health, which needs no token; `ok` is false where it is not well. */
+/** What a server says about its health, which needs no token; `ok` is false if there is a fault. */
 export async function readHealth<Answer>(
   target: AdminTarget,
   what: "live" | "ready",

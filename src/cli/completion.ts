@@ -28,7 +28,7 @@ function readShell(text: string): Shell {
   throw new InvalidArgumentError(`It is one of ${SHELLS.join(", ")}.`);
 }
 
-/** A word that may come next, with what it means. */
+/** A word that may come next, with its meaning. */
 interface Word {
   readonly text: string;
   readonly about: string;

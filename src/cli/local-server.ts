@@ -20,7 +20,8 @@ export type Send = (
  * The server that runs on the data folder, through its socket there: who may enter the folder is its owner, while
  * any program may hold a port.
  *
- * @throws AdminError without a status where none runs; Error where the folder is closed, or has several servers.
+ * @throws AdminError without a status if no server runs; Error where the folder is closed, or has
+ * several servers.
  */
 export async function findLocalServer({ dataDir, port }: AdminTarget): Promise<Send> {
   const servers = await findLocalServers(dataDir).catch((error: NodeJS.ErrnoException) => {

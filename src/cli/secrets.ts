@@ -12,7 +12,7 @@ import {
 
 /* What the commands for API keys and for SCIM tokens have in common. */
 
-/** What the server lists of an API key or a SCIM token, without what it grants. */
+/** A listed API key or SCIM token, without its grants. */
 export interface Listed {
   readonly name: string;
   readonly created_at: string;

@@ -91,7 +91,7 @@ export function define(webhooks: Command): void {
   ).action(resend);
   command(
     "replay <webhook>",
-    "Delivers changes again, beside what is new.",
+    "Delivers changes again, beside new ones.",
     "replay CRM --from 2026-01-31T12:00:00Z",
   )
     .requiredOption("--from <place>", "a time, a cursor of the feed, or beginning")

@@ -43,8 +43,8 @@ const bucketsOf = (each: readonly number[]): Buckets => ({
 export const BUCKET_COUNT = 256;
 
 /**
- * The place of a value among the buckets. FNV-1a, whose upper bits are then spread to all: of values that
- * end in consecutive numbers its lower ones alone are uneven.
+ * The place of a value among the buckets. FNV-1a. Its upper bits are spread to all: for values that
+ * end in consecutive numbers only its lower bits are uneven.
  */
 export function placeOf(workspaceId: number, value: string): number {
   let hash = fnv1a(value, workspaceId);

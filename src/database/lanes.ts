@@ -47,8 +47,9 @@ const MOST_LANES = 3;
 const MOST_LANES_AMONG_OTHERS = 2;
 
 /**
- * Another lane is used where more than this has waited for each at a time: single requests otherwise end up in many
- * small transactions, and beginning, planning and committing one costs more than its rows (docs/performance.md).
+ * Another lane is used if more than this has waited for each at a time: otherwise single requests
+ * end up in many small transactions, and beginning, planning and committing one costs more than its
+ * rows (docs/performance.md).
  */
 const ITEMS_OF_LANE = 256;
 

@@ -28,9 +28,11 @@ interface Options<Call, Result, Span> {
   readonly tracing: CallTracer<Span>;
   /** How many transactions are under way at the same time, at most. */
   readonly depth: number;
-  /** How much one transaction takes, at most; a larger call has one of its own. */
+  /** The most that one transaction takes; a larger call has a separate one. */
   readonly mostTogether: number;
-  /** Where several of these share what may be under way; without it, only `depth` counts. */
+  /**
+   * Shared by several of these to limit the transactions under way; without it only `depth` counts.
+   */
   readonly slots?: Slots;
   /**
    * Runs calls of one workspace in one transaction, in their order.
@@ -66,7 +68,7 @@ export function createSlots(count: number): Slots {
 interface Waiting<Call, Result, Span> {
   readonly call: Call;
   readonly size: number;
-  /** Where it belongs in a trace. */
+  /** Its parent in a trace. */
   readonly place: Span | undefined;
   resolve(result: Result): void;
   reject(error: unknown): void;
@@ -136,7 +138,7 @@ export function createSharedTransactions<Call, Result, Span>({
 interface Turns<One> {
   isEmpty(): boolean;
   add(workspaceId: number, one: One): void;
-  /** As much of the workspace whose turn it is as fits; nothing if nothing waits. */
+  /** As much of the next workspace in turn as fits; nothing if nothing waits. */
   take(): One[];
 }
 

@@ -1,6 +1,6 @@
 import { type Database, wrapDatabase } from "./database.ts";
 
-/** Records pieces of work below the one that runs (`base/observe/tracing.ts`). */
+/** Records pieces of work below the running one (`base/observe/tracing.ts`). */
 export interface WorkTracer {
   within<Result>(
     name: string,
@@ -10,8 +10,8 @@ export interface WorkTracer {
 }
 
 /**
- * The same database, with a span for each transaction and statement. A statement's span says what it does to which
- * table. Neither its text nor its parameters are in it.
+ * The same database, with a span for each transaction and statement. A statement's span names its
+ * action and its table. It contains neither the text nor the parameters.
  */
 export const traced = (database: Database, tracer: WorkTracer): Database =>
   wrapDatabase(database, (use) => {

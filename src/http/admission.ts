@@ -11,7 +11,10 @@ import { tooMuchLoad } from "./respond.ts";
 
 /* Admission: every check of a request before a byte of its body is read. */
 
-/** What administrators see is kept by no cache, and gone from the browser after they sign out. */
+/**
+ * Responses for administrators are kept by no cache, and are removed from the browser when they
+ * sign out.
+ */
 const NO_STORE = { "cache-control": "no-store" };
 
 export interface AdmissionServices {
@@ -36,7 +39,7 @@ function longUrl({ url }: FastifyRequest): Problem | undefined {
 }
 
 /**
- * A target that leads to an endpoint and is not written as its path: proxies match paths as they are sent, so
+ * A target that reaches an endpoint but is not written as its path: proxies match paths as sent, so
  * `/%61dmin` and `http://host/admin` would pass a rule about `/admin`.
  */
 function otherTarget({ url, is404, routeOptions }: FastifyRequest): Problem | undefined {
@@ -55,8 +58,8 @@ function otherTarget({ url, is404, routeOptions }: FastifyRequest): Problem | un
 }
 
 /**
- * Identifies the caller, makes room and applies the rate limit, before a byte of the body is read. No one takes
- * room that others share before the caller is known.
+ * Identifies the caller, admits the request and applies the rate limit, before a byte of the body
+ * is read. No one takes room that others share before the caller is known.
  */
 export async function admit(
   services: AdmissionServices,

@@ -34,7 +34,8 @@ export async function selectAnswer(
 }
 
 /**
- * Records answers beside what they acknowledge; an answer older than `expiredBefore` makes room.
+ * Records responses beside the writes they acknowledge; replaces a response older than
+ * `expiredBefore`.
  *
  * @returns the keys recorded: a missing one was used by another request meanwhile.
  */

@@ -21,7 +21,7 @@ import { deleteAnswersBefore, ERASED, insertAnswers, selectAnswer } from "./idem
 const REMEMBERED_MS = DAY_MS;
 const LONGEST_KEY = 255;
 
-/** Whose keys they are: two of them may use the same key. */
+/** The owner of the keys: two owners may use the same key. */
 export interface KeyOwner {
   readonly id: number;
 }
@@ -52,14 +52,14 @@ export interface Idempotency {
     owner: KeyOwner,
     answers: readonly { readonly claim: IdempotencyClaim; readonly reply: Reply }[],
   ): Promise<void>;
-  /** Forgets what is older than a day. */
+  /** Forgets records older than a day. */
   sweep(): Promise<void>;
 }
 
 export interface RequestPrint {
   readonly method: string;
   readonly url: string;
-  /** As it was sent. */
+  /** As sent. */
   readonly body: Uint8Array | undefined;
 }
 

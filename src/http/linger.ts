@@ -7,9 +7,10 @@ const LONGEST_MS = 5_000;
 const LOOK_EVERY_MS = 100;
 
 /**
- * Lets a client that is still sending its body read why it is refused. A connection that is closed with unread bytes is
- * reset, and a client that is writing then sees a broken pipe instead of the response. So the response goes out with the
- * end of our side, the rest of the body is read and discarded within bounds, and then the connection is closed.
+ * Lets a client that is still sending its body read why it is refused. A connection that is closed
+ * with unread bytes is reset, and a client that is writing then sees a broken pipe instead of the
+ * response. The response therefore goes out with the end of our side; the rest of the body is read
+ * and discarded within bounds, and then the connection is closed.
  */
 export function linger({ raw }: FastifyRequest): void {
   const { socket } = raw;

@@ -56,8 +56,8 @@ export function holdSmallBody(load: Load, { room, bytes }: FastifyRequest): bool
 }
 
 /**
- * Refuses a body of a type that the endpoint does not take, though another one may. A missing type is
- * the framework's to refuse: it knows whether there is a body at all.
+ * Refuses a body of a type that the endpoint does not take, though another one may. A missing type
+ * is refused by the framework, which knows whether there is a body.
  *
  * @throws Problem UNSUPPORTED_MEDIA_TYPE
  */

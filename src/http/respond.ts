@@ -58,7 +58,7 @@ const BODY_OF: Readonly<Record<Dialect, (problem: Problem) => unknown>> = {
   page: ({ message, details }) => sentencePage(message, details.page),
 };
 
-/** The error of a request in which no object is to blame: it names the first place of its list. */
+/** The error of a request that no object is to blame for: it names the first place of its list. */
 const withoutObject = (code: ProblemCode, message: string, list = "attributes") => ({
   type: message,
   message,
@@ -67,7 +67,7 @@ const withoutObject = (code: ProblemCode, message: string, list = "attributes") 
   index: 0,
 });
 
-/** A request that could not be read at all is a matter of syntax. */
+/** An unreadable request is a matter of syntax. */
 function scimTypeOf(code: ProblemCode, { scimType }: ProblemDetails): { scimType?: string } {
   if (scimType !== undefined) return { scimType };
   if (code === "WORK_LIMIT_EXCEEDED" || code === "TOO_MANY_VALUES") return { scimType: "tooMany" };

@@ -33,8 +33,9 @@ export function send(reply: FastifyReply, answer: Reply, mediaType: string): Fas
 }
 
 /**
- * The same for an endpoint: within its budget, and counted until the client has read it. It resolves to nothing,
- * because a reply of the framework is itself a promise, of the moment when the client has read it.
+ * The same for an endpoint: within its budget, and counted until the client has read it. It
+ * resolves to nothing, because a reply of the framework is itself a promise, which resolves when
+ * the client has read it.
  */
 export async function sendCounted(
   load: Load,
@@ -84,7 +85,7 @@ async function* inTurns(bytes: Buffer): AsyncGenerator<Buffer> {
   }
 }
 
-/** For those who watch requests: see `observe.ts`. */
+/** For observers of requests: see `observe.ts`. */
 function noteSent({ request }: FastifyReply, text: string | Buffer | undefined): void {
   if (typeof text === "string" && text.length <= COUNTED_FROM_BYTES) request.sent = text;
 }

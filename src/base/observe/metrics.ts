@@ -18,9 +18,11 @@ export interface Metrics {
   batch(items: number, seconds: number): void;
   /** How many items wait for the next transaction. */
   waiting(items: number): void;
-  /** One statement: what it was for, and how long it took in seconds, waiting for its turn included. */
+  /** One statement: its purpose, and how many seconds it took, including the wait for its turn. */
   statement(use: string, seconds: number): void;
-  /** One transaction: what it was for, and whether it was committed, aborted (and retried) or failed. */
+  /**
+   * One transaction: its purpose, and whether it was committed, aborted (and retried) or failed.
+   */
   transaction(use: string, ending: string): void;
   /** How many requests are in flight. */
   inFlight(requests: number): void;
@@ -35,7 +37,10 @@ export interface Metrics {
   job(kind: string, outcome: string): void;
   /** Changes that were deleted from a change feed because of their age, or because it takes too much space. */
   expiredChanges(why: "age" | "size", count: number): void;
-  /** One attempt of a webhook, or what it has missed: how it ended, and how many changes it had. */
+  /**
+   * One attempt of a webhook, or changes that it has missed: the outcome, and how many changes it
+   * had.
+   */
   webhook(outcome: string, changes: number): void;
   /** How many webhooks have paused by themselves, and how far the others are behind, in seconds. */
   webhooks(paused: number, behind: readonly WebhookBehind[]): void;

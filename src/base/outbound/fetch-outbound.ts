@@ -38,7 +38,7 @@ export interface OutboundResponse {
   discard(): void;
 }
 
-/** A body exceeds what the caller takes; the rest of it was not read. */
+/** A body exceeds the caller's limit; the rest of it was not read. */
 export class BodyTooLarge extends Error {
   constructor(atMost: number) {
     super(`The response is larger than ${atMost} bytes.`);
@@ -75,7 +75,7 @@ export async function fetchOutbound(
       maxHeaderSize: LARGEST_HEADERS,
       timeout: silenceMs,
       ...(signal && { signal }),
-      // Never asked where the URL holds an address, which is the one that was checked.
+      // Never called if the URL contains an address: that address was checked.
       lookup: (_name, options, done) => {
         const [first = ""] = addresses;
         if (!options.all) return done(null, first, isIP(first));

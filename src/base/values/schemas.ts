@@ -20,7 +20,7 @@ export const PLAIN_NAME = {
   pattern: `^(?:[^.${OF_NAME}][^${OF_NAME}]*|\\.[^.${OF_NAME}][^${OF_NAME}]*|\\.\\.[^${OF_NAME}]+)$`,
 } as const;
 
-/** In the query of a list that is read page by page. */
+/** The cursor in the query of a paginated list. */
 export const Cursor = Type.Optional(Type.String({ maxLength: 4_096 }));
 
 /** The `message` of a response that has nothing else to say. */

@@ -29,13 +29,15 @@ interface Written {
   readonly fraction: string;
   /** What one of the last part lasts. */
   readonly lastPartMs: number;
-  /** East of UTC; NaN where there is no such offset. */
+  /** East of UTC; NaN if there is no such offset. */
   readonly offsetMinutes: number;
 }
 
 type Digits = string | undefined;
 
-/** The widest offset accepted. The widest in use is 14 hours, the widest ever was below 16. */
+/**
+ * The widest offset accepted. The widest offset in use is 14 hours, the widest ever was below 16.
+ */
 const maxOffsetMinutes = 18 * 60;
 
 const weekdays = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];

@@ -5,7 +5,7 @@ import { printJson, printLines } from "../terminal.ts";
 import { findIntegration } from "./find-integration.ts";
 
 export interface WantedRows {
-  /** Of the integration. */
+  /** The workspace of the integration. */
   readonly name: string;
   readonly workspace?: string | undefined;
   /** The id of a run; by default the last one. */

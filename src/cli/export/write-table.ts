@@ -11,8 +11,8 @@ import { PARQUET_COLUMNS, type ParquetType, parquetType } from "../parquet-schem
 import { createTable } from "./flatten.ts";
 
 /*
- * CSV and Parquet need all columns before the first row. So the rows go to a temporary file first, beside the
- * output, and are read from there a second time.
+ * CSV and Parquet need all columns before the first row. The rows therefore go to a temporary file
+ * beside the output first, and are read a second time from there.
  */
 
 type Lines = AsyncIterable<Uint8Array>;
@@ -99,7 +99,7 @@ async function withRows(
   lines: Lines,
   work: (rows: string) => Promise<void>,
 ): Promise<void> {
-  // Beside the output: the rows take about as much room. Only the owner can open the folder.
+  // Beside the output: the rows take about as much space. Only the owner can open the folder.
   const parent = path === "-" || path.startsWith("/dev/") ? tmpdir() : dirname(path);
   const folder = await mkdtemp(join(parent, ".rapport-export-")).catch((error) => {
     throw error.code === "ENOENT" ? folderIsMissing(path) : error;

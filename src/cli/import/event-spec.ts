@@ -17,7 +17,7 @@ export function rowsOfCall(kind: ImportKind, call: unknown): JsonObject[] {
   return [];
 }
 
-/** Traits with a name of their own in the specification, and the attribute that each becomes. */
+/** Traits that the specification names, and the attribute for each. */
 const ATTRIBUTE_OF: Readonly<Record<string, string>> = {
   firstName: "first_name",
   first_name: "first_name",

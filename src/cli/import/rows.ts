@@ -26,8 +26,8 @@ import { type FileRecord, LONGEST_RECORD_BYTES, type Table } from "./record.ts";
 import { isParquetHead, openSource, type Source } from "./source.ts";
 
 /**
- * The records of NDJSON: one JSON value a line, empty lines are passed over. A line that cannot be read is a
- * record with a fault; one that is too long is never held in memory.
+ * The records of NDJSON: one JSON value a line, empty lines are passed over. An unreadable line is
+ * a record with a fault; a line that is too long is never held in memory.
  *
  * @throws in words where the file is one JSON array.
  */
@@ -94,12 +94,12 @@ export interface ReadOptions extends ColumnOptions {
 }
 
 export interface Rows {
-  /** Of a CSV or Parquet file. */
+  /** For a CSV or Parquet file. */
   readonly columns?: readonly Column[];
   readonly rows: AsyncIterable<Row>;
   /** What a preset left out, each once. */
   readonly leftOut: ReadonlySet<string>;
-  /** How many records are of another kind than the one that is imported. */
+  /** How many records are of another kind than the imported one. */
   passedOver(): number;
 }
 
@@ -189,7 +189,10 @@ async function readCsv(source: Source, options: ReadOptions): Promise<Table> {
   return { columns, records: records() };
 }
 
-/** The content of a source, and the same again; what can be read only once goes to a temporary file. */
+/**
+ * The content of a source, which can be read twice; a source that can be read only once goes to a
+ * temporary file.
+ */
 async function twice({ path, chunks }: Source) {
   if (path !== undefined) {
     return { read: chunks, again: async () => (await openSource(path)).chunks };

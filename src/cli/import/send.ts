@@ -31,7 +31,7 @@ const pathOf = ({ workspace, importId }: Import): string =>
 /** How far an earlier run came; undefined if there was none. */
 export const readProgress = (run: Import): Promise<Progress | undefined> =>
   callAdmin<Progress>(run.target, "GET", pathOf(run)).catch((error) => {
-    // Without the workspace it is not found either, and the first batch says so.
+    // Without the workspace it is not found either; the first batch reports that.
     if (error instanceof AdminError && error.status === 404) return undefined;
     throw error;
   });

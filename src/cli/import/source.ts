@@ -11,9 +11,9 @@ export interface Source {
   readonly name: string;
   /** Identifies the content by its first mebibyte and, of a file, its size: another file is not continued. */
   readonly fingerprint: string;
-  /** Undefined for what can be read only once: standard input, or a pipe. */
+  /** Undefined for sources that can be read only once: standard input, or a pipe. */
   readonly path: string | undefined;
-  /** Unpacked; undefined where it is unknown. */
+  /** The uncompressed size; undefined if it is unknown. */
   readonly totalBytes: number | undefined;
   /** The first bytes, unpacked or not. */
   readonly head: Buffer;

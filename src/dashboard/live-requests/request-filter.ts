@@ -22,7 +22,7 @@ export interface Question extends RequestFilter {
   readonly showsPeople: boolean;
 }
 
-/** What can be told without reading the body: most requests are left out by it. */
+/** The conditions that need no body: they exclude most requests. */
 export function mayMatch(kept: KeptRequest, filter: Question): boolean {
   const { statuses, key, user, endpoint, code } = filter;
   if (kept.status < statuses[0] || kept.status > statuses[1]) return false;

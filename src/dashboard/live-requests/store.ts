@@ -4,13 +4,13 @@ import type { KeptRequest } from "./request-log.ts";
 
 /* The requests that server processes have written down. */
 
-/** A request with where it comes from. */
+/** A request with its origin. */
 export interface StoredRequest extends KeptRequest {
   readonly logId: string;
   readonly server: string;
 }
 
-/** What is written waits until an erasure has removed what it found, and the other way round. */
+/** Writers wait until an erasure has removed what it found, and the other way round. */
 export async function lockForWriting(tx: Transaction): Promise<void> {
   await tx.query("lock table live_requests in row exclusive mode");
 }
@@ -143,7 +143,7 @@ export interface StoredQuestion {
   readonly statuses: readonly [number, number];
 }
 
-/** Of a workspace, newest first. */
+/** For one workspace, newest first. */
 export async function selectRequests(
   database: Queryable,
   { workspaceId, id, before, key, statuses: [from, to] }: StoredQuestion,
@@ -161,7 +161,7 @@ export async function selectRequests(
   return rows.map(requestOf);
 }
 
-/** Of a workspace, oldest first: those after the last one that was seen of each log, or after `since`. */
+/** For one workspace, oldest first: those after the last seen one of each log, or after `since`. */
 export async function selectNewRequests(
   database: Queryable,
   workspaceId: number,

@@ -27,7 +27,7 @@ const HEADERS = {
 
 const IMMUTABLE = "public, max-age=31536000, immutable";
 
-/** Asked for again each time, so that a new version of the server brings its dashboard with it. */
+/** Requested again each time, so that a new version of the server brings its dashboard with it. */
 const REVALIDATED = "no-cache";
 
 interface Wanted {

@@ -74,7 +74,10 @@ async function readWebFile(folder: string, name: string, mediaType: string): Pro
   };
 }
 
-/** Packs on a thread of its own: packing all files at once would make the first visitor wait for more than a second. */
+/**
+ * Compresses on a separate thread: compressing all files at once would make the first visitor wait
+ * for more than a second.
+ */
 function packerOf(bytes: Buffer): (coding: Coding) => Promise<Buffer> {
   const forms = new Map<Coding, Promise<Buffer>>();
   const pack = (coding: Coding): Promise<Buffer> =>

@@ -54,8 +54,8 @@ const NotSignedIn = Type.Object(
         oidc: Type.Union(
           [
             Type.Object({
-              name: Type.String({ description: "What to call the provider." }),
-              url: Type.String({ description: "Where signing in begins." }),
+              name: Type.String({ description: "The provider's name." }),
+              url: Type.String({ description: "The address that starts a sign-in." }),
             }),
             Type.Null(),
           ],

@@ -3,9 +3,9 @@ import * as oidc from "openid-client";
 import { Problem } from "../../base/problem.ts";
 
 /*
- * Sign-in through an OpenID Connect provider: the authorization code flow with PKCE, found by discovery. What an
- * attempt needs to be finished travels in a cookie of the browser that began it, so that any server process can
- * finish it and no other browser can. docs/decisions/sign-in.md
+ * Sign-in through an OpenID Connect provider: the authorization code flow with PKCE, found by
+ * discovery. The state of an attempt travels in a cookie of the browser that began it, so that any
+ * server process can finish it and no other browser can. docs/decisions/sign-in.md
  */
 
 export interface OidcSettings {
@@ -20,7 +20,7 @@ export interface OidcSettings {
   readonly userClaim: string;
 }
 
-/** What the browser keeps between the redirect to the provider and the one back. */
+/** The cookie's contents between the redirect to the provider and the one back. */
 export interface SignInAttempt {
   readonly state: string;
   readonly nonce: string;
@@ -82,7 +82,10 @@ export async function createIdentityProvider(settings: OidcSettings): Promise<Id
   const secret = await readClientSecret(settings);
   let configuration: Promise<oidc.Configuration> | undefined;
 
-  /** Asked at the first sign-in, and again after a failure: the provider may start after Rapport. */
+  /**
+   * Requested at the first sign-in, and again after a failure: the provider may start after
+   * Rapport.
+   */
   const discovered = (): Promise<oidc.Configuration> => {
     configuration ??= discover(settings, secret).catch((error: unknown) => {
       configuration = undefined;
@@ -174,12 +177,12 @@ function userNameIn(claims: Readonly<Record<string, unknown>>, userClaim: string
 }
 
 const unreachable = (cause: unknown): Problem =>
-  new Problem("UNAVAILABLE", "The identity provider cannot be reached. Try again in a moment.", {
+  new Problem("UNAVAILABLE", "The identity provider cannot be reached. Try again shortly.", {
     retryAfterSeconds: 5,
     cause,
   });
 
-/** What the provider says may repeat what a caller sent, so that only its code is shown. */
+/** The provider's message may repeat the caller's input, so only its code is shown. */
 function refusedByProvider(error: unknown): Problem {
   const refused = "The identity provider did not confirm the sign-in. Begin again.";
   if (error instanceof oidc.AuthorizationResponseError) {

@@ -10,7 +10,7 @@ export const withoutWorkspace = (permissions: Permissions, name: string): Permis
   appGroup: permissions.appGroup.filter(({ appGroupName }) => appGroupName !== name),
 });
 
-/** Takes from all dashboard users what they are permitted in a workspace. */
+/** Removes the permissions of all dashboard users in a workspace. */
 export async function withdrawPermissions(
   tx: Transaction,
   workspaceName: string,

@@ -54,7 +54,7 @@ const PermissionSet = Type.Object(
     name: Name,
     permissions: Type.Optional(
       Type.Array(Type.Enum([...WORKSPACE_PERMISSIONS]), {
-        description: "What a user with the set may do in a workspace.",
+        description: "The permissions of a user with the set in a workspace.",
       }),
     ),
   },

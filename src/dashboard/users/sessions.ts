@@ -50,7 +50,7 @@ export interface Sessions {
    */
   find(secret: string, isUse: boolean): Promise<Session | undefined>;
   /**
-   * Begins a session with a secret of its own, and audits it.
+   * Begins a session with a new secret, and audits it.
    *
    * @param userId of a dashboard user; null for the administrator.
    * @param how the person signed in, for the audit.
@@ -66,7 +66,7 @@ export type SignInWay =
   /** `link` names it as the audit entry of its creation does. */
   | { readonly way: "link"; readonly link: string };
 
-/** Of a person at a time: another sign-in ends the one that was used least recently. */
+/** The sessions of a person at a time: another sign-in ends the least recently used one. */
 const MOST_SESSIONS = 100;
 
 /** The time of the last use is written this often at most. */

@@ -2,9 +2,10 @@ import type { FolderDisk } from "./folder-disk.ts";
 import type { Connection, SerializedDatabase } from "./one-connection.ts";
 
 /*
- * PostgreSQL lets a process of its own write a checkpoint now and then, after which it removes the write-ahead log up
- * to there. The embedded engine has no other processes: without these checkpoints the log would hold everything
- * that was ever written, on the disk or in memory, and a start after a crash would apply all of it again.
+ * In PostgreSQL a separate process writes a checkpoint from time to time, and then removes the
+ * write-ahead log up to there. The embedded engine has no other processes: without these
+ * checkpoints the log would keep every write, on the disk or in memory, and a start after a crash
+ * would apply all of it again.
  */
 
 /**
@@ -13,7 +14,7 @@ import type { Connection, SerializedDatabase } from "./one-connection.ts";
  */
 const MOST_LOG_BYTES = 256 * 1_024 ** 2;
 
-/** What the log may hold while the disk is full: a checkpoint gives back the rest. */
+/** The size of the log while the disk is full: a checkpoint frees the rest. */
 const MOST_LOG_BYTES_WHEN_FULL = 4 * 1_024 ** 2;
 
 const LOOK_EVERY_MS = 5_000;

@@ -27,8 +27,9 @@ interface Kept {
 }
 
 /**
- * One engine after the other on the same folder. When one fails (it panics if it cannot write its log), another is
- * started, which recovers from the write-ahead log. While the disk is in trouble, transactions are read-only.
+ * One engine after the other on the same folder. If one fails (it panics if it cannot write its
+ * log), another is started, which recovers from the write-ahead log. While the disk is in trouble,
+ * transactions are read-only.
  *
  * @param start opens the folder again.
  */
@@ -93,7 +94,7 @@ async function restart(kept: Kept, { message: reason }: Error): Promise<void> {
   }
 }
 
-/** The connection to one engine: what has begun on it must not go on in the next one. */
+/** The connection to one engine: work that has begun on it must not continue in the next one. */
 function connectionTo(kept: Kept, engine: EngineThread | undefined): Connection {
   const open = (): EngineThread => {
     if (engine && engine === kept.engine) return engine;

@@ -33,7 +33,8 @@ export interface SerializedDatabase extends Database {
 }
 
 /** Makes a database of a single connection: a transaction has it alone, everything else waits. */
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: all of it shares the order in which the one connection is used.
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: all of it shares the order of use of
+// the one connection.
 export function databaseOf(connection: Connection): SerializedDatabase {
   let last: Promise<unknown> = Promise.resolve();
 
@@ -73,13 +74,15 @@ export function databaseOf(connection: Connection): SerializedDatabase {
       await session.script("commit");
       return result;
     } catch (error) {
-      // Where this fails too, the engine is gone, and the first error says why.
+      // If this fails too, the engine has failed, and the first error says why.
       await session.script("rollback").catch(() => {});
       throw error;
     }
   }
 
-  /** The whole transaction is one message to the engine, and the next one may be on its way by then. */
+  /**
+   * The whole transaction is one message to the engine, and the next one may already be on its way.
+   */
   async function transactionAtOnce<Result>(work: Work<Result>): Promise<Result> {
     const statements: Statement[] = [];
     let answer: Promise<unknown[]> | undefined;
@@ -93,7 +96,7 @@ export function databaseOf(connection: Connection): SerializedDatabase {
       await sent;
       return (await (answer as unknown as Promise<unknown[]>))[place];
     };
-    const script = () => Promise.reject(new Error("A script has a transaction of its own."));
+    const script = () => Promise.reject(new Error("A script runs in a separate transaction."));
     const result = work({ ...queryable(ask), script }, false);
     answer = inTurn(() => begin().run(statements, "transaction"));
     isSent();

@@ -10,7 +10,7 @@ import { keepEngine } from "./kept-engine.ts";
 import { type Connection, databaseOf, type SerializedDatabase } from "./one-connection.ts";
 import { createPrivateFolder } from "./private-folder.ts";
 
-/** Where the embedded engine lives below the data folder. */
+/** The folder of the embedded engine below the data folder. */
 export const ENGINE_FOLDER = "engine";
 
 /**
@@ -57,7 +57,7 @@ export async function openEmbedded(dataDir: string): Promise<Database> {
   }
 }
 
-/** What the log says once when the disk takes no more writes, and once when it does again. */
+/** The log entries when the disk accepts no more writes, and when it does again. */
 const describeDisk = (path: string, trouble: ReturnType<FolderDisk["trouble"]>): EngineEvent =>
   trouble
     ? {

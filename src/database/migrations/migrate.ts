@@ -64,8 +64,8 @@ export async function migrateWithin(
 }
 
 /**
- * Statements end at the end of a line (migrations/README.md). Each is sent by itself: where it changes a distributed
- * table Citus sends the whole text on to the workers, which take one statement.
+ * Statements end at the end of a line (migrations/README.md). Each is sent by itself: if it changes
+ * a distributed table, Citus sends the whole text on to the workers, which accept one statement.
  */
 const statementsOf = (sql: string): string[] =>
   sql.split(/;$/m).filter((statement) => /^\s*[^\s-]/m.test(statement));
@@ -138,7 +138,7 @@ async function recordVersion(tx: Transaction): Promise<void> {
   await tx.script(`comment on table migrations is 'Rapport ${FULL_VERSION.replaceAll("'", "''")}'`);
 }
 
-/** Such as `Rapport 0.2.0 (4f2a91c3, 2026-01-31)`; undefined where none has noted itself. */
+/** Such as `Rapport 0.2.0 (4f2a91c3, 2026-01-31)`; undefined if none is recorded. */
 async function lastVersion(database: Queryable): Promise<string | undefined> {
   const sql = "select obj_description('migrations'::regclass, 'pg_class') as version";
   const [row] = await database.query<{ version: string | null }>(sql);

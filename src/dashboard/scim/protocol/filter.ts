@@ -109,7 +109,7 @@ interface TokenReader {
   /** The next token, without taking it. */
   next(): Token;
   take(): Token;
-  /** A refusal that names a token, by default the next one, instead of what was `wanted`. */
+  /** A refusal that names a token, by default the next one, and what was `wanted` instead. */
   unexpected(wanted: string, token?: Token): Error;
   refuse(sentence: string): Error;
 }

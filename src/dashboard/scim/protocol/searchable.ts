@@ -21,7 +21,10 @@ function searchableValue(attribute: Attribute, value: Json): Json {
   return typeof value === "string" ? searchableText(attribute, value) : value;
 }
 
-/** Times have one canonical form, so case carries no meaning in them; user names have a key of their own. */
+/**
+ * Times have one canonical form, so case carries no meaning in them; user names have a separate
+ * key.
+ */
 export function searchableText(attribute: Attribute, text: string): string {
   if (attribute.caseExact || attribute.type === "dateTime") return text;
   return attribute.name === "userName" ? userNameKey(text) : text.toLowerCase();

@@ -12,7 +12,7 @@ import {
   Tooltip,
 } from "@mantine/core";
 
-/** What opens belongs to the page's main landmark, where screen readers look for it. */
+/** Overlays belong to the page's main landmark, where screen readers look for them. */
 const portalProps = { target: "#main" };
 
 /** What styles/theme.css cannot say: the defaults of components. */

@@ -4,7 +4,7 @@ import { sentenceOf } from "../../../client/src/refusal.ts";
 export class ApiError extends Error {
   readonly status: number;
   readonly body: unknown;
-  /** Under which the server's log knows the request. */
+  /** The id of the request in the server's log. */
   readonly requestId: string | null;
 
   constructor(status: number, message: string, body?: unknown, requestId: string | null = null) {

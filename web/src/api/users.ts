@@ -32,7 +32,7 @@ export interface Total {
   readonly last: string;
 }
 
-/** The profile as it is exported; the fields that the pages show. */
+/** The exported profile; the fields that the pages show. */
 export interface Profile {
   readonly platform_id: string;
   readonly external_id: string | null;

@@ -12,7 +12,7 @@ export interface Line {
 
 export interface ChartProps {
   readonly label: string;
-  /** What a point of the chart stands for. */
+  /** The meaning of a point of the chart. */
   readonly summary: string;
   /** Seconds since 1970. */
   readonly times: readonly number[];

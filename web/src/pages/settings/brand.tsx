@@ -68,7 +68,7 @@ function BrandForm({ workspace, settings }: BrandFormProps) {
         {text(
           "company",
           "Company",
-          "The name that users know. Shown where there is no logo.",
+          "The name that users know. Shown if there is no logo.",
           "Acme",
         )}
         {text(
@@ -84,7 +84,7 @@ function BrandForm({ workspace, settings }: BrandFormProps) {
               label={name === "color" ? "Color" : "Color on dark screens"}
               description={
                 name === "color"
-                  ? "Of buttons and switches. Black or white is written on it."
+                  ? "The color of buttons and switches. Black or white is written on it."
                   : "The other one where this is empty."
               }
               placeholder="#0b6e4f"

@@ -50,7 +50,7 @@ export function EditIntegration(props: EditIntegrationProps) {
   );
 }
 
-/** A place that rows can come from, and what is to be filled in for it. */
+/** A source of rows, and the fields to fill in for it. */
 interface Choice {
   readonly value: string;
   readonly label: string;

@@ -96,7 +96,7 @@ function ImportDialog({ workspace, id, close }: ImportDialogProps) {
             <SaveFailure error={importing.error} />
             <FileInput
               label="File"
-              description="A CSV or XLIFF file as Export writes it. What the file does not have stays as it is."
+              description="A CSV or XLIFF file as Export writes it. Strings that the file omits stay the same."
               placeholder="Choose a file"
               leftSection={<FileUp size={15} />}
               accept=".csv,.xliff,.xlf,.xml"

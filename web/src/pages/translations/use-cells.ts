@@ -141,7 +141,7 @@ export const placeName = ({ row, column }: Place): string => `${row}:${column}`;
 
 const clamp = (value: number, most: number): number => Math.max(0, Math.min(value, most));
 
-/** Where a key leads: the keys of a grid (WAI-ARIA Authoring Practices). */
+/** The target of a key: the keys of a grid (WAI-ARIA Authoring Practices). */
 function destinationOf(
   { key, ctrlKey, metaKey }: KeyboardEvent,
   { row, column }: Place,

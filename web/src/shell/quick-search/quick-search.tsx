@@ -12,7 +12,7 @@ import { isSeen, USERS_ENTRY } from "../navigation.ts";
 import { matching, type Place, placesOf } from "./places.ts";
 
 interface QuickSearchProps {
-  /** The workspace that is shown, whose users are searched. */
+  /** The present workspace, whose users are searched. */
   readonly workspace: string | undefined;
   close(): void;
 }
@@ -54,7 +54,7 @@ export function QuickSearch({ workspace, close }: QuickSearchProps) {
   );
 }
 
-/** The users whose identifiers begin so, for those who may see users. */
+/** The users with matching identifiers, for people who may see users. */
 function useUsers(
   workspace: string | undefined,
   query: string,
@@ -65,7 +65,8 @@ function useUsers(
   const isWanted = maySearch && query !== "";
   const found = useFirstUsers(workspace ?? "", rested, isWanted && rested !== "");
   if (!isWanted) return { places: [] };
-  // Those of the query before this one stay only if this one finds them too: Enter opens what was typed.
+  // Those of the query before this one stay only if this one finds them too: Enter opens the typed
+  // text.
   const users = (found.data?.users ?? []).filter((user) => isFoundBy(user, query));
   const places = [
     ...users.map((user) => ({
@@ -90,7 +91,7 @@ const isFoundBy = ({ matched }: FoundUser, query: string): boolean =>
   // A phone number is found however it is written.
   (matched.identifier === "phone" && /^[+\d\s().-]+$/.test(query));
 
-/** The name, and the identifier that was found, where the label says neither. */
+/** The name, and the matching identifier, if the label shows neither. */
 const aboutOf = (user: FoundUser): string =>
   [fullNameOf(user), user.matched.value]
     .filter((each) => each && each !== nameOf(user))
@@ -103,7 +104,7 @@ interface ChoicesProps {
   open(place: Place): void;
 }
 
-/** A field whose list follows what is typed: the focus stays in the field, and arrows choose. */
+/** A field with a list of matches: the focus stays in the field, and arrows choose. */
 function Choices({ text, places, change, open }: ChoicesProps) {
   const list = useId();
   const [chosen, setChosen] = useState(0);

@@ -4,7 +4,7 @@ import { setTimeout } from "node:timers/promises";
 import type { TestServer, TestWorkspace } from "./harness.ts";
 import type { Samples } from "./sample-administration.ts";
 
-/** A user of its own for each request, because some of them erase it. */
+/** A new user for each request, because some of them erase it. */
 export const ofRecords = (server: TestServer, workspace: TestWorkspace): Samples => {
   const LIST = "/admin/v1/workspaces/:name/users";
   /**

@@ -14,7 +14,7 @@ export const requestOf = (path: string, body: object, key: string): string => {
   return `${head(path, Buffer.byteLength(text), key)}${text}`;
 };
 
-/** The head of a request whose body does not come. */
+/** The head of a request whose body never arrives. */
 export const head = (path: string, length: number, key?: string): string =>
   `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n` +
   `${key ? `Authorization: Bearer ${key}\r\n` : ""}Content-Length: ${length}\r\n\r\n`;

@@ -12,8 +12,9 @@ import { attributesOf, eventOf } from "./workloads/updates.ts";
 import { emailOf, externalIdOf } from "./workloads/users.ts";
 
 /*
- * Two servers on one PostgreSQL beside one, in turns within each round: at saturation, and then at a share of what one
- * reached. All use one database, each has a share of the connections, and all but those whose turn it is are idle.
+ * Two servers on one PostgreSQL compared with one, in turns within each round: at saturation, and
+ * then at a share of one server's rate. All use one database, each has a share of the connections,
+ * and only the servers being measured are active.
  */
 
 export interface ServersOptions {
@@ -49,7 +50,7 @@ const known: Make = (random, users) =>
 
 let created = 0;
 
-/** What one request asks for, drawn anew each time. */
+/** The updates of one request, drawn again each time. */
 const MIXES: Readonly<Record<string, Make>> = {
   known,
   /** Each update gives a user the address of anybody. */
@@ -201,7 +202,7 @@ async function run({ options, dataset, setting, mix, lasting, perSecond }: Run):
   };
 }
 
-/** A backend reports what it has done within a second. */
+/** A backend reports its counters within a second. */
 const REPORTED_MS = 1_100;
 
 async function transactionsOf(dataset: Dataset) {

@@ -31,7 +31,7 @@ interface Scrolled {
   readonly pixels: number;
 }
 
-/** Scrolls, in the page, by so many pixels a second. @returns the times between frames in ms. */
+/** Scrolls in the page, by this many pixels a second. @returns the times between frames in ms. */
 const scrolling = (pixelsPerSecond: number) => `(async () => {
   const frames = [];
   const begin = scrollY;

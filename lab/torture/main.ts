@@ -1,6 +1,6 @@
 /*
- * `npm run torture`: kills servers with SIGKILL under mixed load, round after round, and checks every
- * acknowledged item against a model. docs/reliability.md has what it covers and the results.
+ * `npm run torture`: kills servers with SIGKILL under mixed load, round after round, and checks
+ * every acknowledged item against a model. docs/reliability.md has its scope and results.
  */
 import { Command, InvalidArgumentError, Option } from "commander";
 import { packageRoot } from "../../src/base/package-root.ts";

@@ -1,4 +1,4 @@
-/* Keys, groups, syncs and preference centers in the dashboard: what a click does is what the API then says. */
+/* Keys, groups, syncs and preference centers in the dashboard: the API then shows the effect of each click. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { startServer } from "../harness.ts";

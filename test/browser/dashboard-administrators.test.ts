@@ -1,4 +1,4 @@
-/* Dashboard users in the dashboard: added, given permissions, deactivated and removed, and by whom. */
+/* Dashboard users in the dashboard: who may add them, give them permissions, deactivate and remove them. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Page } from "playwright-core";

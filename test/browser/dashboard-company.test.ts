@@ -1,4 +1,4 @@
-/* What the dashboard shows to people who have permissions of the company, or none, but no workspace. */
+/* The dashboard for people who have permissions of the company, or none, but no workspace. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { startProvider, visit } from "../dashboard/identity-provider.ts";

@@ -1,4 +1,4 @@
-/* Pages of the dashboard while the server fails or takes its time, and what a keyboard finds after a dialog. */
+/* Pages of the dashboard while the server fails or is slow, and the keyboard focus after a dialog. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Page } from "playwright-core";
@@ -20,7 +20,7 @@ describe("the dashboard while the server fails", { skip }, async () => {
     await workspace.track({ attributes });
   }
 
-  /** Fails what is asked for until the returned function is called. @returns how often that was. */
+  /** Fails all requests until the returned function is called. @returns how often that was. */
   async function failing(page: Page, path: string): Promise<() => Promise<number>> {
     let count = 0;
     await page.route(path, (route) => {
@@ -47,7 +47,7 @@ describe("the dashboard while the server fails", { skip }, async () => {
       await page.evaluate("new Promise(requestAnimationFrame)");
     }
     await page.getByRole("button", { name: "Try again" }).waitFor();
-    assert.equal(await stop(), 3, "One try, and two more for what an overload may have caused.");
+    assert.equal(await stop(), 3, "One try, and two retries for failures that an overload may have caused.");
     await page.getByRole("button", { name: "Try again" }).click();
     await page.getByText(`${USERS} in total`).waitFor();
 

@@ -1,4 +1,4 @@
-/* The overview in a browser: what came in as charts, what needs attention, and where a person lands after sign-in. */
+/* The overview in a browser: traffic as charts, what needs attention, and the first page after sign-in. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { startServer } from "../harness.ts";

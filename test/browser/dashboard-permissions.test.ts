@@ -1,4 +1,4 @@
-/* What the dashboard offers to a person who may see a page but not change what is on it. */
+/* The dashboard for a person who may see a page but not change its contents. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Page } from "playwright-core";

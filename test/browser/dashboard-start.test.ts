@@ -1,6 +1,6 @@
 /*
- * The first minutes of a newcomer, as they go: start the server, open the printed link, paste the printed command into
- * a shell, and see in the dashboard what it sent.
+ * The first minutes of a newcomer: start the server, open the printed link, paste the printed
+ * command into a shell, and see its data in the dashboard.
  */
 import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";

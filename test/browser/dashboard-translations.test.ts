@@ -32,7 +32,7 @@ describe("translations in the dashboard", { skip: skipWithoutBrowser }, async ()
     const { page, complaints } = await dashboard.open(gridOf(workspace));
     await page.getByRole("columnheader", { name: /French fr-FR 2 missing/ }).waitFor();
     await page.getByRole("columnheader", { name: /Spanish \(Mexico\) es-MX Complete/ }).waitFor();
-    // The columns stand in the order of the locales' keys.
+    // The columns are in the order of the locales' keys.
     assert.deepEqual(await page.getByRole("gridcell").allInnerTexts(), [
       "Hola",
       "Missing",

@@ -1,4 +1,4 @@
-/* Webhooks in the dashboard: what a click does is what the receiver then gets, and what the API then says. */
+/* Webhooks in the dashboard: the receiver then gets, and the API then shows, the effect of each click. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Page } from "playwright-core";
@@ -27,7 +27,7 @@ describe("webhooks in the dashboard", { skip }, async () => {
   const server = await startOwnServer({ outboundAllow: ["127.0.0.1"] });
   const dashboard = await startDashboard(server);
 
-  /** A workspace of its own with a receiver and a webhook to it, whose page is open. */
+  /** A separate workspace with a receiver and a webhook to it, whose page is open. */
   async function withWebhook(members: object = {}) {
     const workspace = await server.workspace();
     const receiver = await startReceiver();

@@ -1,4 +1,4 @@
-/* Dashboard users as administrators manage them through /admin/v1: who may, what is refused, and what it does to sessions. */
+/* Dashboard users as administrators manage them through /admin/v1: who may do it, what is refused, and the effect on sessions. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { freePort } from "../free-port.ts";
@@ -213,7 +213,7 @@ describe("dashboard users that administrators manage", () => {
 describe("the last administrator among dashboard users", () => {
   const LAST = "This is the last active user with the company's admin permission";
 
-  /** Nobody but these has the company's admin. */
+  /** Only these have the company's admin. */
   async function onlyAdministrators(count: number): Promise<any[]> {
     const chosen: any[] = [];
     for (let each = 0; each < count; each += 1) chosen.push(await create({ permissions: ADMIN }));

@@ -1,4 +1,4 @@
-/* How the files of the dashboard are served; what they do is tested with the front end. */
+/* How the files of the dashboard are served; their behaviour is tested with the front end. */
 import assert from "node:assert/strict";
 import { mkdir, mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

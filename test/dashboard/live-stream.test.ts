@@ -42,7 +42,7 @@ const permit = (id: string, permissions: readonly string[]) =>
 interface Stream {
   readonly status: number;
   readonly type: string | null;
-  /** What a refused stream says. */
+  /** The message of a refused stream. */
   readonly refusal: string | undefined;
   next(type?: string): Promise<any>;
   /** Resolves when the server has ended the stream, to the requests that were not asked for. */

@@ -1,4 +1,4 @@
-/* What is stored about one person: the record that administrators search, read and erase. */
+/* The stored data of one person: the record that administrators search, read and erase. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { ALERTS, NEWSLETTER, startServer, type TestWorkspace, WEB_APP } from "../harness.ts";

@@ -1,4 +1,4 @@
-/* Sign-in through an OpenID Connect provider: who gets in, as whom, and for how long. */
+/* Sign-in through an OpenID Connect provider: who is signed in, as which user, and for how long. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer } from "node:http";

@@ -94,7 +94,7 @@ test("a user's profile is in the bucket of the first identifier, and each identi
   const user = { external_id: "ada", email: "ada@example.com" };
   await workspace.track({ attributes: [user] });
   const [profile] = await rowsAfterStop<{ bucket: number }>(server, "select bucket from profiles");
-  // Apart: the two may lie on different nodes.
+  // Separately: the two may be on different nodes.
   const identifiers = await rowsAfterStop<Row>(
     server,
     "select value, workspace_id as workspace, bucket as identifier from identifiers",

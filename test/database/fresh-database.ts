@@ -1,7 +1,7 @@
 /*
  * Databases for tests on PostgreSQL: TEST_DATABASE_URL names a server where databases may be made.
- * Where TEST_CITUS_WORKERS (URLs, separated by commas) names worker nodes too, every database is a
- * Citus cluster of its own on those nodes.
+ * If TEST_CITUS_WORKERS (URLs, separated by commas) names worker nodes too, every database is a
+ * separate Citus cluster on those nodes.
  */
 import { after } from "node:test";
 import postgres from "postgres";
@@ -69,7 +69,7 @@ async function dropDatabase(node: string, name: string, tries = 10): Promise<voi
   }
 }
 
-/** What was cut off between the two phases of a commit would keep the database of a worker node. */
+/** Commits that were cut off between their two phases would keep the database of a worker node. */
 async function endPrepared(url: string): Promise<void> {
   const sql = postgres(url, { max: 1, onnotice: () => {}, fetch_types: false });
   const prepared = await sql`

@@ -21,8 +21,9 @@ import { sized } from "../sizes.ts";
 const server = await startOwnServer();
 
 /**
- * One in so many pairs of an endpoint and a permission that it does not require is tried. That no other permission
- * opens an endpoint is shown for all of them by keys with every permission but the required one.
+ * One of this many pairs of an endpoint and a permission that it does not require is tried. That no
+ * other permission opens an endpoint is shown for all of them by keys with every permission but the
+ * required one.
  */
 const SHARE = sized(7, 1);
 

@@ -46,10 +46,10 @@ const sampleOf = async (contract: Contract): Promise<Sample> => {
   return { ...sample, params: { ...sample.params, ...PARAMS[keyOf(contract)] } };
 };
 
-/** Members that have to be those of the sample. */
+/** Members that have to equal those of the sample. */
 const OF_SAMPLE = ["translation_map", "into", "admin_token"];
 
-/** An example that names others, with the ids and strings of those that the workspace of the samples has. */
+/** An example that names other things, with the ids and strings of the sample workspace. */
 function withKnownIds(contract: Contract, example: unknown, sample: Sample): unknown {
   const isAboutOthers =
     /translations|messages|users\/:id\/merge|segments\/explain|export\/segment|session/.test(
@@ -64,13 +64,15 @@ function withKnownIds(contract: Contract, example: unknown, sample: Sample): unk
 
 const WORKSPACE = "/admin/v1/workspaces/:name";
 
-/** Where the sample's own path leads to something that the example is not about. */
+/** If the sample's own path names something that the example is not about. */
 const PARAMS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   [`PUT ${WORKSPACE}/canvases/:id`]: { id: "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03" },
   [`PUT ${WORKSPACE}/locales/:id`]: { id: SPANISH },
 };
 
-/** What is accepted though it is not described: PHP writes an empty map as an empty list. */
+/**
+ * Bodies that are accepted though they are not described: PHP writes an empty map as an empty list.
+ */
 const isTolerated = (field: string, value: unknown): boolean =>
   field === "properties" && Array.isArray(value);
 
@@ -90,7 +92,7 @@ function asDescribed(schema: any): any {
 
 type Path = readonly (string | number)[];
 
-/** Every place inside a value, but for that of the value itself. */
+/** Every place inside a value, except that of the value itself. */
 function placesIn(value: unknown, path: Path = []): Path[] {
   if (value === null || typeof value !== "object") return [];
   return Object.entries(value).flatMap(([key, each]) => {
@@ -161,7 +163,7 @@ describe("the described bodies", () => {
         const answer = await send(contract, sample, body);
         const text = JSON.stringify(answer.body);
         const shown = `${answer.status} ${text} to ${JSON.stringify(body)?.slice(0, 2_000)}`;
-        // Where other items are accepted, the faulty one stands in `errors`.
+        // If other items are accepted, the faulty one is in `errors`.
         const isRefused = answer.status === 400 || answer.body.errors?.length > 0;
         assert.ok(isRefused, `${field}: ${shown}`);
         assert.ok(text.includes(field) || inKnownWords(contract, text), `${field}: ${shown}`);

@@ -1,6 +1,6 @@
 /*
  * Every endpoint gets requests made from its own declaration, mostly as declared and in places not:
- * whatever comes, the answer is one that is declared, and never a fault of ours.
+ * every response is a declared one, and never a fault of ours.
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
@@ -28,7 +28,7 @@ const server = await startOwnServer();
 const workspace = await server.workspace(sampleWorkspace());
 const samples = await sampleRequests(server, workspace);
 
-/** Where the administrator may change whatever the others rely on. */
+/** If the administrator may change something that the others rely on. */
 const adminServer = await startOwnServer();
 const adminWorkspace = await adminServer.workspace(sampleWorkspace());
 const adminSamples = await sampleRequests(adminServer, adminWorkspace);
@@ -38,7 +38,7 @@ const sampleOf = async (contract: Contract): Promise<Sample> => {
   return (await all[nameOf(contract)]?.()) ?? {};
 };
 
-/** What the server itself may say of any request; an endpoint declares the rest. */
+/** The refusals that the server itself may give to any request; an endpoint declares the rest. */
 const REFUSALS = new Set(Object.values(STATUS_OF).filter((status) => status < 500));
 
 const nameOf = (contract: Contract): string => `${contract.method} ${pathsOf(contract)[0]}`;
@@ -77,7 +77,7 @@ function pathFor(contract: Contract, sample: Sample): fc.Arbitrary<string> {
   return fc.tuple(...segments).map((parts) => parts.join("/"));
 }
 
-/** How long a stream lasts: all that is sent here would have to be waited for. */
+/** How long a stream lasts: every request that is sent here would have to wait for it. */
 const AT_ONCE = "for_seconds";
 
 function queryFor(contract: Contract): fc.Arbitrary<string> {

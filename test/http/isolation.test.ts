@@ -1,7 +1,7 @@
 /*
- * Two workspaces, and every endpoint there is: what the holder of one's key sends, though it names
- * the other's people and things by their ids, changes no row of the other and shows nothing of it.
- * The cases follow from sample-requests.ts, which has one for every endpoint (access.test.ts).
+ * Two workspaces, and every endpoint: a request with one's key that names the other's people and
+ * things by their ids changes no row of the other and shows nothing of it. The cases follow from
+ * sample-requests.ts, which has one for every endpoint (access.test.ts).
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
@@ -38,7 +38,7 @@ interface Sent {
   readonly answer: Answer<any>;
 }
 
-/** Sends the sample of every endpoint, with the workspace's key or, where it must be, another's. */
+/** Sends the sample of every endpoint, with the workspace's key or, if necessary, another's. */
 async function sendSamples(server: TestServer, workspace: TestWorkspace): Promise<Sent[]> {
   const samples = await sampleRequests(server, workspace);
   const { key } = workspace;
@@ -73,7 +73,7 @@ const IDENTIFIERS: Readonly<Record<string, string>> = {
   phones: "phone",
 };
 
-/** An attributes object for everybody whom the samples name, with the mark in it. */
+/** An attributes object, with the mark in it, for everyone whom the samples name. */
 function peopleOf(value: unknown, key = ""): Record<string, unknown>[] {
   const found: Record<string, unknown>[] = [];
   const kind = IDENTIFIERS[key];
@@ -169,7 +169,7 @@ describe("an API key of one workspace", async () => {
   });
 });
 
-/** Most values lie in different buckets in two workspaces, which alone would keep them apart. */
+/** Most values are in different buckets in two workspaces, which alone would keep them apart. */
 test("an identifier in the same bucket of two workspaces names a user of each of them", async () => {
   const server = await startServer();
   const [one, other] = [await server.workspace(), await server.workspace()];

@@ -1,4 +1,4 @@
-/* What the head of a request may say, and what every response says. */
+/* Rules about the head of a request, and the headers of every response. */
 import assert from "node:assert/strict";
 import { request } from "node:http";
 import { connect } from "node:net";

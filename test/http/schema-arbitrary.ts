@@ -2,8 +2,8 @@ import fc from "fast-check";
 import type { TSchema } from "typebox";
 
 /*
- * Values for a declared schema, made by fast-check: mostly what the schema asks for, and here and
- * there something else, because a request that is wrong everywhere is refused at its first fault.
+ * Values for a declared schema, made by fast-check: mostly valid, with a fault here and there,
+ * because a request that is wrong everywhere is refused at its first fault.
  */
 
 /** The part of a JSON schema that declarations use. */

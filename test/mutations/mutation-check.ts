@@ -57,7 +57,7 @@ function firstFailureOf(
 ): Promise<string | undefined> {
   const path = join(copy, "dist", "test", file);
   const options = ["--enable-source-maps", "--test-reporter=tap", path, ...args];
-  // A process group of its own, so that servers which a test started end with it.
+  // A separate process group, so that servers which a test started end with it.
   const env = { ...process.env, RULE_IS_BROKEN: "1" };
   const child = spawn(process.execPath, options, { cwd: copy, env, detached: true });
   let output = "";

@@ -1,8 +1,9 @@
 /*
- * What happens to a column that a migration adds to a table of user data. Backup, erasure and retention work on whole
- * rows and carry it. Statements that insert rows, those of merges and imports among them, and exports name their columns:
- * here each of them complains until it names the new one. The test adds a column to every such table of a server of its
- * own, and sees each complain or carry it. A new table is found by its column `bucket`.
+ * What happens to a column that a migration adds to a table of user data. Backup, erasure and
+ * retention work on whole rows and carry it. Statements that insert rows, including those of merges
+ * and imports, and exports name their columns: here each of them complains until it names the new
+ * one. The test adds a column to every such table of a separate server, and sees each complain or
+ * carry it. A new table is found by its column `bucket`.
  */
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
@@ -18,7 +19,7 @@ import { startOwnServer } from "../harness.ts";
 
 const ADDED = "added_by_test";
 
-/** Which files read what an export shows of a table, and which columns no export shows. */
+/** The files that read a table for an export, and the columns that no export shows. */
 const EXPORTED: Readonly<Record<string, { files: readonly string[]; not: readonly string[] }>> = {
   // `version` and `updated_at` tell how Rapport came to the row.
   profiles: { files: ["profiles/export-store.ts"], not: ["version", "updated_at"] },
@@ -30,7 +31,7 @@ const EXPORTED: Readonly<Record<string, { files: readonly string[]; not: readonl
   devices: { files: ["activity/small-activity-store.ts"], not: [] },
   interactions: { files: ["activity/small-activity-store.ts"], not: [] },
   group_states: { files: ["subscriptions/export-store.ts"], not: [] },
-  // `previous` is what the history has.
+  // `previous` is the state before it in the history.
   email_states: { files: ["subscriptions/export-store.ts"], not: ["previous"] },
 };
 
@@ -180,7 +181,10 @@ async function filled(
   return found;
 }
 
-/** What a reset keeps: what is declared or administered, and counters, none of which hold anything about users. */
+/**
+ * A reset keeps declared and administered things, and counters, none of which contain anything
+ * about users.
+ */
 const KEPT_BY_RESET = [
   "api_keys",
   "apps",

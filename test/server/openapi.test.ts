@@ -103,7 +103,7 @@ function membersOf(example: any): string[] {
   ]);
 }
 
-/** Where an example has what stands for any text. */
+/** If an example has a placeholder for any text. */
 function placeholdersIn(value: unknown, path: string): string[] {
   if (value === "text") return [path];
   if (value === null || typeof value !== "object") return [];

@@ -1,4 +1,4 @@
-/* Which files the suite runs on which engine. */
+/* The files that the suite runs on each engine. */
 import assert from "node:assert/strict";
 import { mkdir, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";

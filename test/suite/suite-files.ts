@@ -27,7 +27,7 @@ const IMPORT = /\b(?:from|import)\s*\(?\s*"(\.{1,2}\/[^"]+\.js)"/g;
 const NAMES_POSTGRES = "TEST_DATABASE_URL";
 
 export interface SuiteChoice {
-  /** Parts of paths. A file that is asked for by name is taken whatever its part and the engine. */
+  /** Parts of paths. A file that is requested by name runs in any part and on any engine. */
   readonly wanted?: readonly string[];
   readonly parts?: readonly Part[];
   readonly engine: "embedded" | "postgres";
@@ -35,7 +35,7 @@ export interface SuiteChoice {
 
 export interface SuiteFiles {
   readonly taken: string[];
-  /** What would run on another engine. */
+  /** The files for another engine. */
   readonly leftOut: string[];
 }
 
@@ -72,13 +72,13 @@ export function suiteFiles(
   return { taken: chosen.filter(isTaken), leftOut: chosen.filter((path) => !isTaken(path)) };
 }
 
-/** Whether a compiled file, or one that it imports, reads where PostgreSQL is. */
+/** Whether a compiled file, or one that it imports, reads the address of PostgreSQL. */
 function canReachPostgres(path: string, seen = new Set<string>()): boolean {
   if (seen.has(path)) return false;
   seen.add(path);
   const text = readFileSync(path, "utf8");
   if (text.includes(NAMES_POSTGRES)) return true;
   const imported = [...text.matchAll(IMPORT)].map(([, to = ""]) => resolve(dirname(path), to));
-  // A text that a test writes into a file of its own can look like an import.
+  // A text that a test writes into another file can look like an import.
   return imported.filter(existsSync).some((each) => canReachPostgres(each, seen));
 }

@@ -75,7 +75,8 @@ if (taken.length === 0) {
 }
 say(announcement());
 
-// What the tests run besides the compiled files, if it does not fit them: the compiler alone does not build it.
+// Built files that the tests run besides the compiled ones, if they are older: the compiler alone
+// does not build them.
 for (const script of ["make-snapshot.js", "bundle.js"]) {
   execFileSync(process.execPath, [join(packageRoot(), "dist", "build", script)]);
 }
@@ -113,14 +114,14 @@ function say(line: string): void {
   if (line) process.stdout.write(`${line}\n`);
 }
 
-/** Where the time went: what to look at when the suite has become slow. */
+/** The slowest files: where to look when the suite has become slow. */
 function slowest(): string {
   const first = [...durations].sort(([, one], [, other]) => other - one).slice(0, 10);
   const each = first.map(([name, ms]) => `${name} ${Math.round(ms / 1_000)} s`);
   return `The slowest files: ${each.join(", ")}.`;
 }
 
-/** Which files run, and how to run those that do not. */
+/** The files of the run, and how to run the others. */
 function announcement(): string {
   if (wanted.length > 0) return `Running ${taken.map(nameOf).join(", ")}.`;
   const lines: string[] = [];
@@ -163,7 +164,7 @@ function runFiles(paths: readonly string[], processes: number, { queue, signal }
       })
       .compose(new spec())
       .on("end", () => {
-        // What a process that died was running, and what was never started.
+        // The file that a dead process was running, and files that were never started.
         for (const entry of readdirSync(queue)) {
           const name = nameOf(decodeURIComponent(entry.slice(5).replace(/\.running$/, "")));
           failed.add(name);

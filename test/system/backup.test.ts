@@ -205,7 +205,7 @@ describe("rapport restore", { skip }, () => {
     ["that is something else", async () => gzipSync("hello\n"), / is no backup\.$/],
     ["that is not packed", async () => Buffer.from("hello\n"), / is no backup\.$/],
   ];
-  /** Where all of them are refused: it stays empty, or the next one would be refused for what is there. */
+  /** All of them are refused: it stays empty, or the next one would be refused for its contents. */
   const untouched = emptyPlace();
 
   for (const [what, content, message] of refused) {

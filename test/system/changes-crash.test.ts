@@ -1,7 +1,7 @@
 /*
- * The change feed against `kill -9` at random moments: whoever has nothing but the feed, read meanwhile or afterwards,
- * knows the users exactly as an export shows them, after random calls of all kinds by many clients. On PostgreSQL they
- * write to two servers.
+ * The change feed against `kill -9` at random times: a reader of only the feed, during or after the
+ * run, knows the users exactly as an export shows them, after random calls of all kinds by many
+ * clients. On PostgreSQL they write to two servers.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -51,7 +51,10 @@ function outputsIn(text: string): Record<string, string> {
   return found;
 }
 
-/** Carries out the steps as the runner does. @returns the outputs of the action, and what was printed. */
+/**
+ * Carries out the steps as the runner does. @returns the outputs of the action, and the printed
+ * text.
+ */
 async function runAction(inputs: Readonly<Record<string, string>>, workspace: string) {
   const action = parse(textOf("action.yml")) as Action;
   assert.equal(action.runs.using, "composite");

@@ -43,7 +43,7 @@ const linesIn = (text: string): any[] =>
     .split("\n")
     .map((line) => JSON.parse(line));
 
-/** What a command left in the folder besides files of these names. */
+/** The files that a command left in the folder, apart from these names. */
 const leftBehind = async (...names: string[]) =>
   (await readdir(folder)).filter((name) => !names.includes(name) && name.includes("unfinished"));
 

@@ -1,4 +1,4 @@
-/* What `rapport` prints about itself: help, version, and the sentences about arguments and settings that cannot be meant. */
+/* The texts that `rapport` prints about itself: help, version, and the sentences about impossible arguments and settings. */
 import assert from "node:assert/strict";
 import { readFileSync, statSync } from "node:fs";
 import { createServer } from "node:http";

@@ -1,4 +1,4 @@
-/* The server's log: its two forms, sampling, and what it and the traces never hold. */
+/* The server's log: its two forms, sampling, and the data that neither it nor the traces contain. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";

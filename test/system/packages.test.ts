@@ -1,4 +1,4 @@
-/* Both tarballs in an empty project, as npm installs them: what they hold, types, CommonJS, npx. */
+/* Both tarballs in an empty project, as npm installs them: their contents, types, CommonJS, npx. */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { readFileSync, statSync } from "node:fs";
@@ -33,7 +33,7 @@ before(async () => {
       "-C",
       installed(name),
     ]);
-    // npm installs what a package asks for; here it comes from the clone.
+    // npm installs a package's dependencies; here they come from the clone.
     for (const dependency of Object.keys(describedBy(name).dependencies)) {
       await mkdir(join(installed(dependency), ".."), { recursive: true });
       await symlink(join(ROOT, "node_modules", dependency), installed(dependency));
@@ -170,7 +170,7 @@ describe("both packages in a project", () => {
     }
     const built = () => statSync(join(ROOT, "dist", "src", "main.js")).mtimeMs;
     const before = built();
-    // As at the first call: npx keeps what it installs.
+    // As at the first call: npx keeps its installation.
     const env = { ...process.env, npm_config_cache: await temporaryFolder() };
     for (const cwd of [ROOT, project]) {
       const { stdout } = await run("npx", ["--offline", "rapport-server", "--version"], {

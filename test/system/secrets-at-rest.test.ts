@@ -1,7 +1,8 @@
 /*
- * Secrets that Rapport needs again are stored sealed: how they look in the database, what happens with
- * another key, and how keys change. Servers are stopped and started on one database, which stays open meanwhile:
- * that takes a tenth of the time, and what a stop of the engine keeps is not the matter here.
+ * Secrets that Rapport needs again are stored sealed: how they look in the database, what happens
+ * with another key, and how keys change. Servers are stopped and started on one database, which
+ * stays open meanwhile: that takes a tenth of the time, and restarts of the engine are tested
+ * elsewhere.
  */
 import assert from "node:assert/strict";
 import { stat } from "node:fs/promises";

@@ -14,7 +14,7 @@ const server = await startServer();
 
 const NOON = "2026-01-01T12:00:00Z";
 
-/** The command while it runs, fed by requests until it has printed what is waited for. */
+/** The command while it runs, fed by requests until it has printed the expected text. */
 function follow(args: readonly string[], url: string, adminToken: string) {
   const main = join(packageRoot(), "dist", "bundle", "main.js");
   const child: ChildProcess = spawn(process.execPath, [main, "tail", ...args], {
@@ -32,7 +32,9 @@ function follow(args: readonly string[], url: string, adminToken: string) {
   const ended = once(child, "close").then(([code]) => ({ code, stdout, stderr }));
   return {
     ended,
-    /** Sends requests until the command has printed something, because it takes a moment to connect. */
+    /**
+     * Sends requests until the command has printed something, because it takes a moment to connect.
+     */
     async feed(send: () => Promise<unknown>, until: (printed: string) => boolean) {
       while (!until(stdout + stderr)) {
         await send();

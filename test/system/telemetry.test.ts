@@ -1,4 +1,4 @@
-/* Traces and metrics as an OpenTelemetry collector gets them, from servers that run as processes of their own. */
+/* Traces and metrics as an OpenTelemetry collector gets them, from servers that run as separate processes. */
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -103,7 +103,7 @@ describe("traces", () => {
 
   test("requests that share a transaction are linked with it", async () => {
     const before = new Set(receiver.spans);
-    // Each is a trace of its own; some of them share a transaction.
+    // Each is a separate trace; some of them share a transaction.
     await Promise.all(
       Array.from({ length: 40 }, (_, index) => track(server, { events: [event(`u${index}`)] })),
     );

@@ -1,4 +1,4 @@
-/* `rapport users`: what is stored about one person, from the command line. */
+/* `rapport users`: the stored data of one person, from the command line. */
 import assert from "node:assert/strict";
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";

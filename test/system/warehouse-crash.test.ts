@@ -32,8 +32,8 @@ async function place(): Promise<Environment> {
 }
 
 /**
- * A file of events that grows, many of them with the same UPDATED_AT and the same content: what a sync
- * could most easily double or leave out when it goes on.
+ * A file of events that grows, many of them with the same UPDATED_AT and the same content: these
+ * are what a sync could most easily double or omit when it resumes.
  */
 async function startFile() {
   const path = join(await temporaryFolder(), "events.csv");

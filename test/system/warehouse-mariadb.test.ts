@@ -1,6 +1,7 @@
 /*
- * Syncs from a real MariaDB, which the test starts itself: that its SQL, its types and its locks are what the imitation of
- * the protocol says. Skipped where `mariadbd` is not installed (Debian: apt-get install mariadb-server-core).
+ * Syncs from a real MariaDB, which the test starts itself: its SQL, its types and its locks behave
+ * as the imitation of the protocol says. Skipped where `mariadbd` is not installed (Debian: apt-get
+ * install mariadb-server-core).
  */
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";

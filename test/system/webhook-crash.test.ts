@@ -1,6 +1,6 @@
 /*
- * Webhooks against `kill -9` at random moments: every committed change arrives, in order, and a batch that comes twice has
- * the same id and the same body.
+ * Webhooks against `kill -9` at random times: every committed change arrives, in order, and a
+ * repeated batch has the same id and the same body.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -4,7 +4,7 @@ import { openCitusCluster } from "./cluster.ts";
 import { compareOnCitus } from "./compare.ts";
 
 export interface CitusOptions extends BenchmarkOptions {
-  /** Undefined: what the server takes by itself. */
+  /** Undefined: the server's default. */
   readonly shards: number | undefined;
 }
 

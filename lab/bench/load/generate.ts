@@ -21,7 +21,7 @@ export interface Load {
   readonly requestsPerSecond?: number | undefined;
 }
 
-/** One request as it is sent. */
+/** One request as sent. */
 export interface Prepared {
   readonly method: "GET" | "POST" | "PUT";
   readonly path: string;
@@ -40,7 +40,7 @@ export interface LoadResult {
   readonly latencies: Histogram;
 }
 
-/** The pause between two looks at the clock; what is due meanwhile is sent late by that much. */
+/** The pause between two looks at the clock; requests due meanwhile are late by up to this. */
 const TICK_MS = 1;
 
 /** Sends one request that was due at a time (of `performance.now()`); resolves with its answer. */

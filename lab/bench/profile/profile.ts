@@ -18,7 +18,7 @@ export interface ProfileOptions {
   readonly seconds: number;
   readonly connections: number | undefined;
   readonly workers: number | undefined;
-  /** For whatever lasts no longer than the benchmark. */
+  /** For uses within the benchmark's lifetime. */
   readonly folder: string;
 }
 

@@ -1,6 +1,6 @@
 import { createRandom } from "../workloads/random.ts";
 
-/* Users whom a seed makes, and the number of those who meet a filter, counted in the plainest way. */
+/* Users made from a seed, and the number of those who meet a filter, counted in the simplest way. */
 
 const PLANS = ["free", "pro", "team"];
 const COUNTRIES = ["DE", "FR", "US", "JP"];

@@ -4,8 +4,9 @@ import { ADMIN_TOKEN, type ServerProcess, startServer } from "../processes/serve
 import { createModel, type Model, sentOf } from "./model.ts";
 
 /*
- * Segments: random filters, each counted exactly and estimated by the server, beside a naive model of the same users;
- * how fast both are; what an exact count does to track beside it; and what the index of the sample costs new users.
+ * Segments: random filters, each counted exactly and estimated by the server, and checked with a
+ * naive model of the same users; the speed of both; the effect of an exact count on track; and the
+ * cost of the sample's index for new users.
  */
 
 export interface SegmentsOptions {

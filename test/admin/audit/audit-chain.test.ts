@@ -1,5 +1,5 @@
 /*
- * The audit as a chain: whatever is changed in its rows behind the server's back is found and named. Each
+ * The audit as a chain: any change of its rows behind the server's back is found and named. Each
  * test changes rows in the server's database; the next one begins with the rows as they were.
  */
 import assert from "node:assert/strict";

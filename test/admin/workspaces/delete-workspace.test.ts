@@ -48,7 +48,7 @@ async function waiters(count: number): Promise<void> {
   }
 }
 
-/** Declares a workspace as the harness does, under the name and the key of one that there was. */
+/** Declares a workspace as the harness does, with the name and the key of an earlier one. */
 const declareAgain = ({ name, key }: TestWorkspace) =>
   server.admin("POST", "/admin/v1/apply", {
     company: { name: "Test" },

@@ -1,4 +1,4 @@
-/* `POST /admin/v1/apply`: what a manifest makes, changes and takes away, and what it may not be. */
+/* `POST /admin/v1/apply`: what a manifest creates, changes and removes, and when it is refused. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { startOwnServer } from "../../harness.ts";

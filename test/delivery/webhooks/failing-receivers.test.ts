@@ -1,4 +1,4 @@
-/* What a webhook does about receivers that fail, refuse or want no more (docs/webhooks.md). The clock is the test's. */
+/* The reactions of a webhook to receivers that fail, refuse or want no more (docs/webhooks.md). The clock is the test's. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { createSettableClock } from "../../../src/base/clock.ts";
@@ -36,7 +36,7 @@ async function withReceiver(respond: Respond, members: object = {}) {
   return { workspace, receiver, webhooks, id };
 }
 
-/** Refuses whatever has the change of one of these users in it. */
+/** Refuses every request with the change of one of these users. */
 const refuses =
   (...names: readonly string[]): Respond =>
   (response, { changes }) =>

@@ -19,7 +19,7 @@ const endless: (status: number) => Respond = (status) => (response) => {
 
 interface Hostile {
   readonly respond: Respond;
-  /** What the attempt came to; undefined where it lasts. */
+  /** The outcome of the attempt; undefined while it lasts. */
   readonly outcome?: string;
 }
 

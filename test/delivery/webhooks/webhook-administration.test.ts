@@ -1,4 +1,4 @@
-/* What administrators do with webhooks besides declaring them (docs/webhooks.md). */
+/* Further actions of administrators on webhooks (docs/webhooks.md). */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";

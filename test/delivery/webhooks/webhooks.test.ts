@@ -1,4 +1,4 @@
-/* Webhooks (docs/webhooks.md): what arrives at receivers that behave, in which order, and signed with what. */
+/* Webhooks (docs/webhooks.md): what arrives at correct receivers, in which order, and with which signature. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { NEWSLETTER, startOwnServer } from "../../harness.ts";

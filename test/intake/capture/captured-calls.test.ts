@@ -1,6 +1,6 @@
 /*
- * Public calls that Rapport does not serve: a 404 that says so, or, where a workspace has capture_unsupported, a
- * success that is stored and listed for the tests of an application.
+ * Public calls that Rapport does not serve: a 404 that says so or, if a workspace has
+ * capture_unsupported, a success that is stored and listed for the tests of an application.
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";

@@ -1,5 +1,5 @@
 /*
- * What a track request is answered: counters, errors, skipped objects, the cap, the block list; and
+ * The response to a track request: counters, errors, skipped objects, the cap, the block list; and
  * the order in which its objects take effect.
  */
 import assert from "node:assert/strict";
@@ -224,7 +224,7 @@ describe("a track request that is refused as a whole", () => {
 });
 
 describe("the cap on objects per track request", () => {
-  /** `count` objects spread over the three arrays. */
+  /** `count` objects distributed over the three arrays. */
   const spread = (count: number) => ({
     attributes: Array.from({ length: count - 4 }, () => attributes("ada", { n: { inc: 1 } })),
     events: [event("ada"), event("ada")],

@@ -1,4 +1,4 @@
-/* What POST /users/track responds when it refuses a request before it looks at an object. */
+/* The responses of POST /users/track when it refuses a request before it looks at an object. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startServer } from "../../harness.ts";

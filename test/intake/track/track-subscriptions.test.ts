@@ -260,7 +260,7 @@ describe("email_subscribe of an attributes object", () => {
       { external_id: "eve", email_subscribe: "opted_in" },
       { external_id: "eve", email: EMAIL },
     );
-    // Eve's state is the last one that was set, though it waited for the address.
+    // Eve's state is the last one that was set, though it was pending.
     assert.equal(await emailStateOf(workspace, "ada"), "opted_in");
     assert.equal(await emailStateOf(workspace, "eve"), "opted_in");
   });

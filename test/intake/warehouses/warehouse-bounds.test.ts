@@ -1,4 +1,4 @@
-/* What a sync reads of values and folders that are larger than any valid ones. */
+/* How much a sync reads of values and folders that are larger than any valid ones. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { mkdir, writeFile } from "node:fs/promises";

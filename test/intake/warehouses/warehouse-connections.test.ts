@@ -1,6 +1,7 @@
 /*
- * Connections of the company: what a workspace may read is declared once, and a role in a workspace reaches nothing
- * else. The warehouse is a PostgreSQL on a loopback address, which OUTBOUND_ALLOW lists.
+ * Connections of the company: the company declares what a workspace may read, and a role in a
+ * workspace reaches nothing else. The warehouse is a PostgreSQL on a loopback address, which
+ * OUTBOUND_ALLOW lists.
  */
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";

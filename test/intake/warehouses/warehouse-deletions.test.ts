@@ -1,6 +1,6 @@
 /*
- * Rows that name users to be deleted: who is gone afterwards, what the log and the audit say, and that a
- * row deletes once, however a run ends.
+ * Rows that name users to be deleted: who no longer exists afterwards, what the log and the audit
+ * say, and that a row deletes once, however a run ends.
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";

@@ -21,7 +21,7 @@ const folder = await temporaryFolder();
 
 const duckdb = await (await DuckDBInstance.create(":memory:")).connect();
 
-/** Writes what a query gives to a Parquet file. */
+/** Writes the result of a query to a Parquet file. */
 const writeParquet = (path: string, query: string) =>
   duckdb.run(`copy (${query}) to '${path}' (format parquet)`);
 

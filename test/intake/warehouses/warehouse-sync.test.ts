@@ -1,5 +1,5 @@
 /*
- * What the rows of a warehouse become: a sync from a real PostgreSQL, read back through the API.
+ * The results of a warehouse's rows: a sync from a real PostgreSQL, read back through the API.
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";

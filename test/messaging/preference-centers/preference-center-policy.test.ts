@@ -1,6 +1,7 @@
 /*
- * What the author of a page can learn of its readers: nothing, unless the workspace allows the host that would be told. The
- * policy is followed in a browser by test/browser/preference-center-browser.test.ts.
+ * What the author of a page can learn about its readers: nothing, unless the workspace allows the
+ * host that would be told. The policy is followed in a browser by
+ * test/browser/preference-center-browser.test.ts.
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";

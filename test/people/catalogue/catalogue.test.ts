@@ -1,4 +1,4 @@
-/* What a workspace holds: events, custom attributes and products (docs/segments.md). */
+/* The catalogue of a workspace: events, custom attributes and products (docs/segments.md). */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { systemClock } from "../../../src/base/clock.ts";

@@ -17,7 +17,7 @@ const changesOf = async (workspace: TestWorkspace, query = "cursor=beginning"): 
 
 const expired = new Map<string, number>();
 
-/** What the server does every ten minutes, so many days from now. */
+/** The server's task of every ten minutes, this many days from now. */
 const sweep = (days = 0) =>
   sweepChanges(server.database, new Date(Date.now() + days * 86_400_000), {
     expiredChanges: (why, count) => void expired.set(why, (expired.get(why) ?? 0) + count),

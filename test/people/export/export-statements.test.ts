@@ -1,6 +1,6 @@
 /*
- * What an export costs in statements. Below HTTP, because it counts what reaches the engine; nothing is timed. A change
- * that makes an export more expensive fails here.
+ * The cost of an export in statements. Below HTTP, because it counts what reaches the engine;
+ * nothing is timed. A change that makes an export more expensive fails here.
  */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
@@ -30,7 +30,7 @@ const addressed = people.create({ kind: "external_id", value: "addressed" });
 people.setEmail(addressed, "addressed@example.com");
 await database.transaction((tx) => savePeople(tx, workspace.id, people.changes(systemClock.now())));
 
-/** The statements of exports at the same time, beside those that set up their transaction. */
+/** The statements of concurrent exports, without those that set up their transaction. */
 async function statementsOf(...requests: readonly ExportRequest[]): Promise<number> {
   const { database: counting, counted } = countingDatabase(database);
   const smallExports = createSmallExports({ database: counting, tracing: NO_TRACING });

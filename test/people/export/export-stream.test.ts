@@ -1,4 +1,4 @@
-/* The stream of all rows of a workspace: one moment, no faster than its reader, never a part for the whole. */
+/* The stream of all rows of a workspace: from one snapshot, no faster than its reader, never a part for the whole. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import postgres from "postgres";

@@ -6,7 +6,7 @@ const server = await startServer();
 
 const names = (count: number) => Array.from({ length: count }, (_, index) => `user-${index}`);
 
-/** Users with so many characters of attributes each. */
+/** Users with this many characters of attributes each. */
 async function makeLarge(workspace: TestWorkspace, count: number, characters: number) {
   const notes = Object.fromEntries(
     Array.from({ length: characters / 250 }, (_, index) => [`note_${index}`, "x".repeat(250)]),
@@ -18,7 +18,7 @@ async function makeLarge(workspace: TestWorkspace, count: number, characters: nu
   }
 }
 
-/** What each request gets when it is sent by itself, and when all are sent at once. */
+/** The response to each request when it is sent by itself, and when all are sent at once. */
 async function bothWays(workspace: TestWorkspace, requests: readonly object[]) {
   const send = (request: object) => workspace.call("POST", "/users/export/ids", request);
   const oneByOne: unknown[] = [];

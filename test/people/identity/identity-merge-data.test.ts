@@ -1,7 +1,7 @@
 /*
- * What a merge makes of two users, line by line of the specification's merge behaviour, on rows that
- * were tracked, read back with an export. What only an import writes is in
- * identity-merge-engagement.test.ts, the rule itself in combine.test.ts.
+ * The result of merging two users, line by line of the specification's merge behaviour, on rows
+ * that were tracked, read back with an export. identity-merge-engagement.test.ts has the data that
+ * only an import writes, combine.test.ts the rule itself.
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";

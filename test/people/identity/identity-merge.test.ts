@@ -1,4 +1,4 @@
-/* POST /users/merge: who is merged into whom, in which order, and where ids lead afterwards. */
+/* POST /users/merge: who is merged into whom, in which order, and which user ids identify afterwards. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { startServer, type TestWorkspace } from "../../harness.ts";
@@ -29,7 +29,7 @@ const PHONE = "+14155552671";
 const platformIdOf = async (workspace: TestWorkspace, name: string): Promise<string> =>
   (await userOf(workspace, name))?.platform_id;
 
-/** A workspace with users that each have one event of their own name. */
+/** A workspace with users that each have one uniquely named event. */
 async function withUsers(names: readonly string[], settings: object = {}): Promise<TestWorkspace> {
   const workspace = await server.workspace({ settings });
   await makeUsers(workspace, ...names.map(id));

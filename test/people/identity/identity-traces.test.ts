@@ -1,4 +1,4 @@
-/* What is left of users in the whole database after they are deleted, whatever happened before. */
+/* Traces of users in the whole database after they are deleted, after any history. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openDatabase } from "../../../src/server/open-database.ts";

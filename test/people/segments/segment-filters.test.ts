@@ -1,4 +1,4 @@
-/* What the conditions of a filter mean: for each the users who meet it (docs/segments.md). */
+/* The meaning of a filter's conditions: for each the users who meet it (docs/segments.md). */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { ALERTS, NEWSLETTER, startServer, WEB_APP } from "../../harness.ts";

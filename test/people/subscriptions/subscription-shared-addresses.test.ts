@@ -28,7 +28,7 @@ const nameless = (name: string, changes: object = {}) => ({
   ...changes,
 });
 
-/** Whom an event that names the address alone goes to: the most recently updated user. */
+/** The user who gets an event that only names the address: the most recently updated one. */
 async function latestOf(workspace: TestWorkspace, email: string): Promise<string> {
   await workspace.track({ events: [{ email, name: "asked", time: "2026-01-01T00:00:00Z" }] });
   const holders = await workspace.profiles({ email_address: email });

@@ -2,7 +2,7 @@ import type { TSchema } from "typebox";
 import type { Contract } from "../../../src/http/endpoint.ts";
 import { ENDPOINTS } from "../../../src/server/app.ts";
 
-/* The texts that a person of a workspace, the holder of one of its keys, or anybody may send, from the declarations. */
+/* The texts that a person of a workspace, a caller with one of its keys, or anyone may send, from the declarations. */
 
 interface Described {
   readonly type?: string;

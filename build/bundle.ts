@@ -65,7 +65,7 @@ if (!isCurrent()) {
     logLevel: "warn",
     plugins: [{ name: "compiler's maps", load: loadWithMap }],
   });
-  // Modules find their threads' files beside them, as in the sources: all files lie in one folder.
+  // Modules find their threads' files beside them, as in the sources: all files are in one folder.
   const { output } = await bundle.write({
     dir,
     format: "esm",

@@ -79,8 +79,8 @@ export async function* textLinesOf(
 export const TOO_LONG = `longer than ${LONGEST_LINE_BYTES / 1_048_576} MiB`;
 
 /**
- * What ends a row of a CSV file, by its beginning. Files of old Macs end rows with `\r` alone; in any other file that is
- * a part of a value, and `\r\n` and `\n` may alternate.
+ * The row ending of a CSV file, found at its beginning. Files of old Macs end rows with `\r` alone;
+ * in any other file that is a part of a value, and `\r\n` and `\n` may alternate.
  */
 export function csvLineEnds(beginning: string): string[] {
   const [, end] = /^(?:[^"\r\n]|"[^"]*")*(\r\n?|\n)/.exec(beginning) ?? [];

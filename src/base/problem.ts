@@ -47,7 +47,7 @@ export interface ProblemDetails {
   readonly retryAfterSeconds?: number;
   /** The page for a person, if it says more than the message. */
   readonly page?: SentencePage;
-  /** What the logs should hold and the caller should not see. */
+  /** Details for the logs that the caller should not see. */
   readonly cause?: unknown;
 }
 

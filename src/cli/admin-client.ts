@@ -71,7 +71,9 @@ export async function* openPages<Item>(target: AdminTarget, path: string): Async
   }
 }
 
-/** What a server says about its health, which needs no token; `ok` is false if there is a fault. */
+/**
+ * A server's statement about its health, which needs no token; `ok` is false if there is a fault.
+ */
 export async function readHealth<Answer>(
   target: AdminTarget,
   what: "live" | "ready",

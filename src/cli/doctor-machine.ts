@@ -13,7 +13,7 @@ export interface Finding {
   readonly remedy?: string;
 }
 
-/** What a check of a start found, if it applies. */
+/** The result of a start check, if the check applies. */
 export async function findingOf(
   check: string,
   make: () => Promise<string | undefined>,

@@ -10,7 +10,7 @@ import {
   printText,
 } from "./terminal.ts";
 
-/* What the commands for API keys and for SCIM tokens have in common. */
+/* Common parts of the commands for API keys and for SCIM tokens. */
 
 /** A listed API key or SCIM token, without its grants. */
 export interface Listed {

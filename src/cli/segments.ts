@@ -15,7 +15,7 @@ interface Segment {
   readonly name: string;
 }
 
-/** What requests about segments name: a segment or a filter. */
+/** The subject of requests about segments: a segment or a filter. */
 type Wanted = { readonly segment_id: string } | { readonly filter: unknown };
 
 const HELP = `

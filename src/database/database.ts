@@ -304,7 +304,7 @@ export const isDuplicate = (error: unknown): boolean => codeOf(error) === "23505
 /** The response of a server that has become a standby, or was told to accept no writes. */
 export const READ_ONLY = "25006";
 
-/** What a database answers that has no space left. */
+/** The response of a database without free space. */
 const DISK_FULL = "53100";
 
 /** Whether a database takes no writes, while reads work. */

@@ -23,7 +23,7 @@ export interface AdmissionServices {
   readonly load: Load;
 }
 
-/** What can be refused by the head of a request alone. @returns why it is refused, if it is. */
+/** Checks that need only the head of a request. @returns why it is refused, if it is. */
 export const refusalOfHead = (request: FastifyRequest): Problem | undefined =>
   manyHeaders(request) ?? longUrl(request) ?? otherTarget(request) ?? ambiguousHost(request);
 

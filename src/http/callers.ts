@@ -20,7 +20,7 @@ export interface Presented {
   readonly browser: PresentedByBrowser | undefined;
 }
 
-/** What a browser presents about a session of the dashboard. */
+/** A browser's headers for a session of the dashboard. */
 export interface PresentedByBrowser {
   /** The secret of the session, from its cookie. */
   readonly sessionSecret: string | undefined;

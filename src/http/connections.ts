@@ -72,7 +72,7 @@ export function createHttpServer(
 /** The other side went away in the middle of a request. */
 const GONE = new Set(["ECONNRESET", "HPE_INVALID_EOF_STATE"]);
 
-/** What the parser refuses before there is a request. No part of the request is repeated. */
+/** The parser's refusal, before there is a request. No part of the request is repeated. */
 function refuseUnparsed(
   error: Error & { code?: string },
   socket: Socket,

@@ -16,7 +16,7 @@ export function linger({ raw }: FastifyRequest): void {
   const { socket } = raw;
   if (raw.complete || socket.destroyed) return;
   const closeNow = socket.destroySoon.bind(socket);
-  // What Node calls after a response that ends its connection.
+  // Node calls this after a response that ends its connection.
   socket.destroySoon = () => {
     const endsAt = performance.now() + LONGEST_MS;
     const mostRead = socket.bytesRead + MOST_BYTES;

@@ -69,7 +69,7 @@ export function observeRequests(
   });
 }
 
-/** What became of the items of a request, for every endpoint. */
+/** The outcome for the items of a request, for every endpoint. */
 interface Verdicts {
   readonly accepted: number;
   /** Rejected or skipped. */

@@ -6,7 +6,7 @@ import type { Caller } from "./callers.ts";
 import type { Contract } from "./endpoint.ts";
 import type { Room } from "./load.ts";
 
-/* What is known of a request on its way through the server. */
+/* Facts about a request on its way through the server. */
 
 /** The context of a handler, for every kind of access. */
 export type RequestContext = Context & Caller;
@@ -17,7 +17,7 @@ declare module "fastify" {
     context: RequestContext | undefined;
     /** The body as sent. */
     bytes: Buffer | undefined;
-    /** What the request takes of what the server can hold. */
+    /** The request's share of the server's pools. */
     room: Room | undefined;
     /** The body of the response, if it is a short text. */
     sent: string | undefined;

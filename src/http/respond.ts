@@ -74,7 +74,7 @@ function scimTypeOf(code: ProblemCode, { scimType }: ProblemDetails): { scimType
   return code === "INVALID_REQUEST" ? { scimType: "invalidSyntax" } : {};
 }
 
-/** What a JSON answer calls itself in each dialect. RFC 7644, 3.1 for SCIM. */
+/** The media type of a JSON error in each dialect. RFC 7644, 3.1 for SCIM. */
 export const MEDIA_TYPE_OF: Readonly<Record<Dialect, string>> = {
   message: "application/json",
   "message-and-errors": "application/json",
@@ -89,7 +89,7 @@ export const SCIM_HEADERS: Readonly<Record<string, string>> = {
   "x-content-type-options": "nosniff",
 };
 
-/** What Fastify refuses before an endpoint is reached. */
+/** Fastify's refusals, before an endpoint is reached. */
 const FROM_FRAMEWORK: Readonly<Record<string, [ProblemCode, string]>> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: [
     "UNSUPPORTED_MEDIA_TYPE",

@@ -25,7 +25,7 @@ import { READING_BYTES_PER_MS, READING_TIME_MS, send, sendCounted, writeHead } f
 import { compileContract } from "./validate.ts";
 
 /**
- * Sends a body while it is produced, no faster than the client reads. What fails before the first
+ * Sends a body while it is produced, no faster than the client reads. A failure before the first
  * piece is answered like any other error. A later failure breaks the connection off, so that no
  * client takes a part for the whole. Resolves once the connection has ended.
  */
@@ -72,7 +72,7 @@ async function* withPatience(
   }
 }
 
-/** What the HTTP layer itself needs; a handler may ask for more. */
+/** The services that the HTTP layer itself needs; a handler may ask for more. */
 export interface HttpServices extends AdmissionServices, AnswerServices, ObserveServices {}
 
 /** What all endpoints of a server share. */

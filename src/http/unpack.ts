@@ -91,7 +91,7 @@ function counted(
     // Not a pipeline: if hundreds of callers leave at once, its errors would take 140 us for each.
     payload.pipe(body);
     payload.once("error", (error) => body.destroy(error));
-    // What is left of a body that is not read to its end.
+    // The rest of a body that is not read to its end.
     body.once("close", () => payload.resume());
     return body;
   }

@@ -244,7 +244,7 @@ function closestTo(
   );
 }
 
-/** What a union takes, from what each of its branches missed. */
+/** The accepted values of a union, from the errors of its branches. */
 function alternatives(errors: readonly ValidationError[], union: ValidationError): string {
   const branches = errors.filter((error) => error.instancePath === union.instancePath);
   const wanted = branches.flatMap((error) => {

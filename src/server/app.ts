@@ -221,7 +221,7 @@ export const JOBS: readonly JobKind<SyncServices & MailServices>[] = [
   retentionJob(RETAINED),
 ];
 
-/** What a reset deletes: one for every feature that holds user data. */
+/** The data that a reset deletes: one entry for every feature that holds user data. */
 export const ERASERS: readonly Eraser[] = [
   // First: no running sync can recreate a user afterwards.
   eraseSyncs,

@@ -64,7 +64,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
   };
 }
 
-/** What commands read from the environment beside the settings. */
+/** Variables that commands read from the environment in addition to the settings. */
 const OTHER_NAMES = ["RAPPORT_URL"];
 
 /** Names so short that other programs have variables like them. */

@@ -15,7 +15,7 @@ export type Reader<Value> = (value: string, name: string) => Value;
 
 export const text: Reader<string> = (value) => value;
 
-/** What an empty value reads as; otherwise as the other reader says. */
+/** An empty value reads as this; any other as the other reader says. */
 export function optional<Value>(read: Reader<Value>): Reader<Value | undefined>;
 export function optional<Value>(read: Reader<Value>, empty: null): Reader<Value | null>;
 export function optional<Value>(

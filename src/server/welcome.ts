@@ -8,7 +8,7 @@ export const ADMIN_TOKEN_FILE = "admin-token";
 /** The file of the demo workspace's key in the data folder. */
 export const DEMO_KEY_FILE = "demo-api-key";
 
-/** What a server says about itself when it has started. */
+/** A server's output when it has started. */
 export interface Welcome {
   /** Such as `http://127.0.0.1:8080`. */
   readonly url: string;

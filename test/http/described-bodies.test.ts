@@ -80,7 +80,7 @@ const isTolerated = (field: string, value: unknown): boolean =>
 const inKnownWords = (contract: Contract, text: string): boolean =>
   keyOf(contract) === "POST /users/merge" && text.includes("identifiers must be objects with");
 
-/** What the described parts of a schema are, in the place of what validation accepts there. */
+/** The described parts of a schema, instead of what validation accepts there. */
 function asDescribed(schema: any): any {
   if (schema === null || typeof schema !== "object") return schema;
   if (Array.isArray(schema)) return schema.map(asDescribed);

@@ -1,9 +1,9 @@
 /*
- * What happens to a column that a migration adds to a table of user data. Backup, erasure and
- * retention work on whole rows and carry it. Statements that insert rows, including those of merges
- * and imports, and exports name their columns: here each of them complains until it names the new
- * one. The test adds a column to every such table of a separate server, and sees each complain or
- * carry it. A new table is found by its column `bucket`.
+ * The fate of a column that a migration adds to a table of user data. Backup, erasure and retention
+ * work on whole rows and carry it. Statements that insert rows, including those of merges and
+ * imports, and exports name their columns: here each of them complains until it names the new one.
+ * The test adds a column to every such table of a separate server, and sees each complain or carry
+ * it. A new table is found by its column `bucket`.
  */
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";

@@ -1,5 +1,5 @@
 /*
- * What users write into their files, scripts and dashboards keeps its name: settings, fields of a
+ * Names that users write into their files, scripts and dashboards stay: settings, fields of a
  * manifest, commands with their options, and metrics. (Operations: openapi.test.ts.) A list in this
  * folder has each; a new name is added to its list, and a name that disappears breaks its users.
  */

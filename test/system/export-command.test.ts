@@ -80,7 +80,7 @@ describe("rapport export", () => {
     assert.equal(JSON.parse(counted.stdout).rows, 2);
   });
 
-  test("rapport export rapport export compresses a file whose name ends in .gz", async () => {
+  test("rapport export compresses a file whose name ends in .gz", async () => {
     const workspace = await someWorkspace();
     const file = join(folder, "events.ndjson.gz");
     assert.equal((await run(workspace, "events", file)).code, 0);

@@ -82,7 +82,7 @@ describe("migrations", () => {
     });
   });
 
-  test("a database from before the first schema is refused for what it is", async () => {
+  test("a database from before the first schema is refused with that reason", async () => {
     const config = await keptConfig();
     await withDatabase(config, (database) =>
       database.for("analysis").transaction(async (tx) => {

@@ -27,7 +27,7 @@ import {
 } from "./manage-credentials.ts";
 import { SCIM_TOKENS } from "./scim-tokens.ts";
 
-/** What a list shows of every credential, besides what it grants. */
+/** The listed fields of every credential, in addition to its grants. */
 const LIFE = {
   declared: Type.Boolean({ description: "Whether a manifest declared it." }),
   created_at: Type.String(),
@@ -69,7 +69,7 @@ const ShownOnce = Type.String({
 interface Scope {
   readonly path: string;
   readonly params: TProperties;
-  /** What the list belongs to, and what a change concerns, for summaries. */
+  /** The owner of the list, and the subject of a change, for summaries. */
   readonly owner: string;
   readonly granted: string;
   readonly reads: Contract["access"];

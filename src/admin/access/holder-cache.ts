@@ -39,7 +39,7 @@ export function createHolderCache<Holder>(
       asked = new Set();
       next = undefined;
       const holders = await read([...hashes]);
-      // What was read before forget() may be stale: it goes into the old map.
+      // An answer that was read before forget() may be stale: it goes into the old map.
       if (memory.size + hashes.size > MOST_CACHED) memory.clear();
       const until = performance.now() + trustMs;
       if (trustMs === 0) return holders;

@@ -65,7 +65,7 @@ export const API_KEYS: CredentialKind<KeyGrant, WorkspaceContext> = {
   membersOf: ({ permissions, ipAllowlist }) => ({ permissions, ip_allowlist: ipAllowlist }),
 };
 
-/** The holder of an API key: the workspace it belongs to and what it may do there. */
+/** An API key as a request uses it: its workspace and its permissions there. */
 export interface KeyHolder {
   readonly keyId: string;
   readonly keyName: string;

@@ -105,7 +105,7 @@ export interface ManifestFault {
   readonly rule: string;
 }
 
-/** What the schema refuses in a manifest; empty for a valid one. */
+/** The faults that the schema finds in a manifest; empty for a valid one. */
 export type FindManifestFaults = (manifest: unknown) => ManifestFault[];
 
 /** Compiles the checks of a schema, which takes longer than to check a manifest. */

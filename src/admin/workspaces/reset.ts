@@ -13,7 +13,7 @@ export interface ResetServices {
   readonly clock: Clock;
   /** One for every feature that holds user data. */
   readonly erasers: readonly Eraser[];
-  /** What is counted in memory, which the erasers do not reach. */
+  /** Counts in memory, which the erasers do not reach. */
   readonly catalogue: { forget(workspaceId: number): void };
   readonly requestLog: { forget(workspaceId: number, matches: () => boolean): void };
 }

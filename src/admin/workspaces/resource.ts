@@ -53,7 +53,7 @@ export interface ResourceServices {
   readonly shortestSecret: number;
   /** The hashes of the admin tokens that work: no declared key or token may be one of them. */
   readonly adminTokenHashes: readonly string[];
-  /** What a workspace consists of; a new one starts with their defaults. */
+  /** The resources of a workspace; a new one starts with their defaults. */
   readonly resources: readonly Resource[];
   /** Tells who applies a manifest, in a sentence, what differs from it and stays so. */
   readonly note?: (sentence: string) => void;
@@ -121,14 +121,14 @@ interface Declarable<Where extends Context> extends Described {
 }
 
 /**
- * What the admin API reads and changes, one entry at a time; `resource-endpoints.ts` builds the
- * endpoints. A declared entry stays declared, so the next manifest overrides the change. An entry that
- * was created this way stays until it is removed this way.
+ * The state that the admin API reads and changes, one entry at a time; `resource-endpoints.ts`
+ * builds the endpoints. A declared entry stays declared, so the next manifest overrides the change.
+ * An entry that was created this way stays until it is removed this way.
  */
 export interface Editable<Where extends Context> extends Described {
   /** The name of the path parameter that holds the identity; `id` by default. */
   readonly parameter?: string;
-  /** What a person who is signed in needs; see docs/dashboard.md. */
+  /** The permission that a signed-in person needs; see docs/dashboard.md. */
   readonly permissions: ResourcePermissions;
   /** The body of PUT; by default the members of the schema without the identity. */
   readonly body?: TSchema;

@@ -21,7 +21,7 @@ export interface Session {
   /** The hash of its secret. */
   readonly id: string;
   readonly person: Person;
-  /** What requests that change something must also present. */
+  /** A value that changing requests must also present. */
   readonly csrfToken: string;
   /** When it ends if it is not used again. */
   readonly expiresAt: Date;

@@ -2,7 +2,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom
 import { type Clock, systemClock } from "../clock.ts";
 import { createTraffic, type Traffic } from "./traffic.ts";
 
-/** What the server counts about itself (docs/operations/metrics.md). Labels never hold a user's data. */
+/** The server's own counters (docs/operations/metrics.md). Labels never hold a user's data. */
 export interface Metrics {
   /** In Prometheus' text format. */
   readonly registry: Registry;

@@ -38,7 +38,7 @@ import { type ActiveSpan, NO_TRACING, type Resume, type Tracing } from "./tracin
 
 export type OtlpProtocol = "http/protobuf" | "http/json";
 
-/** What is sent, and how; undefined if it is not. */
+/** The signals to send, and how; undefined if none. */
 export interface TelemetrySettings {
   readonly traces: OtlpProtocol | undefined;
   readonly metrics: OtlpProtocol | undefined;

@@ -45,7 +45,7 @@ export interface TrafficCounts {
   readonly waiting: readonly number[];
 }
 
-/** What was counted in one slot of one workspace. */
+/** The counts of one slot of one workspace. */
 export interface SlotCounts {
   /** By column. */
   readonly main: readonly number[];

@@ -6,8 +6,8 @@ import { NUMBERS, TEXTS } from "../import/columns.ts";
 /*
  * A row of an export as cells of a table that `rapport import` reads without a difference. Members
  * of nested objects become separate columns (`properties.size`), lists become JSON. The header of a
- * column says the type of its values (`custom_attributes.score:number`). What an import would not
- * take back is left out.
+ * column says the type of its values (`custom_attributes.score:number`). Fields that an import
+ * would not accept are left out.
  */
 
 type Row = Readonly<Record<string, unknown>>;

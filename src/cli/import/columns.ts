@@ -201,7 +201,7 @@ const isOwnField = (kind: ImportKind, name: string): boolean =>
   NUMBERS[kind].includes(name) ||
   (kind === "users" && standardAttribute(name) !== undefined);
 
-/** What is no field of an event or a purchase is a property of it. */
+/** Any field that an event or a purchase does not have is a property of it. */
 function pathOf(kind: ImportKind, field: string): readonly string[] | undefined {
   if (field === "") return undefined;
   const [first = "", ...rest] = field.split(".");

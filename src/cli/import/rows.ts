@@ -81,7 +81,7 @@ export interface Row {
   readonly fault?: Fault;
   /** Cells that the reader left out of the row. */
   readonly leftOut?: readonly Fault[];
-  /** The row as it is in the file, for the file of rejected rows. */
+  /** The row as in the file, for the file of rejected rows. */
   readonly value: unknown;
 }
 

@@ -4,7 +4,7 @@ import { readTimeline } from "./timeline.ts";
 
 export type AccessFormat = "json" | "ndjson";
 
-/** What is stored about a user, but for the timeline. */
+/** The stored data about a user, without the timeline. */
 export async function readRecord(target: AdminTarget, userPath: string): Promise<object> {
   const answer = await callAdmin<Record<string, unknown>>(target, "GET", userPath);
   const { message: _message, ...record } = answer;

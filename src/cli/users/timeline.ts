@@ -1,7 +1,7 @@
 import { callAdmin } from "../admin-client.ts";
 import type { AdminTarget } from "../target.ts";
 
-/** What every entry of a timeline has; the rest depends on its kind. */
+/** The common fields of every timeline entry; the rest depends on its kind. */
 export interface TimelineEntry {
   readonly kind: string;
   readonly at: string;

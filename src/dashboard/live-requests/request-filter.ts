@@ -4,7 +4,7 @@ import { Problem } from "../../base/problem.ts";
 import type { KeptRequest } from "./request-log.ts";
 import type { LiveRequest } from "./request-view.ts";
 
-/* What of the kept requests is wanted, and who may see what of it. */
+/* Which kept requests are wanted, and who may see what of them. */
 
 export interface RequestFilter {
   readonly status?: string | undefined;

@@ -105,7 +105,7 @@ function codeOf(
   return typeof code === "string" ? code : null;
 }
 
-/** What the response says nothing about was accepted. */
+/** Items that the response does not mention were accepted. */
 function itemsOf(
   lists: ReturnType<typeof itemListsOf>,
   noted: ReadonlyMap<string, GivenNote>,

@@ -51,7 +51,7 @@ interface Portion {
 const A_SECOND: Portion = { requests: 100, bytes: 524_288 };
 const AT_THE_END: Portion = { requests: 1_000, bytes: 4 * 1_048_576 };
 
-/** What all processes may have in the table together. */
+/** The limit for all processes in the table together. */
 const MOST_STORED = 1_000;
 const MOST_STORED_BYTES = 16 * 1_048_576;
 

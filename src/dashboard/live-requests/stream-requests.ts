@@ -96,8 +96,8 @@ function lookHere(log: RequestLog, question: LookQuestion): Look {
 }
 
 /**
- * What servers on other machines have written down since the last look. Looks that find more than fits go on with it
- * the next time.
+ * Requests that servers on other machines have recorded since the last look. Looks that find more
+ * than fits go on with it the next time.
  */
 async function lookElsewhere(
   { database }: StreamServices,
@@ -166,7 +166,7 @@ async function* follow(
   for (let look = 1; services.readiness.isReady && performance.now() < endsAt; look++) {
     await sleep(Math.max(1, Math.min(LOOK_EVERY_MS, endsAt - performance.now())));
     if (look % CONFIRM_EVERY === 0) {
-      // What is shown follows the permissions as they are now.
+      // The view follows the present permissions.
       question = await confirm().catch(endOfRight);
       if (question === undefined) return;
       yield ": still here\n\n";

@@ -9,7 +9,7 @@ import { MOST_WAITING_ITEMS } from "../../intake/track/write-queue.ts";
 import type { RecentSyncs } from "../../intake/warehouses/recent-runs.ts";
 import type { CombinedCounts } from "./combine.ts";
 
-/* What needs attention, from what the server knows anyway. Each finding is a sentence and a page. */
+/* What needs attention, from data that the server has anyway. Each finding is a sentence and a page. */
 
 export const Finding = Type.Object({
   kind: Type.Enum(

@@ -21,11 +21,11 @@ import { mergedInto, requireProfile } from "./find-record.ts";
 export interface Erasure {
   readonly platform_id: string;
   /**
-   * What became of the state of the email address: `erased`, `kept` because other users have the
+   * The outcome for the state of the email address: `erased`, `kept` because other users have the
    * address, or `none` if there was none.
    */
   readonly email_state: "erased" | "kept" | "none";
-  /** What the audit keeps, without any value of the user's. */
+  /** The part that stays in the audit, without any value of the user's. */
   readonly audit: AuditEntry;
 }
 

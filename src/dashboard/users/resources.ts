@@ -15,7 +15,7 @@ import {
   upsertPermissionSets,
 } from "./declared-store.ts";
 
-/* What the manifest declares for dashboard users. Credentials of identity providers are in access/. */
+/* The manifest's declarations for dashboard users. Credentials of identity providers are in access/. */
 
 const Team = Type.Object(
   {

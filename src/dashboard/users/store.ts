@@ -139,7 +139,7 @@ export const selectUsersOfWorkspace = (
     ],
   );
 
-/** What users are from now on; who last changed them stays. */
+/** The new states of users; their last change stays attributed. */
 export async function updateAttributes(
   tx: Transaction,
   users: readonly {

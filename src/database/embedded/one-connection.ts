@@ -7,13 +7,13 @@ import { setPlanner, type Use } from "../planner.ts";
 export interface Statement {
   readonly sql: string;
   readonly parameters: readonly unknown[];
-  /** What is to be answered: its rows, or how many it wrote. */
+  /** The result: its rows, or how many it wrote. */
   readonly answer: "rows" | "count";
   /** See `Queryable.execute`. */
   readonly mustWrite?: number | undefined;
 }
 
-/** The one connection that an embedded engine has. What is asked is done in the order of the calls. */
+/** The one connection that an embedded engine has. Calls are handled in their order. */
 export interface Connection {
   /**
    * The connection for a piece of work that begins. It ends with the engine: no statement of a transaction runs on the

@@ -1,7 +1,7 @@
 import type { Database, Queryable } from "../database.ts";
 import { compareMigrations, type SchemaState } from "./migrate.ts";
 
-/** What `rapport doctor` wants to know of a database. */
+/** Facts about a database for `rapport doctor`. */
 export interface Examination {
   /** Such as `16.4`. */
   readonly version: string;

@@ -304,7 +304,7 @@ const LOST = "The transaction is over: its connection was lost.";
 /** Among them what closes a connection to a server that takes no writes: see `createWatchdog`. */
 const HAS_NO_SOCKET = /^(?:CONNECTION_(?:CLOSED|DESTROYED)|ECONN\w+|EPIPE|ETIMEDOUT|25006)$/;
 
-/** What runs statements: the client, or a transaction of it. */
+/** Runs statements: the client, or a transaction of it. */
 interface Asked {
   unsafe(
     ...statement: Parameters<postgres.Sql["unsafe"]>

@@ -61,7 +61,7 @@ export async function* zipOf(
   yield endOf(entries.length, directory.length, offset);
 }
 
-/** What a file's header and its entry in the directory have in common. */
+/** The common part of a file's header and its entry in the directory. */
 const common = ({ crc, packed, size, name }: Entry): Buffer =>
   record(24, [
     [2, VERSION],

@@ -66,7 +66,7 @@ export const selectActive = (database: Queryable, times: Times): Promise<ActiveW
     timesOf(times),
   );
 
-/** What the webhooks of some workspaces could go on with. */
+/** Partitions in which the webhooks of some workspaces could continue. */
 export const selectFree = (
   database: Queryable,
   workspaceIds: readonly number[],
@@ -106,7 +106,7 @@ export const claimLanes = (
     [holder, leasedUntil, workspaceId, webhookId, isReplay, smallints(buckets), ...timesOf(times)],
   );
 
-/** What changes about a partition that a process has. */
+/** The changed fields of a partition that a process has. */
 export interface LaneUpdate {
   readonly position: number;
   readonly batchId: string | null;

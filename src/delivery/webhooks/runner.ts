@@ -31,8 +31,8 @@ export interface RunnerServices extends DeliverServices {
 
 export interface WebhookRunner {
   /**
-   * Lets every batch reach a point where it can stop. What is not answered in time is sent again
-   * later.
+   * Lets every batch reach a point where it can stop. A delivery without a response in time is sent
+   * again later.
    */
   stop(): Promise<void>;
 }
@@ -48,7 +48,7 @@ const MOST_OF_ONE = 4;
 const MOST_OF_REPLAY = 1;
 const MOST_OF_ALL = 256;
 
-/** What batches under way are given when the server stops. */
+/** How long batches under way may take when the server stops. */
 const STOP_MS = 2_000;
 
 const keyOf = ({ workspaceId, webhookId, isReplay, bucket }: Lane): string =>
@@ -183,7 +183,7 @@ export async function startWebhooks(services: RunnerServices): Promise<WebhookRu
     } catch (error) {
       if (!abort.signal.aborted) {
         log.error({ webhook: lane.webhookId, ...describeError(error) }, "webhook not delivered");
-        // What fails here is not the receiver: it is not tried again at once.
+        // A failure here is not the receiver's: it is not tried again at once.
         await sleep(ROUND_MS, undefined, { ref: false });
       }
     }

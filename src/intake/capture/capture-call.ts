@@ -11,7 +11,7 @@ export interface CaptureServices {
   readonly clock: Clock;
 }
 
-/** What a workspace keeps: beyond that the oldest calls are deleted. */
+/** The limit of a workspace: beyond it the oldest calls are deleted. */
 export const CAPTURE_LIMITS = { calls: 10_000, bytes: 64 * 1_048_576 };
 
 export interface ReceivedCall {

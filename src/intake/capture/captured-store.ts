@@ -17,7 +17,7 @@ export interface CapturedRow {
   readonly response: string;
   readonly keyName: string | null;
   readonly requestId: string;
-  /** What it counts against the limit of its workspace. */
+  /** Its size against the limit of its workspace. */
   readonly bytes: number;
 }
 

@@ -14,7 +14,7 @@ import type { PersonIdentifier } from "../../people/profiles/identifiers.ts";
 import { checkOneIdentifier, type RawItem, withWireNames } from "../track/check-identity.ts";
 import { ImportedObject } from "./import-schema.ts";
 
-/** What one object of an import says about one user. */
+/** The part of an import's object about one user. */
 export interface ImportedUser {
   readonly identifier: PersonIdentifier;
   readonly apps: readonly AppUsage[];

@@ -28,7 +28,7 @@ export interface ImportProgress {
   readonly lastNotes: readonly RowNote[];
 }
 
-/** What is committed with the rows of a batch, in their transaction. */
+/** Written together with the rows of a batch, in their transaction. */
 export type Commit = (tx: Transaction, notes: readonly RowNote[]) => Promise<void>;
 
 export const noteOn = (

@@ -5,7 +5,7 @@ import type { ImportedUser } from "./check-user.ts";
 
 type ListName = "apps" | "devices" | "interactions" | "messages";
 
-/** What an object says about the user with this profile. */
+/** The activity that an object sets for the user with this profile. */
 export interface HistoryPart {
   readonly profileId: string;
   readonly user: Pick<ImportedUser, ListName>;

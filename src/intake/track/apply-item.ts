@@ -41,7 +41,7 @@ export interface Happened<Work> {
   readonly work: Work;
 }
 
-/** What the items of a batch come to, gathered in their order. */
+/** The writes of a batch's items, gathered in their order. */
 export interface Batch {
   readonly people: People;
   readonly events: Happened<EventWork>[];

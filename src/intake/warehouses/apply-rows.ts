@@ -15,7 +15,7 @@ export interface Note {
   readonly fault: RowFault;
 }
 
-/** What is committed with the rows, in their transaction. */
+/** Written together with the rows, in their transaction. */
 type Commit = (tx: Transaction, notes: readonly Note[]) => Promise<void>;
 
 /** Writes rows of attributes, events or purchases by the path of /users/track. */

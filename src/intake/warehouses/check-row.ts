@@ -13,7 +13,7 @@ export interface RowFault extends Fault {
   readonly field: string | null;
 }
 
-/** What a row amounts to, or why it is rejected. */
+/** The item of a row, or why it is rejected. */
 export type CheckedRow<Value> = { readonly value: Value } | { readonly fault: RowFault };
 
 /**

@@ -87,7 +87,7 @@ export const IntegrationBody = Type.Object(
 
 export type Entry = Static<typeof IntegrationEntry>;
 
-/** What a declaration means, with what it leaves out filled in. */
+/** A declaration with its defaults filled in. */
 export const integrationOf = ({
   contact_emails = "",
   status,

@@ -5,7 +5,7 @@ import { type ListedIntegration, type ListServices, listIntegrations, listRuns }
 import type { RunRow } from "./store.ts";
 import { type TriggerServices, triggerSync } from "./trigger.ts";
 
-/** spec: Integration. What has not happened yet, or is not planned, is null. */
+/** spec: Integration. Times that have not come yet, or are not planned, are null. */
 const Integration = Type.Object({
   integration_id: Type.String(),
   app_group_id: Type.String({ description: "The id of the workspace.", examples: ["1"] }),

@@ -4,10 +4,7 @@ import type { Boundary, BoundaryCount } from "./boundary.ts";
 
 /* How far an integration got, row by row: the rows at its boundary, and the log of its rows. */
 
-/**
- * What is known of rows at the boundary, by hash; `seen` counts the rows that the reading
- * `readingId` saw.
- */
+/** The rows at the boundary, by hash; `seen` counts the rows that the reading `readingId` saw. */
 export async function selectBoundary(
   database: Queryable,
   workspaceId: number,
@@ -65,7 +62,7 @@ export async function deleteBoundary(
   );
 }
 
-/** Adds what a warehouse has scanned for a run. */
+/** Adds the bytes that a warehouse has scanned for a run. */
 export async function addScanned(
   database: Queryable,
   workspaceId: number,
@@ -80,7 +77,7 @@ export async function addScanned(
   );
 }
 
-/** What is kept about one row that was not simply applied. */
+/** The log entry about one row that was not simply applied. */
 export interface LogEntry {
   readonly id: string;
   /** `waiting`: its time is still to come. */

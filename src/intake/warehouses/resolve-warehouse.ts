@@ -95,7 +95,7 @@ export async function warehouseOf(
     const usable = await selectConnectionsOf(database, workspace.id);
     const found = usable.find(({ name, type }) => name === connection && type === warehouse.type);
     if (!found) throw new SourceUnfit(noConnection(connection));
-    // What the connection says comes last: a place never replaces it.
+    // The connection's settings come last: a place never replaces them.
     const settings = openConnection(sealing, found.companyId, found);
     return { warehouse: { ...place, ...settings }, outbound, connection };
   } catch (error) {

@@ -25,7 +25,7 @@ export type StoredIntegration = Omit<Integration, "warehouse"> & {
   readonly warehouse: StoredWarehouse;
 };
 
-/** What an integration reads through a connection of the company. */
+/** An integration's reading through a connection of the company. */
 interface ConnectedWarehouse extends Warehouse {
   readonly connection: string;
 }

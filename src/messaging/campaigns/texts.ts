@@ -103,7 +103,7 @@ function findTextsFault(texts: TranslationMap, place: string): Fault | undefined
   return fault(`'${place}' has more than ${LONGEST_LIQUID} characters of text with Liquid`);
 }
 
-/** What a thread found in maps and contents, by the object. */
+/** The findings of a thread in maps and contents, by the object. */
 const judgedMaps = new WeakMap<TranslationMap, { readonly reasons: ReadonlyMap<string, string> }>();
 const judgedContents = new WeakMap<
   Content,

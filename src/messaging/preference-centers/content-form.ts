@@ -2,7 +2,7 @@ import Type, { type Static } from "typebox";
 import { type CenterOptions, DEFAULT_OPTIONS, STATES } from "./center.ts";
 import { localeTag } from "./locales.ts";
 
-/* What a center's members look like, in the API as in a manifest. */
+/* The members of a center, the same in the API and in a manifest. */
 
 /** Publicly known; the two spellings of the list as well. */
 const LinkTag = Type.Object(

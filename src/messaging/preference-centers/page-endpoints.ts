@@ -8,7 +8,7 @@ import { type PageServices, showPage, submitPage, type Visit } from "./show-page
 
 /* The pages themselves. The link is the permission: it shows the page and accepts choices. */
 
-/** What the page of a user and a preview have in common. */
+/** Common parts of a user's page and a preview. */
 const PAGE = {
   access: byAnybody,
   dialect: "page",

@@ -32,7 +32,7 @@ export interface ParsedHtml {
   readonly doctypeEnd: number;
   /** The first thing that is wrong with it. */
   readonly fault: HtmlNote | undefined;
-  /** What parsing it cost, in the steps of its budget. */
+  /** The cost of parsing it, in the steps of its budget. */
   readonly work: number;
 }
 
@@ -156,7 +156,7 @@ function* elementsBelow(node: Node): Generator<Element> {
 
 /** An element that was begun, must be ended, and is not. */
 function unclosed({ tagName, namespaceURI, sourceCodeLocation }: Element): HtmlNote | undefined {
-  // What the parser itself has put in has no location.
+  // Elements that the parser itself has inserted have no location.
   if (!sourceCodeLocation || sourceCodeLocation.endTag) return undefined;
   if (VOID.has(tagName) || OPTIONAL_END.has(tagName)) return undefined;
   if (namespaceURI !== html.NS.HTML) return undefined;

@@ -25,7 +25,7 @@ export interface Reader {
   readonly imageHosts: readonly string[];
 }
 
-/** What a reader has just changed, for the confirmation. */
+/** A reader's latest changes, for the confirmation. */
 export interface Change {
   /** The group; undefined for the state of all email. */
   readonly groupId: string | undefined;

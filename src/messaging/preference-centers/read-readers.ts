@@ -61,7 +61,7 @@ export async function readReaders(
   );
 }
 
-/** What a page has of the settings of its workspace. */
+/** The page's part of the workspace's settings. */
 export async function readLook(
   database: Queryable,
   workspaceId: number,

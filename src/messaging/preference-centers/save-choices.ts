@@ -8,7 +8,7 @@ import type { EmailState, GroupState } from "../../people/subscriptions/states.t
 import type { Choices } from "./choices.ts";
 import type { Reader } from "./page-scope.ts";
 
-/** What is set for a user: the choices that can take effect. */
+/** The changes for a user: the choices that can take effect. */
 interface Effective {
   readonly emailState: EmailState | undefined;
   readonly groupStates: readonly (readonly [groupId: string, state: GroupState])[];

@@ -19,7 +19,7 @@ export interface FileString {
   readonly id: string;
   /** As the file writes it. */
   readonly localeKey: string;
-  /** What it was translated from, if the file contains it. */
+  /** The source that it was translated from, if the file contains it. */
   readonly source: string | undefined;
   readonly text: string;
   /** Whether the file marks it as not translated. */

@@ -42,7 +42,7 @@ export interface EventSummary {
   readonly lastAt: Date;
 }
 
-/** What a person bought of one product in one currency. */
+/** The purchases of one product in one currency by one person. */
 export interface PurchaseSummary {
   readonly productId: string;
   readonly currency: string;
@@ -70,7 +70,7 @@ export interface Device {
 
 export type InteractionKind = "campaign" | "canvas" | "card";
 
-/** What a person did with one campaign, canvas or card. */
+/** The interactions of a person with one campaign, canvas or card. */
 export interface Interaction {
   readonly kind: InteractionKind;
   readonly id: string;

@@ -119,7 +119,7 @@ export async function selectPurchaseSummaries(
   );
 }
 
-/** What a profile bought of one product, a row per currency. */
+/** The purchases of one product by a profile, a row per currency. */
 export const selectProductSummaries = (
   database: Queryable,
   workspaceId: number,

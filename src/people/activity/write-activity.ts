@@ -68,7 +68,7 @@ export interface ActivityMoves {
   readonly messageMoves: Moves;
   /** Profiles whose activity is deleted. */
   readonly deletedIds: readonly string[];
-  /** What is known to have no row of any of these profiles. */
+  /** Tables known to have no row of any of these profiles. */
   readonly empty: ReadonlySet<ActivityPart>;
 }
 

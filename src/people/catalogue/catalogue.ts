@@ -11,9 +11,9 @@ import {
 } from "./store.ts";
 
 /*
- * What a workspace holds: names of events, custom attributes with the types of their values, and
- * products, with how often and when they were sent. The intake counts in memory, and the counts are
- * written together every few seconds, so no item costs a query. A crash loses the counts of the
+ * The catalogue of a workspace: names of events, custom attributes with the types of their values,
+ * and products, with how often and when they were sent. The intake counts in memory, and the counts
+ * are written together every few seconds, so no item costs a query. A crash loses the counts of the
  * last seconds, but no name of an event or an attribute: names in use are registered before they
  * are written (quotas/), and a sweep enters those that are missing. docs/decisions/catalogue.md
  */

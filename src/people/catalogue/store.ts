@@ -1,7 +1,7 @@
 import type { Queryable, Transaction } from "../../database/database.ts";
 import type { CatalogueKind, DataType } from "./kinds.ts";
 
-/** What is counted: a name, and for an attribute one type of its values. */
+/** The unit of counting: a name, and for an attribute one type of its values. */
 export interface CountKey {
   readonly kind: CatalogueKind;
   readonly name: string;

@@ -3,8 +3,8 @@ import { NullableText, nullable } from "../../base/values/schemas.ts";
 import type { ChangeType } from "./change.ts";
 
 /*
- * What readers of the feed get, by type: docs/changes.md. The reference and the types of the client follow from it, and
- * the tests refuse a response that has another form.
+ * The changes as readers of the feed get them, by type: docs/changes.md. The reference and the
+ * types of the client follow from it, and the tests refuse a response that has another form.
  */
 
 const TIME = "2026-01-31T12:00:00.000Z";

@@ -19,8 +19,8 @@ export interface BatchRow {
 }
 
 /**
- * Moves the heads of partitions forward, and locks them until the transaction ends: in one order, so that
- * transactions never deadlock. What it adds has positions up to the new head.
+ * Moves the heads of partitions forward, and locks them until the transaction ends: in one order,
+ * so that transactions never deadlock. The added changes have positions up to the new head.
  */
 export async function addToHeads(
   tx: Transaction,

@@ -21,7 +21,7 @@ const APP_ACTIVITY: readonly ExportField[] = [
 
 const NOTHING: AppActivity = { apps: [], devices: [], interactions: [] };
 
-/** What is read only where its field is asked for. */
+/** Reads the data that is only read if its field is requested. */
 interface OnRequest {
   readonly messages: readonly Of<SentMessage>[];
   readonly recent: {

@@ -16,7 +16,7 @@ import {
 } from "./profile-view.ts";
 import { readActivitySource } from "./read-activity-source.ts";
 
-/** What was read of users, all but the states of their addresses. */
+/** The data of users, without the states of their addresses. */
 export interface StoredUsers {
   readonly profiles: readonly ShownProfile[];
   readonly events: readonly Of<EventSummary>[];

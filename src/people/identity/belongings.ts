@@ -240,7 +240,10 @@ function madeBy(
   }));
 }
 
-/** What none of these users has; nothing of it has to be removed. Users that were not read may have anything. */
+/**
+ * Tables in which none of these users has a row; nothing has to be removed from them. Users that
+ * were not read may have anything.
+ */
 function emptyParts(
   before: BelongingsOf,
   profileIds: readonly string[],

@@ -60,7 +60,7 @@ const Result = Type.Object({
   ]),
 });
 
-/** What every response may report about single items. */
+/** The notes about single items that every response may have. */
 const NOTES = {
   skipped: Type.Optional(Type.Array(ItemNote)),
   dry_run: Type.Optional(Type.Literal(true)),

@@ -19,7 +19,7 @@ export const MOST_ITEMS = 50;
 /** How many users the addresses of one request may match; all of them are read to choose one. */
 export const MOST_MATCHES = 1_000;
 
-/** What an item does, before its place in the request is known. */
+/** The effect of an item, before its place in the request is known. */
 export type Work = Omit<Step, "place">;
 
 export interface CheckedItems {
@@ -70,7 +70,7 @@ export function refuseTooMany(list: readonly unknown[] | undefined): void {
   );
 }
 
-/** What a response says about single items; empty members are absent. */
+/** The notes of a response about single items; empty members are absent. */
 export interface Notes {
   readonly skipped?: ItemNote[];
   readonly dry_run?: true;

@@ -24,7 +24,7 @@ import {
 } from "./store.ts";
 import type { ProfileUpdate } from "./update-profiles-store.ts";
 
-/** What one write has to know about a person before it can be applied. */
+/** The needs of one write before it can be applied to a person. */
 export interface Target {
   readonly identifier: PersonIdentifier;
   /** Whether the item depends on stored data of the person. */
@@ -46,7 +46,7 @@ export interface GivenAddress extends Identifier {
   readonly given: string;
 }
 
-/** What a batch of writes knows without a query. */
+/** The data that a batch of writes has without a query. */
 export interface Cached extends CachedIds {
   readonly addressCache: AddressCache;
 }

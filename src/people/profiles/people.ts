@@ -45,7 +45,7 @@ export type AttributeKind = "standard" | "custom";
 
 export type AddressKind = "email" | "phone";
 
-/** What is to be written for the people of a batch. */
+/** The pending writes for the people of a batch. */
 export interface PeopleChanges {
   readonly created: readonly NewProfile[];
   readonly updated: readonly ProfileUpdate[];

@@ -193,7 +193,7 @@ const BARE = {
   createdAt: new Date(0),
 } satisfies Partial<ProfileRow>;
 
-/** What names a user, and where the user is reached. */
+/** The identifiers and addresses of a user. */
 export type ProfileAddresses = Pick<ProfileRow, "id" | "externalId" | "email" | "phone">;
 
 /** The same without attributes, which may take a megabyte for each of the users who share an address. */

@@ -83,10 +83,10 @@ function patchProfiles(
 }
 
 /**
- * How large custom attributes may be before any of these patches, so that they stay within `mostCustomBytes`
- * after it: that is measured without putting the two together. What comes close is read on the next try, and
- * counted exactly. The size is that of the text, because Citus updates by immutable functions only, and
- * `pg_column_size` is not one.
+ * How large custom attributes may be before any of these patches, so that they stay within
+ * `mostCustomBytes` after it: that is measured without putting the two together. A size near the
+ * limit is read on the next try, and counted exactly. The size is that of the text, because Citus
+ * updates by immutable functions only, and `pg_column_size` is not one.
  */
 function mostBytesBefore(
   patches: readonly (string | null)[],
@@ -124,8 +124,8 @@ const PATCH_ASSUMING = patchStatement(
 );
 
 /**
- * Values in JSON never hold null below the top, so stripping nulls removes just what was patched
- * away; it walks the whole value, hence only where something is removed.
+ * Values in JSON never hold null below the top, so stripping nulls removes only members that were
+ * patched away; it walks the whole value, and is therefore used only if something is removed.
  */
 function changeProfiles(
   tx: Transaction,

@@ -79,15 +79,17 @@ const LARGE_BATCH = 256;
  * The only way in which users, and all that belongs to them, are written: read, compute in memory, write with
  * checks, and try again if what was read was stale (docs/decisions/read-compute-write.md).
  *
- * The first try reads and computes before its transaction begins, if there are caches: the transaction then takes
- * one or two round trips, and others wait no longer than that. Where transactions run side by side
- * (`Database.ordersWriters`), a large batch and every further try first wait for the writers before them in their
- * lanes, so that nobody changes what they read. Within a running transaction there is one try, with the profiles locked,
- * for its owner alone can run it again.
+ * The first try reads and computes before its transaction begins, if there are caches: the
+ * transaction then takes one or two round trips, and others wait no longer than that. If
+ * transactions run side by side (`Database.ordersWriters`), a large batch and every further try
+ * first wait for the writers before them in their lanes, so that nobody changes what they read.
+ * Within a running transaction there is one try, with the profiles locked, for its owner alone can
+ * run it again.
  *
- * A reset of the workspace waits until the transaction ends. What was written is recorded in the change feed, if that is on.
+ * A reset of the workspace waits until the transaction ends. The writes are recorded in the change
+ * feed, if it is on.
  *
- * @returns what was worked out in the try that was committed.
+ * @returns the result of `workOut` in the try that was committed.
  * @throws a serialization failure when every try had a stale read.
  */
 export async function writePeople<Found, Worked>(
@@ -216,7 +218,7 @@ const writeWithin = <Found, Worked>(
       const tries = attempt + (cached ? 1 : 0);
       const isLocked = tries >= LOCKING_TRY;
       const [, found] = await settleAll([
-        // In one round trip with what is read first: that is read once these are held.
+        // Locks are taken in one round trip with the first read, which runs once they are held.
         writePeopleOf(tx, workspace.id, tries > 1 ? locks : []),
         write.read({
           from: tx,

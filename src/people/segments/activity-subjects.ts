@@ -47,7 +47,7 @@ const countHolds = (count: number, { comparator, operand }: CountTest): boolean 
       ? count <= operand
       : count === operand;
 
-/** What a leaf about something that happens says beside its name. */
+/** The fields of a leaf about an occurrence, in addition to its name. */
 interface Occurrences {
   readonly counts: readonly CountTest[];
   readonly inLastDays: number | undefined;

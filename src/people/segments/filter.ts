@@ -186,7 +186,7 @@ export const leavesOf = (filter: Filter): Leaf[] =>
 /** The filter as an English sentence, such as `Users who match: plan is "pro", and did signed_up at least 1 time.` */
 export const sentenceOf = (filter: Filter): string => `Users who match: ${wordsOf(filter)}.`;
 
-/** What a filter asks for, as a part of a sentence. */
+/** A filter in words, as a part of a sentence. */
 export function wordsOf(filter: Filter): string {
   const group = (word: string) => (parts: readonly (() => string)[]) =>
     parts.length === 1 ? (parts[0]?.() ?? "") : `(${parts.map((part) => part()).join(word)})`;

@@ -25,7 +25,7 @@ export interface Address {
 
 /** How to decide about a user what SQL leaves open. */
 export interface OpenQuestion {
-  /** What to read of the profile, an expression of the type jsonb. */
+  /** An expression of type jsonb that reads the needed part of the profile. */
   json(values: Values): string;
   holds(value: Json | undefined, address: Address, now: Date): boolean;
 }
@@ -37,7 +37,7 @@ export interface Leaf {
   holds(person: SegmentPerson, now: Date): boolean;
   /** A part of a sentence, such as `plan is "pro"`. */
   readonly words: string;
-  /** What it reads of what retention deletes; summaries are kept. */
+  /** The rows it reads that retention deletes; summaries are kept. */
   readonly readsKept?: "events" | "purchases";
   /** Present if `sql` may leave it open. */
   readonly open?: OpenQuestion;

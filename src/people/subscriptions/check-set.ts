@@ -165,7 +165,7 @@ function checkSets(
   return checked;
 }
 
-/** What is wrong with an object apart from the names in its lists. */
+/** The faults of an object apart from the names in its lists. */
 function findFault(workspace: Workspace, set: RawSet): Fault | undefined {
   const { prefix, lists } = set;
   if (!workspace.groupChannels.has(set.groupId)) {

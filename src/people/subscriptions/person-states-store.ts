@@ -21,7 +21,7 @@ export async function selectStandingGroupStates(
   );
 }
 
-/** What is stored for an address, independent of users. */
+/** The data about an address, independent of users. */
 export interface AddressState {
   /** Null if no state was ever set: the address then counts as subscribed. */
   readonly state: EmailState | null;

@@ -7,7 +7,7 @@ import type { Started, ThreadAnswer } from "./thread-calls.ts";
  * and this side of it uses no timer, so that a test may freeze them. The exported types need nothing of the program.
  */
 
-/** What a test says about the Rapport that it starts. */
+/** A test's options for the Rapport that it starts. */
 export interface StartOptions {
   /** A manifest as an object, or the path of a file (YAML or JSON). A workspace `test` without one. */
   readonly manifest?: object | string;

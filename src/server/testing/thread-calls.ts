@@ -1,6 +1,6 @@
 import type { MessagePort } from "node:worker_threads";
 
-/* What a test and the thread of its Rapport say to each other. */
+/* The messages between a test and the thread of its Rapport. */
 
 /** What the thread starts with. */
 export interface ThreadOptions {

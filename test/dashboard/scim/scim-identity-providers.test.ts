@@ -1,5 +1,5 @@
 /*
- * What Okta's and Microsoft's published test collections send, replayed line by line: once to a
+ * Requests of Okta's and Microsoft's published test collections, replayed line by line: once to a
  * company without defaults, where all attributes are required as in the specification, and once
  * with them. The lines are kept in test/fixtures/ as they were published.
  */

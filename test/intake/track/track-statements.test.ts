@@ -304,7 +304,7 @@ describe("the id cache", () => {
       { current_external_id: "old-id", new_external_id: "new-id" },
     ]);
     await costWith({ idCache: elsewhere }, bodyFor(["old-id"]));
-    assert.equal(elsewhere.get(id, "old-id"), user, "a renamed id leads to the same user");
+    assert.equal(elsewhere.get(id, "old-id"), user, "a renamed id identifies the same user");
 
     await removeExternalIds(services, context, ["old-id"]);
     assert.equal((await costWith({ idCache: elsewhere }, bodyFor(["old-id"]))).transactions, 2);

@@ -189,7 +189,7 @@ const CASES: readonly Case[] = [
   },
 ];
 
-/** What is refused for its locale, where one is given. */
+/** Refusals about its locale, if one is given. */
 const LOCALE_CASES: readonly Case[] = [
   refused(
     CAMPAIGN,

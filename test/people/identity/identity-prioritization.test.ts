@@ -33,7 +33,7 @@ async function sharers(order: readonly string[]): Promise<TestWorkspace> {
   return workspace;
 }
 
-/** Who is gone after users with the address are deleted with a prioritization. */
+/** Which users no longer exist after users with the address are deleted with a prioritization. */
 async function goneAfter(
   workspace: TestWorkspace,
   order: readonly string[],

@@ -29,7 +29,7 @@ export async function errorOf(response: Response): Promise<ApiError> {
   return new ApiError(response.status, sentenceOf(body, response.status), body, requestId);
 }
 
-/** What to tell a person about a failure of any kind. */
+/** The message for a person about a failure of any kind. */
 export function messageOf(error: unknown): string {
   if (error instanceof ApiError) return error.message;
   if (error instanceof TypeError) return "The server could not be reached. Is it running?";

@@ -66,7 +66,7 @@ export function useTranslate(workspace: string, id: string) {
   };
 }
 
-/** What the pages about translations need of a message. */
+/** The parts of a message that the pages about translations need. */
 export interface TranslatedMessage {
   readonly id: string;
   readonly multi_language: boolean;

@@ -7,7 +7,7 @@ interface Pages {
   fetchNextPage(): unknown;
 }
 
-/** What a table needs of a list that is read in pages. */
+/** A table's view of a list that is read in pages. */
 export const morePages = (pages: Pages): MorePages => ({
   hasMore: pages.hasNextPage,
   isLoading: pages.isFetchingNextPage,

@@ -15,7 +15,7 @@ export type LiveItem = LiveRequest["items"][number];
 
 type Query = NonNullable<Operation["parameters"]["query"]>;
 
-/** What of the requests is wanted; empty texts want all. */
+/** Which requests are wanted; empty texts mean all. */
 export type RequestFilter = Pick<Query, "status" | "key" | "user" | "endpoint" | "code">;
 
 const PAGE = 50;

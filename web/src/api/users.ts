@@ -129,7 +129,7 @@ export const useMergeUser = (name: string, id: string) =>
 
 export const useEraseUser = () =>
   hooks.useMutation("delete", USER, {
-    // What was shown about the user does not stay in memory.
+    // Data about the user does not stay in memory.
     onSuccess: () => {
       const isOfOne = (path: unknown) => String(path).startsWith(USER);
       queryClient.removeQueries({ predicate: ({ queryKey }) => isOfOne(queryKey[1]) });

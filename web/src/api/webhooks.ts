@@ -20,7 +20,7 @@ export type Webhook = Body<"listWebhooks">["webhooks"][number];
 export type WebhookBody = operations["putWebhook"]["requestBody"]["content"]["application/json"];
 export type Delivery = Body<"listWebhookDeliveries">["deliveries"][number];
 export type DeadLetter = Body<"listWebhookDeadLetters">["dead_letters"][number];
-/** What became of a delivery that a person asked for. */
+/** The result of a delivery that a person asked for. */
 export type Attempt = NonNullable<Body<"replayWebhook">["attempt"]>;
 
 /** How often an open page reads how deliveries stand. */

@@ -6,7 +6,7 @@ export interface Line {
   readonly name: string;
   readonly values: readonly (number | null)[];
   readonly color: "good" | "bad" | "warn" | "info" | "plain";
-  /** What the legend says while no time is pointed at, such as the total. */
+  /** The legend's text while no time is pointed at, such as the total. */
   readonly whole: string;
 }
 

@@ -40,7 +40,7 @@ interface EntriesProps<Body, Entry extends Named, Values extends Record<string, 
   readonly opens?: boolean;
   readonly columns: readonly Column<Entry>[];
   rows(body: Body): readonly Entry[];
-  /** What the form begins with; without an entry, for a new one. */
+  /** The initial values of the form; without an entry, for a new one. */
   initial(entry?: Entry): Values;
   readonly validate?: FormValidateInput<Values>;
   /** What the button of a new entry's form says. */

@@ -104,7 +104,7 @@ function optionsOf(
   };
 }
 
-/** A count holds for its whole slot. */
+/** A count is shown for its whole slot. */
 const steps = UPlot.paths.stepped?.({ align: 1 });
 
 /** Only a value between two gaps is a point: no line connects to it. */

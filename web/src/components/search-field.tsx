@@ -9,7 +9,7 @@ const REST_MS = 200;
 interface SearchFieldProps {
   readonly label: string;
   readonly placeholder: string;
-  /** What is searched for, as the address says it. */
+  /** The search text, as in the address. */
   readonly value: string | undefined;
   /** Whether typing begins here as soon as the page is open. */
   readonly isFirst?: boolean;

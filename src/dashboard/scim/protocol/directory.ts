@@ -28,7 +28,7 @@ export interface Directory {
   defaults(): Promise<Defaults>;
 }
 
-/** What a new user receives if the identity provider does not send it. */
+/** Values for a new user that the identity provider does not send. */
 export interface Defaults {
   readonly department?: string;
   readonly permissions?: Permissions;

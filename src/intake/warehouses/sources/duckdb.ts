@@ -153,7 +153,7 @@ async function hasMark(path: string): Promise<boolean> {
       if (start.length >= MARK.length) break;
     }
   } catch {
-    // What cannot be read, or unpacked, is reported by the reader itself.
+    // Failures to read or uncompress are reported by the reader itself.
     return false;
   }
   return start.subarray(0, MARK.length).equals(MARK);

@@ -37,7 +37,7 @@ export async function* rowsIn(
     const { rows, from } = scanner.scan(bytes, rest.length);
     rest = bytes.subarray(from);
     withoutRow = rows.length > 0 ? 0 : withoutRow + chunk.length;
-    // The second is a page of spaces, or of what follows its rows.
+    // The second is a page of spaces, or of the bytes after its rows.
     if (Math.max(rest.length, withoutRow) > LARGEST_ROW_BYTES)
       throw new RowTooLarge("A row is too large.");
     if (rows.length > 0) yield rows;

@@ -51,7 +51,10 @@ const inlineOf = (kind: AnyKind): TSchema =>
     ),
   );
 
-/** What an integration may add to a connection of any kind; `faultOfPlace` checks it by the kind. */
+/**
+ * The settings that an integration may add to a connection of any kind; `faultOfPlace` checks it by
+ * the kind.
+ */
 const PLACES: TProperties = Object.fromEntries(
   KINDS.flatMap(({ place }) => Object.keys(place)).map((setting) => [
     setting,
@@ -70,7 +73,7 @@ const ConnectionName = Type.String({
   description: "A connection of the company that lists this workspace.",
 });
 
-/** What a `warehouse` of an integration looks like. */
+/** The schema of an integration's `warehouse`. */
 export const WarehouseSchema = Type.Union(
   [
     ...KINDS.map(inlineOf),

@@ -35,8 +35,8 @@ interface Address {
 export const PORT = 3_306;
 
 /**
- * What a URL of MySQL says; undefined if it is none. Parameters are refused: an ignored one might
- * be important.
+ * The parts of a MySQL URL; undefined if it is not one. Parameters are refused: an ignored one
+ * might be important.
  */
 export function addressIn(text: string): Address | undefined {
   try {

@@ -173,7 +173,7 @@ interface Table {
   readonly text: string;
 }
 
-/** What no later try can mend: names and rights. */
+/** Failures that no later try can fix: names and rights. */
 const UNFIT = /^(?:42|3F)/;
 
 /** The login, or the database. */

@@ -41,7 +41,7 @@ export interface S3Request {
 }
 
 /**
- * What sends requests to the bucket of a place.
+ * Sends requests to the bucket of a place.
  *
  * @returns a function that throws ConnectionUnfit or SourceUnfit for what no later try can mend, and SourceFailed.
  */

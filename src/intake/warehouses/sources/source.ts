@@ -2,8 +2,8 @@ import type { Static, TObject, TProperties } from "typebox";
 import type { HostAndPort, Outbound } from "../../../base/outbound/outbound.ts";
 
 /*
- * What a sync needs of a place where rows are stored. A new kind of place is one file that implements this, and a
- * line in `kinds.ts`: manifest, API, JSON Schema, dashboard form and sealing follow.
+ * The parts of a source that a sync needs. A new kind of place is one file that implements this,
+ * and a line in `kinds.ts`: manifest, API, JSON Schema, dashboard form and sealing follow.
  */
 
 /** The settings of a kind, as its schemas describe them. */
@@ -25,7 +25,7 @@ interface SourceKind<
   readonly connection: Connection;
   /** Further settings of a connection: the `root` that its integrations stay below. */
   readonly limits?: TProperties;
-  /** What is read there: what an integration adds. */
+  /** The place of the rows: the settings that an integration adds. */
   readonly place: Place;
   /** The secret settings of `connection`: they are sealed, and never shown or exported. */
   readonly secrets: readonly (keyof Connection & string)[];
@@ -54,8 +54,8 @@ interface SourceKind<
 export interface Opening {
   readonly signal: AbortSignal;
   /**
-   * What every connection to another host goes through; `UNGUARDED` for sources that the
-   * administrator declared inline.
+   * The guard for every connection to another host; `UNGUARDED` for sources that the administrator
+   * declared inline.
    */
   readonly outbound: Outbound;
 }
@@ -201,7 +201,10 @@ export class SourceUnfit extends Error {
   }
 }
 
-/** The source refuses who connects: a host, a login, a database. What the message names, the connection declares. */
+/**
+ * The source refuses who connects: a host, a login, a database. The message names only what the
+ * connection declares.
+ */
 export class ConnectionUnfit extends SourceUnfit {}
 
 /** The workspace may not use the connection, if there is one of the name. */

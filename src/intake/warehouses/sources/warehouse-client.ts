@@ -25,7 +25,7 @@ import { countIn, type Values } from "./sql-table.ts";
  */
 
 export interface ClientSettings extends Opening {
-  /** What people call the warehouse, for messages. */
+  /** The name of the warehouse in messages. */
   readonly label: string;
   /** Its address, without a slash at the end. */
   readonly base: string;

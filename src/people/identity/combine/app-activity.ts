@@ -4,8 +4,8 @@ import { type Combined, combineLists, type EffectKind, earlierOf, laterOf } from
 import type { HeldGroupState } from "./whole.ts";
 
 /**
- * App summaries. Sessions are added up only for apps that both profiles have; the summary of any other app is
- * taken as it is. spec: Merge behaviour, app summaries and session data.
+ * App summaries. Sessions are added up only for apps that both profiles have; the summary of any
+ * other app is copied. spec: Merge behaviour, app summaries and session data.
  */
 export const combineApps = (
   kept: readonly AppUsage[],

@@ -21,7 +21,7 @@ export type EffectKind =
   | "removed"
   | "left";
 
-/** What a merge does to one value of the merged profile. */
+/** The effect of a merge on one value of the merged profile. */
 export interface Effect {
   /** As export names it, such as `first_name`, `custom_attributes` or `custom_events`. */
   readonly field: string;

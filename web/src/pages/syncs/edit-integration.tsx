@@ -55,7 +55,7 @@ interface Choice {
   readonly value: string;
   readonly label: string;
   readonly settings: readonly Setting[];
-  /** What the declaration says besides the settings. */
+  /** The declaration's members besides the settings. */
   readonly fixed: Readonly<Record<string, string>>;
 }
 

@@ -121,7 +121,7 @@ function ImportDialog({ workspace, id, close }: ImportDialogProps) {
   );
 }
 
-/** What of the file was taken, and what was not. */
+/** The imported and the skipped strings of the file. */
 function Outcome({ imported, close }: { readonly imported: Imported; close(): void }) {
   const { imported: locales, skipped = [], skipped_count: left = skipped.length } = imported;
   const strings = locales.reduce((sum, each) => sum + each.strings, 0);

@@ -93,7 +93,7 @@ export function useCells({ workspace, message, locales, keys, frame, scrollTo }:
   };
 }
 
-/** What was typed into cells and is not stored yet. */
+/** Typed text in cells that is not stored yet. */
 function useDrafts(workspace: string, message: TranslatedMessage) {
   const translate = useTranslate(workspace, message.id);
   const [drafts, setDrafts] = useState<ReadonlyMap<string, Draft>>(new Map());

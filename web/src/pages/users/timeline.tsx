@@ -35,7 +35,7 @@ const TONES: Readonly<Record<TimelineKind, Tone>> = {
 
 const KINDS = Object.keys(TONES) as TimelineKind[];
 
-/** What the user did and what happened to the user, newest first. */
+/** The user's activity and history, newest first. */
 export function Timeline({ workspace, profile }: TimelineProps) {
   const { kind, event, until } = route.useSearch();
   const [open, setOpen] = useState<string>();

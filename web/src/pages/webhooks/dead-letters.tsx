@@ -17,7 +17,7 @@ interface DeadLettersProps {
   readonly id: string;
 }
 
-/** What the receiver refused, each to be sent again or given up. */
+/** Refused changes, each to be sent again or discarded. */
 export function DeadLetters({ workspace, id }: DeadLettersProps) {
   const pages = useDeadLetters(workspace, id);
   const letters = useMemo(

@@ -66,6 +66,7 @@ export interface SettableClock extends Clock {
   set(now: Date): void;
 }
 
+/** A clock for tests: it follows this machine's until `set` is called. */
 export function createSettableClock(): SettableClock {
   let aheadOfElapsedMs: number | undefined;
   const clock = createClock(() =>

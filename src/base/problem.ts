@@ -73,8 +73,10 @@ export interface Fault {
 /** The outcome of checking one value: the value as it will be kept, or why it cannot be. */
 export type Checked<Value> = { readonly value: Value } | { readonly fault: Fault };
 
+/** The outcome of a check that found no fault. */
 export const accepted = <Value>(value: Value): Checked<Value> => ({ value });
 
+/** The outcome of a check that found a fault, with a stable code and a sentence. */
 export const refused = (code: string, message: string): { readonly fault: Fault } => ({
   fault: { code, message },
 });

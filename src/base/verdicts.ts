@@ -74,6 +74,7 @@ export function notesOnItems(
   return found;
 }
 
+/** A key for one item of a request, such as `events 3`. */
 export const placeOf = (list: string, index: number): string => `${list} ${index}`;
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
@@ -88,6 +89,7 @@ export interface ItemPlace<Array extends string = string> {
 /** A note that keeps the type of the list's name if it is an enum. */
 type In<Array extends string, Note extends ItemNote> = Note & { input_array: Array };
 
+/** The form of a note on one item in a response. */
 export const noteOf = <Array extends string>(
   { array, index }: ItemPlace<Array>,
   { message, code }: Fault,
@@ -98,6 +100,7 @@ export const noteOf = <Array extends string>(
   index,
 });
 
+/** The form of an error on one item: a note that also has the sentence as `type`. */
 export const errorOf = <Array extends string>(
   place: ItemPlace<Array>,
   fault: Fault,

@@ -35,6 +35,7 @@ interface Budgeted {
   readonly budgets?: Partial<Budgets>;
 }
 
+/** The budgets of an endpoint: its own, and the defaults for the rest. */
 export const budgetsOf = ({ budgets }: Budgeted): Budgets => ({ ...DEFAULT_BUDGETS, ...budgets });
 
 /** The work of one request, or of one part of it that has a separate limit. */
@@ -44,6 +45,11 @@ export interface Work {
   spent: number;
 }
 
+/**
+ * A new account of work.
+ *
+ * @param limit in units; by default that of a whole request.
+ */
 export const startWork = (limit = DEFAULT_BUDGETS.work): Work => ({ limit, spent: 0 });
 
 /** Counts work that is about to be done. @returns whether the limit allows it. */

@@ -48,6 +48,7 @@ const JSON_COLUMNS = [
   "message_history",
 ];
 
+/** The type of an exported column with this name; text for names that are not listed. */
 export const parquetType = (name: string): ParquetType =>
   JSON_COLUMNS.includes(name) ? "json" : (TYPES[name] ?? "text");
 

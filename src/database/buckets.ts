@@ -29,8 +29,13 @@ export interface Buckets {
   readonly all: TypedList;
 }
 
+/** The buckets of profiles: one for each id, and all of them without repetition. */
 export const bucketsOfIds = (ids: readonly string[]): Buckets => bucketsOf(ids.map(bucketOfId));
 
+/**
+ * The buckets of looked-up values in a workspace: one for each value, and all of them without
+ * repetition.
+ */
 export const bucketsOfValues = (workspaceId: number, values: readonly string[]): Buckets =>
   bucketsOf(values.map((value) => bucketOfValue(workspaceId, value)));
 

@@ -42,6 +42,7 @@ const DEFAULTS: typeof INTAKE = {
   enable_mergejoin: "on",
 };
 
+/** PostgreSQL's planner settings for a use: the defaults with the changes for it. */
 export const plannerSettings = (use: Use): typeof INTAKE => ({ ...DEFAULTS, ...CHANGED[use] });
 
 /** The settings as statements: for a session, or for the running transaction alone. */

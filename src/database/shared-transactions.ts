@@ -49,6 +49,7 @@ export interface Slots {
   give(): void;
 }
 
+/** Lets `count` callers run at once; the others wait in order. */
 export function createSlots(count: number): Slots {
   const waiting: (() => void)[] = [];
   let free = count;

@@ -77,6 +77,7 @@ export function refuseOtherSites(
   if (fromOwnPages && isFromOtherSite(request, publicUrl)) throw fromOtherSite();
 }
 
+/** The refusal of a request that a page of another site sent. */
 export const fromOtherSite = (): Problem =>
   new Problem("FORBIDDEN", "This request came from a page of another site.");
 

@@ -48,6 +48,10 @@ export function connectionOptions(
 /** How long a server that stops waits for clients at most. */
 const LONGEST_PATIENCE_MS = 5_000;
 
+/**
+ * How many milliseconds a stopping server waits for clients: the request timeout, at most five
+ * seconds.
+ */
 export const patienceOf = ({ requestTimeoutSeconds }: ConnectionLimits): number =>
   Math.min(LONGEST_PATIENCE_MS, requestTimeoutSeconds * 1_000);
 

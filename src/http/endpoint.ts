@@ -51,11 +51,16 @@ export type AdministratorAccess = {
   | { readonly of: "company" | "server"; readonly permissions: readonly CompanyPermission[] }
 );
 
+/** Access with an API key that has the permission. */
 export const withPermission = <Name extends Permission>(permission: Name) =>
   ({ by: "key", permission }) as const;
 
 export const byScimToken = { by: "scim" } as const;
 
+/**
+ * Access for administrators of the server, and for dashboard users with one of these permissions in
+ * the company.
+ */
 export const byAdministrator = (...permissions: readonly CompanyPermission[]) =>
   ({ by: "administrator", of: "server", permissions }) as const;
 
@@ -63,6 +68,7 @@ export const byAdministrator = (...permissions: readonly CompanyPermission[]) =>
 export const byAdministratorOfWorkspace = (...permissions: readonly WorkspacePermission[]) =>
   ({ by: "administrator", of: "workspace", permissions }) as const;
 
+/** Access as with `byAdministrator`; the handler also gets the company. */
 export const byAdministratorOfCompany = (...permissions: readonly CompanyPermission[]) =>
   ({ by: "administrator", of: "company", permissions }) as const;
 
@@ -206,6 +212,10 @@ export interface Endpoint<Services> {
   ) => Promise<Reply>;
 }
 
+/**
+ * Declares an endpoint; `handledBy` adds its handler, whose input and reply follow from the
+ * declaration.
+ */
 export function endpoint<const C extends Contract>(contract: C) {
   return {
     handledBy<Services>(
@@ -220,6 +230,7 @@ export function endpoint<const C extends Contract>(contract: C) {
   };
 }
 
+/** The paths of an endpoint, the preferred one first. */
 export const pathsOf = (contract: Contract): readonly string[] =>
   typeof contract.path === "string" ? [contract.path] : contract.path;
 

@@ -13,6 +13,7 @@ const JSON_MEDIA_TYPE = /^application\/(?:[\w.-]+\+)?json(?:\s*;.*)?$/i;
 /** Parsing more takes milliseconds, and so does checking it: others get a turn in between. */
 const LARGE_BODY_BYTES = 131_072;
 
+/** Whether parsing and checking the body takes milliseconds. */
 export const isLarge = ({ bytes }: FastifyRequest): boolean =>
   bytes !== undefined && bytes.length > LARGE_BODY_BYTES;
 

@@ -108,6 +108,7 @@ export interface ReceivedRequest {
   readonly workspace: string | undefined;
 }
 
+/** Calls `onReceived` for each request once its response has been sent. */
 export function reportRequests(
   server: FastifyInstance,
   onReceived: (received: ReceivedRequest) => void,

@@ -96,6 +96,7 @@ function textOf({ body, bytes }: Reply, mediaType: string): string | Buffer | un
   return /[/+]json$/.test(mediaType) ? JSON.stringify(body) : (body as string);
 }
 
+/** Sets the status and headers of a response, and records its notes for observers. */
 export function writeHead(reply: FastifyReply, answer: Reply, mediaType: string): void {
   if (mediaType === "text/html") reply.headers(PAGE_HEADERS);
   if (mediaType === MEDIA_TYPE_OF.scim) reply.headers(SCIM_HEADERS);

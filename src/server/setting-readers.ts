@@ -13,6 +13,7 @@ export class InvalidSetting extends Error {
 /** @throws InvalidSetting */
 export type Reader<Value> = (value: string, name: string) => Value;
 
+/** Accepts any text. */
 export const text: Reader<string> = (value) => value;
 
 /** An empty value reads as this; any other as the other reader says. */
@@ -25,6 +26,7 @@ export function optional<Value>(
   return (value, name) => (value === "" ? empty : read(value, name));
 }
 
+/** Accepts a whole number from `least` to `most`. */
 export const count =
   (most: number, least = 1): Reader<number> =>
   (value, name) => {
@@ -44,6 +46,7 @@ export const flag: Reader<boolean> = (value, name) => {
   throw new InvalidSetting(name, value, "it is true or false.");
 };
 
+/** Accepts a number from 0 to 1. */
 export const share: Reader<number> = (value, name) => {
   const number = Number(value);
   if (/^\d*\.?\d+$/.test(value) && number <= 1) return number;
@@ -98,6 +101,7 @@ export const publicUrl = optional<string>((value, name) => {
   throw new InvalidSetting(name, shown, "it is an address such as https://rapport.example.");
 });
 
+/** Whether a host name or address is of this machine, by its spelling. */
 export const isLoopback = (host: string): boolean =>
   /^(localhost|127\.[\d.]+|::1|\[::1\])$/.test(host);
 

@@ -135,9 +135,11 @@ async function keepSecrets<Grant>(
   );
 }
 
+/** The refusal of a new credential whose name is in use. */
 export const nameTaken = <Grant>(kind: CredentialKind<Grant>, name: string) =>
   new Problem("CONFLICT", `There is ${withArticle(kind.noun)} '${name}' ${kind.belongs} already.`);
 
+/** The noun with "a" or "an", by its first letter. */
 export const withArticle = (noun: string): string =>
   `${/^[AEIOU]/.test(noun) ? "an" : "a"} ${noun}`;
 

@@ -12,6 +12,7 @@ export interface LastUsed {
   write(): Promise<void>;
 }
 
+/** Notes uses in memory, until `write` stores them. */
 export function createLastUsed(database: Database, clock: Clock): LastUsed {
   const noted = new Map<SeenTable, Map<string, Date>>();
   return {

@@ -22,6 +22,10 @@ interface RefusalServices {
 /** In the company, or in a workspace. */
 type SomeContext = Context & { readonly workspace?: { readonly name: string } };
 
+/**
+ * Writes an audit row for a refused attempt to reach a place; at most so many a minute in each
+ * workspace.
+ */
 export async function recordRefusal(
   { database, clock }: RefusalServices,
   context: SomeContext,

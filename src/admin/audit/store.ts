@@ -31,6 +31,7 @@ const headOf = ({ entries, hash, unchained, unchainedHash }: HeadRow): Head => (
   unchained: { rows: unchained, hash: unchainedHash },
 });
 
+/** Appends rows to the chain and moves its head, in the same transaction. */
 export async function insertEntries(
   tx: Transaction,
   entries: readonly ChainedEntry[],

@@ -18,6 +18,7 @@ export interface ManifestSecrets {
 /** Its value must be a dollar sign: it keeps `${NAME}` in a text from being replaced. */
 export const DOLLAR = "DOLLAR";
 
+/** Replaces the secrets of a manifest by variables, and collects the variables' names. */
 export function collectSecrets(): ManifestSecrets {
   const names = new Set<string>();
   let hasDollar = false;

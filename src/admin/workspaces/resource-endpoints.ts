@@ -64,6 +64,7 @@ export interface Resources {
   readonly ofWorkspace: readonly MaybeEditable[];
 }
 
+/** The `/admin/v1` endpoints of every resource that can be edited one entry at a time. */
 export const resourceEndpoints = ({
   ofServer,
   ofCompany,

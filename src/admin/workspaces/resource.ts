@@ -156,6 +156,10 @@ export type Resource<Where extends Context = WorkspaceContext> = Declarable<Wher
 
 export type MaybeEditable = Described & Partial<Editable<Context>>;
 
+/**
+ * Whether the resource engine provides the endpoints of a resource; otherwise its feature has its
+ * own.
+ */
 export const isEditable = (resource: MaybeEditable): resource is Editable<Context> =>
   resource.read !== undefined;
 

@@ -7,6 +7,7 @@ import type { Declared } from "./listed-resource.ts";
 /** Unlike any other lock in the database: one manifest is applied at a time. */
 const APPLY_LOCK = 7_270_412;
 
+/** Waits until no other manifest is being applied; holds the lock until the transaction ends. */
 export async function lockForApply(tx: Transaction): Promise<void> {
   await tx.query("select pg_advisory_xact_lock($1)", [APPLY_LOCK]);
 }
@@ -166,6 +167,7 @@ export async function selectWorkspace(
   return row && wholeOf(row);
 }
 
+/** Workspaces with everything that a request needs of them; missing ids are left out. */
 export async function selectWorkspacesById(
   database: Queryable,
   ids: readonly number[],

@@ -100,6 +100,7 @@ export interface ColumnFacts {
   isJson: boolean;
 }
 
+/** The facts about a column before its first value: any type is still possible. */
 export const noFacts = (): ColumnFacts => ({
   example: "",
   isNumber: true,

@@ -15,6 +15,10 @@ export async function lockForWriting(tx: Transaction): Promise<void> {
   await tx.query("lock table live_requests in row exclusive mode");
 }
 
+/**
+ * Excludes writers of requests until the transaction ends, so that no request arrives during an
+ * erasure.
+ */
 export async function lockForErasing(tx: Transaction): Promise<void> {
   await tx.query("lock table live_requests in share row exclusive mode");
 }
@@ -28,6 +32,7 @@ export async function selectErasures(database: Queryable): Promise<Map<number, D
   return new Map(rows.map(({ workspaceId, erasedAt }) => [workspaceId, erasedAt]));
 }
 
+/** Records the time of an erasure, so that other servers forget their older requests. */
 export async function upsertErasure(tx: Transaction, workspaceId: number): Promise<void> {
   await tx.execute(
     `insert into live_request_erasures (workspace_id, erased_at) values ($1, clock_timestamp())

@@ -54,6 +54,7 @@ export async function insertSession(
   );
 }
 
+/** Records a use, which postpones the end of the session. */
 export async function touchSession(database: Queryable, hash: string, now: Date): Promise<void> {
   await database.query("update dashboard_sessions set last_used_at = $2 where session_hash = $1", [
     hash,

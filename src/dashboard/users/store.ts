@@ -198,6 +198,7 @@ export async function selectHasAdministrator(
   return rows.length > 0;
 }
 
+/** Users of a page and their total, from one snapshot. */
 export async function selectPage(
   database: Database,
   companyId: string,

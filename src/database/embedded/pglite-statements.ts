@@ -53,6 +53,7 @@ export interface StatementRunner {
   script(sql: string): Promise<void>;
 }
 
+/** Runs statements on the engine and keeps the latest ones prepared. */
 export function createStatementRunner(engine: PGlite): StatementRunner {
   /** Messages to send with the next statements. */
   let closing: Uint8Array[] = [];

@@ -98,6 +98,7 @@ export async function compareMigrations(database: Database): Promise<SchemaState
   };
 }
 
+/** Whether Rapport's tables exist, of any version. */
 export async function hasSchema(database: Queryable): Promise<boolean> {
   const sql = "select to_regclass('migrations') is not null as exists";
   const [table] = await database.query<{ exists: boolean }>(sql);
@@ -126,6 +127,7 @@ async function readMigrations(): Promise<Migration[]> {
   );
 }
 
+/** The checksum of each applied migration, by file name. */
 export async function appliedMigrations(tx: Queryable): Promise<Map<string, string>> {
   const rows = await tx.query<{ name: string; checksum: string }>(
     "select name, checksum from migrations",

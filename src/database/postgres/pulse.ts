@@ -46,6 +46,11 @@ interface Line {
   disconnect(): void;
 }
 
+/**
+ * Watches one server through the calls that wait for it.
+ *
+ * @param line how to ask for a sign of life and to disconnect.
+ */
 export function createPulse({ ask, disconnect }: Line): Pulse {
   let tell: (event: EngineEvent) => void = () => {};
   const waiting = new Set<(error: unknown) => void>();

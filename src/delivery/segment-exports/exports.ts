@@ -223,5 +223,6 @@ const reportOfUpload = ({ prefix, failure, files, users }: StoredExport) =>
     ? { success: true, object_prefix: prefix, files, users }
     : { success: false, object_prefix: prefix, message: failure };
 
+/** Deletes exports whose links have expired. */
 export const sweepSegmentExports = (database: Database, now: Date): Promise<void> =>
   deleteExpiredExports(database, now);

@@ -114,6 +114,11 @@ export async function selectExportOf(
   return row;
 }
 
+/**
+ * Adds a link to an export.
+ *
+ * @param tokenHash the hash of the link's token.
+ */
 export async function addToken(tx: Queryable, id: string, tokenHash: string): Promise<void> {
   await tx.query(
     "update segment_exports set token_hashes = token_hashes || $2::text where export_id = $1",
@@ -137,6 +142,7 @@ export async function failExport(tx: Transaction, id: string, failure: string): 
   await tx.query("update segment_exports set failure = $2 where export_id = $1", [id, failure]);
 }
 
+/** Marks an export as finished, successfully or not. */
 export async function endExport(tx: Queryable, id: string): Promise<void> {
   await tx.query("update segment_exports set is_running = false where export_id = $1", [id]);
 }

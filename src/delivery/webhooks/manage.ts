@@ -27,6 +27,7 @@ export interface ManageServices {
   readonly clock: Clock;
 }
 
+/** The key of a webhook in the workspace of a request. */
 export const keyIn = ({ workspace }: WorkspaceContext, webhookId: string): WebhookKey => ({
   workspaceId: workspace.id,
   webhookId,

@@ -53,6 +53,7 @@ export interface ActiveWorkspace {
   readonly isDue: boolean;
 }
 
+/** The workspaces with active webhooks, when one last changed, and whether work is due there. */
 export const selectActive = (database: Queryable, times: Times): Promise<ActiveWorkspace[]> =>
   database.query<ActiveWorkspace>(
     `select w.workspace_id as "workspaceId", max(w.changed_at) as "changedAt",
@@ -247,6 +248,11 @@ export interface Behind extends WebhookKey {
   readonly failingSince: Date | null;
 }
 
+/**
+ * For each webhook since when it is behind and failing, over all partitions.
+ *
+ * @param workspaceId by default all workspaces.
+ */
 export const selectBehind = (database: Queryable, workspaceId?: number): Promise<Behind[]> =>
   database.query<Behind>(
     `select workspace_id as "workspaceId", webhook_id as "webhookId",

@@ -108,6 +108,7 @@ export interface SealedSecret extends WebhookKey {
   readonly sealed: string;
 }
 
+/** The present and the previous secrets of all webhooks, sealed. */
 export const selectSecrets = (database: Queryable): Promise<SealedSecret[]> =>
   database.query<SealedSecret>(
     `select workspace_id as "workspaceId", webhook_id as "webhookId", false as "isPrevious",

@@ -43,6 +43,11 @@ export async function advanceHead(
   return head as { calls: number; bytes: number };
 }
 
+/**
+ * Stores a call.
+ *
+ * @param bytesBefore the bytes of all earlier calls of the workspace.
+ */
 export async function insertCall(
   tx: Transaction,
   workspaceId: number,

@@ -31,11 +31,13 @@ export const found: Replier = () => success(200);
 export const created: Replier = () => success(201);
 export const queued: Replier = () => success(202);
 
+/** An empty list under this name. */
 export const listOf =
   (name: string): Replier =>
   () =>
     success(200, { [name]: [] });
 
+/** An empty list under this name, with its count. */
 export const countedListOf =
   (name: string): Replier =>
   () =>

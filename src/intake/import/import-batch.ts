@@ -157,5 +157,6 @@ const noImport = (importId: string): Problem =>
 /** How long an import that stopped can be continued. */
 const KEPT_DAYS = 90;
 
+/** Deletes the progress of imports that have been idle for 90 days. */
 export const sweepImports = (database: Database, now: Date): Promise<void> =>
   deleteOldImports(database, earlier(now, { days: KEPT_DAYS }));

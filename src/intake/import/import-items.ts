@@ -31,6 +31,7 @@ export interface Judged {
   readonly verdict: Verdict;
 }
 
+/** The note on a row that was skipped or rejected; none for an applied one. */
 export function noteOnVerdict({ item, verdict }: Judged): RowNote[] {
   if (verdict.outcome === "applied") return [];
   if (verdict.outcome === "skipped") return [noteOn(item.index, "skipped", verdict.reason)];

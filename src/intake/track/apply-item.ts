@@ -59,6 +59,11 @@ export interface Batch {
   newId(): string;
 }
 
+/**
+ * An empty batch over these people.
+ *
+ * @param quotas undefined where names and users are not limited.
+ */
 export const startBatch = (
   people: People,
   { now, newId }: Clock,
@@ -77,6 +82,7 @@ export const startBatch = (
   newId,
 });
 
+/** The changes of the batch to subscriptions, in the order of its items. */
 export const subscriptionChanges = (batch: Batch): SubscriptionChanges => ({
   groupStates: batch.groupStates,
   emailStates: batch.emailStates,

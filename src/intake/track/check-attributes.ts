@@ -97,6 +97,7 @@ export function checkAttributes(
   });
 }
 
+/** The note on an attribute that lenient intake left out. */
 export const leftOut = ({ code, message }: Fault): Fault => ({
   code,
   message: `${message} (left out of its object: the workspace setting is 'intake: lenient')`,

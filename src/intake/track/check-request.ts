@@ -87,6 +87,7 @@ export function requestProblem(message: string, array: InputArray, index: number
   });
 }
 
+/** The error of a refused object, with its array and index. */
 export const verdictOn = (placed: Placed<Fault>) => errorOf(placed, placed.value);
 
 /** Copied member by member, for every item: a spread takes three times as long. */

@@ -51,12 +51,14 @@ export async function track(
   return answer(verdicts);
 }
 
+/** Counts objects that were refused before they were applied, in total and by code. */
 export function countRefused(metrics: Metrics, faults: CheckedRequest["faults"]): void {
   if (faults.length === 0) return;
   metrics.items("refused", faults.length);
   for (const { value } of faults) metrics.rejection(value.code);
 }
 
+/** Counts the verdicts on applied objects, in total and by code. */
 export function countVerdicts(metrics: Metrics, verdicts: readonly Verdict[]): void {
   const counts = { applied: 0, skipped: 0, refused: 0 };
   for (const verdict of verdicts) {

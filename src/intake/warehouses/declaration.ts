@@ -18,6 +18,7 @@ import type { Warehouse } from "./sources/source.ts";
 export const areAddresses = (text: string): boolean =>
   addressesIn(text).every((address) => !("fault" in checkEmail(address)));
 
+/** The email addresses of a list that is separated by commas. */
 export const addressesIn = (text: string): string[] =>
   text
     .split(",")

@@ -34,6 +34,7 @@ const Cursor = Type.Object({ cursor: Type.Optional(Type.String()) });
 
 const IntegrationId = Type.Object({ integration_id: Type.String() });
 
+/** An integration in the form of the API. spec: GET /cdi/integrations */
 export const integrationView = (integration: ListedIntegration) => ({
   integration_id: integration.id,
   app_group_id: String(integration.workspaceId),
@@ -48,6 +49,7 @@ export const integrationView = (integration: ListedIntegration) => ({
   next_scheduled_run: integration.nextAt?.toISOString() ?? null,
 });
 
+/** A run in the form of the API. spec: GET /cdi/integrations/{integration_id}/job_sync_status */
 export const runView = (run: RunRow) => ({
   job_status: run.status,
   sync_start_time: run.startedAt.toISOString(),

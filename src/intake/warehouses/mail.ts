@@ -10,6 +10,7 @@ import { selectIntegration, selectRun } from "./store.ts";
 
 export const MAIL_JOB = "cdi.mail";
 
+/** The subject of the mail's job: integration and run, separated by a space. */
 export const mailSubject = (integrationId: string, runId: string): string =>
   `${integrationId} ${runId}`;
 

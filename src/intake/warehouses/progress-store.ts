@@ -22,6 +22,7 @@ export async function selectBoundary(
   return new Map(rows.map(({ hash, ...count }) => [hash, count]));
 }
 
+/** Saves the counts of the rows at the boundary; the counts of an earlier boundary are deleted. */
 export async function upsertBoundary(
   tx: Transaction,
   workspaceId: number,

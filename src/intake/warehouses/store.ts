@@ -8,6 +8,7 @@ import type { StoredIntegration, StoredWarehouse } from "./stored-warehouse.ts";
 const INTEGRATION_COLUMNS = `integration_id as id, name, type, status,
   to_jsonb(contact_emails) as "contactEmails", schedule, retry, warehouse`;
 
+/** The integrations that a manifest has declared in the workspace. */
 export async function selectDeclaredIntegrations(
   tx: Transaction,
   workspaceId: number,

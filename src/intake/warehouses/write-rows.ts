@@ -93,5 +93,6 @@ export const storable = (identity: Readonly<Record<string, string>>): Record<str
 
 const LONGEST_NOTE = 1_000;
 
+/** A text in a form that the engines can store, cut off after 1,000 characters. */
 export const storableText = (text: string): string =>
   text.slice(0, LONGEST_NOTE).toWellFormed().replaceAll("\0", "\u{FFFD}");

@@ -55,12 +55,14 @@ const messagesWith = (members: TProperties) =>
     ),
   );
 
+/** @param members further members of a message. */
 export const campaignSchema = (members: TProperties) =>
   Type.Object(
     { id: Uuid, name: Name, messages: messagesWith(members) },
     { additionalProperties: false },
   );
 
+/** @param members further members of a message. */
 export const canvasSchema = (members: TProperties) =>
   Type.Object(
     {

@@ -16,6 +16,10 @@ interface PagePlace {
 /** Accepted in a policy as a host: `;` and `,` in it would begin something else. */
 const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d+)?$/i;
 
+/**
+ * Whether a text can be a host in a Content-Security-Policy, so that it adds nothing else to the
+ * policy.
+ */
 export const isPolicyHost = (host: string): boolean => HOST.test(host);
 
 /**

@@ -63,6 +63,7 @@ export interface CenterHead {
   readonly revision: string;
 }
 
+/** Centers without their pages. */
 export async function selectHeads(
   database: Queryable,
   workspaceId: number,
@@ -75,6 +76,7 @@ export async function selectHeads(
   );
 }
 
+/** The centers that a manifest has declared in the workspace. */
 export async function selectDeclaredCenters(
   tx: Transaction,
   workspaceId: number,

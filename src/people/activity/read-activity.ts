@@ -44,6 +44,7 @@ export interface AppActivity {
   readonly interactions: readonly Of<Interaction>[];
 }
 
+/** Reads apps, devices and interactions of profiles, in three statements at once. */
 export async function readAppActivity(
   database: Queryable,
   workspaceId: number,

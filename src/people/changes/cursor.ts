@@ -10,6 +10,9 @@ const RADIX = 36;
 /** `c`, the workspace, the epoch of its feed, then a position for each partition. */
 const FORM = /^c[0-9a-z]{1,7}\.[0-9a-z]{1,7}(\.[0-9a-z]{1,10}){16}$/;
 
+/**
+ * The cursor of a position in each partition; it is bound to the workspace and to its present feed.
+ */
 export const writeCursor = ({ id, feed }: Pick<Workspace, "id" | "feed">, positions: Positions) => {
   const numbers = [id, feed ?? 0, ...PARTITION_BUCKETS.map((each) => positions.get(each) ?? 0)];
   return `c${numbers.map((number) => number.toString(RADIX)).join(".")}`;

@@ -361,6 +361,9 @@ export async function selectAllErased(
   return rows.map(({ id }) => id);
 }
 
+/**
+ * Removes users from the list of those whose changes are hidden, once their changes are deleted.
+ */
 export async function deleteErased(
   tx: Transaction,
   workspaceId: number,

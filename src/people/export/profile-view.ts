@@ -111,6 +111,7 @@ const SUMMARY_FIELDS: readonly ExportField[] = [
   "revenue_by_currency",
 ];
 
+/** Whether a field is read from the summaries of events and purchases. */
 export const isSummaryField = (field: ExportField): boolean => SUMMARY_FIELDS.includes(field);
 
 /** Whether none of these fields is costly. */

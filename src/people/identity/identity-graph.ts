@@ -265,6 +265,7 @@ export function createGraph(
 const redirectKey = ({ profileId, keptProfileId, externalId }: MergedProfile): string =>
   `${profileId} ${keptProfileId} ${externalId ?? ""}`;
 
+/** How the audit and the change feed name a person. */
 export const nameOf = (person: Person): Name => ({
   platformId: person.id,
   externalId: person.fields.externalId,

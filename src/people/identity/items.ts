@@ -56,6 +56,7 @@ export const ofObject =
   (element: unknown): Checked<Work> =>
     isJsonObject(element) ? check(element) : refused("NOT_AN_OBJECT", "must be an object");
 
+/** Joins the checked items of several lists, in order. */
 export const together = (lists: readonly CheckedItems[]): CheckedItems => ({
   steps: lists.flatMap((list) => list.steps),
   faults: lists.flatMap((list) => list.faults),
@@ -106,6 +107,7 @@ export async function carryOut(
   return { count: steps.length, notes };
 }
 
+/** Changes identities in a separate transaction, or previews the changes. */
 export const changeAlone = (
   services: IdentityServices,
   context: WorkspaceContext,

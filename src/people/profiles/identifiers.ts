@@ -57,6 +57,10 @@ const LONGEST_IDENTIFIER_BYTES = 987;
 export const textOf = (value: unknown): unknown =>
   typeof value === "number" ? String(value) : value;
 
+/**
+ * Accepts a string or a number below 988 bytes. Faults: INVALID_EXTERNAL_ID,
+ * EXTERNAL_USER_ID_TOO_LARGE.
+ */
 export function checkExternalId(value: unknown): Checked<PersonIdentifier> {
   const text = textOf(value);
   if (typeof text !== "string" || text === "") {
@@ -89,6 +93,7 @@ export function checkAlias(value: unknown, path = "user_alias"): Checked<AliasId
   return accepted({ kind: "alias", value: aliasValue(alias), alias });
 }
 
+/** Accepts an id in upper or lower case. Fault: INVALID_PLATFORM_ID. */
 export function checkPlatformId(value: unknown): Checked<PersonIdentifier> {
   if (typeof value !== "string" || value === "") {
     return refused("INVALID_PLATFORM_ID", "'platform_id' must be a string that is not empty");
@@ -96,12 +101,14 @@ export function checkPlatformId(value: unknown): Checked<PersonIdentifier> {
   return accepted({ kind: "platform_id", value: value.toLowerCase() });
 }
 
+/** Faults: those of an email address. */
 export function checkEmailIdentifier(value: unknown): Checked<PersonIdentifier> {
   const checked = checkEmail(value);
   if ("fault" in checked) return checked;
   return accepted({ kind: "email", value: emailValue(checked.value), address: checked.value });
 }
 
+/** Faults: those of a phone number. */
 export function checkPhoneIdentifier(value: unknown): Checked<PersonIdentifier> {
   const checked = checkPhone(value);
   return "fault" in checked ? checked : accepted({ kind: "phone", value: checked.value });

@@ -46,6 +46,7 @@ export async function insertIdentifiers(
   );
 }
 
+/** Removes identifiers from the profiles that have them, in key order; missing ones are ignored. */
 export async function deleteIdentifiers(
   tx: Transaction,
   workspaceId: number,

@@ -157,6 +157,7 @@ const PURCHASES: Source = {
     person.purchaseSummaries.map((each) => ({ ...each, name: each.productId })),
 };
 
+/** A condition on the name of an event or product; empty if any name counts. */
 export const nameSql = (column: string, name: string | undefined, values: Values): string =>
   name === undefined ? "" : ` and ${column} = ${values.bind(name, "text")}`;
 
@@ -166,6 +167,7 @@ export function readName(value: unknown, subject: string, path: FilterPath): str
   throw refuse([...path, subject], "must be a name of 1 to 255 characters");
 }
 
+/** The name, or undefined for `any`. */
 export const orAny = (name: string): string | undefined => (name === "any" ? undefined : name);
 
 function happened(
@@ -266,9 +268,15 @@ function countOfRows(
     then (select coalesce(sum(weight), 0) from (${rows}) as counted) else 0 end)`;
 }
 
+/** The beginning of the last days, in ISO 8601. */
 export const sinceOf = (now: Date, days: number): string =>
   new Date(now.getTime() - days * DAY_MS).toISOString();
 
+/**
+ * Whether a time is in the last days.
+ *
+ * @param days undefined for all of the past and the future.
+ */
 export const isRecent = (time: Date, days: number | undefined, now: Date): boolean =>
   days === undefined || (time.getTime() >= now.getTime() - days * DAY_MS && time <= now);
 

@@ -141,6 +141,7 @@ function valueLeaf(
   };
 }
 
+/** A subject and its tests in words. */
 export const wordsOf = (subject: string, tests: readonly ValueTest[]): string =>
   `${subject} ${tests.map(({ words }) => words).join(" and ")}`;
 

@@ -21,8 +21,10 @@ export interface Bounds {
 /** A condition that SQL decides. */
 export const decided = (sql: string, lookups = 0): Bounds => ({ must: sql, may: sql, lookups });
 
+/** All of these conditions; true for an empty list. */
 export const everyOf = (parts: readonly Bounds[]): Bounds => joined(parts, " and ", "true");
 
+/** One of these conditions; false for an empty list. */
 export const anyOf = (parts: readonly Bounds[]): Bounds => joined(parts, " or ", "false");
 
 /** A condition that surely fails may not hold, and the other way round. */

@@ -19,6 +19,7 @@ export interface EmailSelection {
   readonly offset: number;
 }
 
+/** A page of unsubscribed addresses with the time of each. spec: GET /email/unsubscribes */
 export const selectUnsubscribes = (
   database: Queryable,
   workspaceId: number,
@@ -30,6 +31,7 @@ export const selectUnsubscribes = (
     [workspaceId, ...valuesOf(workspaceId, selection)],
   );
 
+/** A page of bounced addresses with the time of each. spec: GET /email/hard_bounces */
 export const selectHardBounces = (
   database: Queryable,
   workspaceId: number,

@@ -88,6 +88,7 @@ const USERS_TOGETHER = 2_000;
 /** How many transactions a process writes at the same time: one is computed while the other is written. */
 const AT_ONCE = 2;
 
+/** Lets calls that wait at the same time share a transaction. */
 export function createSetQueue(
   services: SetServices & PeopleServices & { readonly tracing: Tracing },
 ): SetQueue {

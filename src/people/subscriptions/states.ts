@@ -245,6 +245,7 @@ export {
   selectGroupStates as readGroupStates,
 } from "./store.ts";
 
+/** Deletes all states of a workspace, with their history. */
 export async function eraseSubscriptions(tx: Transaction, workspaceId: number): Promise<void> {
   await deleteAllStates(tx, workspaceId);
   await deleteAllChanges(tx, workspaceId);

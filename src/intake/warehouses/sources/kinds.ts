@@ -129,6 +129,7 @@ export const placeIn = (warehouse: Warehouse): string => kindOf(warehouse).place
 /** Identifies the rows: progress stays valid while this stays the same. */
 export const placeOf = (warehouse: Warehouse): string => `${warehouse.type} ${placeIn(warehouse)}`;
 
+/** The hosts that a source of this warehouse connects to; the guard checks them. */
 export const hostsOf = (warehouse: Warehouse): readonly HostAndPort[] =>
   kindOf(warehouse).hostsOf(warehouse);
 

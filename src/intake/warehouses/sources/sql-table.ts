@@ -64,6 +64,7 @@ export interface SqlTable {
   run(statement: string): Promise<Result>;
 }
 
+/** A source whose rows are read with SQL statements in the warehouse's dialect. */
 export const sqlSource = (
   table: SqlTable,
   { close, bytesScanned }: Pick<Source, "close" | "bytesScanned">,

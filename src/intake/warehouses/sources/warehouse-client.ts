@@ -99,6 +99,7 @@ class Passing extends Error {
   }
 }
 
+/** A client for the HTTP interface of one warehouse; it logs in with its first request. */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: its requests share one signal and one login.
 export function createClient(settings: ClientSettings): WarehouseClient {
   const { label, base, signal, outbound } = settings;
@@ -332,6 +333,7 @@ export const endpointSetting = Type.Optional(
 export const baseOf = (endpoint: string | undefined, host: string): string =>
   (endpoint ?? `https://${host}`).replace(/\/+$/, "");
 
+/** The host and port of a URL, with the default port of its protocol. */
 export function hostAndPortOf(address: string): { host: string; port: number } {
   const { protocol, hostname, port } = new URL(address);
   return { host: hostname, port: Number(port || (protocol === "http:" ? 80 : 443)) };

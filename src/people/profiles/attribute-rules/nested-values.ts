@@ -37,6 +37,7 @@ export function findSizeFault(name: string, value: Json): Fault | undefined {
   return jsonByteLength(value) > maxBytes ? tooLarge(name) : undefined;
 }
 
+/** The fault OBJECT_TOO_LARGE of the attribute with this name. */
 export const tooLarge = (name: string): Fault =>
   faultAt(name, finding("OBJECT_TOO_LARGE", `it takes more than ${maxBytes} bytes as JSON`));
 

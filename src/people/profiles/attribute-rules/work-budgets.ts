@@ -13,8 +13,10 @@ export interface WorkBudgets {
 const ITEM_WORK = 200_000;
 const REQUEST_WORK = 1_000_000;
 
+/** The work of all objects of one request together. */
 export const startRequestWork = (): Work => startWork(REQUEST_WORK);
 
+/** The budgets of one object: its own, and the one it shares with the rest of its request. */
 export const budgetsOfItem = (request: Work): WorkBudgets => ({
   item: startWork(ITEM_WORK),
   request,

@@ -58,7 +58,7 @@ export const withPermission = <Name extends Permission>(permission: Name) =>
 export const byScimToken = { by: "scim" } as const;
 
 /**
- * Access for administrators of the server, and for dashboard users with one of these permissions in
+ * Access for administrators of the server, and for dashboard users with all of these permissions in
  * the company.
  */
 export const byAdministrator = (...permissions: readonly CompanyPermission[]) =>

@@ -47,7 +47,11 @@ describe("the dashboard while the server fails", { skip }, async () => {
       await page.evaluate("new Promise(requestAnimationFrame)");
     }
     await page.getByRole("button", { name: "Try again" }).waitFor();
-    assert.equal(await stop(), 3, "One try, and two retries for failures that an overload may have caused.");
+    assert.equal(
+      await stop(),
+      3,
+      "One try, and two retries for failures that an overload may have caused.",
+    );
     await page.getByRole("button", { name: "Try again" }).click();
     await page.getByText(`${USERS} in total`).waitFor();
 

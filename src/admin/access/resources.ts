@@ -58,7 +58,9 @@ function credentialResource<Grant, Where extends Context>(
     schema: Type.Object(
       {
         name: CredentialName,
-        [secretName]: secret("The secret that requests send as the bearer token. Only the secret's hash is stored."),
+        [secretName]: secret(
+          "The secret that requests send as the bearer token. Only the secret's hash is stored.",
+        ),
         ...grantMembers(kind),
         [`previous_${secretName}`]: Type.Optional(
           secret("The previous secret, which is valid until then."),

@@ -35,7 +35,9 @@ export function manifestSchema(ofWorkspace: readonly Shape[], ofCompany: readonl
   return Type.Object(
     {
       $schema: Type.Optional(
-        Type.String({ description: "The address of this schema, for editors. It has no other effect." }),
+        Type.String({
+          description: "The address of this schema, for editors. It has no other effect.",
+        }),
       ),
       version: Type.Optional(
         Type.Integer({

@@ -9,7 +9,8 @@ export { type GroupRow as SubscriptionGroup, selectGroups as readGroups } from "
 /** Removing a group keeps the states that users chose. */
 export const subscriptionGroups = listedResource<DeclaredGroup, WorkspaceContext>({
   key: "subscription_groups",
-  about: "Lists of messages that users of the workspace can subscribe to. Removing a group keeps their states.",
+  about:
+    "Lists of messages that users of the workspace can subscribe to. Removing a group keeps their states.",
   schema: Type.Object(
     {
       id: DeclaredId,

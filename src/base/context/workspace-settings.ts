@@ -195,7 +195,8 @@ export const Settings = Type.Object(
     ),
     redirect_merged_ids: Type.Optional(
       Type.Boolean({
-        description: "Whether a merged external_id still identifies the kept profile. false by default.",
+        description:
+          "Whether a merged external_id still identifies the kept profile. false by default.",
       }),
     ),
     brand: Type.Optional(Brand),

@@ -33,8 +33,7 @@ export interface SerializedDatabase extends Database {
 }
 
 /** Makes a database of a single connection: a transaction has it alone, everything else waits. */
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: all of it shares the order of use of
-// the one connection.
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: all of it shares the order of use of the connection.
 export function databaseOf(connection: Connection): SerializedDatabase {
   let last: Promise<unknown> = Promise.resolve();
 

@@ -38,8 +38,7 @@ const DRY_RUN = {
   ),
   cursor: Type.Optional(
     Type.String({
-      description:
-        "The `next_cursor` of a dry run whose results did not fit into one response.",
+      description: "The `next_cursor` of a dry run whose results did not fit into one response.",
       examples: ["12"],
     }),
   ),

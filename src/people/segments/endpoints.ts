@@ -374,7 +374,8 @@ const explainEndpoint = endpoint({
           holds: Type.Boolean({ description: "Whether the user meets it." }),
         }),
         {
-          description: "Every condition of the filter, including those of the segments that it names.",
+          description:
+            "Every condition of the filter, including those of the segments that it names.",
         },
       ),
       message: Success,

@@ -97,9 +97,7 @@ const Refusal = Type.Object(
     error: Type.Optional(
       Text("The same, if the body is not JSON.", "Error while parsing request body: …"),
     ),
-    code: Type.Optional(
-      Text("The limit or rule, if it has a name.", "WORK_LIMIT_EXCEEDED"),
-    ),
+    code: Type.Optional(Text("The limit or rule, if it has a name.", "WORK_LIMIT_EXCEEDED")),
     errors: Type.Optional(
       Type.Array(ItemError, {
         description: "Every faulty item, if the request has items.",
@@ -132,10 +130,7 @@ const TranslationRefusal = Type.Object(
   {
     errors: Type.Array(
       Type.Object({
-        message: Text(
-          "The fault, in one sentence.",
-          "The provided locale code does not exist.",
-        ),
+        message: Text("The fault, in one sentence.", "The provided locale code does not exist."),
         code: Text("A stable name of the rule.", "INVALID_LOCALE_ID"),
       }),
       { description: "What is wrong." },

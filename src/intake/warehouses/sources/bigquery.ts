@@ -328,7 +328,10 @@ function refusalOf(status: number, body: string): Error | "busy" {
     return new ConnectionUnfit(text, cause);
   }
   if (QUOTA.test(reason)) {
-    return new SourceFailed(cause, `BigQuery's quota is used up, or billing is disabled (${reason}).`);
+    return new SourceFailed(
+      cause,
+      `BigQuery's quota is used up, or billing is disabled (${reason}).`,
+    );
   }
   if (status === 404) {
     return new SourceUnfit(

@@ -65,12 +65,7 @@ function BrandForm({ workspace, settings }: BrandFormProps) {
     <form onSubmit={form.onSubmit((values) => saving.mutate(values))}>
       <Stack>
         <SaveFailure error={saving.error} />
-        {text(
-          "company",
-          "Company",
-          "The name that users know. Shown if there is no logo.",
-          "Acme",
-        )}
+        {text("company", "Company", "The name that users know. Shown if there is no logo.", "Acme")}
         {text(
           "logo_url",
           "Logo",

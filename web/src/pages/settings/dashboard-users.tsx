@@ -77,7 +77,8 @@ const NobodyFound = ({ query }: { readonly query: string }) => (
 
 const NoPeople = () => (
   <Empty icon={Users} title="No dashboard users yet">
-    Only the admin token can sign in so far. Add people here, or let the identity provider create them with a SCIM token.
+    Only the admin token can sign in so far. Add people here, or let the identity provider create
+    them with a SCIM token.
   </Empty>
 );
 

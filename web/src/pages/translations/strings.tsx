@@ -131,8 +131,7 @@ function useShown(
   const latest = useRef(message);
   latest.current = message;
   const { source } = message;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: only other strings change the result,
-  // not other texts
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only other strings change the result, not other texts
   return useMemo(
     () => shownStrings(latest.current, locales, { find, isMissing }),
     [source, locales, find, isMissing],

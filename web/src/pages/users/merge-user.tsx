@@ -59,8 +59,8 @@ export function MergeUser({ workspace, profile, close }: MergeUserProps) {
         {kept && merge.data && (
           <>
             <Notice tone="warn">
-              {nameOf(kept)} is kept. {nameOf(profile)} no longer exists afterwards, and its ids identify{" "}
-              {nameOf(kept)}. This cannot be undone.
+              {nameOf(kept)} is kept. {nameOf(profile)} no longer exists afterwards, and its ids
+              identify {nameOf(kept)}. This cannot be undone.
             </Notice>
             <Effects effects={merge.data.effects} />
           </>

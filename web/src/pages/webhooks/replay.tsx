@@ -33,7 +33,8 @@ export function Replay({ workspace, webhook, close }: ReplayProps) {
       {(form) => (
         <>
           <div>
-            Changes are delivered again in the background, beside new ones, with the same ids as before.
+            Changes are delivered again in the background, beside new ones, with the same ids as
+            before.
           </div>
           <Select
             label="From"

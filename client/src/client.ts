@@ -51,7 +51,7 @@ export interface ClientOptions extends Partial<RetryOptions> {
 /** What one call may say beside its input. */
 export interface CallOptions {
   readonly signal?: AbortSignal;
-  /** Replaces a random one. Give it where the caller itself may be repeated. */
+  /** Replaces a random one. Give it if the caller itself may be repeated. */
   readonly idempotencyKey?: string;
   /** Lets the call outlive the page of a browser. */
   readonly keepalive?: boolean;
@@ -231,7 +231,7 @@ function bearer(secret: string | undefined, complaint: string): Record<string, s
   return { Authorization: `Bearer ${secret}` };
 }
 
-/** Browsers offer randomUUID on secure pages alone. */
+/** Browsers offer randomUUID only on secure pages. */
 const newKey = (): string =>
   crypto.randomUUID?.() ?? Array.from(crypto.getRandomValues(new Uint32Array(4))).join("-");
 

@@ -43,8 +43,8 @@ export class ChangesGone extends RapportError {
  * counts as well. Without a cursor the first request has none, and its response says where to
  * begin. One page is in memory: the next one is requested once the loop asks for it.
  *
- * @throws ChangesGone where the changes after `cursor` are not kept any more; RapportError where
- *   the server refuses the request, or does not respond in spite of all retries; RangeError for an
+ * @throws ChangesGone if the changes after `cursor` have been deleted; RapportError if the server
+ * refuses the request, or does not respond in spite of all retries; RangeError for an
  *   impossible option.
  */
 export async function* followChanges(
@@ -57,7 +57,8 @@ export async function* followChanges(
   if (types?.length === 0) throw new RangeError("'types' must not be empty.");
   const wanted = { ...query, ...(types && { types: types.join() }) };
   let cursor = first;
-  // The first request does not wait: it says where the feed is, and from then on the caller has a cursor.
+  // The first request does not wait: it returns the present position of the feed, so that the
+  // caller has a cursor from then on.
   for (let wait = 0; !signal?.aborted; wait = wait_s) {
     const place = { ...(cursor !== undefined && { cursor }), wait_s: wait };
     const page = await readPage(client, { ...wanted, ...place }, { retries, signal });

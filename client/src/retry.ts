@@ -55,7 +55,7 @@ async function received(response: Response): Promise<Response> {
 }
 
 function isRepeatable({ status }: Response, isSafe: boolean, attempt: number): boolean {
-  // The server did nothing, and says when to come back.
+  // The server did nothing, and names a time for the retry.
   if (status === 429) return true;
   // The earlier attempt of this call still runs on the server.
   if (status === 409 && attempt > 0) return isSafe;

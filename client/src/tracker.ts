@@ -52,7 +52,10 @@ export class ItemRejected extends Error {
 }
 
 export interface Tracker {
-  /** Records attributes of a user. @throws ItemRejected, or RapportError where the whole request failed. */
+  /**
+   * Records attributes of a user. @throws ItemRejected, or RapportError if the whole request
+   * failed.
+   */
   attributes(item: Schemas["AttributesObject"]): Promise<Verdict>;
   /** Records an event of a user; throws as `attributes`. */
   event(item: Schemas["EventObject"]): Promise<Verdict>;
@@ -108,7 +111,7 @@ export function createTracker(
       unsettled++;
       queue.push({ array, item, user: userOf(item), bytes, resolve, reject });
     });
-    // A caller that does not wait must not end the process; `onRejected` tells it.
+    // A caller that does not wait must not end the process; `onRejected` gets it.
     promise.catch((error) => options.onRejected?.(error, item));
     schedule();
     return promise;

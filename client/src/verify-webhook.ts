@@ -59,7 +59,8 @@ const SIGNATURE = /^v1,([A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=)$/;
  *
  * The same delivery may come again, with the same `webhook-id`, and each change has its own `id`.
  *
- * @throws WebhookError that says why not; TypeError where a secret or the body is not of the right form.
+ * @throws WebhookError that says why not; TypeError if a secret or the body is not of the right
+ * form.
  */
 export async function verifyWebhook(request: WebhookRequest): Promise<WebhookPayload> {
   const { headers, body } = request;
@@ -83,7 +84,10 @@ export async function verifyWebhook(request: WebhookRequest): Promise<WebhookPay
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** @throws TypeError for a fault of the receiver, which a sender cannot mend. The message does not show the secret. */
+/**
+ * @throws TypeError for a fault of the receiver, which a sender cannot fix. The message does not
+ * show the secret.
+ */
 function readSecret(secret: string): Bytes {
   const [, text = ""] = /^whsec_(.+)$/.exec(String(secret)) ?? [];
   try {

@@ -19,7 +19,8 @@ interface Counter {
 }
 
 /**
- * Counts in this process alone. An unused allowance fills up within a minute, so a burst may be as large as it.
+ * Counts only in this process. An unused allowance fills up within a minute, so a burst may be as
+ * large as it.
  *
  * @param mostNames how many names are counted; the least recently used one is forgotten first.
  * About 100 bytes each.

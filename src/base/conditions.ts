@@ -4,7 +4,7 @@
  * tree, its bounds, and how texts compare, the same in memory and in the database.
  */
 
-/** A leaf is told from the other kinds by its `op`. */
+/** The `op` distinguishes a leaf from the other kinds. */
 export interface Leaf {
   readonly op: string;
 }

@@ -1,6 +1,6 @@
 /*
- * Lines end at `\n`, and nowhere else. Node's readline also ends them at a lone `\r` and, from Node 24 on, at U+2028
- * and U+2029, which JSON and CSV may hold as they are.
+ * Lines end at `\n`, and nowhere else. Node's readline also ends them at a single `\r` and, from
+ * Node 24 on, at U+2028 and U+2029, which JSON and CSV may contain unescaped.
  */
 
 const NEWLINE = 0x0a;
@@ -79,7 +79,7 @@ export async function* textLinesOf(
 export const TOO_LONG = `longer than ${LONGEST_LINE_BYTES / 1_048_576} MiB`;
 
 /**
- * The row ending of a CSV file, found at its beginning. Files of old Macs end rows with `\r` alone;
+ * The row ending of a CSV file, found at its beginning. Files of old Macs end rows with only `\r`;
  * in any other file that is a part of a value, and `\r\n` and `\n` may alternate.
  */
 export function csvLineEnds(beginning: string): string[] {

@@ -49,7 +49,10 @@ export function createPool(total: number): Pool {
 
 /** Work that a process does little of at a time, each piece on behalf of an owner. */
 export interface Slots {
-  /** @returns gives the slot back; undefined where the owner, or all owners together, have as many as they may. */
+  /**
+   * @returns a function that gives the slot back; undefined if the owner, or all owners together,
+   * have as many as allowed.
+   */
   take(owner: string): (() => void) | undefined;
 }
 

@@ -15,7 +15,7 @@ export const ItemNote = Type.Object(
       examples: ["USER_NOT_FOUND"],
     }),
     input_array: Type.String({
-      description: "The list in the request that holds the item.",
+      description: "The list in the request with the item.",
       examples: ["user_aliases"],
     }),
     index: Type.Integer({ minimum: 0, description: "Counted from 0.", examples: [0] }),
@@ -51,10 +51,10 @@ export const notesIn = (response: unknown): GivenNote[] =>
         .filter(isObject)
     : [];
 
-/** Lists that say how to answer, and hold no items. */
+/** Lists that say how to answer, and contain no items. */
 const OPTIONS = ["fields_to_export"];
 
-/** The lists of a body that hold items, by name. */
+/** The lists of a body that contain items, by name. */
 export const itemListsOf = (body: unknown): (readonly [string, readonly unknown[]])[] =>
   Object.entries(isObject(body) ? body : {}).filter(
     (entry): entry is [string, unknown[]] => Array.isArray(entry[1]) && !OPTIONS.includes(entry[0]),

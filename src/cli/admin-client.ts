@@ -28,8 +28,8 @@ interface Refusal {
  *
  * @param path below `/admin/v1`, such as `/apply`; its parameters are encoded.
  * @returns the body of the answer.
- * @throws Problem INVALID_REQUEST with the body of the response, if that names the place in a manifest
- *   or the objects of a list that are faulty; else an AdminError in words.
+ * @throws Problem INVALID_REQUEST with the body of the response, if that names the place in a
+ * manifest or the objects of a list that are faulty; otherwise an AdminError with an explanation.
  */
 export async function callAdmin<Answer>(
   target: AdminTarget,

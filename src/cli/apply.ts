@@ -45,7 +45,9 @@ export function define(command: Command): void {
 /** Removals that cannot be undone: the callers are refused from then on. */
 const SECRETS = ["api_key", "scim_token"];
 
-/** @throws as `confirm` does where the manifest removes keys or tokens or, with `--prune`, anything. */
+/**
+ * @throws as `confirm` does if the manifest removes keys or tokens or, with `--prune`, anything.
+ */
 async function confirmRemovals(
   path: string,
   target: AdminTarget,

@@ -36,7 +36,7 @@ interface Word {
 
 /** What may follow a command. */
 interface Level {
-  /** The names of the subcommands that lead here, each after a space; empty for the program. */
+  /** The names of the subcommands up to here, each after a space; empty for the program. */
   readonly path: string;
   readonly words: readonly Word[];
 }

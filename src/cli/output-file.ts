@@ -12,8 +12,8 @@ export interface OutputOptions {
 }
 
 /**
- * Writes text to a file, or to standard output for `-`. The file appears under its name only when it is
- * complete, readable by its owner alone; a failure leaves nothing behind.
+ * Writes text to a file, or to standard output for `-`. The file appears under its name only when
+ * it is complete, and only its owner can read it; a failure leaves nothing behind.
  */
 export async function writeOutput(
   path: string,

@@ -51,7 +51,7 @@ export const counted = (number: number, thing: string): string =>
 
 export const megabytes = (bytes: number): string => `${(bytes / 1_000_000).toFixed(1)} MB`;
 
-/** `3 rows`, or `3 of 1,200 rows` where the total is known. */
+/** `3 rows`, or `3 of 1,200 rows` if the total is known. */
 const soFar = ({ done, total }: Progress, thing: string): string =>
   total === null ? counted(done, thing) : `${count(done)} of ${counted(total, thing)}`;
 

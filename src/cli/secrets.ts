@@ -56,7 +56,7 @@ interface Shown {
   readonly previous_token_until?: string;
 }
 
-/** Calls a path that returns a secret, and prints the secret alone on the standard output. */
+/** Calls a path that returns a secret, and prints only the secret to the standard output. */
 export async function printSecret(
   options: TargetOptions,
   path: string,

@@ -36,7 +36,7 @@ export const printText = (text: string): void => void process.stdout.write(shown
 export const printNote = (text: string): void =>
   void process.stderr.write(shown(`${text}\n`, plainLines));
 
-/** Colours a text where the stream is a terminal and `NO_COLOR` is not set (https://no-color.org). */
+/** Colours a text if the stream is a terminal and `NO_COLOR` is not set (https://no-color.org). */
 export function paint(style: Style, text: string, stream: NodeJS.WriteStream = process.stdout) {
   const { NO_COLOR, TERM } = process.env;
   const isColoured = stream.isTTY && !NO_COLOR && TERM !== "dumb";
@@ -50,7 +50,7 @@ export function paint(style: Style, text: string, stream: NodeJS.WriteStream = p
 export const printJson = (value: unknown): void =>
   void process.stdout.write(`${plainLines(JSON.stringify(value, null, 2))}\n`);
 
-/** Prints the result of a command: as JSON with `--json`, else as lines. */
+/** Prints the result of a command: as JSON with `--json`, otherwise as lines. */
 export function printResult<Result>(
   { json }: { readonly json?: true },
   result: Result,

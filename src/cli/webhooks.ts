@@ -130,7 +130,7 @@ function describeWebhook(webhook: Webhook): string {
 const describeAttempt = ({ outcome, status, error, duration_ms }: Attempt): string =>
   `${outcome}${status === null ? "" : ` (${status})`} after ${duration_ms} ms${error === null ? "" : `: ${error}`}`;
 
-/** @throws where the receiver did not accept it, so that scripts notice. */
+/** @throws if the receiver did not accept it, so that scripts notice. */
 function printAttempt(options: Options, attempt: Attempt): void {
   printResult(options, attempt, (each) => [describeAttempt(each)]);
   if (attempt.outcome !== "delivered") process.exitCode = 1;

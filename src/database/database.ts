@@ -81,9 +81,9 @@ export interface Database extends Queryable {
    */
   transaction<Result>(work: Work<Result>, place?: WorkPlace): Promise<Result>;
   /**
-   * The same for work that issues all its statements before awaiting any: where the engine can,
-   * they are sent together with begin and commit, without waiting in between. Expected row counts
-   * are declared up front (`mustWrite`). The work must not throw after it has issued a statement,
+   * The same for work that issues all its statements before awaiting any: if the engine can, they
+   * are sent together with begin and commit, without waiting in between. Expected row counts are
+   * declared up front (`mustWrite`). The work must not throw after it has issued a statement,
    * because that may be committed.
    */
   transactionAtOnce<Result>(work: Work<Result>, place?: WorkPlace): Promise<Result>;

@@ -47,8 +47,8 @@ const REFUSED = /^(?:23|40)/;
 
 /**
  * The meaning of a commit's error whose code is not that of a lost connection. A cluster commits on
- * its nodes before the coordinator itself, so it may come too late: the transaction must not run
- * again by itself. Its caller finds out with an `Idempotency-Key`.
+ * its nodes before the coordinator itself, so it may come too late: the transaction must not be
+ * repeated automatically. Its caller finds out with an `Idempotency-Key`.
  */
 export function commitError(error: unknown): unknown {
   const { code } = (error ?? {}) as { code?: unknown };

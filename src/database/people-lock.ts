@@ -13,8 +13,9 @@ export const LOCK_LANES = (lockClass: string, numbers: string): string =>
   `(select count(pg_advisory_xact_lock(${lockClass}::int, number)::text) from unnest(${numbers}::int[]) as number)`;
 
 /**
- * The first statement of every transaction that writes users or their data: it waits for a running reset.
- * Otherwise a user created during a reset could lose the profile and keep identifiers that lead nowhere.
+ * The first statement of every transaction that writes users or their data: it waits for a running
+ * reset. Otherwise a user created during a reset could lose the profile and keep identifiers
+ * without one.
  *
  * @param locks the locks of its lanes, if it is to wait for other writers: see `laneLocksOf`.
  */

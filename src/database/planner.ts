@@ -45,7 +45,7 @@ const DEFAULTS: typeof INTAKE = {
 /** PostgreSQL's planner settings for a use: the defaults with the changes for it. */
 export const plannerSettings = (use: Use): typeof INTAKE => ({ ...DEFAULTS, ...CHANGED[use] });
 
-/** The settings as statements: for a session, or for the running transaction alone. */
+/** The settings as statements: for a session, or only for the running transaction. */
 export const setPlanner = (use: Use, scope: "session" | "local"): string =>
   Object.entries(plannerSettings(use))
     .map(([name, value]) => `set ${scope} ${name} = ${value};`)

@@ -17,7 +17,8 @@ export interface SharedTransactions<Call, Result> {
    * Runs a call together with others that wait; resolves once the transaction is committed.
    *
    * @param size how much of a transaction it takes.
-   * @param database the caller's: within a running transaction, which records the answer, a call runs by itself.
+   * @param database the caller's: within a running transaction, which records the response, a call
+   * runs separately.
    */
   run(workspaceId: number, call: Call, size: number, database: Database): Promise<Result>;
 }
@@ -79,7 +80,7 @@ interface Waiting<Call, Result, Span> {
  * Group commit: while transactions run, calls gather; the next transaction takes all of one workspace. Workspaces take
  * turns: each gets one transaction before any of them gets the next one, however much of one waits.
  *
- * A call that fails does not fail the others: after an error each runs alone.
+ * A call that fails does not fail the others: after an error each runs separately.
  */
 export function createSharedTransactions<Call, Result, Span>({
   name,

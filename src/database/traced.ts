@@ -43,7 +43,7 @@ const WRITE =
   /\b(insert) into ([a-z_]+)|\b(delete) from ([a-z_]+)|(?<!\b(?:for|do) )\b(update) ([a-z_]+)/;
 const READ = /\b(select)\b[\s\S]*?\bfrom ([a-z_]+)\b(?!\()/;
 
-/** Texts are constants, but for a few that vary in length. */
+/** Texts are constants, except for a few that vary in length. */
 const MOST_KINDS = 1_000;
 
 const kinds = new Map<string, Kind>();

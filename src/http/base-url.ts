@@ -30,7 +30,7 @@ function countHosts(rawHeaders: readonly string[]): number {
 
 /**
  * The address where the caller reached the server, unless the settings name one. A proxy may
- * forward http and https alone.
+ * forward only http and https.
  */
 export function baseUrlOf(request: FastifyRequest, publicUrl: string | undefined): string {
   if (publicUrl !== undefined) return publicUrl;

@@ -30,7 +30,7 @@ export interface PresentedByBrowser {
   readonly isFromOtherSite: boolean;
   /** Whether the request may change something. */
   readonly isWrite: boolean;
-  /** Whether the person is there, and the page does not ask by itself. */
+  /** Whether the person is there, and the page does not send the request automatically. */
   readonly isUse: boolean;
 }
 

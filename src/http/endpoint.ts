@@ -104,7 +104,7 @@ export interface Contract {
   readonly path: string | readonly string[];
   /** One sentence for the documentation. */
   readonly summary: string;
-  /** What else a caller should know, in Markdown. */
+  /** Further facts for callers, in Markdown. */
   readonly description?: string;
   /**
    * Bodies to show in the documentation, by title; each is accepted. By default one is derived from
@@ -139,7 +139,7 @@ export interface Contract {
    */
   readonly idempotency?: "transaction" | "handler" | "ignored";
   /**
-   * A browser may send it from Rapport's own pages alone. With a session this applies to every
+   * A browser may send it only from Rapport's own pages. With a session this applies to every
    * endpoint.
    */
   readonly fromOwnPages?: true;

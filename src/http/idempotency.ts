@@ -43,7 +43,8 @@ export interface Idempotency {
   /**
    * The recorded answer, or else what `run` answers; `run` must record its answer itself.
    *
-   * @throws Problem CONFLICT while the same key runs, and where the answer named an erased user; IDEMPOTENCY_KEY_REUSED for another request.
+   * @throws Problem CONFLICT while the same key runs, and if the response named an erased user;
+   * IDEMPOTENCY_KEY_REUSED for another request.
    */
   once(owner: KeyOwner, claim: IdempotencyClaim, run: () => Promise<Reply>): Promise<Reply>;
   /** Records answers in the transaction that they acknowledge. @throws KeyTaken. */
@@ -134,7 +135,7 @@ export function createIdempotency(services: {
   };
 }
 
-/** Whether a body holds nothing but counts and "success". */
+/** Whether a body contains only counts and "success". */
 const isAcknowledgement = (body: unknown): boolean =>
   Object.values(body ?? {}).every((each) => typeof each === "number" || each === "success");
 

@@ -79,7 +79,7 @@ export interface Load {
   /** Why requests are refused now, if they are. */
   overload(): Overload | undefined;
   /**
-   * Admits a request, which holds nothing yet: not of an owner who leaves too much unread.
+   * Admits a request, which holds nothing yet, unless its owner leaves too much unread.
    *
    * @returns the reason if it is refused.
    */
@@ -191,7 +191,7 @@ function createMachineWatch(eventLoopDelayMs: number) {
   let lateMs = 0;
   let heap = 0;
   const sample = () => {
-    // A moving average: one long turn alone is no overload.
+    // A moving average: a single long turn is no overload.
     lateMs = lateMs / 2 + (Number.isNaN(delay.mean) ? 0 : delay.mean / 1e6) / 2;
     delay.reset();
     const { used_heap_size, heap_size_limit } = getHeapStatistics();

@@ -8,7 +8,7 @@ import {
 import type { Dialect, Reply } from "./endpoint.ts";
 import { sentencePage } from "./sentence-page.ts";
 
-/** The only place where an error gets its status. docs/errors.md is checked against this table. */
+/** The only place that gives an error its status. docs/errors.md is checked against this table. */
 export const STATUS_OF: Readonly<Record<ProblemCode, number>> = {
   INVALID_REQUEST: 400,
   WORK_LIMIT_EXCEEDED: 400,

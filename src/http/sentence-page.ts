@@ -33,7 +33,7 @@ const SYMBOL = `<svg viewBox="0 0 24 24" fill="none" stroke="currentColor" strok
  *
  * @param sentence plain text.
  * @param form a button below it, which sends a POST.
- * @param page in the place of the sentence alone: a heading, and what to do, in the reader's language.
+ * @param page replaces the sentence: a heading, and what to do, in the reader's language.
  */
 export function sentencePage(
   sentence: string,

@@ -16,11 +16,13 @@ export { SETTINGS } from "./settings.ts";
 
 /** The settings, and values derived from several of them. */
 export interface Config extends Omit<SettingValues, "demo" | "liveRequests"> {
-  /** Set by programs alone: learns of every request. See `ServerSettings`. */
+  /** Only set by programs: learns of every request. See `ServerSettings`. */
   readonly onReceived?: ((received: ReceivedRequest) => void) | undefined;
-  /** Set by programs alone: the time that this server goes by, instead of its database's or its machine's. */
+  /** Only set by programs: the time of this server, instead of its database's or its machine's. */
   readonly clock?: SettableClock | undefined;
-  /** Set by programs alone: where the built dashboard is; by default where the build puts it. */
+  /**
+   * Only set by programs: the folder of the built dashboard; by default where the build puts it.
+   */
   readonly webFolder?: string | undefined;
   /** How many characters keys and tokens need; any number with `DATA_DIR=memory:`. */
   readonly shortestSecret: number;
@@ -81,7 +83,7 @@ function refuseNearMisses(environment: NodeJS.ProcessEnv): void {
     throw new InvalidSetting(
       name,
       "…",
-      `no such setting exists; did you mean ${meant}? Rename the variable, or unset it.`,
+      `there is no such setting; did you mean ${meant}? Rename the variable, or unset it.`,
     );
   }
 }
@@ -98,7 +100,7 @@ function settingMeantBy(name: string, names: readonly string[]): string | undefi
   );
 }
 
-/** @throws InvalidSetting where a secret is given as a value and as a file. */
+/** @throws InvalidSetting if a secret is given as a value and as a file. */
 function refuseBoth(value: string | undefined, file: string | undefined, name: string) {
   if (value === undefined || file === undefined) return;
   throw new InvalidSetting(`${name}_FILE`, file, `${name} is set too; set one.`);

@@ -6,8 +6,8 @@ import { openEmbedded } from "../database/embedded/pglite.ts";
 import type { Config } from "./config.ts";
 
 /**
- * The engine that the settings ask for. Its client is loaded here alone, so that a command which needs nothing
- * but the engine, and a server that opens it while the rest is still loading, start at once.
+ * The engine that the settings ask for. Its client is loaded only here, so that a command which
+ * needs only the engine, and a server that opens it while the rest is still loading, start at once.
  *
  * @throws if it cannot be reached.
  */

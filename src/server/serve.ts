@@ -184,7 +184,7 @@ async function start(
       await localListener?.close();
       services.changeWatch.stop();
       await server.close();
-      // Connections are closed; what their callers asked for may still be under way.
+      // Connections are closed; their callers' requests may still be under way.
       await load.whenIdle();
       await settleAll([worker.stop(), webhooks.stop()]);
       load.stop();

@@ -104,7 +104,7 @@ function administering<Where extends Context>(
       return {
         status,
         body: { ...(await respond(services, request)), message: "success" },
-        // A secret in a response is for the caller alone.
+        // Only the caller may see a secret in a response.
         ...(secretName in reply && { headers: { "cache-control": "no-store" } }),
       };
     },

@@ -41,7 +41,7 @@ export interface CredentialKind<Grant, Where extends Context = never> {
   readonly belongs: string;
   /** The prefix of generated secrets. */
   readonly prefix: string;
-  /** The member that holds the secret, in a manifest and in replies. */
+  /** The member with the secret, in a manifest and in replies. */
   readonly secretName: "key" | "token";
   readonly auditKind: string;
   /** The owner; the workspace is empty for credentials of the company. */

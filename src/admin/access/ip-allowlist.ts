@@ -3,7 +3,10 @@ import { networks, plainAddress } from "../../base/outbound/networks.ts";
 
 export { isNetwork as isAllowlistEntry } from "../../base/outbound/networks.ts";
 
-/** Returns a function that tells whether an address is on a list; an empty list allows all addresses. */
+/**
+ * Returns a function that checks whether an address is on a list; an empty list allows all
+ * addresses.
+ */
 export function allowlistOf(entries: readonly string[]): (ip: string) => boolean {
   if (entries.length === 0) return () => true;
   const isListed = networks(entries);

@@ -32,6 +32,8 @@ export async function lendFromWindow(
   return { ...grant, window: endsAt.getTime(), endsInMs: endsAt.getTime() - now.getTime() };
 }
 
-/** The most that one lease may hold after this many were given out; zero or less if none are left. */
+/**
+ * The most that one lease may have after this many were given out; zero or less if none are left.
+ */
 const share = (given: string): string =>
   `least($5::bigint - ${given}, greatest(1, ($5::bigint - ${given}) / ${SHARES_OF_A_WINDOW}))`;

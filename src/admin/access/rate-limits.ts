@@ -69,8 +69,8 @@ export interface RateLimitServices {
 }
 
 /**
- * Counts requests by owner and bucket: in this process on the embedded engine, which serves no other, else
- * together with all processes of the database.
+ * Counts requests by owner and bucket: on the embedded engine in this process, which is the only
+ * one; otherwise together with all processes of the database.
  */
 export function createRateLimits({ database, clock }: RateLimitServices): RateLimits {
   const alone = lendToOneProcess(clock);
@@ -78,7 +78,7 @@ export function createRateLimits({ database, clock }: RateLimitServices): RateLi
     try {
       return await lendFromWindow(database, limit, wanted, clock.now());
     } catch (error) {
-      // While nothing can be written reads go on, each process counting by itself.
+      // While nothing can be written reads continue, and each process counts separately.
       if (isRefusedWrite(error)) return alone(limit, wanted);
       throw error;
     }

@@ -30,7 +30,7 @@ import { selectCurrentHashes } from "./secret-store.ts";
 
 /* API keys and SCIM tokens in the manifest. */
 
-/** What a header can hold after `Bearer`. */
+/** Characters that a header may contain after `Bearer`. */
 const secret = (description: string) =>
   Type.String({ minLength: 1, maxLength: 255, pattern: "^\\S+$", description });
 

@@ -55,7 +55,7 @@ function createBatches<Call, Result>(
 /*
  * The audit log has a row for every change to declared or administered things: who, what, when and
  * from where (docs/decisions/audit.md). The row commits or rolls back with the change. It never
- * holds a secret, nor data of the users of a workspace. The rows form a chain (chain.ts).
+ * contains a secret, nor data of the users of a workspace. The rows form a chain (chain.ts).
  */
 
 /** One change that is recorded. */

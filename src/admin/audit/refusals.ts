@@ -6,8 +6,8 @@ import { type Database, withRetries } from "../../database/database.ts";
 import { recordChanges } from "./audit.ts";
 
 /*
- * Attempts to reach a host, folder or connection that is not the caller's are in the audit log: as many a minute as a
- * person makes, so that a program does not fill it.
+ * Attempts to reach a host, folder or connection that is not the caller's are in the audit log.
+ * Their number per minute is limited, so that a program cannot fill it.
  */
 
 const MOST_A_MINUTE = 100;
@@ -23,7 +23,7 @@ interface RefusalServices {
 type SomeContext = Context & { readonly workspace?: { readonly name: string } };
 
 /**
- * Writes an audit row for a refused attempt to reach a place; at most so many a minute in each
+ * Writes an audit row for a refused attempt to reach a place, up to a limit per minute and
  * workspace.
  */
 export async function recordRefusal(

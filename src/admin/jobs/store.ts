@@ -145,7 +145,7 @@ export async function releaseJob(
   );
 }
 
-/** Releases every job: where this process is the only one, no other holds any. */
+/** Releases every job: this process is the only one, so no other has any. */
 export async function forgetHolders(database: Database): Promise<void> {
   await database.query("update jobs set holder = null, leased_until = null");
 }

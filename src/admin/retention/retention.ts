@@ -44,7 +44,7 @@ export interface RemovedStep {
  * separate transaction.
  *
  * @param after where the last step ended; undefined at the beginning.
- * @returns where the next step goes on; undefined if nothing is left.
+ * @returns where the next step continues; undefined if nothing is left.
  */
 export type TraceEraser = (
   tx: Transaction,

@@ -121,7 +121,7 @@ export async function countSealed(
  * Seals every stored secret with SECRET_KEY, in one transaction: if the process is killed, nothing
  * changes. Repeating it changes nothing.
  *
- * @returns how many were sealed with what before.
+ * @returns how many secrets were sealed with each earlier key.
  * @throws Problem CONFLICT without a key, or while a server runs that could not open secrets sealed
  * with it.
  */

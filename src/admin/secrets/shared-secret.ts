@@ -15,7 +15,7 @@ import {
 /** A secret that every server on a database accepts. */
 export interface SharedSecret {
   readonly hash: string;
-  /** Undefined if another server created it and this one's data folder does not hold it. */
+  /** Undefined if another server created it and it is not in this one's data folder. */
   readonly secret: string | undefined;
   /** Whether this start created it: only the creator prints it. */
   readonly isNew: boolean;
@@ -31,9 +31,9 @@ export interface SecretOrigin {
 }
 
 /**
- * Finds a generated token that all servers on the database share, or creates it. The first server stores its
- * hash in the database and keeps the token itself in its data folder; the others accept it by the hash. An
- * embedded database has one server, so there the data folder alone decides.
+ * Finds a generated token that all servers on the database share, or creates it. The first server
+ * stores its hash in the database and keeps the token itself in its data folder; the others accept
+ * it by the hash. An embedded database has one server, so there only the data folder decides.
  *
  * @param name of its file, and of its row in the database.
  */
@@ -81,7 +81,7 @@ export async function retireSharedSecret(
   if (check !== undefined) await removeRetired(dataDir, name, check);
 }
 
-/** Removes the file of a retired token; a file that holds another one stays. */
+/** Removes the file of a retired token; a file with another token stays. */
 async function removeRetired(dataDir: string, name: string, check: string): Promise<void> {
   const kept = await readKeptSecret(dataDir, name);
   if (kept !== undefined && `${RETIRED}${hashSecret(kept)}` === check)

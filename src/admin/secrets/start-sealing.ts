@@ -51,7 +51,8 @@ export const isKeySettled = async (database: Database): Promise<boolean> =>
  * stored. A configured key replaces a generated one that has sealed nothing yet. A server without a
  * key starts as long as nothing is sealed.
  *
- * @throws an Error in words where the database's secrets are sealed with a key that is not given.
+ * @throws an Error with an explanation if the database's secrets are sealed with a key that is not
+ * given.
  */
 export async function startSealing(
   services: SealedStore,

@@ -34,8 +34,8 @@ function scopeOf({ company, workspaces }: Manifest): string[] {
 }
 
 /**
- * The newest manifest about the same workspaces, if it replaced this one: it has a higher version or, where not both
- * have one, this one was applied before it.
+ * The newest manifest about the same workspaces, if it replaced this one: it has a higher version
+ * or, if one of them has none, this one was applied before it.
  */
 export async function findNewer(
   tx: Queryable,

@@ -80,8 +80,8 @@ export interface ApplyOptions {
  * name stay as they are. Every change is audited.
  *
  * @returns the changes, in the order they were applied.
- * @throws Problem INVALID_REQUEST with the location and the rule of every error, CONFLICT; OlderManifest where that is
- *   asked for. Nothing is applied then.
+ * @throws Problem INVALID_REQUEST with the location and the rule of every error, CONFLICT;
+ * OlderManifest if it is to be refused. Nothing is applied then.
  */
 export async function applyManifest(
   services: ApplyServices,

@@ -22,7 +22,7 @@ export const withFields = (changes: readonly Change[], compared: Compared): Chan
 function fieldsOf({ name }: Change, { identity, before, after }: Compared): FieldChange[] {
   const find = (state: unknown, member: string, value: unknown) =>
     (Array.isArray(state) ? state : []).find((entry) => entry[member] === value);
-  // A change has the name afterwards; the entry may have had another one before.
+  // A change has the new name; the entry may have had another one before.
   const entry =
     identity === undefined ? after : (find(after, identity, name) ?? find(after, "name", name));
   const known = identity === undefined ? before : find(before, identity, entry?.[identity]);

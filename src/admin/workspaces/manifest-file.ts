@@ -7,7 +7,7 @@ type Path = readonly (string | number)[];
 
 /** Something wrong in a manifest file. */
 interface FileFault {
-  /** `manifest.yaml:12:5`, or the file alone. */
+  /** `manifest.yaml:12:5`, or only the file. */
   readonly place: string;
   readonly rule: string;
 }
@@ -69,7 +69,10 @@ async function readManifestFile(
   return { content, placeOf };
 }
 
-/** The document as plain values. An alias (`*name`) may lead nowhere, to far too much, or around in a circle. */
+/**
+ * The document as plain values. An alias (`*name`) may have no anchor, expand to too much, or form
+ * a cycle.
+ */
 function contentOf(document: Document, placeAt: (offset: number) => string): unknown {
   refuseCircles(document, placeAt);
   try {

@@ -126,7 +126,7 @@ interface Declarable<Where extends Context> extends Described {
  * An entry that was created this way stays until it is removed this way.
  */
 export interface Editable<Where extends Context> extends Described {
-  /** The name of the path parameter that holds the identity; `id` by default. */
+  /** The name of the path parameter with the identity; `id` by default. */
   readonly parameter?: string;
   /** The permission that a signed-in person needs; see docs/dashboard.md. */
   readonly permissions: ResourcePermissions;

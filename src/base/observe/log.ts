@@ -51,7 +51,7 @@ const LONGEST_MESSAGE = 500;
 
 /**
  * The server's log: a short line for people on a terminal, JSON with level names and ISO 8601 times
- * for programs. It never holds a person's data or a secret: `test/system/log.test.ts`.
+ * for programs. It never contains a person's data or a secret: `test/system/log.test.ts`.
  *
  * @param to the destination; by default standard error.
  */

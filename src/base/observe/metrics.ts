@@ -2,7 +2,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom
 import { type Clock, systemClock } from "../clock.ts";
 import { createTraffic, type Traffic } from "./traffic.ts";
 
-/** The server's own counters (docs/operations/metrics.md). Labels never hold a user's data. */
+/** The server's own counters (docs/operations/metrics.md). Labels never contain a user's data. */
 export interface Metrics {
   /** In Prometheus' text format. */
   readonly registry: Registry;
@@ -42,7 +42,7 @@ export interface Metrics {
    * had.
    */
   webhook(outcome: string, changes: number): void;
-  /** How many webhooks have paused by themselves, and how far the others are behind, in seconds. */
+  /** How many webhooks were paused automatically, and how far the others are behind, in seconds. */
   webhooks(paused: number, behind: readonly WebhookBehind[]): void;
   /** One run of a warehouse sync that ended, with its status, its rows, and the time of its end. */
   sync(run: {
@@ -102,7 +102,7 @@ export function createMetrics(clock: Clock = systemClock): Metrics {
     "http_requests_in_flight",
     "Requests being received, processed or answered.",
   );
-  const databaseUp = latest("database_up", "1 while the database can be reached, else 0.");
+  const databaseUp = latest("database_up", "1 while the database can be reached, otherwise 0.");
   databaseUp.value = 1;
   const shed = counter(
     "http_requests_shed_total",
@@ -178,7 +178,7 @@ export function createMetrics(clock: Clock = systemClock): Metrics {
   // Every process reports all webhooks.
   const webhooksPaused = new Gauge({
     name: "rapport_webhooks_paused",
-    help: "Webhooks that paused by themselves.",
+    help: "Webhooks that were paused automatically.",
     registers,
     aggregator: "max",
   });

@@ -28,7 +28,7 @@ export interface OutboundResponse {
   readonly ok: boolean;
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string | undefined>>;
-  /** Unpacked where the server packed it with gzip. Read it, or call `discard`. */
+  /** Uncompressed if the server compressed it with gzip. Read it, or call `discard`. */
   readonly body: Readable;
   /** The whole body. @throws BodyTooLarge */
   bytes(atMost: number): Promise<Buffer>;
@@ -60,7 +60,7 @@ export async function fetchOutbound(
   if (protocol !== "http:" && protocol !== "https:") {
     throw new TypeError(`Rapport calls http: and https: only, not ${protocol}`);
   }
-  if (username || password) throw new TypeError("The URL must not hold a user or a password.");
+  if (username || password) throw new TypeError("The URL must not contain a user or a password.");
   const isSecure = protocol === "https:";
   const addresses = await outbound.resolve(hostname, Number(port || (isSecure ? 443 : 80)));
   signal?.throwIfAborted();

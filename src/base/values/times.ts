@@ -12,8 +12,8 @@ export const parseTime = (text: string): Date | undefined => toInstant(readIso(t
 /**
  * Reads a date inside an attribute value: what `parseTime` accepts, and also `MM/dd/yyyy`,
  * `MM-dd-yyyy` (one digit is enough for month and day) and `ddd MM dd HH:mm:ss.TZD YYYY`, whose
- * weekday must be right. A date alone is its midnight in UTC. Returns undefined for anything else
- * and for years after 3000. docs/decisions/times.md
+ * weekday must be right. A date without a time is its midnight in UTC. Returns undefined for
+ * anything else and for years after 3000. docs/decisions/times.md
  */
 export const parseAttributeTime = (text: string): Date | undefined =>
   toInstant(readIso(text) ?? readMonthFirst(text) ?? readWeekdayFirst(text), 3000);

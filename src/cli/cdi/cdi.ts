@@ -43,7 +43,7 @@ export function define(cdi: Command): void {
     )
     .action(async (name: string, options: Options) => {
       const sync = { name, workspace: options.workspace };
-      // JSON alone goes to standard output.
+      // Only JSON goes to standard output.
       const output = options.json ? process.stderr : process.stdout;
       process.exitCode = await runSyncThroughApi(sync, targetOf(options), output, options.json);
     });

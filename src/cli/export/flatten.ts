@@ -12,7 +12,7 @@ import { NUMBERS, TEXTS } from "../import/columns.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** Members that hold an object with names of the user's own choice, or an alias. */
+/** Members that contain an object with names of the user's own choice, or an alias. */
 const NESTED = ["properties", "custom_attributes", "user_alias"];
 
 /** Members that follow from others, or repeat them under another name. */

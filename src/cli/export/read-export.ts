@@ -19,7 +19,7 @@ const MOST_HELD_BYTES = 2 * LONGEST_LINE_BYTES;
  * The lines of an export, in pieces that end with a whole line. The last line of the stream, which says that
  * it is complete, is checked and left out.
  *
- * @param onRows told how many rows each piece holds.
+ * @param onRows gets the number of rows in each piece.
  * @throws if the stream breaks off or rows are missing.
  */
 export async function* readExport(

@@ -46,7 +46,7 @@ async function* csvOf(rows: string, table: ReturnType<typeof createTable>): Asyn
   if (portion.length > 0) yield csvText(portion);
 }
 
-/** Quoted also where a reader might trim, or take a carriage return for the end of a line. */
+/** Also quoted if a reader might trim, or read a carriage return as the end of a line. */
 const csvText = (rows: string[][]): string => stringify(rows, { quoted_match: /[\r\n]|^\s|\s$/ });
 
 async function* readRows(path: string): AsyncGenerator<Readonly<Record<string, unknown>>> {
@@ -55,7 +55,7 @@ async function* readRows(path: string): AsyncGenerator<Readonly<Record<string, u
   }
 }
 
-/** A reader of the file holds the text of one row group, or a part of it. */
+/** A reader of the file needs memory for one row group, or a part of it. */
 const ROWS_PER_GROUP = 20_480;
 
 const parquetSchema = (kind: ImportKind): string =>

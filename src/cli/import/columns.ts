@@ -63,7 +63,7 @@ export interface Heading {
   readonly type: ColumnType | undefined;
 }
 
-/** @throws where an option names a column that does not exist. */
+/** @throws if an option names a column that does not exist. */
 export function readHeadings(
   header: readonly string[],
   { map, types }: ColumnOptions,
@@ -146,7 +146,10 @@ export function inferColumns(
   return columns;
 }
 
-/** A column of JSON named `properties` holds all of them, and one named `user_alias` the whole alias. */
+/**
+ * A column of JSON named `properties` contains all of them, and one named `user_alias` the whole
+ * alias.
+ */
 const wholeOf = (
   path: readonly string[] | undefined,
   { example, isJson }: ColumnFacts,

@@ -84,7 +84,9 @@ const identityOf = ({ userId, anonymousId }: JsonObject): JsonObject =>
     ? { user_alias: { alias_name: anonymousId ?? null, alias_label: "anonymous_id" } }
     : { external_id: userId };
 
-/** `timestamp` is the time by the server's clock; RudderStack's files may have the client's alone. */
+/**
+ * `timestamp` is the time by the server's clock; RudderStack's files may have only the client's.
+ */
 const timeOf = (call: JsonObject) =>
   call.timestamp ?? call.originalTimestamp ?? call.receivedAt ?? null;
 

@@ -29,7 +29,7 @@ import { isParquetHead, openSource, type Source } from "./source.ts";
  * The records of NDJSON: one JSON value a line, empty lines are passed over. An unreadable line is
  * a record with a fault; a line that is too long is never held in memory.
  *
- * @throws in words where the file is one JSON array.
+ * @throws an explanation if the file is one JSON array.
  */
 async function* readNdjson(
   name: string,
@@ -199,7 +199,7 @@ async function twice({ path, chunks }: Source) {
   }
   const name = join(tmpdir(), `rapport-import-${randomUUID()}`);
   const file = await open(name, "wx+", 0o600);
-  // The file is this process's alone, and goes when the process ends.
+  // The file belongs only to this process, and is deleted when the process ends.
   await rm(name);
   async function* read(): AsyncGenerator<Buffer> {
     for await (const chunk of chunks) {

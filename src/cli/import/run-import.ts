@@ -32,7 +32,7 @@ export interface RunResult {
   /** Includes earlier runs. */
   rows: number;
   imported: number;
-  /** Sent by this run alone. */
+  /** Only sent by this run. */
   sent: number;
   /** Written without one of their values, in this run. */
   partial: number;

@@ -48,7 +48,7 @@ const LONGEST_PAUSE_MS = 5_000;
 /**
  * Sends rows, in halves if the server finds too much in them.
  *
- * @param say told why it waits.
+ * @param say gets the reason for a wait.
  * @throws AdminError in words.
  */
 export async function sendRows(

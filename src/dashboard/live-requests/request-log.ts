@@ -4,7 +4,7 @@ import type { AnsweredRequest } from "../../http/observe.ts";
 
 /*
  * The latest requests of API keys, in the memory of the process that got them. Bodies and responses
- * are kept as the bytes and texts that were there anyway, and are read only when a person looks;
+ * are kept as the bytes and texts that exist anyway, and are read only when a person looks;
  * `share-requests.ts` records some of them. docs/decisions/live-requests.md
  */
 

@@ -11,7 +11,7 @@ const Nullable = (description: string, example: string) =>
 
 const LiveItem = Type.Object({
   index: Type.Integer({ description: "Its place in its list, from 0." }),
-  kind: Type.String({ description: "The list that holds it.", examples: ["events"] }),
+  kind: Type.String({ description: "The list with the item.", examples: ["events"] }),
   accepted: Type.Boolean({ description: "Whether it took effect." }),
   code: Nullable("Why not.", "INVALID_TIME"),
   message: Nullable(
@@ -134,7 +134,10 @@ function userOf(item: unknown): string | null {
   return names.map(nameOf).find((name) => name !== undefined) ?? null;
 }
 
-/** A name as intake reads it. A rejected item may hold any JSON here, even an object that no text can show. */
+/**
+ * A name as intake reads it. A rejected item may have any JSON here, even an object that no text
+ * can show.
+ */
 const nameOf = (value: unknown): string | undefined =>
   typeof value === "string" || typeof value === "number" ? String(value) : undefined;
 

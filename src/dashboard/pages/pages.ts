@@ -14,8 +14,8 @@ const NOT_BUILT =
   "The dashboard is not part of this build. Build it with npm run build, or use the command line: rapport --help.";
 
 /**
- * Scripts and styles come from this server alone, and none is inline: components set styles through the object model,
- * which the policy allows. The preview of a page is in a frame without scripts.
+ * Scripts and styles come only from this server, and none is inline: components set styles through
+ * the object model, which the policy allows. The preview of a page is in a frame without scripts.
  */
 const HEADERS = {
   ...PAGE_HEADERS,

@@ -16,7 +16,7 @@ export interface OidcSettings {
   readonly clientSecretFile: string | undefined;
   /** What people call the provider. */
   readonly name: string;
-  /** The claim that holds the user name; of `email` the provider must say that it is verified. */
+  /** The claim with the user name; for `email` the provider must say that it is verified. */
   readonly userClaim: string;
 }
 
@@ -143,7 +143,7 @@ async function discover(
   secret: string | undefined,
 ): Promise<oidc.Configuration> {
   const url = new URL(issuer);
-  // The settings allow http on a loopback address alone.
+  // The settings allow http only on a loopback address.
   const execute = url.protocol === "http:" ? [oidc.allowInsecureRequests] : [];
   const found = await oidc.discovery(url, clientId, undefined, oidc.None(), {
     execute,

@@ -53,8 +53,8 @@ const DASHBOARD = "/dashboard/";
 const NOWHERE = "http://local.invalid";
 
 /**
- * A path of the dashboard, with query and fragment. Everything else becomes the dashboard itself, so that no link
- * to the sign-in leads a person to another site.
+ * A path of the dashboard, with query and fragment. Everything else becomes the dashboard itself,
+ * so that no link to the sign-in sends a person to another site.
  */
 function localPath(wanted: unknown): string {
   if (typeof wanted !== "string" || !wanted.startsWith("/")) return DASHBOARD;

@@ -22,7 +22,7 @@ export interface ReadRecordServices {
   readonly clock: Clock;
 }
 
-/** Everything that is stored about one person, but for the entries of the timeline. */
+/** Everything that is stored about one person, without the entries of the timeline. */
 export const PersonRecord = Type.Object({
   user: Type.Record(Type.String(), Type.Unknown(), {
     description: "The profile with the fields of an export.",

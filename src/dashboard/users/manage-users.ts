@@ -26,7 +26,7 @@ import {
 } from "./store.ts";
 
 /*
- * The dashboard users of a company. Every change is audited with the id of the user alone; an update
+ * The dashboard users of a company. Every change is audited with only the id of the user; an update
  * also with the names of the attributes that changed.
  *
  * An administrator cannot take away the last active user who has the company's `admin`. An identity

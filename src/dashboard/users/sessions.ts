@@ -46,7 +46,8 @@ export interface Sessions {
   /**
    * The session that a secret opens now, if any.
    *
-   * @param isUse whether the person is there: else the session goes idle as if nothing had been asked.
+   * @param isUse whether the person is there: otherwise the session goes idle as if nothing had
+   * been requested.
    */
   find(secret: string, isUse: boolean): Promise<Session | undefined>;
   /**

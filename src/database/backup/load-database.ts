@@ -114,7 +114,7 @@ const unfit = (path: string, { table }: TableHeader): BackupUnreadable =>
     `is damaged: '${table}' cannot store one of the file's rows unchanged.`,
   );
 
-/** Everything belongs to a company or a workspace: without any, migrations alone have been here. */
+/** Everything belongs to a company or a workspace: without any, only migrations have run. */
 async function refuseFilled(tx: Transaction): Promise<void> {
   const tables = await readTables(tx);
   for (const { table } of tables.filter(({ table }) => OWNERS.includes(table))) {

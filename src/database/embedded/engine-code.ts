@@ -20,7 +20,7 @@ const FLAGS = ["--wasm-tiering-budget=100000000", "--wasm-lazy-validation"];
 /** A compiled module, which threads can share. */
 export type EngineCode = { readonly [Symbol.toStringTag]: string };
 
-/** Node has it; the compiler's libraries declare it for browsers alone. */
+/** Node has it; the compiler's libraries declare it only for browsers. */
 declare const WebAssembly: { compile(bytes: Uint8Array): Promise<EngineCode> };
 
 let code: Promise<EngineCode> | undefined;

@@ -20,7 +20,7 @@ interface Kept {
   engine: EngineThread | undefined;
   /** Why there is none. */
   cause: Error | undefined;
-  /** What the engine was told last. */
+  /** The latest settings of the engine. */
   isReadOnly: boolean;
   isClosing: boolean;
   restarting: Promise<void> | undefined;
@@ -48,7 +48,7 @@ export function keepEngine(
       if (kept.engine && hasTrouble !== kept.isReadOnly) {
         kept.isReadOnly = hasTrouble;
         const value = hasTrouble ? "on" : "off";
-        // The engine keeps the order; if this fails, so does all that follows.
+        // The engine keeps the order; if this fails, everything that follows fails.
         kept.engine.script(`set default_transaction_read_only = ${value}`).catch(() => {});
       }
       return connectionTo(kept, kept.engine);

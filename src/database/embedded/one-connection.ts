@@ -32,7 +32,10 @@ export interface SerializedDatabase extends Database {
   alone<Result>(work: () => Promise<Result>): Promise<Result>;
 }
 
-/** Makes a database of a single connection: a transaction has it alone, everything else waits. */
+/**
+ * Makes a database of a single connection: a transaction has exclusive use of it, everything else
+ * waits.
+ */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: all of it shares the order of use of the connection.
 export function databaseOf(connection: Connection): SerializedDatabase {
   let last: Promise<unknown> = Promise.resolve();

@@ -13,7 +13,7 @@ import { databaseError } from "../lost-node.ts";
 /** How often silence is measured. */
 const TICK_MS = 250;
 
-/** After how many silent ticks a sign of life is asked for, and how many more it may take. */
+/** After how many silent ticks a sign of life is requested, and how many more it may take. */
 const TICKS_UNTIL_ASKED = 2;
 const TICKS_FOR_A_SIGN = 5;
 

@@ -202,7 +202,7 @@ async function callBack(
     response.discard();
     if (!response.ok) throw new Error(`The callback responded with ${response.status}.`);
   } catch (error) {
-    // A host that may not be called any more stays so; the link of the response opens anyway.
+    // A host that may no longer be called stays so; the link of the response still opens.
     if (error instanceof OutboundRefused) {
       const context = await contextIn(services.database, job);
       return recordRefusal(services, context, CALLBACK, error.message);

@@ -17,7 +17,8 @@ const LARGEST_FILE = 16 * 1_024 ** 2;
 export interface ExportFile extends ZipFile, Pick<StoredExport, "after" | "files" | "users"> {}
 
 /**
- * The users of a segment as files of one JSON object a line, from where the export is. There is at least one file.
+ * The users of a segment as files of one JSON object a line, starting at the export's position.
+ * There is at least one file.
  *
  * @throws Problem if the workspace, or something the filter names, no longer exists.
  */

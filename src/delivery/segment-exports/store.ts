@@ -3,12 +3,12 @@ import type { Json } from "../../base/values/plain-json.ts";
 import type { Queryable, Transaction } from "../../database/database.ts";
 import type { BucketFolder } from "../../intake/warehouses/open-bucket.ts";
 
-/** An export of a segment: who asked for what, not the users. */
+/** An export of a segment: the request, not the users. */
 export interface SegmentExport {
   readonly workspaceId: number;
   readonly id: string;
   readonly segmentId: string;
-  /** The filter of the segment when the export was asked for. */
+  /** The segment's filter at the time of the request. */
   readonly filter: Json;
   readonly fields: readonly string[];
   readonly format: "zip" | "gzip";

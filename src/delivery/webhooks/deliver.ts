@@ -242,7 +242,7 @@ async function conclude(
   }
 }
 
-/** The host has come to lead where Rapport may not call. */
+/** The host now resolves to an address that Rapport may not call. */
 async function recordRefusedHost(
   { services, webhook, feed }: Work,
   { webhookId }: Lane,

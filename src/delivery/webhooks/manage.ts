@@ -128,7 +128,7 @@ export async function discardDeadLetter(
   });
 }
 
-/** Gives a webhook a new secret; the one before signs as well for a while. */
+/** Gives a webhook a new secret; the previous one also signs for a while. */
 export async function rotateSecret(
   { database, clock, sealing }: ManageServices & { readonly sealing: Sealing },
   context: WorkspaceContext,

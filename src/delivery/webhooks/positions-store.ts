@@ -185,7 +185,7 @@ export async function deleteLane(
   );
 }
 
-/** Gives every partition back: where this process is the only one, no other has any. */
+/** Gives every partition back: this process is the only one, so no other has any. */
 export async function forgetHolders(database: Queryable): Promise<void> {
   await database.query(
     "update webhook_positions set holder = null, leased_until = null where holder is not null",

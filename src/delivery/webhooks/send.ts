@@ -16,7 +16,7 @@ export interface SendServices {
   readonly sealing: Sealing;
 }
 
-/** What one attempt came to. */
+/** The result of one attempt. */
 export interface Attempt {
   /** `refused`: the receiver takes the webhook but not this body. `gone`: it wants no more. `failed`: try again. */
   readonly outcome: "delivered" | "failed" | "refused" | "gone";
@@ -26,7 +26,7 @@ export interface Attempt {
   readonly response: string | null;
   /** Why there was no response. */
   readonly error: string | null;
-  /** Whether it was not sent because the host leads where Rapport may not call. */
+  /** Whether it was not sent because Rapport may not call the host's address. */
   readonly isRefusal?: boolean;
   readonly retryAfterMs: number | undefined;
   readonly at: Date;

@@ -16,7 +16,7 @@ interface Signed {
   readonly body: string;
 }
 
-/** @param secrets of which the receiver needs one. */
+/** @param secrets the receiver needs one of them. */
 export function signedHeaders(
   { id, at, body }: Signed,
   secrets: readonly string[],

@@ -43,7 +43,7 @@ function routeOf(call: PublicCall): Endpoint<CaptureServices> {
   );
 }
 
-/** @throws Problem NOT_FOUND where the workspace does not capture calls. */
+/** @throws Problem NOT_FOUND if the workspace does not capture calls. */
 function refuseUnlessCaptured(
   [method, path]: PublicCall,
   workspace: Workspace,

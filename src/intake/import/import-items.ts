@@ -44,7 +44,7 @@ const ITEMS_OF_A_REQUEST = 50;
 /**
  * Writes items in one transaction.
  *
- * @param finish runs in it, once all of them are written.
+ * @param finish runs in the transaction, after all of them are written.
  */
 export async function writeItems(
   services: WriteServices,

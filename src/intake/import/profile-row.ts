@@ -51,7 +51,7 @@ export interface ProfileRow {
   readonly createdAt: unknown;
 }
 
-/** Takes a row apart. Nothing is checked but what decides where a value belongs. */
+/** Takes a row apart. Only the decision where a value belongs is checked here. */
 export function readProfileRow(row: Row): ProfileRow {
   const { custom_attributes: custom, message_history, user_aliases, ...rest } = row;
   const isExported = isJsonObject(custom);

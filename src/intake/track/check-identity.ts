@@ -87,7 +87,7 @@ export function checkOneIdentifier(
 
 /**
  * The user of an attributes object: email and phone next to another identifier are plain
- * attributes. If both are given alone, email identifies the user.
+ * attributes. If only these two are given, email identifies the user.
  */
 export function checkAttributesIdentifier(item: RawItem): Checked<PersonIdentifier> {
   if (isNamedByExternalIdAlone(item)) return checkExternalId(item.external_id);

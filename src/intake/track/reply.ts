@@ -2,7 +2,7 @@ import Type, { type Static } from "typebox";
 import { ItemError, ItemNote } from "../../base/verdicts.ts";
 import { INPUT_ARRAYS } from "./item.ts";
 
-/** The array of the request that holds an item: an enum here, unlike in other endpoints. */
+/** The array of the request with the item: an enum here, unlike in other endpoints. */
 const OfArray = { input_array: Type.Enum([...INPUT_ARRAYS]) };
 
 const TrackError = Type.Object({ ...ItemError.properties, ...OfArray });

@@ -9,7 +9,7 @@ export interface StoredConnection {
   readonly workspaces: readonly string[];
   /** Settings that are no secrets. */
   readonly settings: Readonly<Record<string, unknown>>;
-  /** The secret settings as JSON, sealed; null where the kind has none. */
+  /** The secret settings as JSON, sealed; null if the kind has none. */
   readonly sealed: string | null;
   /** Whether a manifest declared it. */
   readonly declared: boolean;

@@ -10,7 +10,7 @@ import { NotConnected, OutsideRoot, SourceUnfit } from "./sources/source.ts";
 
 /* Writes files into a bucket through a connection of the company, of the kind that syncs from S3 use. */
 
-/** A folder in a bucket, and the connection that leads there. */
+/** A folder in a bucket, and the connection to it. */
 export interface BucketFolder {
   readonly connection: string;
   /** `s3://bucket/folder/` */

@@ -23,7 +23,7 @@ export async function* inBatches(
   if (batch.length > 0) yield batch;
 }
 
-/** Fetches the next portion while the one before is being worked on. */
+/** Fetches the next portion while the previous one is processed. */
 export async function* ahead<Portion>(portions: AsyncIterable<Portion>): AsyncGenerator<Portion> {
   const iterator = portions[Symbol.asyncIterator]();
   const fetchNext = () => {

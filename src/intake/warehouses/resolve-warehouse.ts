@@ -80,8 +80,8 @@ export interface ResolvedWarehouse {
 /**
  * The settings of an integration's source as they are now.
  *
- * @throws SourceUnfit where the workspace may not use the connection, or where credentials cannot be opened: trying again
- *   would not help.
+ * @throws SourceUnfit if the workspace may not use the connection, or if credentials cannot be
+ * opened: trying again would not help.
  */
 export async function warehouseOf(
   { database, sealing, outbound }: { database: Queryable; sealing: Sealing; outbound: Outbound },

@@ -276,7 +276,7 @@ export async function updateRun(
   );
 }
 
-/** What some rows came to. */
+/** The results of some rows. */
 export interface RowCounts {
   readonly read: number;
   readonly synced: number;

@@ -31,7 +31,7 @@ export interface SourceTest {
   readonly problem: string | null;
   /** The columns of the table and the field that each is read as; null for an ignored column. */
   readonly columns: readonly { readonly name: string; readonly readAs: string | null }[];
-  /** The first UPDATED_AT that is asked for; null from the beginning. */
+  /** The first UPDATED_AT to read; null from the beginning. */
   readonly from: string | null;
   /** How many rows the next sync reads; null if that was not found out. */
   readonly rowsToRead: number | null;

@@ -14,7 +14,7 @@ import { declareCampaigns, declareCanvases } from "./declare.ts";
 import type { MessageExtension } from "./message-extension.ts";
 import { judgeTexts } from "./texts.ts";
 
-/** @param extension what else is declared with a message. */
+/** @param extension further declarations of a message. */
 export function campaignResources<Part>(extension: MessageExtension<Part>): readonly Resource[] {
   const textsOf = (messages: readonly DeclaredMessage[]) => {
     const { maps, contents } = declaredTexts(messages);

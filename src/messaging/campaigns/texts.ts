@@ -12,8 +12,8 @@ import type { Content, TranslationMap } from "./campaign.ts";
 import type { judge } from "./text-work.ts";
 
 /*
- * Parsing Liquid takes a tenth of a second at these limits, so texts with more than a few tags are parsed on a
- * thread first (`judgeTexts`). The results are kept by the object that holds the texts.
+ * Parsing Liquid takes a tenth of a second at these limits, so texts with more than a few tags are
+ * parsed on a thread first (`judgeTexts`). The results are kept by the object with the texts.
  */
 
 const MOST_LIQUID = 10_000;

@@ -19,7 +19,7 @@ export interface TranslationTag {
 /** Strings, ranges and arrays that one rendering may make, in characters and elements together. */
 const MEMORY_LIMIT = 1_000_000;
 
-/** How long one rendering may hold the thread. */
+/** How long one rendering may occupy the thread. */
 const RENDER_LIMIT_MS = 250;
 
 const LONGEST_OUTPUT = 1_048_576;

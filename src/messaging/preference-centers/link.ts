@@ -107,7 +107,7 @@ export interface PreviewTarget {
   readonly locale: string | undefined;
 }
 
-/** Signed apart from links to pages, so that neither can be used as the other. */
+/** Signed differently from links to pages, so that neither can be used as the other. */
 const PREVIEW = "preview ";
 
 /** A signed link to a preview of a center, which expires. */

@@ -3,9 +3,9 @@ import { networkOf } from "../../base/outbound/networks.ts";
 import { Problem } from "../../base/problem.ts";
 
 /*
- * Pages need no key, so requests to them are counted per client address and, once the link is known to
- * be genuine, per workspace. Requests of mail programs (RFC 8058) come from few addresses for many
- * readers and are refusals: they are counted apart and may be far more.
+ * Pages need no key, so requests to them are counted per client address and, once the link is known
+ * to be genuine, per workspace. Requests of mail programs (RFC 8058) come from few addresses for
+ * many readers and are refusals: they are counted separately and may be far more.
  */
 
 export interface PageRequest {

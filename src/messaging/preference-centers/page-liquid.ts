@@ -180,7 +180,10 @@ function fieldNamed(args: string): string {
   );
 }
 
-/** For texts in other languages; it knows no translation tag, as a text cannot hold another one. */
+/**
+ * For texts in other languages; it has no translation tag, because a text cannot contain another
+ * one.
+ */
 const textEngine = createEngine();
 
 function addTranslationTag(engine: Liquid, texts: Texts): void {

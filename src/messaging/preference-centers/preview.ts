@@ -25,7 +25,7 @@ export interface PreviewServices {
 }
 
 /**
- * Shows a page to its authors, including drafts. Its form leads nowhere.
+ * Shows a page to its authors, including drafts. Its form goes nowhere.
  *
  * @throws Problem NOT_FOUND for the center or the user, INVALID_REQUEST if the page cannot be rendered
  *   for this user: a reader of a link then gets the ready page instead.

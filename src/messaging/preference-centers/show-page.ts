@@ -83,7 +83,7 @@ export interface Visit extends PageRequest {
 /**
  * Shows a user's page, or to the mailbox of an earlier address of the user only how to unsubscribe that.
  *
- * @throws Problem NOT_FOUND for any link that leads nowhere, the same for all; RATE_LIMITED.
+ * @throws Problem NOT_FOUND for any invalid link, the same for all; RATE_LIMITED.
  */
 export async function showPage(services: PageServices, visit: Visit): Promise<ShownPage> {
   const { target, center, reader } = await open(services, visit);

@@ -100,7 +100,7 @@ interface Kind {
   readonly writes: "campaigns.translations.update" | "canvas.translations.update";
   /** @throws Problem if an id is missing or malformed. */
   address(named: Named): MessageAddress;
-  /** Whether a request names the campaign or canvas alone. */
+  /** Whether a request only names the campaign or canvas. */
   isWhole(named: Named): boolean;
   whole(named: Named): CampaignAddress;
 }

@@ -69,7 +69,7 @@ export const MOVED_TABLES: readonly MovedTable[] = [...TABLES, MESSAGES];
 /** How many rows are read at a time, for each table. */
 const PAGE_ROWS = 2_000;
 
-/** A page holds rows up to this size, so 4 MB at most; a larger row is read and written by itself. */
+/** A page has rows up to this size, so 4 MB at most; a larger row is read and written by itself. */
 const LARGEST_PAYLOAD_BYTES = 2_048;
 
 /** A row as JSON, which is not parsed here: so numbers and times stay exact. */

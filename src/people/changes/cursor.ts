@@ -19,7 +19,7 @@ export const writeCursor = ({ id, feed }: Pick<Workspace, "id" | "feed">, positi
 };
 
 /**
- * @returns undefined where the feed was off since.
+ * @returns undefined if the feed was off since.
  * @throws Problem INVALID_REQUEST if it is not a cursor of this workspace.
  */
 export function readCursor(

@@ -76,7 +76,7 @@ interface Query {
   readonly wait_s?: number;
 }
 
-/** @throws Problem GONE with `oldest`; NOT_FOUND where the feed is off. */
+/** @throws Problem GONE with `oldest`; NOT_FOUND if the feed is off. */
 export async function readPage(
   { database, changeWatch, changeReaders }: FeedServices,
   { workspace }: Pick<WorkspaceContext, "workspace">,

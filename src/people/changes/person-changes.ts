@@ -32,7 +32,7 @@ export interface AttributeChange {
   readonly values: Readonly<Record<string, unknown>>;
 }
 
-/** Which of them are wanted. */
+/** The requested ones among them. */
 interface ChangeRange {
   /** Only changes whose time and id come before these. */
   readonly before: { readonly at: Date; readonly id: string } | undefined;

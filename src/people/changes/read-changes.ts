@@ -208,8 +208,8 @@ export async function withoutErased(
 
 /**
  * The part of a change that remains after the people it names are deleted: see `withoutNames`. The
- * state of an address outlives its users (docs/decisions/deleting-users.md), and so does its
- * change, which names none of them then.
+ * state of an address outlives its users (docs/decisions/deleting-users.md), and its change does
+ * too, but then names none of them.
  */
 export function withoutPeople<Any extends Pick<ChangeDraft, string>>(
   change: Any,
@@ -244,7 +244,7 @@ const missing = (): MissingChanges => new MissingChanges("Changes are missing.")
 /**
  * Runs a read of the feed.
  *
- * @throws Problem GONE with the oldest cursor if changes are missing; NOT_FOUND where the feed is off.
+ * @throws Problem GONE with the oldest cursor if changes are missing; NOT_FOUND if the feed is off.
  */
 export async function inFeed<Result>(
   database: Database,

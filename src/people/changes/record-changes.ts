@@ -51,7 +51,7 @@ export async function recordChanges(
   ]);
 }
 
-/** The rows of a partition, with how much comes after each. */
+/** The rows of a partition, and the number of changes after each. */
 function batchesOf(bucket: number, drafts: readonly ChangeDraft[], batchId: string): BatchRow[] {
   let behind = 0;
   let behindBytes = 0;

@@ -10,7 +10,7 @@ export interface BatchRow {
   readonly bucket: number;
   readonly batchId: string;
   readonly count: number;
-  /** How many changes of the transaction come after these in the partition. */
+  /** How many changes of the transaction follow these in the partition. */
   readonly behind: number;
   readonly bytes: number;
   readonly behindBytes: number;

@@ -140,7 +140,9 @@ export function profileView(
 /** A number from 0 to 9,999 that stays with the profile. */
 const randomBucket = (id: string): number => Number.parseInt(id.slice(-8), 16) % 10_000;
 
-/** The ids of users who were merged into this one; an external_id only if it leads here. */
+/**
+ * The ids of users who were merged into this one; an external_id only if it identifies this user.
+ */
 function mergedIds({ profile, merged }: ProfileSource): unknown[] {
   return merged
     .filter((each) => each.keptProfileId === profile.id)

@@ -54,7 +54,7 @@ const COMBINED: readonly ActivityPart[] = [
  * Users whose data is read: merged users, and deleted users if the budget allows. A deletion needs
  * them only for its report, and must always be possible.
  *
- * @throws Problem INVALID_REQUEST if the merges alone exceed the budget.
+ * @throws Problem INVALID_REQUEST if the merges by themselves exceed the budget.
  */
 export async function withinBudget(
   database: Queryable,
@@ -205,7 +205,7 @@ export interface SavedBelongings {
 /**
  * From each profile to the one that finally has its data: a user merged into a second, who is
  * merged into a third, moves once. The users merged into one are ordered by precedence: each before
- * those merged into it, else in the order of the merges.
+ * those merged into it, otherwise in the order of the merges.
  */
 function movesOf(merges: readonly Extract<Change, { kind: "merge" }>[]): Move[] {
   const mergedInto = new Map<string, string[]>();

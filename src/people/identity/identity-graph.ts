@@ -16,9 +16,10 @@ import { combineFields } from "./combine/fields.ts";
 import type { ProfileFields } from "./combine/whole.ts";
 
 /*
- * All users named by a request about identities, in memory, so that its items apply in order, each to the
- * result of those before it. No query runs here; the result is written once at the end (save-graph.ts). A
- * user merged into a second, who is merged into a third, moves once, from the first to the third.
+ * All users named by a request about identities, in memory, so that its items apply in order, each
+ * to the result of the earlier ones. No query runs here; the result is written once at the end
+ * (save-graph.ts). A user merged into a second, who is merged into a third, moves once, from the
+ * first to the third.
  */
 
 /** One user of the graph. */
@@ -288,7 +289,7 @@ function identifiersOf({ fields, redirects }: Pick<Person, "fields" | "redirects
 
 const identifier = (kind: Identifier["kind"], value: string): Identifier => ({ kind, value });
 
-/** Identifiers that lead elsewhere than before. */
+/** Identifiers that now identify another profile. */
 function identifierChanges(
   persons: readonly Person[],
   storedRedirects: ReadonlyMap<string, readonly MergedProfile[]>,

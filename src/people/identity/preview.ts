@@ -6,7 +6,7 @@ import type { Name } from "./identity-graph.ts";
 
 /* The response of a dry run: the effects of each item, in pages if the users are large. */
 
-/** A dry run that is asked for. */
+/** A requested dry run. */
 export interface Preview {
   /** The start of the page. */
   readonly cursor: string | undefined;
@@ -28,7 +28,7 @@ export interface ItemResult {
   readonly [detail: string]: unknown;
 }
 
-/** A page ends before it is larger; one item alone may be. */
+/** A page ends before it is larger; a single item may be. */
 const PAGE_CHARACTERS = 4 * 1_048_576;
 
 /** A larger item is shown without the values. */

@@ -23,9 +23,9 @@ export function checkEmail(value: unknown): Checked<string> {
 
 /**
  * Checks a phone number, as an attribute and as an identifier; returns it in E.164 form. Fault
- * `INVALID_PHONE`. The number begins with + and the country's code; digits alone are read as if
- * the + had been left out. Extensions are refused: E.164 has none. Only numbers of assigned ranges
- * are valid, checked with the library's complete data: its smaller sets accept numbers that do not
+ * `INVALID_PHONE`. The number begins with + and the country's code; only digits are read as if the
+ * + had been left out. Extensions are refused: E.164 has none. Only numbers of assigned ranges are
+ * valid, checked with the library's complete data: its smaller sets accept numbers that do not
  * exist and refuse landlines. spec: User identifiers.
  *
  * @param country the ISO 3166-1 code of a country whose local numbers are accepted too.

@@ -255,7 +255,7 @@ interface LookedUp {
 function lookUpCached(targets: readonly Target[], cached: CachedIds | undefined): LookedUp {
   const hits = new Map<string, string>();
   const wanted = new Map<string, Identifier>();
-  // Who else has an address that is given matters only to a write that finds people by one.
+  // The other users of a given address matter only to a write that finds people by one.
   const looksUpAddresses = targets.some(findsByAddress);
   for (const { identifier, addresses } of targets) {
     if (looksUpAddresses) for (const each of addresses) wanted.set(identifierKey(each), each);

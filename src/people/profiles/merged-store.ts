@@ -76,7 +76,7 @@ export async function upsertMerged(
   );
 }
 
-/** Makes ids lead nowhere. */
+/** Makes ids identify no one. */
 export async function deleteMerged(
   tx: Transaction,
   workspaceId: number,

@@ -22,7 +22,7 @@ export interface Person {
   /** Undefined if it is neither read nor changed. */
   email: string | null | undefined;
   phone: string | null | undefined;
-  /** Members that change, where any do; null removes. See `setAttribute`. */
+  /** Changed members, if any; null removes. See `setAttribute`. */
   standardPatch: Patch | undefined;
   customPatch: Patch | undefined;
   /** The size of the custom attributes as compact JSON, once it was needed. */
@@ -80,15 +80,15 @@ export interface People {
 }
 
 /**
- * Holds the people of one batch in memory, so that its writes apply in order, each seeing the effects of
- * those before it.
+ * Holds the people of one batch in memory, so that its writes apply in order, each seeing the
+ * effects of the earlier ones.
  *
  * @param found who has the identifiers that the batch names or sets.
  * @param rows the profiles that were read.
  * @param newId makes the id of a profile, which says the bucket of the identifier.
- * @param merged where the ids of merged profiles lead.
- * @param owners who has an external_id, by that alone, for it names one person and nearly every item
- *   has one; `found` is added to it.
+ * @param merged the profiles that the ids of merged ones now identify.
+ * @param owners profiles by external_id, without its kind, because nearly every item has one;
+ * `found` is added to it.
  */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: the operations share the people and holders of one batch, which nothing else may touch.
 export function createPeople(

@@ -316,7 +316,8 @@ export async function replaceProfiles(
       texts(profiles.map((profile) => profile.email)),
       texts(profiles.map((profile) => profile.phone)),
       timestamps(profiles.map((profile) => profile.updatedAtMicros)),
-      // One text for all of them, which neither side has to escape: as lists, 1 MB held up everybody else for 40 ms.
+      // One text for all of them, which neither side has to escape: as lists, 1 MB blocked everyone
+      // else for 40 ms.
       JSON.stringify(profiles.map((profile) => profile.aliases)),
       JSON.stringify(profiles.map((profile) => profile.standardAttributes)),
       JSON.stringify(profiles.map((profile) => profile.customAttributes)),

@@ -54,8 +54,8 @@ const isMerePatch = ({ version, standardPatch, customPatch, email, phone }: Prof
   !removes(customPatch);
 
 /**
- * What most batches come to. JSON goes in as one text for all of them, which neither side has to escape: with
- * the next statement in its place a batch took a fifth longer in the engine.
+ * The form of most batches. JSON goes in as one text for all of them, which neither side has to
+ * escape: with the next statement in its place a batch took a fifth longer in the engine.
  */
 function patchProfiles(
   tx: Transaction,

@@ -83,8 +83,8 @@ const LARGE_BATCH = 256;
  * transaction then takes one or two round trips, and others wait no longer than that. If
  * transactions run side by side (`Database.ordersWriters`), a large batch and every further try
  * first wait for the writers before them in their lanes, so that nobody changes what they read.
- * Within a running transaction there is one try, with the profiles locked, for its owner alone can
- * run it again.
+ * Within a running transaction there is one try, with the profiles locked, because only its owner
+ * can run it again.
  *
  * A reset of the workspace waits until the transaction ends. The writes are recorded in the change
  * feed, if it is on.
@@ -99,7 +99,7 @@ export async function writePeople<Found, Worked>(
 ): Promise<Worked> {
   const { database, clock } = services;
   const workspaceId = workspace.id;
-  // The owner of a running transaction may hold locks that these would have to come before.
+  // The owner of a running transaction may have locks that would have to come after these.
   const isOrdered = database.ordersWriters && !database.isWithin;
   const locks = isOrdered ? laneLocksOf(workspaceId, write.names) : [];
   const writing = { database, workspace, clock, write, locks };
@@ -206,7 +206,7 @@ function erasedIn({ identities }: Written): string[] {
   return deleted.length > 0 ? [...deleted, ...profiles.forgottenIds] : [];
 }
 
-/** Reads in the transaction. @param cached where a try before has read with caches. */
+/** Reads in the transaction. @param cached the caches of an earlier try. */
 const writeWithin = <Found, Worked>(
   writing: Writing<Found, Worked>,
   cached: Cached | undefined,

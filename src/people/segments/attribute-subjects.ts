@@ -35,7 +35,7 @@ const time = (column: string, of: (person: SegmentPerson) => Date): ProfileValue
   of: (person) => of(person).toISOString(),
 });
 
-/** ASCII alone: engines fold other letters differently. */
+/** Only ASCII: engines fold other letters differently. */
 const lowerCase = (value: string): string =>
   value.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 

@@ -9,7 +9,7 @@ import { DAY_MS } from "./time-tests.ts";
 
 /*
  * Further results of a count: how many users each part of a filter keeps, and on which channels its
- * users can be reached. All of it is estimated from the sample that an estimate reads.
+ * users can be reached. All of it is estimated from the sample of an estimate.
  */
 
 /** How many parts and groups are counted, at most. */
@@ -18,7 +18,7 @@ const MOST_GROUPS = 20;
 
 export interface Part {
   readonly condition: string;
-  /** Users who meet this part alone. */
+  /** Users who meet this part. */
   readonly alone: SegmentSize;
   /**
    * In `all`, users who meet this part and the parts before it; in `any`, users who meet this part

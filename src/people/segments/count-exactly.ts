@@ -35,14 +35,17 @@ export interface CountServices {
   readonly clock: Clock;
 }
 
-/** How many requests of a workspace, and of a process, count by themselves at a time; those beyond get a job at once. */
+/**
+ * How many requests of a workspace, and of a process, count themselves at a time; further ones get
+ * a job at once.
+ */
 export const createCountSlots = (): Slots => createSlots(2, 4);
 
 export type InlineServices = CountServices & { readonly countSlots: Slots };
 
 /** How long a portion should take; its size follows. */
 const PORTION_MS = 50;
-/** The same where others wait meanwhile: on an engine of one connection, and while this process writes. */
+/** The same while others wait: on an engine of one connection, and while this process writes. */
 const TURN_MS = 20;
 const FEWEST_USERS = 1_000;
 const MOST_USERS = 50_000;
@@ -186,7 +189,7 @@ export const countJob: JobKind<CountServices> = {
       await finishCount(services, job, count);
     }
     await database.transaction(async (tx) => {
-      // One that was asked for in the meantime is found by the next run.
+      // A job requested in the meantime is found by the next run.
       if ((await selectRunningCounts(tx, job.workspaceId)).length === 0) await job.finish(tx);
     });
   },

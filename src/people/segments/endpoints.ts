@@ -55,7 +55,7 @@ const BreakdownFields = {
           examples: ["can receive email"],
         }),
         alone: Estimate("Users who meet this part."),
-        together: Estimate("Users who meet this part and those before it; in `any`, one of them."),
+        together: Estimate("Users who meet this part and the earlier ones; in `any`, one of them."),
       }),
       { description: "With `parts`: the parts of the filter, at most 20." },
     ),
@@ -374,8 +374,7 @@ const explainEndpoint = endpoint({
           holds: Type.Boolean({ description: "Whether the user meets it." }),
         }),
         {
-          description:
-            "Every condition of the filter, including those of the segments that it names.",
+          description: "Every condition of the filter, including those of its segments.",
         },
       ),
       message: Success,

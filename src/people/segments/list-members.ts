@@ -21,7 +21,7 @@ import { selectSegments } from "./store.ts";
 /** How many users a statement looks at. */
 const LOOKED_AT = 5_000;
 
-/** How long a page may take; it may then have fewer users than asked for. */
+/** How long a page may take; it may then have fewer users than requested. */
 const PAGE_MS = 2_000;
 
 /** How many users are shown at a time, and how many bytes a page may take. */
@@ -92,8 +92,8 @@ export interface MembersStep {
 }
 
 /**
- * Reads all users who meet a filter in portions, each on its own snapshot: a slow reader holds
- * none.
+ * Reads all users who meet a filter in portions, each on its own snapshot: a slow reader keeps none
+ * open.
  *
  * @param filter as declared.
  * @param from where an earlier walk stopped.

@@ -19,7 +19,7 @@ export interface EmailSelection {
   readonly offset: number;
 }
 
-/** A page of unsubscribed addresses with the time of each. spec: GET /email/unsubscribes */
+/** A page of unsubscribed addresses with the time of each. */
 export const selectUnsubscribes = (
   database: Queryable,
   workspaceId: number,
@@ -31,7 +31,7 @@ export const selectUnsubscribes = (
     [workspaceId, ...valuesOf(workspaceId, selection)],
   );
 
-/** A page of bounced addresses with the time of each. spec: GET /email/hard_bounces */
+/** A page of bounced addresses with the time of each. */
 export const selectHardBounces = (
   database: Queryable,
   workspaceId: number,

@@ -207,7 +207,7 @@ async function save(
   const touches = touched.map((each, order) => touchOf(each, now + order));
   await afterAll(touches);
   const locked = touchProfiles(tx, workspaceId, touches);
-  // Together with the first slice of them, where all fit into one.
+  // Together with the first slice of them, if all fit into one.
   if (isSliced(touches)) await locked;
   const [, subscriptions] = await settleAll([
     locked,

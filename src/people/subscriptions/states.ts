@@ -207,8 +207,8 @@ const stepsBy = <Row extends EmailStateRow>(
 /**
  * Writes states of addresses; one may be set several times. For each address the first is written,
  * so that the engine reports whether it is a change, then the last; one in between is a change if
- * it differs from the one before. The last one is written even if the same value was stored before,
- * because its time counts against writes in between.
+ * it differs from the previous one. The last one is written even if the same value was stored
+ * before, because its time counts against writes in between.
  *
  * @returns the ones that changed something, in order.
  */

@@ -166,7 +166,7 @@ export async function upsertEmailStates(
   );
 }
 
-/** The same with their times, even where the state is already stored. */
+/** The same with their times, even if the state is already stored. */
 export async function writeEmailStates(
   tx: Transaction,
   workspaceId: number,

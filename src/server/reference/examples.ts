@@ -2,7 +2,7 @@ import type { TSchema } from "typebox";
 import { descriptionOf } from "../../http/described.ts";
 import { FIELD_NOTES } from "./field-notes.ts";
 
-/* Examples that follow from the schemas: of their parts where those have one, else of the kind. */
+/* Examples that follow from the schemas: of their parts if those have one, otherwise of the kind. */
 
 interface Shape {
   readonly type?: string;

@@ -57,7 +57,7 @@ const NOTES: readonly (readonly [name: string, description: string, example?: un
   ],
   ["errors", "Items that were rejected, each with the reason."],
   ["skipped", "Items that are valid and had no effect, each with the reason."],
-  ["input_array", "The list in the request that holds the item.", "events"],
+  ["input_array", "The list in the request with the item.", "events"],
   ["index", "The item's place in its list, counted from 0.", 0],
   ["code", "A stable name of the rule.", "USER_NOT_FOUND"],
   ["type", "What kind it is.", "attributes"],

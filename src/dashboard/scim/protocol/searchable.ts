@@ -3,7 +3,7 @@ import { userNameKey } from "../../users/dashboard-user.ts";
 import { type Attribute, findAttribute } from "./attributes.ts";
 
 /**
- * A resource in the form that filters compare: text is in lower case where the attribute ignores case.
+ * A resource in the form that filters compare: text is in lower case if the attribute ignores case.
  *
  * @param source values that `readAttributes` returned, or parts of them.
  */

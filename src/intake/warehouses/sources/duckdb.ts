@@ -88,7 +88,7 @@ export async function openFiles(
   }
 }
 
-/** Every value is asked for as text. */
+/** Every value is read as text. */
 function createAsk(connection: DuckDBConnection, fail: (error: unknown) => never): Ask {
   return async (statement) => {
     const reader = await connection.runAndReadAll(statement).catch(fail);

@@ -50,7 +50,7 @@ export const filesSource = sourceKind({
       minLength: 1,
       maxLength: 4_096,
       pattern: "^/",
-      description: "A folder of the server. Links in it that lead elsewhere are not followed.",
+      description: "A folder of the server. Links in it that point elsewhere are not followed.",
       examples: ["/srv/drops"],
     }),
   },

@@ -3,7 +3,7 @@
  * `JSON.parse` would hold one of them twice. Only brackets and quotes are looked at here; each row is parsed by itself.
  */
 
-/** A row is larger than any row that was asked for. */
+/** A row is larger than any requested row. */
 export class RowTooLarge extends Error {}
 
 /** The document ended before its end, or is no such document. */
@@ -22,7 +22,8 @@ const LARGEST_ROW_BYTES = 16 * 1_048_576;
 /**
  * The elements of an array, grouped by chunk.
  *
- * @param member the member of the document's object that holds the array; undefined where the document is the array.
+ * @param member the member of the document's object with the array; undefined if the document is
+ * the array.
  * @throws RowTooLarge, RowsCut
  */
 export async function* rowsIn(

@@ -98,7 +98,7 @@ const BYTES = 63;
 function columnOf(column: FieldPacket): WarehouseColumn {
   const { name, columnType: type = -1, characterSet, columnLength, decimals } = column;
   const time = TIMES[type];
-  // MariaDB says so of a text with a check.
+  // MariaDB's error for a text with a check.
   const isNested = type === JSON_TYPE || column.extendedFormat === "json";
   // A TINYINT(1) is how a BOOLEAN is declared.
   const isWhole =

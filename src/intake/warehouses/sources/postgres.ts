@@ -56,7 +56,7 @@ const place = {
   ),
 };
 
-/** How many rows are asked for at a time: with 1 MB in each of them they fit into memory. */
+/** How many rows are requested at a time: with 1 MB in each of them they fit into memory. */
 const ROWS_AT_A_TIME = 256;
 
 /** The most that the rows of one query take, with the columns beside a payload. */

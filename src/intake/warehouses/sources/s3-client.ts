@@ -43,7 +43,8 @@ export interface S3Request {
 /**
  * Sends requests to the bucket of a place.
  *
- * @returns a function that throws ConnectionUnfit or SourceUnfit for what no later try can mend, and SourceFailed.
+ * @returns a function that throws ConnectionUnfit or SourceUnfit for failures that no later try can
+ * fix, and SourceFailed.
  */
 export function s3Client(
   place: S3Place,
@@ -93,7 +94,7 @@ async function refusalOf({ url = "" }: S3Place, response: OutboundResponse): Pro
   return REFUSALS.test(reason) ? new SourceUnfit(message) : new SourceFailed(undefined, message);
 }
 
-/** What no later try can mend. */
+/** Failures that no later try can fix. */
 const REFUSALS = /^(?:NoSuchBucket|NoSuchKey|AccessDenied|InvalidBucketName|PermanentRedirect)$/;
 
 /** The same about the credentials. */

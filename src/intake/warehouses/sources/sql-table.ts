@@ -31,7 +31,10 @@ export interface WarehouseColumn extends SourceColumn {
 export interface Dialect {
   /** A name as spelled in the source. */
   quote(name: string): string;
-  /** A value that compares with a column of times. `time` is a day for a column of days, else as in `TimeRange`. */
+  /**
+   * A value that compares with a column of times. `time` is a day for a column of days, otherwise
+   * as in `TimeRange`.
+   */
   literal(time: string, kind: TimeKind): string;
   /** A column of times as text that `readTime` reads. */
   timeText(column: string, kind: TimeKind): string;
@@ -138,7 +141,7 @@ function checked(values: unknown, { identifiers }: TableShape): Values {
     values.length === 3 + identifiers.length &&
     values.every((value) => value === null || typeof value === "string");
   if (isRow) return values;
-  throw new SourceFailed(undefined, "the warehouse sends rows of another form than was asked for.");
+  throw new SourceFailed(undefined, "the warehouse sends rows of another form than requested.");
 }
 
 async function firstRows({ pages }: Result, atMost: number): Promise<Values[]> {

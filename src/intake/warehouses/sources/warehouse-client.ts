@@ -19,9 +19,9 @@ import { countIn, type Values } from "./sql-table.ts";
 
 /*
  * Requests to the HTTP interface of a warehouse: through the guard, with bounds on every response,
- * and with a few retries if they may help. A statement that has run costs money, so a page is asked
- * for again rather than the statement: rows of it that were read already are left out the second
- * time.
+ * and with a few retries if they may help. A statement that has run costs money, so a page is
+ * requested again rather than the statement: rows of it that were already read are left out the
+ * second time.
  */
 
 export interface ClientSettings extends Opening {
@@ -50,7 +50,10 @@ export interface WarehouseClient {
   json<Body>(
     request: WarehouseRequest,
   ): Promise<{ readonly status: number; readonly body: Partial<Body> }>;
-  /** The rows of a page, as they arrive. Before each try the request is asked for, because an address may expire. */
+  /**
+   * The rows of a page, as they arrive. Before each try the request is built again, because an
+   * address may expire.
+   */
   rows(
     requestOf: () => Promise<WarehouseRequest>,
     member: string | undefined,
@@ -90,7 +93,7 @@ const MOST_LOOKS = 720;
 
 const CANCEL_MS = 5_000;
 
-/** Errors that a further try may mend; thrown inside only. */
+/** Errors that a retry may fix; thrown inside only. */
 class Passing extends Error {
   readonly waitMs: number | undefined;
   constructor(message: string, cause?: unknown, waitMs?: number) {
@@ -147,7 +150,7 @@ export function createClient(settings: ClientSettings): WarehouseClient {
     throw new Passing(`${label} is busy (status ${status}).`, cause, waitOf(response));
   }
 
-  /** Tries again as often as it may help. The work is told whether it is the last time. */
+  /** Tries again as often as it may help. The work learns whether it is the last time. */
   async function tryAgain<Done>(work: (isLast: boolean) => Promise<Done>): Promise<Done> {
     for (let tried = 1; ; tried++) {
       try {

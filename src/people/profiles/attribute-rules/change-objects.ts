@@ -18,7 +18,7 @@ import { spend, type WorkBudgets, workLimitExceeded } from "./work-budgets.ts";
  * First the objects of `$remove` are removed, then those of `$update` are changed one after the
  * other, then those of `$add` are appended: removals and updates refer to the objects from before
  * the request. An identifier applies to every matching object; without a match it changes nothing.
- * An update merges `$new_object` into the match where `mergeObjects` is true, else replaces the
+ * An update merges `$new_object` into the match if `mergeObjects` is true, otherwise replaces the
  * match. An absent attribute stays absent if nothing is added.
  *
  * The work is one look at each object for each identifier key, and the copies that updates make. It

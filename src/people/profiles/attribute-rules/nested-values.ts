@@ -42,8 +42,8 @@ export const tooLarge = (name: string): Fault =>
   faultAt(name, finding("OBJECT_TOO_LARGE", `it takes more than ${maxBytes} bytes as JSON`));
 
 /**
- * `current` with the changes of `patch`: objects are merged key by key at every depth, all else
- * (scalars, arrays, dates) is replaced. Neither argument is changed.
+ * `current` with the changes of `patch`: objects are merged key by key at every depth, everything
+ * else (scalars, arrays, dates) is replaced. Neither argument is changed.
  */
 export function mergeDeep(current: JsonObject, patch: JsonObject): JsonObject {
   const changes = Object.entries(patch).map(([key, value]) => {

@@ -10,7 +10,7 @@ const maxTokens = 500;
 const maxTokenBytes = 4096;
 
 /**
- * Checks `push_tokens`: an array of objects with `app_id`, `token` and perhaps `device_id`, all
+ * Checks `push_tokens`: an array of objects with `app_id`, `token` and optionally `device_id`, all
  * strings, a device id of 8 to 255 bytes. Faults: `BAD_PUSH_TOKEN_VALUE` (no array, no object, or
  * an unknown key), `BAD_PUSH_TOKEN_APP_ID`, `BAD_PUSH_TOKEN_STRING`, `BAD_DEVICE_ID`.
  */

@@ -48,7 +48,7 @@ export interface ClientOptions extends Partial<RetryOptions> {
   readonly fetch?: (request: Request) => Promise<Response>;
 }
 
-/** What one call may say beside its input. */
+/** The options of one call, in addition to its input. */
 export interface CallOptions {
   readonly signal?: AbortSignal;
   /** Replaces a random one. Give it if the caller itself may be repeated. */

@@ -11,7 +11,10 @@ export type ChangesPage = operations["getChanges"]["responses"][200]["content"][
 type Query = NonNullable<operations["getChanges"]["parameters"]["query"]>;
 
 export interface FollowOptions extends Omit<Query, "cursor" | "types"> {
-  /** That of the last page that was processed, or `beginning` for the oldest change. Without it: only changes from now on. */
+  /**
+   * The cursor of the last processed page, or `beginning` for the oldest change. Without it: only
+   * changes from now on.
+   */
   readonly cursor?: string | undefined;
   /** Only these types. */
   readonly types?: readonly Change["type"][];

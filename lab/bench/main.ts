@@ -126,7 +126,7 @@ program
   .option("--users <count>", "how many users there are before it begins", count, 100_000)
   .option("--seconds <count>", "how long each server is measured", count, 30)
   .option("--rounds <count>", "in how many turns", count, 6)
-  .option("--database-url <url>", "a PostgreSQL that runs already; databases are made in it")
+  .option("--database-url <url>", "a running PostgreSQL; databases are created in it")
   .action((options: ChangesOptions) => runChangesBenchmark(options));
 
 program

@@ -77,7 +77,7 @@ export async function admit(
     requestId: request.id,
     address: request.ip,
   };
-  makeRoom(services.load, contract, request);
+  admitRequest(services.load, contract, request);
   if (access.by === "administrator" || access.by === "session") reply.headers(NO_STORE);
   const limit = await services.rateLimits.count(access, caller);
   if (!limit) return;
@@ -112,7 +112,7 @@ export function identify(
 }
 
 /** @throws Problem UNAVAILABLE if there is none; health is served all the same. */
-function makeRoom(load: Load, contract: Contract, request: FastifyRequest): void {
+function admitRequest(load: Load, contract: Contract, request: FastifyRequest): void {
   if (contract.isEssential) return;
   const room = load.admit(ownerOf(request));
   if (typeof room === "string") throw tooMuchLoad();

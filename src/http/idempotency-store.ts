@@ -49,7 +49,7 @@ export async function insertAnswers(
   const keys = answers.map((answer) => answer.key);
   const buckets = bucketsOfValues(workspaceId, keys);
   // Apart from the insert: a Citus passes no parameter on to the condition of a conflict.
-  const makesRoom = tx.query(
+  const replaced = tx.query(
     `delete from idempotency_keys
      where workspace_id = $1 and key = any($2::text[]) and bucket = any($4::smallint[])
        and created_at < $3`,
@@ -76,7 +76,7 @@ export async function insertAnswers(
       answers.map((answer) => answer.namesPeople),
     ],
   );
-  const [rows] = await settleAll([inserted, makesRoom]);
+  const [rows] = await settleAll([inserted, replaced]);
   return rows.map((row) => row.key);
 }
 

@@ -168,7 +168,7 @@ async function start(
   services.worker.wake = worker.wake;
   const webhooks = await startWebhooks(services);
   services.readiness.isReady = true;
-  const chores = startChores(services, announced);
+  const maintenance = startMaintenance(services, announced);
 
   const url = urlOf(server.server.address() as AddressInfo);
   log.info({ version: FULL_VERSION, url, node: process.versions.node }, "started");
@@ -179,7 +179,7 @@ async function start(
     async stop() {
       log.info("stopping");
       services.readiness.isReady = false;
-      for (const chore of chores) clearInterval(chore);
+      for (const timer of maintenance) clearInterval(timer);
       unfollow();
       await localListener?.close();
       services.changeWatch.stop();
@@ -214,7 +214,7 @@ function answerProcesses(services: Services): void {
 }
 
 /** What is done periodically. */
-function startChores(services: Services, announced: Announcement): NodeJS.Timeout[] {
+function startMaintenance(services: Services, announced: Announcement): NodeJS.Timeout[] {
   const { database, clock, log, lastUsed, idempotency, catalogue, metrics } = services;
   const { trafficSharing, requestSharing } = services;
   return [
@@ -275,8 +275,8 @@ const endpointsOf = ({ webFolder }: Config) => [
 ];
 
 /** Runs a maintenance task periodically. One that fails is logged and done the next time. */
-function every(ms: number, log: Logger, what: string, chore: () => Promise<void>): NodeJS.Timeout {
-  const run = () => chore().catch((error) => log.warn({ what, code: error.code }, "chore failed"));
+function every(ms: number, log: Logger, what: string, task: () => Promise<void>): NodeJS.Timeout {
+  const run = () => task().catch((error) => log.warn({ what, code: error.code }, "maintenance failed"));
   return setInterval(() => void run(), ms).unref();
 }
 

@@ -54,7 +54,7 @@ describe("webhooks in the dashboard", { skip }, async () => {
     return secret;
   };
 
-  test("a webhook that is added in the dashboard delivers the chosen changes, signed with the secret that was shown once", async () => {
+  test("a webhook that is added in the dashboard delivers the chosen changes, signed with the secret shown once", async () => {
     const workspace = await server.workspace();
     const receiver = await startReceiver();
     const { page, complaints } = await dashboard.open(`/w/${workspace.name}/webhooks`);

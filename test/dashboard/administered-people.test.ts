@@ -187,7 +187,7 @@ describe("dashboard users that administrators manage", () => {
     assert.deepEqual(body.person, { ...person, last_sign_in_at: body.person.last_sign_in_at });
   });
 
-  test("the audit names the person who changed another one, and no permission or name of theirs", async () => {
+  test("the audit names the person who changed another one, but neither the other's permissions nor name", async () => {
     const chief = await create({ permissions: ADMIN });
     const browser = await signInAs(chief);
     const answer = await browser.call("POST", PATH, newPerson({ family_name: "Secretname" }));
@@ -247,7 +247,7 @@ describe("the last administrator among dashboard users", () => {
     assert.equal((await browser.call("PATCH", one, { given_name: "Ada" })).status, 200);
   });
 
-  test("of two administrators who demote each other at once one stays", async () => {
+  test("if two administrators demote each other at once, one stays", async () => {
     for (let round = 0; round < 5; round += 1) {
       const [ada, bob] = await onlyAdministrators(2);
       const demote = (id: string) =>

@@ -218,7 +218,7 @@ describe("rapport restore", { skip }, () => {
     });
   }
 
-  test("a whole backup is restored where damaged ones were refused before", async () => {
+  test("a whole backup is restored after damaged ones were refused", async () => {
     const { code, stderr } = await runCommand(["restore", file], await untouched);
     assert.equal(code, 0, stderr);
   });

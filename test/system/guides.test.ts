@@ -250,7 +250,7 @@ describe("the README and the guides", { skip: skipWithoutCurl }, () => {
     assert.ok(!isPrinted("3 users", "13 users\n"));
   });
 
-  test("a text that a page shows directly after a command is found as its output, in each page that shows any", () => {
+  test("a text that a page shows directly after a command is found as its output, on every page with such a text", () => {
     const outputs = (page: string) => blocksOf(page).filter(({ isOutput }) => isOutput).length;
     assert.deepEqual(
       ["README.md", "docs/segments.md", "docs/webhooks.md", "docs/import.md"].map(outputs),

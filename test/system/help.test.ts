@@ -132,7 +132,7 @@ describe("rapport --help", () => {
     }
   });
 
-  test("an error in the arguments of a command is followed by its usage and where its examples are", async () => {
+  test("an error in the arguments of a command is followed by its usage and the place of its examples", async () => {
     for (const [args, wanted] of [
       [
         ["aply"],

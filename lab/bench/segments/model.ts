@@ -29,7 +29,9 @@ interface Test {
   meets(user: User): boolean;
 }
 
-/** Hours off the ends of days when nothing happens, so that a run of less than that sees the same days. */
+/**
+ * How many hours from the ends of days events keep away, so that a shorter run sees the same days.
+ */
 const QUIET_HOURS = 4;
 
 export function createModel(users: number, now: number): Model {

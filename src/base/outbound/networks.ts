@@ -64,10 +64,10 @@ export const isPublic = (address: string): boolean =>
  * (`::ffff:10.0.0.1`, `::ffff:a00:1`) becomes IPv4, because the system connects to that.
  */
 export function plainAddress(address: string): string {
-  const bare = address.replace(/%.*$/, "");
-  if (isIP(bare) !== 6) return bare;
+  const withoutZone = address.replace(/%.*$/, "");
+  if (isIP(withoutZone) !== 6) return withoutZone;
   // The URL parser normalizes an address: lower case, no leading zeros, dotted ends as groups.
-  const normal = new URL(`http://[${bare}]`).hostname.slice(1, -1);
+  const normal = new URL(`http://[${withoutZone}]`).hostname.slice(1, -1);
   const mapped = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(normal);
   if (!mapped) return normal;
   const [high = 0, low = 0] = mapped.slice(1).map((group) => Number.parseInt(group, 16));

@@ -64,10 +64,10 @@ export async function writeItems(
       verdicts[index] = ofPart;
     },
   }));
-  const judge = (): Judged[] => {
+  const withVerdicts = (): Judged[] => {
     const all = verdicts.flat();
     return items.map((item, place) => ({ item, verdict: all[place] as Verdict }));
   };
-  const last = { context, items: [], readBack: (tx: Transaction) => finish(tx, judge()) };
+  const last = { context, items: [], readBack: (tx: Transaction) => finish(tx, withVerdicts()) };
   await writeBatch(services, [...requests, last]);
 }

@@ -117,7 +117,7 @@ for (const { type, schema, statement, cancel, start } of FAKES) {
   });
 }
 
-test("nothing but its own file and the list of kinds names a kind of warehouse that is read by statements", () => {
+test("only its own file and the list of kinds name a kind of warehouse that is read by statements", () => {
   const wrong = ["src", "web/src"].flatMap((folder) =>
     readdirSync(join(packageRoot(), folder), { recursive: true, encoding: "utf8" })
       .filter((path) => /\.tsx?$/.test(path) && !path.includes("warehouses/sources/"))

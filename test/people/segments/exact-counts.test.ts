@@ -61,7 +61,7 @@ async function leaveCount(
 }
 
 describe("an exact count that is a job", () => {
-  test("it tells how many users it has counted of about how many, and its result is the exact number", async () => {
+  test("it reports how many users it has counted and about how many there are, and its result is the exact number", async () => {
     const workspace = await withUsers();
     const started = await startCount(workspace, { filter: PRO });
     assert.deepEqual([started.status, started.counted, started.expected], ["running", 0, 10]);

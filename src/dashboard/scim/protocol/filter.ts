@@ -116,7 +116,7 @@ interface TokenReader {
 
 function tokenReader(text: string, scimType: ScimType): TokenReader {
   let position = 0;
-  let ahead: Token | undefined;
+  let lookahead: Token | undefined;
 
   function read(): Token {
     TOKEN.lastIndex = position;
@@ -134,12 +134,12 @@ function tokenReader(text: string, scimType: ScimType): TokenReader {
     comparisons: 0,
     levels: 0,
     next() {
-      ahead ??= read();
-      return ahead;
+      lookahead ??= read();
+      return lookahead;
     },
     take() {
       const token = self.next();
-      ahead = undefined;
+      lookahead = undefined;
       return token;
     },
     unexpected(wanted, token = self.next()) {

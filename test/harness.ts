@@ -1,10 +1,10 @@
 /*
  * How tests talk to Rapport: over HTTP, to the real server, on a real engine.
  *
- * `startServer()` returns a server: on the embedded engine in memory, or, where TEST_DATABASE_URL
- * names a PostgreSQL, in a fresh database there. Nothing below HTTP is replaced. All test files
- * that run in one process share it, and every test takes a separate workspace from
- * `server.workspace()`: leaks from one workspace into another therefore show.
+ * `startServer()` returns a server: on the embedded engine in memory or, if TEST_DATABASE_URL names
+ * a PostgreSQL, in a fresh database there. Nothing below HTTP is replaced. All test files that run
+ * in one process share it, and every test takes a separate workspace from `server.workspace()`:
+ * leaks from one workspace into another therefore show.
  *
  * Workspaces share the company, the metrics, the audit list and the limits of the process. A file that
  * changes or counts those, or stops its server, calls `startOwnServer()`.

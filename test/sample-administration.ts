@@ -24,7 +24,7 @@ export type Admin = (
   options?: { body?: unknown; raw?: string; headers?: Record<string, string> },
 ) => Promise<Answer<any>>;
 
-/** It sends nothing by itself, and its receiver is nowhere. */
+/** It sends nothing automatically, and its receiver does not exist. */
 const WEBHOOK = { name: "CRM", url: "https://crm.invalid/rapport", state: "paused" };
 
 /** Actions on a webhook, most of them in a separate workspace. */

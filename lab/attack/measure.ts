@@ -6,7 +6,7 @@ import { type Attack, type Target, Undefended } from "./target.ts";
 /** The result of an attack, and its effects on the server and on others. */
 export interface Effect extends SeenBeside, ProbeReading {
   readonly outcome: string;
-  /** Whether the defence held: undefined if it did, else why not. */
+  /** Whether the defence held: undefined if it did, otherwise the reason. */
   readonly fault: string | undefined;
   readonly tookMs: number;
   /** The served track requests of others in a second, as a share of those in a second without the attack. */

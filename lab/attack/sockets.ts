@@ -54,7 +54,9 @@ export async function holdSockets(
   return `${count} held, ${closedByServer} closed by the server`;
 }
 
-/** Sends bytes and returns the status line that comes back, or "" where the connection closes before. */
+/**
+ * Sends bytes and returns the status line of the response, or "" if the connection closes before.
+ */
 export async function statusLine({ host, port }: Target, bytes: string): Promise<string> {
   const socket = connect(port, host).on("error", () => {});
   socket.write(bytes);

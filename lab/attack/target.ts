@@ -39,7 +39,10 @@ export interface Attack {
     readonly healthP99Ms?: number;
     /** How much memory the server may take for it. */
     readonly grownMb?: number;
-    /** How many of the track requests that others send are served meanwhile, as a share of those without it. */
+    /**
+     * The share of others' track requests that are served during the attack, compared with the time
+     * without it.
+     */
     readonly trackShare?: number;
   };
   /** Preparations; they are not measured. */

@@ -66,7 +66,7 @@ export interface Cpu {
 
 /** The server beside the floors: of each round, and then the median of the rounds. */
 export interface Ratios {
-  /** 1 would be: as fast as HTTP and JSON alone. */
+  /** 1 would be: as fast as only HTTP and JSON. */
   readonly rateToBareHttp: number;
   /** 1 would be: as fast as plain SQL. */
   readonly rateToPlainSql: number;

@@ -15,10 +15,10 @@ import { memoryOf } from "./processes/process-table.ts";
 import { ADMIN_TOKEN, type ServerProcess, startServer } from "./processes/server.ts";
 
 /*
- * A sync from a table of PostgreSQL into PostgreSQL, people who are new to the server, beside the
- * time that it takes to read the rows alone. Both databases and the server share the machine.
- * Warehouses that are read by statements are the fakes of the tests, in this process: their figures
- * measure reading and parsing, not the services.
+ * A sync from a table of PostgreSQL into PostgreSQL, of people who are new to the server, compared
+ * with the time that it takes to only read the rows. Both databases and the server share the
+ * machine. Warehouses that are read by statements are the fakes of the tests, in this process:
+ * their figures measure reading and parsing, not the services.
  */
 
 export interface SyncOptions {

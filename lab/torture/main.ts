@@ -34,7 +34,7 @@ new Command("torture")
   )
   .option(
     "--seeded-faults [part]",
-    "breaks rules of the program on purpose, all or those that contain the text, and tells which it finds",
+    "breaks rules of the program on purpose, all or those that contain the text, and reports which it finds",
   )
   .action(async (options: Torture & { readonly seededFaults?: string | true }) => {
     if (options.seededFaults) {

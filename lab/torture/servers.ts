@@ -26,7 +26,7 @@ export interface Place {
   readonly servers: readonly TorturedServer[];
   /** The PostgreSQL of the servers, or the coordinator and the workers; none on the embedded engine. */
   readonly nodes: readonly Cluster[];
-  /** Completes transactions that a crash of a node cut off. */
+  /** Completes transactions that the crash of a node interrupted. */
   complete(): Promise<void>;
   /** A folder for files of the test. */
   readonly folder: string;

@@ -33,7 +33,8 @@ async function cookieOf(company: readonly string[], demo: readonly string[] = []
   return (await visit(server, "/dashboard/sign-in/oidc")).cookie;
 }
 
-// Before any test: those below sign in other people meanwhile, and the provider signs in one after the other.
+// Before any test: those below sign in other people at the same time, and the provider signs in one
+// after the other.
 const managerCookie = await cookieOf(["manage_company_settings"]);
 
 test("a person with only company permissions has a session without a workspace, and reads what they permit", async () => {

@@ -41,7 +41,7 @@ describe("the dashboard while the server fails", { skip }, async () => {
     await page.mouse.wheel(0, 100_000);
     const foot = page.getByRole("status").filter({ hasText: "could not be loaded" });
     await foot.waitFor();
-    // A list that scrolls on does not ask again by itself.
+    // A list that scrolls on does not retry automatically.
     for (const distance of [-2_000, 100_000, -2_000, 100_000]) {
       await page.mouse.wheel(0, distance);
       await page.evaluate("new Promise(requestAnimationFrame)");

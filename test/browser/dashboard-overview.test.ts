@@ -41,7 +41,7 @@ describe("the overview in the dashboard", { skip }, async () => {
     await page.getByText("10 (25 %)").waitFor();
     await page.locator(".tile", { hasText: /^Users1$/ }).waitFor();
     await assertAccessible(page);
-    // With the keyboard alone: the period, then the finding.
+    // With only the keyboard: the period, then the finding.
     await page.getByRole("radio", { name: "Last hour" }).focus();
     await page.keyboard.press("ArrowRight");
     await page.waitForURL(/period=day/);

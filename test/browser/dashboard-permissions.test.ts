@@ -17,7 +17,9 @@ describe("the dashboard and a person's permissions", { skip }, async () => {
   let held: object = {};
   const page = await personsPage();
 
-  /** A page as a person with these permissions alone sees it; the server's own refusals have other tests. */
+  /**
+   * A page for a person with only these permissions; the server's own refusals have other tests.
+   */
   async function personsPage(): Promise<Page> {
     const { page } = await dashboard.open(`/w/${name}/syncs`);
     await page.route("**/dashboard/session", async (route) => {

@@ -119,7 +119,7 @@ describe("preference centers in the dashboard", { skip: skipWithoutBrowser }, as
     });
     await page.goto(`${server.url}/dashboard${addressOf(workspace)}`);
     await page.getByRole("alert").getByText("This could not be loaded").waitFor();
-    assert.equal(asked, 2, "Once more by itself.");
+    assert.equal(asked, 2, "Once more, automatically.");
     await shown(page).getByRole("heading", { name: "Hello Sam", exact: true }).waitFor();
     await page.unroute(/code-editor-/);
     await page.getByRole("button", { name: "Try again" }).click();

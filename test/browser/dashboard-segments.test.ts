@@ -1,4 +1,4 @@
-/* Segments in the dashboard: made with the keyboard alone, counted while they are made, exported; and the catalogue. */
+/* Segments in the dashboard: made with only the keyboard, counted while they are made, exported; and the catalogue. */
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";

@@ -1,4 +1,4 @@
-/* Users in the dashboard: found and read with the keyboard alone, changed, merged, erased; and text that is no markup. */
+/* Users in the dashboard: found and read with only the keyboard, changed, merged, erased; and text that is not markup. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { NEWSLETTER, startServer, type TestWorkspace } from "../harness.ts";
@@ -311,7 +311,7 @@ describe("users in the dashboard", { skip }, async () => {
       assert.equal(await page.evaluate("window.attacked"), undefined, path);
       assert.equal(await page.locator("img").count(), 0, path);
     }
-    // Nor does a name without an end or without a space make a page wider than the screen.
+    // A name without an end or without a space does not make a page wider than the screen either.
     const endless = "W".repeat(250);
     await workspace.track({
       attributes: [

@@ -110,7 +110,7 @@ describe("webhooks in the dashboard", { skip }, async () => {
     assert.deepEqual(verify(sent), { changes: [], test: true });
     const row = page.getByRole("table", { name: "Deliveries" }).getByRole("row").nth(1);
     assert.match(await row.innerText(), /Delivered\s+200\s+Test\s+0\s+\d+ ms\s+None/);
-    // With the keyboard alone; the open row is part of the address.
+    // With only the keyboard; the open row is part of the address.
     await tabTo(page, /\d\d:\d\d:\d\d/);
     await page.keyboard.press("Enter");
     await page.getByText("مرحبا <b>hello</b>").waitFor();
@@ -160,7 +160,7 @@ describe("webhooks in the dashboard", { skip }, async () => {
     receiver.respond = respondWith(204);
     await page.getByRole("button", { name: "Resume" }).click();
     await until(() => receiver.accepted.length === 1);
-    await page.getByText("It paused by itself").waitFor({ state: "detached" });
+    await page.getByText("It was paused automatically").waitFor({ state: "detached" });
   });
 
   test("a secret that is rotated in the dashboard is shown once, and signs beside the one before for the chosen time", async () => {

@@ -1,7 +1,7 @@
 /*
- * An erased person is in no table, file or stored response (docs/personal-data.md). The test leaves traces of a person
- * everywhere a caller can, erases the person, and searches all tables and files of the server. A new table that holds the
- * person makes it fail.
+ * An erased person is in no table, file or stored response (docs/personal-data.md). The test leaves
+ * traces of a person everywhere a caller can, erases the person, and searches all tables and files
+ * of the server. A new table with the person in it makes it fail.
  */
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
@@ -237,7 +237,7 @@ test("an erased person is in no table, file, stored response, captured call or l
 
   const { platform_id } = await workspace.profile({ external_ids: [external_id] });
   const named_by_id = { ...SECRETS, platform_id };
-  // The embedded engine writes requests when it stops: until then they are in memory alone.
+  // The embedded engine writes requests when it stops: until then they are only in memory.
   const inMemory = ENGINE === "embedded" ? ["live_requests"] : [];
   const wanted = documentedTables("removed").filter((table) => !inMemory.includes(table));
   await until(async () => {

@@ -1,4 +1,4 @@
-/* Attempts to sign in as somebody else: look-alike names, forged attempts, links of others. */
+/* Attempts to sign in as another person: look-alike names, forged attempts, links of others. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { freePort } from "../free-port.ts";

@@ -45,7 +45,7 @@ interface Stream {
   /** The message of a refused stream. */
   readonly refusal: string | undefined;
   next(type?: string): Promise<any>;
-  /** Resolves when the server has ended the stream, to the requests that were not asked for. */
+  /** Resolves to the unexpected requests when the server has ended the stream. */
   ended(): Promise<any[]>;
   close(): void;
 }

@@ -1,4 +1,4 @@
-/* A Citus cluster of our own: a coordinator and two workers, each of them a PostgreSQL that tests crash and start. */
+/* A Citus cluster for tests: a coordinator and two workers, each of them a PostgreSQL that tests crash and start. */
 import { setTimeout as sleep } from "node:timers/promises";
 import postgres from "postgres";
 import { type Cluster, startCluster } from "../../lab/bench/engines/postgres-cluster.ts";

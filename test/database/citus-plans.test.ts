@@ -72,7 +72,7 @@ function faultOf(plan: PlanNode, named: number | undefined, shards: number): str
   if (method) return method;
   const query = plan["Distributed Query"];
   if (!query) return undefined;
-  if (query.Subplans) return "a part of it is planned apart";
+  if (query.Subplans) return "a part of it is planned separately";
   const tasks = query.Job?.["Task Count"];
   const expected = named ?? shards;
   return tasks === expected ? undefined : `${tasks} tasks instead of ${expected}`;

@@ -58,7 +58,7 @@ async function run(url: string, ...statements: string[]): Promise<void> {
   }
 }
 
-/** Tried again, because the maintenance daemon of a Citus connects to its databases by itself. */
+/** Tried again, because the maintenance daemon of a Citus opens connections to its databases. */
 async function dropDatabase(node: string, name: string, tries = 10): Promise<void> {
   try {
     await run(node, `drop database if exists ${name} with (force)`);

@@ -148,7 +148,7 @@ describe("requests generated from the declarations", { concurrency: true }, () =
         fc.asyncProperty(requests, async ({ path, query, body }) => {
           const answer = await send(contract, path + query, body);
           assert.ok(declared.has(answer.status), `${answer.status} ${JSON.stringify(answer.body)}`);
-          // A session is known by its cookie, and begins with the right token alone.
+          // A session is known by its cookie, and begins only with the right token.
           const isForSession = nameOf(contract).includes("/dashboard/session");
           assert.ok(answer.status !== 401 || isForSession);
           if (answer.status >= 400 && answer.body?.message !== undefined) {

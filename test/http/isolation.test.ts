@@ -169,7 +169,9 @@ describe("an API key of one workspace", async () => {
   });
 });
 
-/** Most values are in different buckets in two workspaces, which alone would keep them apart. */
+/**
+ * Most values are in different buckets in two workspaces, which would be enough to keep them apart.
+ */
 test("an identifier in the same bucket of two workspaces names a user of each of them", async () => {
   const server = await startServer();
   const [one, other] = [await server.workspace(), await server.workspace()];

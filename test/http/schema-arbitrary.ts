@@ -158,7 +158,7 @@ const define = (holder: Holder, name: string, value: unknown): void =>
     configurable: true,
   });
 
-/** Every member of every object and array, with what holds it. */
+/** Every member of every object and array, with its parent. */
 function placesIn(holder: Holder): [holder: Holder, key: string][] {
   return Object.entries(holder).flatMap(([key, value]) => [
     [holder, key] as [Holder, string],

@@ -7,8 +7,8 @@
  * and the garbage collector runs at any time, so the best of a few attempts counts: a delay of the
  * code itself occurs every time.
  *
- * Clients that do not read an export come first, while the server has used little memory: what it holds for them is
- * bounded (`http/load.ts`).
+ * Clients that do not read an export come first, while the server has used little memory: its
+ * memory for them is bounded (`http/load.ts`).
  */
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
@@ -32,8 +32,9 @@ const ATTEMPTS = 4;
 const UNREAD_EXPORTS = "60 clients that do not read an export";
 
 /**
- * 60 exports of 3 MB would be 180 MB as bytes, and several times that as the values they are made of. The pool holds
- * 128 MB, two transactions of exports are read at a time, and the garbage collector lags behind.
+ * 60 exports of 3 MB would be 180 MB as bytes, and several times that as the values they are made
+ * of. The pool has 128 MB, two transactions of exports are read at a time, and the garbage
+ * collector lags behind.
  */
 const MOST_GROWTH_MB = 400;
 

@@ -21,7 +21,7 @@ const ADDED = "added_by_test";
 
 /** The files that read a table for an export, and the columns that no export shows. */
 const EXPORTED: Readonly<Record<string, { files: readonly string[]; not: readonly string[] }>> = {
-  // `version` and `updated_at` tell how Rapport came to the row.
+  // `version` and `updated_at` describe how Rapport came to the row.
   profiles: { files: ["profiles/export-store.ts"], not: ["version", "updated_at"] },
   events: { files: ["activity/export-store.ts"], not: ["event_id"] },
   purchases: { files: ["activity/export-store.ts"], not: ["purchase_id"] },

@@ -1,7 +1,8 @@
 /*
  * Which test files a run of the suite takes.
  *
- * The suite has four parts, told apart by folder. `npm test` runs the first one and one page in a browser:
+ * The suite has four parts, distinguished by folder. `npm test` runs the first one and one page in
+ * a browser:
  *
  * - `main`: every folder but the following, laid out like `src/`
  * - `system/`: commands, child processes, crashes and restarts

@@ -4,11 +4,12 @@
  *
  *     node dist/test/suite/suite.js [--part PART …] [NAME …]
  *
- * Importing the server and opening an engine take longer than most files. So a process does both once and then runs
- * many files, which share its server (`startServer()` in harness.ts). There is one process more than the machine has
- * cores (or TEST_PROCESSES), because a process often waits for a server that it starts. The queue is a folder with one
- * entry per file, from which the processes take entries in order; see suite-process.ts. Files of `limits/` run alone,
- * after the others. Node's own runner collects the results and prints them.
+ * Importing the server and opening an engine take longer than most files. So a process does both
+ * once and then runs many files, which share its server (`startServer()` in harness.ts). There is
+ * one process more than the machine has cores (or TEST_PROCESSES), because a process often waits
+ * for a server that it starts. The queue is a folder with one entry per file, from which the
+ * processes take entries in order; see suite-process.ts. Files of `limits/` run separately, after
+ * the others. Node's own runner collects the results and prints them.
  */
 import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";

@@ -25,7 +25,10 @@ async function emptyPlace(): Promise<Environment> {
   return { DATA_DIR, ...secrets, ...(databaseUrl !== undefined && { DATABASE_URL: databaseUrl }) };
 }
 
-/** An event of two users each, and a counter beside: one transaction where the request has an Idempotency-Key. */
+/**
+ * An event of two users each, and a counter beside: one transaction if the request has an
+ * Idempotency-Key.
+ */
 const step = (n: number) => ({
   attributes: [{ external_id: "ada", steps: { inc: 1 }, [`text ${n % 5}`]: AWKWARD_TEXT }],
   events: ["ada", "bob"].map((external_id) => ({ external_id, name: "stepped", time: TIME })),

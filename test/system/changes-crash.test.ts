@@ -64,7 +64,10 @@ test("the feed, read while servers are killed again and again, gives the users t
   });
   assert.equal(declared.status, 200, JSON.stringify(declared.body));
 
-  /** @returns the text of a success, "" of a refusal; undefined where the server was killed, or is not ready. */
+  /**
+   * @returns the text of a success, "" for a refusal; undefined if the server was killed, or is not
+   * ready.
+   */
   async function ask(method: string, path: string, body?: unknown): Promise<string | undefined> {
     const token = path.startsWith("/admin") ? TOKEN : KEY;
     const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };

@@ -21,7 +21,7 @@ const WRITERS = 16;
 const ROUNDS = sized(2, 4);
 const TIME = "2026-01-01T12:00:00Z";
 
-/** A data folder, and a database where the suite runs on PostgreSQL. */
+/** A data folder, and a database if the suite runs on PostgreSQL. */
 async function place(): Promise<Environment> {
   const { databaseUrl } = await testConfig();
   return {

@@ -154,7 +154,7 @@ describe("the units of deploy/", () => {
     for (const unit of units) {
       const { stderr } = await analyze("verify", "--man=no", unit);
       assert.doesNotMatch(stderr, new RegExp(`${unit}:\\d+`), stderr);
-      // Fails where the exposure is above the threshold, in tenths.
+      // Fails if the exposure is above the threshold, in tenths.
       await analyze("security", "--offline=true", "--threshold=20", "--no-pager", unit);
     }
   });

@@ -95,8 +95,8 @@ function blocksOf(page: string): Block[] {
 }
 
 /**
- * Whether a command printed the output on the page. `…` matches anything within a line, and alone
- * in a line any lines. How the page breaks and indents lines does not matter.
+ * Whether a command printed the output on the page. `…` matches anything within a line; on a line
+ * by itself it matches any lines. How the page breaks and indents lines does not matter.
  */
 function isPrinted(shown: string, printed: string): boolean {
   const literal = (text: string) => text.replaceAll(/[\\^$.*+?()[\]{}|]/g, "\\$&");

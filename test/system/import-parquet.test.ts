@@ -174,7 +174,7 @@ const good = await parquetOf(
 const bytes = await readFile(good);
 
 describe("a Parquet file that cannot be read", { concurrency: 3 }, () => {
-  /** Refused or imported, the command ends by itself, and says what happened in sentences. */
+  /** Refused or imported, the command ends without help, and reports the result in sentences. */
   function assertSentence({ code, stderr }: { code: number | null; stderr: string }): void {
     assert.ok(code === 0 || code === 1 || code === 2, `it ended with ${code}: ${stderr}`);
     assert.doesNotMatch(stderr, /^\s+at |INTERNAL|Stack Trace/m);

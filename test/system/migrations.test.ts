@@ -16,7 +16,7 @@ const FILES = readdirSync(join(packageRoot(), "migrations"))
   .filter((name) => name.endsWith(".sql"))
   .sort();
 
-/** Settings for a database of this test alone, which outlives a server. */
+/** Settings for a database of only this test, which outlives a server. */
 const keptConfig = async () => testConfig({ dataDir: await temporaryFolder() });
 
 async function withDatabase<Result>(

@@ -1,4 +1,4 @@
-/* `rapport tail`: requests to a running server as they come in. */
+/* `rapport tail`: requests to a running server as they arrive. */
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";

@@ -9,8 +9,8 @@ export interface CitusOptions extends BenchmarkOptions {
 }
 
 /**
- * Compares workloads on the cluster of CITUS_URL with a plain PostgreSQL on its coordinator. Without the
- * variable there is nothing to compare, and it says so.
+ * Compares workloads on the cluster of CITUS_URL with a plain PostgreSQL on its coordinator.
+ * Without the variable there is nothing to compare, and the output says so.
  */
 export async function runOnCitus(
   workloads: readonly Workload[],

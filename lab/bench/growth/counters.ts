@@ -13,7 +13,7 @@ export interface Counters {
   readonly pagesRead: Readonly<Record<string, number>>;
 }
 
-/** The tables that `track` writes to, and those where it looks users up. */
+/** The tables that `track` writes to, and those it looks users up in. */
 export const TABLES = ["profiles", "identifiers", "events", "event_summaries"];
 
 const LISTED = TABLES.map((name) => `'${name}'`).join();

@@ -49,7 +49,7 @@ type Send = (dueAt: number) => Promise<void>;
 /**
  * @param next the requests in turn.
  * @param isFaulty whether a successful answer says that something was not done.
- * @param onWhole is told of every acknowledged request.
+ * @param onWhole gets every acknowledged request.
  */
 export async function generate(
   load: Load,
@@ -103,7 +103,7 @@ async function keepRate(send: Send, perSecond: number, goesOn: GoesOn): Promise<
 
 const HEADERS = { authorization: `Bearer ${API_KEY}`, "content-type": "application/json" };
 
-/** @returns `whole` or `fault` for a success, else the status or the code of the error. */
+/** @returns `whole` or `fault` for a success, otherwise the status or the code of the error. */
 function request(
   pool: Pool,
   prepared: Prepared,

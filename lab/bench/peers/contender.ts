@@ -21,7 +21,7 @@ export interface Contender {
 export interface Dialect {
   /** The best request for these updates: the contender's batch call if there are several. */
   requestOf(updates: Updates): Prepared;
-  /** Texts that a successful response holds only when something of the request was not done. */
+  /** Texts that a successful response contains only if a part of the request was not done. */
   readonly faults: readonly string[];
 }
 

@@ -32,7 +32,7 @@ export const loaderOf = (folder: string, peer: PeerName): LoadPackage =>
 /**
  * Installs the peers unless they are there.
  *
- * @returns the folder that holds a folder of each.
+ * @returns the folder with a folder for each.
  * @throws if npm cannot install them, with its message.
  */
 export async function installPeers(say: (line: string) => void): Promise<string> {

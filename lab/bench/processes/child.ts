@@ -28,7 +28,7 @@ export async function startChild(
   environment: Readonly<Record<string, string>> = {},
 ): Promise<Child> {
   const child = fork(process.argv[1] as string, [role], {
-    // Standard output holds the figures alone.
+    // Standard output has only the figures.
     stdio: ["ignore", "ignore", "inherit", "ipc"],
     env: { ...process.env, ...environment },
   });

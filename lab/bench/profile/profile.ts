@@ -23,8 +23,9 @@ export interface ProfileOptions {
 }
 
 /**
- * Runs a workload at saturation and tells where the time went: of the server by file and function, of
- * PostgreSQL by statement. Everything is slower for being watched; the shares are what counts.
+ * Runs a workload at saturation and shows where the time was spent: in the server by file and
+ * function, in PostgreSQL by statement. Everything is slower for being watched; the shares are what
+ * counts.
  *
  * @returns the report as text.
  */

@@ -81,7 +81,7 @@ async function track({ url }: ServerProcess, body: object): Promise<void> {
   }
 }
 
-/** Runs a task over and over on several connections until all of them have no more. */
+/** Runs a task repeatedly on several connections until none of them has more. */
 const onConnections = (next: () => Promise<boolean>): Promise<unknown> =>
   Promise.all(
     Array.from({ length: CONNECTIONS }, async () => {

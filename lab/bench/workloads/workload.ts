@@ -33,7 +33,7 @@ export interface Workload {
   readonly isSentOnce?: true;
   /** The body with this number. */
   body(random: Random, pick: UserPicker, index: number): unknown;
-  /** Texts that an answer holds only when something of the request was not done. */
+  /** Texts that a response contains only if a part of the request was not done. */
   readonly faults: readonly string[];
   /** The bare HTTP server's response to a parsed body, as large as the real one. */
   bareAnswer(body: never): unknown;

@@ -145,7 +145,7 @@ export const webhooks: Resource = {
     types: Types,
     state: State,
     contact_emails: Type.String({
-      description: "Addresses to notify when the webhook pauses by itself, separated by commas.",
+      description: "Addresses to notify when the webhook is paused automatically, separated by commas.",
     }),
     paused_reason: nullable(Type.String(), {
       description: "Why it was paused automatically; null if it was not. PUT with `active` resumes it.",

@@ -30,7 +30,7 @@ const OVERLAP = { hours: 24 };
  * Creates or changes a webhook. A new webhook delivers changes from now on; a paused one resumes
  * where it was.
  *
- * @param resumes whether a webhook that paused by itself resumes though nothing else changes.
+ * @param resumes whether a webhook that was paused automatically resumes though nothing else changes.
  * @returns undefined if nothing changes.
  */
 export async function saveWebhook(

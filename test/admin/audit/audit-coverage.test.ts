@@ -12,7 +12,7 @@ import { pathOf, SCIM_TOKEN, sampleRequests, sampleWorkspace } from "../../sampl
 /** Endpoints that write and leave no row, each with the reason. */
 const WITHOUT_ROW: Readonly<Record<string, string>> = {
   "POST /admin/v1/engine-copies":
-    "It leaves a row where the engine has a folder, and the server of these tests has none.",
+    "It leaves a row if the engine has a folder, and the server of these tests has none.",
   "DELETE /admin/v1/engine-copies/:id": "It removes a copy whose creation left a row.",
   "POST /admin/v1/workspaces/:name/preference-centers/:id/preview-link":
     "It changes nothing, and the link shows no user's data.",

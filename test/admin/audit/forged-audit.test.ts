@@ -46,7 +46,10 @@ interface Tried {
   readonly changesWhatIsShown: boolean;
 }
 
-/** Makes an edit, checks the audit, and undoes the edit. @returns undefined where the database refuses it. */
+/**
+ * Makes an edit, checks the audit, and undoes the edit. @returns undefined if the database refuses
+ * it.
+ */
 async function tryEdit(edit: (tx: Transaction) => Promise<unknown>): Promise<Tried | undefined> {
   let tried: Tried | undefined;
   try {

@@ -36,7 +36,7 @@ export interface TestIntegration {
   ended(runId: string): Promise<RunView>;
   /** The log's entries about the rows of a run. */
   rowsOf(run: RunView): Promise<RowView[]>;
-  /** Starts a sync, and tells the log beside the run. */
+  /** Starts a sync, and returns the log beside the run. */
   syncWithLog(): Promise<{ run: RunView; rows: RowView[] }>;
   /** Applies its declaration again with changes. */
   change(declared: Record<string, unknown>): Promise<void>;

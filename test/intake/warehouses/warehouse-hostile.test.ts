@@ -1,6 +1,7 @@
 /*
- * Warehouses over HTTP that answer what no service would: pages without an end, bombs, rows of another form, links and
- * redirects to places that they have no business with. A run fails and says so, and the server goes on.
+ * Warehouses over HTTP that answer what no service would: pages without an end, bombs, rows of
+ * another form, links and redirects to places that they have no business with. A run fails and says
+ * so, and the server continues.
  */
 import assert from "node:assert/strict";
 import { createServer } from "node:http";

@@ -3,7 +3,7 @@
  * other and with themselves, from many writers and, on PostgreSQL, through three servers on one
  * database, two of them separate processes.
  *
- * RAPPORT_TEST_SEED and RAPPORT_TEST_OPERATIONS run it otherwise; a failure tells its seed.
+ * RAPPORT_TEST_SEED and RAPPORT_TEST_OPERATIONS change the run; a failure prints its seed.
  */
 import { test } from "node:test";
 import { openDatabase } from "../../../src/server/open-database.ts";

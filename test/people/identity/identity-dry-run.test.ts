@@ -1,6 +1,6 @@
 /*
  * A dry run previews the same request: random requests, one after the other, each previewed and
- * then made. RAPPORT_TEST_SEED and RAPPORT_TEST_OPERATIONS run it otherwise; a failure tells its
+ * then made. RAPPORT_TEST_SEED and RAPPORT_TEST_OPERATIONS change the run; a failure prints its
  * seed.
  */
 import assert from "node:assert/strict";
@@ -28,7 +28,7 @@ const DRY = /^\/users\/(alias\/new|alias\/update|identify|merge|delete)$/;
 
 const server = await startServer();
 
-/** Everybody with everything, but for what changes with time alone. */
+/** Everyone with all data, except what only time changes. */
 async function everybody(workspace: TestWorkspace): Promise<Map<string, Record<string, any>>> {
   const numbers = Array.from({ length: USERS }, (_, index) => index);
   const asked: object[] = [
@@ -76,7 +76,7 @@ const entryOf = (entry: Record<string, any>) => ({
   effects: entry.effects.map(audited),
 });
 
-/** Fields that an export shows as an effect tells them. */
+/** Fields that an export shows as an effect reports them. */
 const PLAIN = ["external_id", "user_aliases", "email", "phone", "first_name", "push_tokens"];
 
 /** The kept user has the previewed data. */

@@ -35,7 +35,7 @@ const purchase = (identifier: object, product_id: string) => ({
   time: TIME,
 });
 
-/** An alias-only user who has something of everything, and perhaps an identified one. */
+/** An alias-only user with some of everything, and optionally an identified one. */
 async function withAnonymous(names: readonly string[] = []): Promise<TestWorkspace> {
   const workspace = await server.workspace();
   const token = { app_id: WEB_APP, token: "anonymous token", device_id: "device-of-a" };

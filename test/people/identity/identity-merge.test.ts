@@ -176,7 +176,7 @@ describe("merges are executed in the order of the array and of the requests", ()
   });
 });
 
-describe("a merge decides where the ids of both users lead", () => {
+describe("a merge decides which user the ids of both users identify", () => {
   test("the external_id of a merged user matches no user and can be used again", async () => {
     const workspace = await withUsers(["m", "k"]);
     await succeeds(merge(workspace, [[id("m"), id("k")]]));

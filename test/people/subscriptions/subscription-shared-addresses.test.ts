@@ -21,7 +21,7 @@ const get = (workspace: TestWorkspace, query: string) =>
     `/subscription/status/get?subscription_group_id=${NEWSLETTER}&${query}`,
   );
 
-/** A user who is known by an alias alone. */
+/** A user who is only known by an alias. */
 const nameless = (name: string, changes: object = {}) => ({
   user_alias: { alias_name: name, alias_label: "crm" },
   _update_existing_only: false,

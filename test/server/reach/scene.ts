@@ -1,6 +1,7 @@
 /*
- * A server, a person with every permission in a workspace and none in the company, and what lies around them that is not
- * theirs: a server on loopback, files beside a folder, a storage, and names that lead where a test likes.
+ * A server, a person with every permission in a workspace and none in the company, and places that
+ * are not theirs: a server on loopback, files beside a folder, a storage, and names that a test
+ * resolves as it likes.
  */
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";

@@ -39,10 +39,10 @@ interface DataTableProps<Entry extends RowData> {
   readonly rows: readonly Entry[];
   keyOf(row: Entry): string;
   readonly more?: MorePages;
-  /** What an open row shows below itself. Its first cell then holds a RowButton. */
+  /** What an open row shows below itself. Its first cell then has a RowButton. */
   readonly detail?: ((row: Entry) => ReactNode) | undefined;
   readonly openKey?: string | undefined;
-  /** Whether a row leads somewhere: its first cell holds a link of class `row-link`. */
+  /** Whether a row links somewhere: its first cell has a link of class `row-link`. */
   readonly opens?: boolean | undefined;
   readonly empty: ReactNode;
 }

@@ -109,7 +109,7 @@ export interface Loadable<Data> {
   readonly data: Data | undefined;
   readonly error: unknown;
   readonly isPending: boolean;
-  /** Whether the last try failed although one before it did not. */
+  /** Whether the last try failed although an earlier one did not. */
   readonly isRefetchError: boolean;
   refetch(): unknown;
 }

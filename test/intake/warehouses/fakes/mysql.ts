@@ -53,7 +53,7 @@ const ACCESS_DENIED: Refusal = {
 
 const KILLED = { errno: 1317, sqlState: "70100", message: "Query execution was interrupted" };
 
-// Capabilities: TLS can be asked for, and a result is ended by an EOF packet.
+// Capabilities: TLS can be requested, and a result is ended by an EOF packet.
 const CAN_ENCRYPT = 0x800;
 const CAPABILITIES = 0x00_08_a2_09;
 

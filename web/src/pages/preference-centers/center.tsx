@@ -24,7 +24,7 @@ import { Texts } from "./texts.tsx";
 
 const route = getRouteApi("/w/$workspace/preference-centers/$id");
 
-// The editor is as large as the rest of the page: it loads by itself.
+// The editor is as large as the rest of the page: it loads separately.
 const CodeEditor = partOf(
   async () => (await import("../../components/code-editor.tsx")).CodeEditor,
   <Loading lines={12} />,

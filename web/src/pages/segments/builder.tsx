@@ -36,7 +36,7 @@ const MATCHES = [
 const matchOf = ({ op, isNot }: Group) =>
   MATCHES.find((each) => each.op === op && each.isNot === isNot) ?? MATCHES[0];
 
-/** A group of conditions and groups: all, any or none of them have to hold. */
+/** A group of conditions and groups: all, any or none of them have to be met. */
 export function Builder({
   workspace,
   group,

@@ -1,7 +1,7 @@
 import type { FilterJson } from "../../api/segments.ts";
 import { canShow } from "./subjects.ts";
 
-/* A filter as the builder holds it: groups of conditions and of groups, as deep as a filter may be. */
+/* A filter in the builder: groups of conditions and of groups, as deep as a filter may be. */
 
 /** Levels of groups and of "not" that a filter may have. docs/segments.md */
 const MOST_LEVELS = 5;

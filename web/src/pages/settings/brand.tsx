@@ -80,7 +80,7 @@ function BrandForm({ workspace, settings }: BrandFormProps) {
               description={
                 name === "color"
                   ? "The color of buttons and switches. Black or white is written on it."
-                  : "The other one where this is empty."
+                  : "The other one if this is empty."
               }
               placeholder="#0b6e4f"
               format="hex"

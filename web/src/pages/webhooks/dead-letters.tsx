@@ -33,7 +33,7 @@ export function DeadLetters({ workspace, id }: DeadLettersProps) {
   return (
     <Card
       title="Dead letters"
-      about="Changes that the receiver refused. They are not tried again by themselves."
+      about="Changes that the receiver refused. They are not retried automatically."
       flush
     >
       <Loaded from={pages} lines={3}>

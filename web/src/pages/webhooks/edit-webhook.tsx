@@ -91,7 +91,7 @@ export function EditWebhook({ workspace, webhook, close, created }: EditWebhookP
             <TextInput
               label="Contacts"
               placeholder="ops@example.com"
-              description="Get mail when it pauses by itself."
+              description="Get mail when it is paused automatically."
               {...form.getInputProps("contact_emails")}
             />
           </div>

@@ -54,7 +54,7 @@ const WebhookView = ({ workspace, webhook }: ViewProps) => (
   >
     <div className="stack">
       {webhook.paused_reason && (
-        <Notice tone="warn" title="It paused by itself">
+        <Notice tone="warn" title="It was paused automatically">
           {webhook.paused_reason}
         </Notice>
       )}

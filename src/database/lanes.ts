@@ -40,8 +40,8 @@ export function evenLanes(count: number): Lanes {
 export const ONE_LANE: LanePlan = { count: 1, depth: 2, atOnce: 2, inUse: () => evenLanes(1) };
 
 /**
- * How many transactions a process writes at the same time, at most (docs/performance.md). Fewer where
- * other processes write too: those do not keep to this one's shares of the people.
+ * How many transactions a process writes at the same time, at most (docs/performance.md). Fewer if
+ * other processes write too, because their lanes divide users independently.
  */
 const MOST_LANES = 3;
 const MOST_LANES_AMONG_OTHERS = 2;

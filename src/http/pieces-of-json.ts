@@ -2,8 +2,9 @@
 const PIECE_CHARACTERS = 65_536;
 
 /**
- * A JSON value as text in pieces, the same in total as `JSON.stringify` gives. The lists that the value holds are
- * taken apart, so that no piece takes long; a single entry of a list is one piece however large it is.
+ * A JSON value as text in pieces, the same in total as `JSON.stringify` gives. The lists in the
+ * value are taken apart, so that no piece takes long; a single entry of a list is one piece of any
+ * size.
  */
 export function* piecesOfJson(value: unknown): Generator<string> {
   let piece = "";

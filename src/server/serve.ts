@@ -64,7 +64,7 @@ const LAST_USED_EVERY_MS = 15 * 1_000;
 /** How old the counts of the catalogue are at most: see `people/catalogue/catalogue.ts`. */
 const CATALOGUE_EVERY_MS = 10 * 1_000;
 
-/** How old the counts are at most that the overview of another server shows. */
+/** The greatest age of the counts that the overview of another server shows. */
 const TRAFFIC_EVERY_MS = 10 * 1_000;
 
 /** How old the metrics of webhooks are at most. */

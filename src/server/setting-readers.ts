@@ -81,7 +81,7 @@ const HOST_NAME =
 export const isAllowedHost = (entry: string): boolean =>
   isAllowlistEntry(entry) || (HOST_NAME.test(entry) && /[a-z]/i.test(entry));
 
-/** The value is left out of the message: it may hold a password. */
+/** The value is left out of the message: it may contain a password. */
 export const databaseUrl = optional<string>((value, name) => {
   if (/^postgres(ql)?:\/\//.test(value)) return value;
   throw new InvalidSetting(name, "…", "it begins with postgres:// or postgresql://.");

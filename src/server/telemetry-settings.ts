@@ -21,7 +21,7 @@ export function readTelemetry(
       throw refuse(exporter, text(exporter), "it is otlp or none.");
     }
     if (!/^https?:\/\/./.test(endpoint) || !URL.canParse(endpoint)) {
-      // The value is left out of the message: it may hold a password.
+      // The value is left out of the message: it may contain a password.
       throw refuse(name, "…", "it is an address such as http://127.0.0.1:4318.");
     }
     const of = text(`${own}_PROTOCOL`) ? `${own}_PROTOCOL` : "OTEL_EXPORTER_OTLP_PROTOCOL";

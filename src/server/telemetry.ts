@@ -5,7 +5,10 @@ import { NO_TRACING } from "../base/observe/tracing.ts";
 import { RAPPORT_VERSION } from "../base/version.ts";
 import type { Config } from "./config.ts";
 
-/** Starts sending traces and metrics, if the settings say so. The libraries are loaded only then. */
+/**
+ * Starts sending traces and metrics, if the settings ask for it. The libraries are loaded only
+ * then.
+ */
 export async function openTelemetry(
   { telemetry }: Config,
   { registry }: Metrics,

@@ -36,7 +36,7 @@ export async function startWorkers({
     welcome: {
       ...((welcomes.find(({ demo }) => demo?.isNew) ?? welcomes[0]) as Welcome),
       ...adminTokenOf(welcomes),
-      // The first one alone has created a link.
+      // Only the first one has created a link.
       ...linkOf(welcomes),
     },
     async stop() {

@@ -73,8 +73,8 @@ export interface AuditedChange {
 }
 
 /**
- * Records changes in the transaction that makes them, in their order. Call it last: other transactions
- * wait to record theirs until this one ends.
+ * Records changes in the transaction that makes them, in their order. Call it last: other
+ * transactions that record changes wait until this one ends.
  */
 export async function recordChanges(
   tx: Transaction,

@@ -65,7 +65,7 @@ function withVariables(node: unknown): unknown {
 export interface ApplyOptions {
   /** Reports the changes and makes none. */
   readonly dryRun?: boolean | undefined;
-  /** Removes what earlier manifests declared in lists that this one omits. */
+  /** Removes declarations of earlier manifests from lists that this one omits. */
   readonly prune?: boolean | undefined;
   /** The source of the manifest, for the record of applied manifests. */
   readonly source?: string | undefined;

@@ -26,8 +26,9 @@ import { isNetwork, isPublic, networks, plainAddress } from "./networks.ts";
  */
 
 /**
- * A host that Rapport does not call. The message names the host as the caller gave it, and no address. It is the same for a
- * name without an address: which names a private network has is not the caller's to know.
+ * A host that Rapport does not call. The message names the host as the caller gave it, and no
+ * address. The error is the same for a name without an address: the caller must not learn which
+ * names a private network has.
  */
 export class OutboundRefused extends Error {
   constructor(host: string) {

@@ -22,7 +22,7 @@ interface ModeOperations {
 }
 
 /**
- * The engine's files in a folder, accessible to their owner only. Emscripten has a umask of its own
+ * The engine's files in a folder, accessible to their owner only. Emscripten has its own umask
  * (022) and, when it unpacks a snapshot, sets mode 0666 and ignores the umask: so every mode is
  * masked before it reaches the real file system.
  */

@@ -135,7 +135,10 @@ export async function appliedMigrations(tx: Queryable): Promise<Map<string, stri
   return new Map(rows.map((row) => [row.name, row.checksum]));
 }
 
-/** Notes, beside the table itself, which version migrated last: an older one can say which one is needed. */
+/**
+ * Records, in the comment of the table itself, which version migrated last: an older one can name
+ * the needed version.
+ */
 async function recordVersion(tx: Transaction): Promise<void> {
   await tx.script(`comment on table migrations is 'Rapport ${FULL_VERSION.replaceAll("'", "''")}'`);
 }

@@ -113,7 +113,7 @@ export async function startWebhooks(services: RunnerServices): Promise<WebhookRu
     }
   }
 
-  /** Waits for the next change of a workspace, apart from all others. */
+  /** Waits for the next change of one workspace. */
   async function watch(workspaceId: number, heads: Positions): Promise<void> {
     if (watched.has(workspaceId) || !changedAt.has(workspaceId)) return;
     watched.add(workspaceId);

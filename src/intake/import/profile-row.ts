@@ -97,7 +97,7 @@ const STATES = ["email_subscribe", "push_subscribe"];
 
 const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.length === 0;
 
-/** Identifiers that are no attributes beside another identifier, as email and phone are. */
+/** Identifiers that are not attributes beside another identifier, as email and phone are. */
 const NAMES = ["external_id", "user_alias", "platform_id", "braze_id"];
 
 /**

@@ -1,6 +1,6 @@
 /*
- * The pages of a center without pages of its own: every group of the workspace with a switch, and
- * one click for no mail at all. They demonstrate the features of pages, in the languages of
+ * The pages of a center without its own pages: every group of the workspace with a switch, and one
+ * click for no mail at all. They demonstrate the features of pages, in the languages of
  * default-texts.ts.
  */
 

@@ -11,7 +11,7 @@ import {
 } from "./read-changes.ts";
 import { type BatchPlace, selectBatches, selectBodies, selectPositionAt } from "./store.ts";
 
-/* One partition of the feed at a time: for webhooks, which wait for each partition apart. */
+/* One partition of the feed at a time: for webhooks, which wait for each partition separately. */
 
 /** Changes of a partition, in order. */
 export interface PartitionPart {

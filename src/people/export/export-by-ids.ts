@@ -33,7 +33,7 @@ export const createLargeExports = (): FairLine =>
  * shape. All of it is read from one snapshot: counts and states agree.
  *
  * @throws Problem INVALID_REQUEST for no ids or too many, for both an address and a number, or for
- * a number too large to be read exactly as a text or an id.
+ * a text or an id that was sent as a number too large to be read exactly.
  */
 export async function exportByIds(
   services: ExportServices,

@@ -137,8 +137,8 @@ async function sortedSlices<Row extends Pick<ProfileRow, "id" | "updatedAtMicros
 }
 
 /**
- * The same for writes that neither read nor change attributes or aliases: those are left empty, for reading and
- * parsing them takes most of the time.
+ * The same for writes that neither read nor change attributes or aliases: those are left empty,
+ * because reading and parsing them takes most of the time.
  */
 export async function selectBareProfiles(
   database: Queryable,

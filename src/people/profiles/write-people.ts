@@ -39,8 +39,9 @@ export interface PeopleWrite<Found, Worked> {
   /** The identifiers that name the people it is about. */
   readonly names: readonly PersonIdentifier[];
   /**
-   * What `save` writes, if none of its statements depends on the result of another and none
-   * writes a small table: then they are sent together, to the node of a cluster that has all of these rows.
+   * The writes of `save`, if none of its statements depends on the result of another and none
+   * writes a small table. They are then sent together, to the node of a cluster that has all of
+   * these rows.
    */
   sentAtOnce?(worked: Worked): Written | undefined;
 }
@@ -69,9 +70,9 @@ const TRIES = 20;
 const LOCKING_TRY = 3;
 
 /**
- * A batch that names this many people waits for its lanes before it reads: beside a second one of that size, of another
- * server, half of both would be computed for nothing. Smaller ones rarely meet, and waiting would cost them more than
- * a second try (docs/decisions/lane-locks.md).
+ * A batch that names this many people waits for its lanes before it reads: beside a second batch of
+ * that size on another server, half of both would be computed in vain. Smaller ones rarely meet,
+ * and waiting would cost them more than a second try (docs/decisions/lane-locks.md).
  */
 const LARGE_BATCH = 256;
 

@@ -1,11 +1,11 @@
 /*
  * A condition of a segment as SQL over `profiles p`.
  *
- * Some conditions depend on what SQL cannot read beside a profile: the state of an address is in
- * the bucket of the address, and an attribute may hold a time in any of the written forms. For each
- * profile SQL therefore gives two answers: `must` is true if the condition surely holds, `may` if
- * it possibly holds. If they differ, the condition's predicate decides. Neither is ever null, so
- * that `not` includes users without a value.
+ * Some conditions depend on data that SQL cannot read together with a profile: the state of an
+ * address is in the bucket of the address, and an attribute may hold a time in any of the written
+ * forms. For each profile SQL therefore gives two answers: `must` is true if the condition surely
+ * holds, `may` if it possibly holds. If they differ, the condition's predicate decides. Neither is
+ * ever null, so that `not` includes users without a value.
  */
 
 export interface Bounds {

@@ -107,9 +107,9 @@ export async function writeSubscriptions(
 }
 
 /**
- * Sets group states in order: one statement that reads them, and where something changes one for the states and
- * one for the history. Cheaper than `writeSubscriptions` where many are set again, for a state that stays
- * is not locked.
+ * Sets group states in order: one statement that reads them, and where something changes one for
+ * the states and one for the history. Cheaper than `writeSubscriptions` if many are set again,
+ * because an unchanged state is not locked.
  *
  * The profiles must be locked by the transaction, with a statement that was sent before.
  */

@@ -14,7 +14,7 @@ import type { Started, ThreadAnswer, ThreadCall, ThreadOptions } from "./thread-
 
 const MOST_REQUESTS = 10_000;
 
-/** Marks what this thread sends, so that a test sees its own requests alone. */
+/** Marks requests of this thread, so that a test sees only its own requests. */
 const OWN_REQUEST = "start-rapport";
 
 const options = workerData as ThreadOptions;

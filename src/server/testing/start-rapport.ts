@@ -22,7 +22,7 @@ export interface StartOptions {
   readonly now?: Date | string | number;
 }
 
-/** A request that came in, in the order of the responses. */
+/** A received request, in the order of the responses. */
 export interface ReceivedRequest {
   readonly method: string;
   /** The path without the query. */

@@ -21,8 +21,9 @@ interface QuickSearchProps {
 const REST_MS = 150;
 
 /**
- * Finds a page, a workspace or a user by name, with the keyboard alone. Pages come first: they are there at once, so
- * that users who are found later move nothing that a person is about to choose.
+ * Finds a page, a workspace or a user by name, with only the keyboard. Pages come first: they are
+ * there at once, so that users who are found later do not move the entry that a person is about to
+ * choose.
  */
 export function QuickSearch({ workspace, close }: QuickSearchProps) {
   useReturnFocus();

@@ -4,6 +4,8 @@ import type { Locale } from "./locale.ts";
 
 /* The content of a translation file in any format. */
 
+export type FileFormat = "CSV" | "XLIFF";
+
 /** All strings of a message, to write to a file. */
 export interface TranslationFile {
   readonly messageId: string;

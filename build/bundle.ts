@@ -14,12 +14,16 @@ import { packageRoot } from "../src/base/package-root.ts";
 import { BUILD_FILE } from "../src/base/version.ts";
 
 /*
- * Run by the build: joins the compiled files and the libraries into the few that `rapport` runs. Node needs a quarter
- * of the time to load them, because it neither looks for nor opens 1,700 files. Names stay as they are, and maps to the
- * TypeScript sources lie beside, for the stacks in the log; they do not repeat the sources.
+ * Run by the build: joins the compiled files and the libraries into the few that `rapport` runs.
+ * Node needs a quarter of the time to load them, because it neither looks for nor opens 1,700
+ * files. Names stay unchanged, and source maps to TypeScript are beside the bundle, for the stacks
+ * in the log; they do not contain the sources.
  */
 
-/** What is started by its own name: the program, the package's export, and what threads run. */
+/**
+ * Entry points with their own names: the program, the package's export, and the functions that
+ * threads run.
+ */
 const ENTRIES = [
   "main.js",
   "server/testing/start-rapport.js",
@@ -61,7 +65,7 @@ if (!isCurrent()) {
     logLevel: "warn",
     plugins: [{ name: "compiler's maps", load: loadWithMap }],
   });
-  // Modules find their threads' files beside them, as in the sources: all files lie in one folder.
+  // Modules find their threads' files beside them, as in the sources: all files are in one folder.
   const { output } = await bundle.write({
     dir,
     format: "esm",
@@ -107,7 +111,7 @@ function declareForCommonJs(folder: string): void {
   }
 }
 
-/** Writes from which commit this build is made; a copy without a repository keeps what is there. */
+/** Records the commit of this build; a copy without a repository keeps the present record. */
 function writeBuild(): void {
   const { status, stdout } = spawnSync("git", ["log", "-1", "--format=%h %cs", "--abbrev=8"], {
     cwd: packageRoot(),
@@ -118,7 +122,7 @@ function writeBuild(): void {
   writeFileSync(join(packageRoot(), BUILD_FILE), `${JSON.stringify({ commit, day })}\n`);
 }
 
-/** A compiled file with what the compiler says about it. */
+/** A compiled file with the compiler's messages about it. */
 function loadWithMap(id: string) {
   if (!id.startsWith(compiled) || !existsSync(`${id}.map`)) return null;
   return { code: readFileSync(id, "utf8"), map: readFileSync(`${id}.map`, "utf8") };

@@ -5,8 +5,9 @@ import { dirname, join, resolve } from "node:path";
 import { packageRoot } from "../src/base/package-root.ts";
 
 /*
- * `npm run pack`: writes the tarballs of both packages into the folder of the clone, or into another one that is
- * given. Their package.json has nothing that only a clone needs: no scripts, and no libraries of the build.
+ * `npm run pack`: writes the tarballs of both packages into the folder of the clone, or into a
+ * given folder. Their package.json has nothing that only a clone needs: no scripts, and no
+ * libraries of the build.
  */
 
 const [, , destination = packageRoot()] = process.argv;

@@ -14,7 +14,7 @@ import { ENDPOINTS } from "../src/server/app.ts";
 
 export const BOUNDS_PAGE = join(packageRoot(), "docs/security-bounds.md");
 
-/** In the last column of a new operation, until somebody writes what bounds it. */
+/** The last column of a new operation, until its bound is written down. */
 export const NOT_WRITTEN = "?";
 
 const BEGIN =

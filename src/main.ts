@@ -3,8 +3,9 @@
 /*
  * The executable. Errors become plain sentences and exit code 1.
  *
- * An older Node cannot even read some of the files that the program consists of. So this one imports none before it
- * has looked at the version, and is written in what any Node with modules understands.
+ * An older Node cannot even read some of the files that the program consists of. This file
+ * therefore imports none before it has checked the version, and uses only syntax that any Node with
+ * modules understands.
  */
 
 /** As in `engines` of package.json. */

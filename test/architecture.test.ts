@@ -27,8 +27,8 @@ const FOLDERS = [
 ];
 
 /**
- * The order of the rooms of a folder: each imports only rooms before it. `.` stands for the files that lie directly
- * in the folder.
+ * The order of the rooms of a folder: each imports only rooms before it. `.` means the files
+ * directly in the folder.
  */
 const ROOMS: Readonly<Record<string, readonly string[]>> = {
   base: [".", "values", "context", "observe", "threads", "outbound"],
@@ -63,8 +63,9 @@ const isComposition = (path: string): boolean =>
   path === "main.ts" || COMPOSITION.includes(folderOf(path));
 
 /**
- * Which rooms call the stores of others, beside server/app.ts. What a user is and did is read and written in one
- * transaction by everything that changes users; a use case in between would only pass the rows on.
+ * Which rooms call the stores of others, beside server/app.ts. The data of a user is read and
+ * written in one transaction by everything that changes users; a use case in between would only
+ * pass the rows on.
  */
 const CALLERS_OF_STORES: Readonly<Record<string, readonly string[]>> = {
   "people/profiles": [
@@ -82,8 +83,8 @@ const CALLERS_OF_STORES: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Tables whose statements take the table's name from a constant, with the room that writes them, and one
- * that its migration fills.
+ * Tables whose statements take the table's name from a constant, with the room that writes them,
+ * and one that its migration fills.
  */
 const NAMED_BY_CONSTANT: Readonly<Record<string, string>> = {
   buckets: "database",
@@ -95,7 +96,7 @@ const NAMED_BY_CONSTANT: Readonly<Record<string, string>> = {
   message_history: "people/activity",
 };
 
-/** Where settings are read from the environment. */
+/** The files that read settings from the environment. */
 const READERS = [
   "main.ts",
   "server/config.ts",
@@ -115,7 +116,7 @@ interface Source {
   readonly text: string;
   /** The files it imports, relative to `src/`. */
   readonly imports: readonly string[];
-  /** Those of which it imports more than types. */
+  /** Rooms from which it imports more than types. */
   readonly calls: readonly string[];
 }
 
@@ -196,7 +197,7 @@ describe("the source code structure", () => {
     const lost = sources
       .map(({ path }) => path)
       .filter((path) => path !== "main.ts" && (heightOf(path) < 0 || roomHeightOf(path) < 0));
-    assert.deepEqual(lost, [], "Enter the room in ROOMS, after what it imports.");
+    assert.deepEqual(lost, [], "Add the room to ROOMS, after the rooms it imports.");
   });
 
   test("the map in ARCHITECTURE.md has the folders and rooms of src/ in their import order", () => {
@@ -294,7 +295,7 @@ describe("the source code structure", () => {
     );
   });
 
-  test("a store is called from its own room, and those of users and their activity from a few others", () => {
+  test("a store is called only within its room, and those of users and their activity by a few other rooms", () => {
     const wrong = callsOfStores(
       (path, store) =>
         roomOf(store) !== roomOf(path) &&
@@ -340,8 +341,8 @@ describe("the source code structure", () => {
   });
 
   test("concurrent statements are awaited with settleAll, not Promise.all", () => {
-    // These wait for no statements. With Promise.all the first that fails ends the transaction, and
-    // one that is still to be sent would never be answered: see settleAll.
+    // These wait for no statements. With Promise.all the first failure ends the transaction, and a
+    // statement that is still to be sent would never be answered: see settleAll.
     const open = ["server/workers.ts", "database/", "admin/jobs/worker.ts"];
     const wrong = sources
       .filter(({ path }) => !open.some((each) => path.startsWith(each)))
@@ -356,7 +357,7 @@ describe("the source code structure", () => {
   test("HTTP status codes appear only in http/ and in declarations", () => {
     const status = /\bstatus(?:Code)?\s*(?:===|!==|<|>=?)\s*[1-5]\d\d\b|\.code\([1-5]\d\d\)/;
     const wrong = sources
-      // What a customer's warehouse responds with does not concern our responses.
+      // The responses of a customer's warehouse do not affect ours.
       .filter(({ path }) => !path.startsWith("intake/warehouses/sources/"))
       .filter(
         ({ path, text }) => folderOf(path) !== "http" && !isComposition(path) && status.test(text),

@@ -3,7 +3,10 @@
  * line of the files that Rapport writes, and those are escaped or quoted there.
  */
 
-/** What stands for the end of a line somewhere, or is dropped: separators, controls next to NUL, marks. */
+/**
+ * Characters that are line breaks in some programs, or are dropped: separators, controls next to
+ * NUL, marks.
+ */
 export const AWKWARD_CHARACTERS = [
   "\u2028",
   "\u2029",

@@ -10,7 +10,7 @@ import { createUserPicker } from "../lab/bench/workloads/users.ts";
 import { WORKLOADS } from "../lab/bench/workloads/workloads.ts";
 import { openEngine } from "../src/database/embedded/pglite-engine.ts";
 
-/* The instrument itself: what it fills, writes and counts. It is never run here: nothing is timed. */
+/* The instrument itself: its data, its writes and its counts. It is never run here: nothing is timed. */
 
 const USERS = 50;
 const EVENTS_PER_USER = 12;

@@ -80,7 +80,7 @@ function faultOfPage(path: string, anchor: string | undefined): string | undefin
 const isHeading = (text: string): boolean =>
   HEADINGS.some((heading) => text.startsWith(heading) && !/^\w/.test(text.slice(heading.length)));
 
-/** The citations of a file that lead nowhere. */
+/** The citations of a file that name nothing. */
 function faultsIn(source: string): string[] {
   const text = source.replaceAll(/\n\s*(?:\*|\/\/|--) /g, " ");
   const pages = [...text.matchAll(/(?<![\w/.])(docs\/[\w./-]*\w)(?:#([\w-]+))?/g)].map(
@@ -104,7 +104,7 @@ describe("a citation in a comment", () => {
       .map((name) => join(folder, name)),
   );
 
-  test("every citation in a comment leads to an existing page or a heading of the specification", () => {
+  test("every citation in a comment names an existing page or a heading of the specification", () => {
     const faults = files.flatMap((file) =>
       faultsIn(readFileSync(join(root, file), "utf8")).map((fault) => `${file}: ${fault}`),
     );
@@ -152,7 +152,7 @@ describe("a document", () => {
   ];
   const tests = new Set(below("test").map((path) => basename(path)));
 
-  /** Links, tests and paths that lead nowhere. */
+  /** Links, tests and paths that do not exist. */
   function lostIn(path: string, text: string): string[] {
     const links = [...text.matchAll(/\]\((?![a-z]+:|#|<)([^)#\s]+)[^)]*\)/g)]
       .map(([, link = ""]) => join(dirname(path), link))

@@ -36,7 +36,7 @@ interface Row {
   readonly proof: Proof;
 }
 
-/** Reads the rows out of the page; what has another shape than a row becomes a fault. */
+/** Reads the rows of the page; anything of another shape than a row becomes a fault. */
 function readRows(page: string): { rows: Row[]; faults: string[] } {
   const rows: Row[] = [];
   const faults: string[] = [];
@@ -81,7 +81,7 @@ function readProof(text: string): Proof | undefined {
   return references;
 }
 
-/** Within its letters every number from 1 on stands on one row: so no rule is taken away. */
+/** Within its letters every number from 1 on is on one row: this shows that no rule was removed. */
 function faultsInIds(rows: readonly Row[]): string[] {
   const faults: string[] = [];
   const numbersByLetters = new Map<string, Set<number>>();
@@ -139,7 +139,7 @@ function faultsInReferences(
   return faults;
 }
 
-/** Without those that are built from a template. */
+/** Without titles that are built from a template. */
 const wholeTitlesIn = (source: string): Set<string> =>
   new Set(titlesIn(source).filter((title) => !title.includes("${")));
 

@@ -2,7 +2,7 @@ import { randomInt } from "node:crypto";
 import { once } from "node:events";
 import { createServer } from "node:net";
 
-/** Below the ports that systems give to outgoing connections, which would take it meanwhile. */
+/** Below the ports that systems give to outgoing connections, which could take it. */
 const FIRST = 10_000;
 const LAST = 30_000;
 

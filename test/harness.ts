@@ -1,10 +1,10 @@
 /*
  * How tests talk to Rapport: over HTTP, to the real server, on a real engine.
  *
- * `startServer()` returns a server: on the embedded engine in memory, or, where TEST_DATABASE_URL names
- * a PostgreSQL, in a fresh database there. Nothing below HTTP is replaced. All test files that run in
- * one process share it, and every test takes a workspace of its own from `server.workspace()`: so
- * whatever leaks from one workspace into another shows.
+ * `startServer()` returns a server: on the embedded engine in memory or, if TEST_DATABASE_URL names
+ * a PostgreSQL, in a fresh database there. Nothing below HTTP is replaced. All test files that run
+ * in one process share it, and every test takes a separate workspace from `server.workspace()`:
+ * leaks from one workspace into another therefore show.
  *
  * Workspaces share the company, the metrics, the audit list and the limits of the process. A file that
  * changes or counts those, or stops its server, calls `startOwnServer()`.
@@ -34,7 +34,7 @@ export interface Answer<Body = Record<string, unknown>> {
 export interface CallOptions {
   readonly key?: string | null;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Sent as it is instead of a JSON body. */
+  /** Sent unchanged instead of a JSON body. */
   readonly raw?: string | Uint8Array;
 }
 
@@ -75,7 +75,10 @@ export interface TestServer {
   readonly url: string;
   readonly adminToken: string;
   readonly config: Config;
-  /** The server's database: for what is stored and no endpoint shows, and for what an intruder would change. */
+  /**
+   * The server's database: for stored data that no endpoint shows, and for the changes of an
+   * intruder.
+   */
   readonly database: Database;
   /** Makes a workspace; `declared` is laid over what every test workspace has. */
   workspace(declared?: Record<string, unknown>): Promise<TestWorkspace>;
@@ -89,13 +92,13 @@ export const NEWSLETTER = "ed06e19a-51bb-4c4e-8a3d-9b4a7d3a1c20";
 export const ALERTS = "1f6a0f0b-43d4-4b1c-8f43-5a3c6e0d7b9e";
 export const WEB_APP = "7f1c0a52-6a0e-4a3e-9d55-0c9b1f3c2d11";
 
-/** Servers of one test share a database, and none keeps a key of its own. */
+/** Servers of one test share a database, and none has its own key. */
 export const TEST_SECRET_KEY = "the-secret-key-of-the-tests";
 
 /** The engine that the suite runs on. */
 export const ENGINE = process.env.TEST_DATABASE_URL ? "postgres" : "embedded";
 
-/** The settings of a server for a test, on a database of its own. */
+/** The settings of a server for a test, on a separate database. */
 export async function testConfig(settings: Partial<Config> = {}): Promise<Config> {
   const config = readConfig({
     PORT: "0",
@@ -147,7 +150,7 @@ export async function startOwnServer(
     running = undefined;
     await server?.stop();
   };
-  // Before the database is made, because what is registered first is done first: it is dropped then.
+  // Registered before the database is created, because hooks run in order: it is dropped then.
   after(stop);
   const config = await testConfig(settings);
   const database = await openDatabase(config);
@@ -289,6 +292,6 @@ function refuseUndeclared(method: string, path: string, answer: Answer<unknown>)
   const body = isEmpty ? undefined : answer.body;
   if (!reply.validator.Check(body)) {
     const [error] = reply.validator.Errors(body);
-    throw new Error(`${method} ${path} answered otherwise than declared: ${JSON.stringify(error)}`);
+    throw new Error(`${method} ${path} did not respond as declared: ${JSON.stringify(error)}`);
   }
 }

@@ -1,6 +1,6 @@
 /*
- * Requests that work for the endpoints by which an administrator keeps what manifests declare: each
- * changes something (audit-coverage.test.ts), in a workspace of its own where others would notice.
+ * Working requests for the endpoints with which an administrator manages declared resources. Each
+ * changes something (audit-coverage.test.ts), in a separate workspace if others would notice.
  */
 import { randomUUID } from "node:crypto";
 import type { Answer, TestServer, TestWorkspace } from "./harness.ts";
@@ -24,10 +24,10 @@ export type Admin = (
   options?: { body?: unknown; raw?: string; headers?: Record<string, string> },
 ) => Promise<Answer<any>>;
 
-/** It sends nothing by itself, and its receiver is nowhere. */
+/** It sends nothing automatically, and its receiver does not exist. */
 const WEBHOOK = { name: "CRM", url: "https://crm.invalid/rapport", state: "paused" };
 
-/** What is done about a webhook, most of it in a workspace of its own. */
+/** Actions on a webhook, most of them in a separate workspace. */
 export const ofWebhooks = (server: TestServer, workspace: TestWorkspace): Samples => {
   const PATH = "/admin/v1/workspaces/:name/webhooks/:id";
   const ofWebhook = (body?: unknown) => async () => {
@@ -61,13 +61,13 @@ export const ofWebhooks = (server: TestServer, workspace: TestWorkspace): Sample
   };
 };
 
-/** What a manifest declares, one resource at a time. */
+/** The resources of a manifest, one at a time. */
 export const ofDeclared = (server: TestServer): Samples => {
   const put = async (path: string, body: unknown) => {
     const answer = await server.admin("PUT", `/admin/v1${path}`, body);
     if (answer.status >= 300) throw new Error(`${path}: ${JSON.stringify(answer.body)}`);
   };
-  /** A workspace of its own, because others rely on the settings of theirs. */
+  /** A separate workspace, because others rely on the settings of theirs. */
   const ofNewWorkspace = (body?: unknown) => async () => {
     const name = randomUUID();
     await put(`/workspaces/${name}`, {});
@@ -76,7 +76,7 @@ export const ofDeclared = (server: TestServer): Samples => {
   const newWorkspace = (body: unknown) => () => ({ params: { name: randomUUID() }, body });
   const settings = { track_max_updates: 10 };
   const PATH = "/admin/v1/workspaces/:name";
-  /** An entry of a list in a workspace of its own, or of the company. */
+  /** An entry of a list in a separate workspace, or of the company. */
   const ofList = (path: string, entry: unknown): Samples => {
     const withEntry = (body?: unknown) => async () => {
       const [name, id] = [randomUUID(), randomUUID()];

@@ -25,7 +25,7 @@ export const ofPreferenceCenters = (server: TestServer, admin: Admin): Samples =
     await server.send("POST", "/users/track", { attributes: [user] }, { key });
     const path = `/preference_center/v1/${center.id}/url/ada`;
     const { body } = await server.send("GET", path, undefined, { key });
-    // Where another test leaves no room for the user, the link leads nowhere.
+    // If another test leaves no room for the user, the link is invalid.
     const link = body.preference_center_url?.split("/").at(-1) ?? "none";
     return { params: { link }, ...more };
   };

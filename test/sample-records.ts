@@ -4,12 +4,12 @@ import { setTimeout } from "node:timers/promises";
 import type { TestServer, TestWorkspace } from "./harness.ts";
 import type { Samples } from "./sample-administration.ts";
 
-/** A user of its own for each request, because some of them erase it. */
+/** A new user for each request, because some of them erase it. */
 export const ofRecords = (server: TestServer, workspace: TestWorkspace): Samples => {
   const LIST = "/admin/v1/workspaces/:name/users";
   /**
-   * Tries again where a request that runs at the same time has reset the workspace, or where a busy server refuses
-   * (503). Any other refusal is reported: it has no list of users.
+   * Tries again if a request that runs at the same time has reset the workspace, or if a busy
+   * server refuses (503). Any other refusal is reported: it has no list of users.
    */
   const newUser = async (attempts = 30): Promise<string> => {
     const external_id = `r-${randomUUID()}`;

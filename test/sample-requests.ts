@@ -1,7 +1,7 @@
 /*
- * One request that works for every endpoint: what every-endpoint.test.ts sends with and without the right to,
- * and hostile-input.test.ts in other forms. The key is the method and the first path as declared. A
- * sample is made anew for each request, together with what has to be there for it.
+ * One request that works for every endpoint: what every-endpoint.test.ts sends with and without the right
+ * to, and hostile-input.test.ts in other forms. The key is the method and the first path as
+ * declared. A sample is made again for each request, together with the data that it needs.
  */
 import { randomUUID } from "node:crypto";
 import { declare, newUser, PATCH_SCHEMA, scimClient, TOKEN } from "./dashboard/scim/scim-client.ts";
@@ -46,7 +46,7 @@ export type { Sample, Samples } from "./sample-administration.ts";
 /** The bearer token of the company for SCIM. */
 export const SCIM_TOKEN = TOKEN.token;
 
-/** What the workspace of the samples has to have. */
+/** The required data of the sample workspace. */
 export function sampleWorkspace() {
   const { settings, ...declared } = translatedWorkspace();
   // Ten a minute are fewer than the tests send.

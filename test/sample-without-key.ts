@@ -1,4 +1,4 @@
-/* Requests that work without a key: for what is public, and for signing in to the dashboard. */
+/* Requests that work without a key: public ones, and those for signing in to the dashboard. */
 
 import { randomUUID } from "node:crypto";
 import { signIn } from "./dashboard/signed-in.ts";

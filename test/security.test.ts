@@ -29,7 +29,7 @@ const REFERENCE = /^`([\w-]+\.test\.ts)`: (\S.*)$/;
 /** A shorter part could be of any title. */
 const SHORTEST_PART = 12;
 
-/** What is wrong with a reference to a test; undefined if one file has a test with such a title. */
+/** The fault of a reference to a test; undefined if one file has a test with such a title. */
 function faultIn(reference: string): string | undefined {
   const [, name, part = ""] = REFERENCE.exec(reference) ?? [];
   if (name === undefined) return "it is not written as `file.test.ts`: part of the title";

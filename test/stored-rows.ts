@@ -13,7 +13,7 @@ export async function temporaryFolder(): Promise<string> {
 }
 
 /**
- * Stops a server and asks its database: for what is kept and no endpoint shows. The server must
+ * Stops a server and asks its database: for stored data that no endpoint shows. The server must
  * have been started with `dataDir: await temporaryFolder()`, so that the embedded engine keeps it.
  */
 export async function rowsAfterStop<Row>(server: TestServer, sql: string): Promise<Row[]> {

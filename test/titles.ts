@@ -1,4 +1,7 @@
-/** The titles of all tests and suites of a file, save those in comments and those skipped. A template stands as it is written. */
+/**
+ * The titles of all tests and suites of a file, save those in comments and those skipped. A
+ * template appears as written.
+ */
 export function titlesIn(source: string): string[] {
   const code = source.replaceAll(/^\s*(?:\/\/|\/\*|\*).*$/gm, "");
   const calls = code.matchAll(

@@ -12,7 +12,8 @@ export default defineConfig({
     target: "es2023",
     // A strict Content-Security-Policy allows no data: URLs for scripts and fonts.
     assetsInlineLimit: 0,
-    // test/server/dashboard-size.test.ts measures what a page loads; compressing twice only costs time.
+    // test/server/dashboard-size.test.ts measures the size of a page's files; compressing twice
+    // only costs time.
     reportCompressedSize: false,
     // The libraries that every page needs are one file.
     chunkSizeWarningLimit: 1_000,

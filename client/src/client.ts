@@ -33,7 +33,9 @@ export type { components, operations, paths };
 /** The schemas of the API by name: `Schemas["EventObject"]`. */
 export type Schemas = components["schemas"];
 
-/** Where the server is, and who calls. Only what is given can be used. */
+/**
+ * The address of the server, and the caller's credentials. Only the given credentials can be used.
+ */
 export interface ClientOptions extends Partial<RetryOptions> {
   readonly url: string;
   /** An API key of a workspace. */
@@ -42,18 +44,18 @@ export interface ClientOptions extends Partial<RetryOptions> {
   readonly scim?: { readonly token: string; readonly origin: string };
   /** For the calls under `/admin/v1`. */
   readonly adminToken?: string;
-  /** In the place of the global `fetch`. */
+  /** Replaces the global `fetch`. */
   readonly fetch?: (request: Request) => Promise<Response>;
 }
 
-/** What one call may say beside its input. */
+/** The options of one call, in addition to its input. */
 export interface CallOptions {
   readonly signal?: AbortSignal;
-  /** In the place of a random one. Give it where the caller itself may be repeated. */
+  /** Replaces a random one. Give it if the caller itself may be repeated. */
   readonly idempotencyKey?: string;
   /** Lets the call outlive the page of a browser. */
   readonly keepalive?: boolean;
-  /** In the place of the client's. */
+  /** Replaces the client's. */
   readonly retries?: number;
 }
 
@@ -202,7 +204,7 @@ interface Answered {
   readonly response: Response;
 }
 
-/** @throws Error where the client was made without what the operation needs. */
+/** @throws Error if the client was made without the operation's credential. */
 function headersFor(
   { key, scim, adminToken }: ClientOptions,
   credential: Credential,
@@ -229,7 +231,7 @@ function bearer(secret: string | undefined, complaint: string): Record<string, s
   return { Authorization: `Bearer ${secret}` };
 }
 
-/** Browsers offer randomUUID on secure pages alone. */
+/** Browsers offer randomUUID only on secure pages. */
 const newKey = (): string =>
   crypto.randomUUID?.() ?? Array.from(crypto.getRandomValues(new Uint32Array(4))).join("-");
 

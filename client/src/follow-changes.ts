@@ -11,7 +11,10 @@ export type ChangesPage = operations["getChanges"]["responses"][200]["content"][
 type Query = NonNullable<operations["getChanges"]["parameters"]["query"]>;
 
 export interface FollowOptions extends Omit<Query, "cursor" | "types"> {
-  /** That of the last page that was processed, or `beginning` for the oldest change. Without it: from now on. */
+  /**
+   * The cursor of the last processed page, or `beginning` for the oldest change. Without it: only
+   * changes from now on.
+   */
   readonly cursor?: string | undefined;
   /** Only these types. */
   readonly types?: readonly Change["type"][];
@@ -38,25 +41,27 @@ export class ChangesGone extends RapportError {
 /**
  * Reads the change feed page by page, and waits for further changes, until `signal` is aborted.
  *
- * Store the `cursor` of a page once its changes are processed, and begin there the next time: after a crash you get
- * the last page again, and lose nothing. A page may have no changes; its cursor counts as well. Without a cursor the
- * first page has none, and says where to begin. One page is in memory: the next one is requested once the loop asks for
- * it.
+ * Store the `cursor` of a page once its changes are processed, and begin there the next time: after
+ * a crash you get the last page again, and lose nothing. A page may have no changes; its cursor
+ * counts as well. Without a cursor the first request has none, and its response says where to
+ * begin. One page is in memory: the next one is requested once the loop asks for it.
  *
- * @throws ChangesGone where the changes after `cursor` are not kept any more; RapportError where the server refuses the
- *   request, or does not respond in spite of all retries; RangeError for an option that cannot be meant.
+ * @throws ChangesGone if the changes after `cursor` have been deleted; RapportError if the server
+ * refuses the request, or does not respond in spite of all retries; RangeError for an
+ *   impossible option.
  */
 export async function* followChanges(
   client: Pick<Client, "getChanges">,
   { types, cursor: first, wait_s = 30, retries = 60, signal, ...query }: FollowOptions = {},
 ): AsyncGenerator<ChangesPage, void, undefined> {
   if (!(wait_s >= 1)) throw new RangeError("'wait_s' must be at least 1.");
-  // The server takes what is empty for what is missing: it would begin now, and send all types.
+  // The server treats an empty value like a missing one: it would begin now, and send all types.
   if (first === "") throw new RangeError("'cursor' must not be empty.");
   if (types?.length === 0) throw new RangeError("'types' must not be empty.");
   const wanted = { ...query, ...(types && { types: types.join() }) };
   let cursor = first;
-  // The first request does not wait: it says where the feed is, and from then on the caller has a cursor.
+  // The first request does not wait: it returns the present position of the feed, so that the
+  // caller has a cursor from then on.
   for (let wait = 0; !signal?.aborted; wait = wait_s) {
     const place = { ...(cursor !== undefined && { cursor }), wait_s: wait };
     const page = await readPage(client, { ...wanted, ...place }, { retries, signal });
@@ -72,7 +77,7 @@ async function readPage(
   query: Query,
   { retries, signal }: { readonly retries: number; readonly signal: AbortSignal | undefined },
 ): Promise<ChangesPage | undefined> {
-  // A signal of its own for each request: what follows a signal that lives for months is kept as long.
+  // Each request has its own signal: listeners on a signal that lives for months are kept as long.
   const stop = new AbortController();
   const abort = () => stop.abort();
   signal?.addEventListener("abort", abort);

@@ -1,10 +1,10 @@
 /** A call that the server refused, or that found no server. */
 export class RapportError extends Error {
-  /** The HTTP status; 0 where there was no response. */
+  /** The HTTP status; 0 without a response. */
   readonly status: number;
   /** The body of the response, as far as it could be read. */
   readonly body: unknown;
-  /** Under which the server's logs know the request. */
+  /** The id of the request in the server's logs. */
   readonly requestId: string | undefined;
 
   constructor(

@@ -17,14 +17,14 @@ export const DEFAULT_RETRIES: RetryOptions = {
   timeoutMs: 30_000,
 };
 
-/** The request may have been carried out: only one that is safe to repeat is repeated. */
+/** The request may have been applied: it is repeated only if that is safe. */
 const UNCERTAIN = new Set([500, 502, 503, 504]);
 
 /**
  * Sends a request until it gets a response that stays.
  *
- * @param isSafe whether carrying it out twice has the effect of once: reads, PUT, DELETE, and whatever has an
- *   Idempotency-Key.
+ * @param isSafe whether applying it twice has the effect of once: reads, PUT, DELETE, and every
+ * request with an Idempotency-Key.
  * @throws what `send` throws, after the last attempt; the reason of `signal` when it is aborted.
  */
 export async function sendWithRetries(
@@ -48,28 +48,28 @@ export async function sendWithRetries(
   }
 }
 
-/** The response once its body is there, so that one that breaks off is a failed attempt. */
+/** The response with its complete body, so that a broken body is a failed attempt. */
 async function received(response: Response): Promise<Response> {
   const body = await response.arrayBuffer();
   return new Response(body.byteLength === 0 ? null : body, response);
 }
 
 function isRepeatable({ status }: Response, isSafe: boolean, attempt: number): boolean {
-  // The server did nothing, and says when to come back.
+  // The server did nothing, and names a time for the retry.
   if (status === 429) return true;
   // The earlier attempt of this call still runs on the server.
   if (status === 409 && attempt > 0) return isSafe;
   return isSafe && UNCERTAIN.has(status);
 }
 
-/** With full jitter, so that clients that failed together do not come back together. */
+/** With full jitter, so that clients that failed together do not retry together. */
 function pauseOf(attempt: number, options: RetryOptions, retryAfter: string | null): number {
   const most = Math.min(options.longestPauseMs, options.firstPauseMs * 2 ** attempt);
   const own = most / 2 + Math.random() * (most / 2);
   return Math.max(own, readRetryAfter(retryAfter));
 }
 
-/** In milliseconds; the header holds seconds or a date. */
+/** In milliseconds; the header contains seconds or a date. */
 function readRetryAfter(text: string | null): number {
   if (text === null) return 0;
   const seconds = Number(text);

@@ -147,7 +147,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Gives users another external_id; the old one still leads to the user.
+         * Gives users another external_id; the old one still identifies the user.
          * @description Permission: `users.external_ids.rename`.
          */
         post: operations["renameExternalIds"];
@@ -208,7 +208,7 @@ export interface paths {
         put?: never;
         /**
          * Merges users into others.
-         * @description In array order, all or none. The kept user receives what it lacks; counts, sums and dates are combined. The merge is complete when the response arrives. `merge_updates` is required.
+         * @description Applied in array order, all or none. The kept user receives the values it lacks; counts, sums and dates are combined. The merge is complete when the response arrives. `merge_updates` is required.
          *
          *     Permission: `users.merge`.
          */
@@ -377,7 +377,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Reads everything that is stored about one user; a merged id leads to the kept user.
+         * Reads everything that is stored about one user; a merged id gives the kept user.
          * @description Needs the administrator's token, or a session of the dashboard with `view_user_profile` and `view_pii`.
          */
         get: operations["getUser"];
@@ -753,7 +753,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Reads what a workspace holds: events, custom attributes or products, by name.
+         * Reads the catalogue of a workspace: events, custom attributes or products, by name.
          * @description Needs the administrator's token, or a session of the dashboard with `basic_access`.
          */
         get: operations["getCatalogue"];
@@ -774,7 +774,7 @@ export interface paths {
         };
         /**
          * Reads the changes of users in the order of their commits.
-         * @description Read on with the `cursor` of the response. With `wait_s` a request that finds nothing new waits for the next change. A cursor whose changes are not kept any more gets 410 with `oldest`. docs/changes.md describes the changes.
+         * @description Pass the `cursor` of the response to continue. With `wait_s` a request that finds nothing new waits for the next change. A cursor whose changes have been deleted gets 410 with `oldest`. docs/changes.md describes the changes.
          *
          *     Needs the administrator's token, or a session of the dashboard with `export_user_data` and `view_pii`.
          */
@@ -796,7 +796,7 @@ export interface paths {
         };
         /**
          * Reads the changes of users in the order of their commits.
-         * @description Read on with the `cursor` of the response. With `wait_s` a request that finds nothing new waits for the next change. A cursor whose changes are not kept any more gets 410 with `oldest`. docs/changes.md describes the changes.
+         * @description Pass the `cursor` of the response to continue. With `wait_s` a request that finds nothing new waits for the next change. A cursor whose changes have been deleted gets 410 with `oldest`. docs/changes.md describes the changes.
          *
          *     Permission: `changes.get`.
          */
@@ -839,7 +839,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Lists the exact counts that run or wait, and those of the last 30 days.
+         * Lists the exact counts that are running or waiting, and those of the last 30 days.
          * @description Needs the administrator's token, or a session of the dashboard with `edit_segments`.
          */
         get: operations["listSegmentCounts"];
@@ -1187,7 +1187,7 @@ export interface paths {
         put?: never;
         /**
          * Delivers changes to a webhook again: all from a place in the feed on, or a dead letter.
-         * @description From a place: in the background, beside what is new, one batch a second for each partition. A dead letter: at once, and the response shows the attempt. Changes and their ids are the same as before.
+         * @description From a position: in the background, beside new changes, one batch a second for each partition. A dead letter: at once, and the response shows the attempt. Changes and their ids are the same as before.
          *
          *     Needs the administrator's token, or a session of the dashboard with `admin`.
          */
@@ -1406,7 +1406,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Reads a warehouse integration as it is declared.
+         * Reads a warehouse integration as declared.
          * @description Needs the administrator's token, or a session of the dashboard with `basic_access`.
          */
         get: operations["getIntegration"];
@@ -1663,7 +1663,7 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Changes a dashboard user; what is omitted stays.
+         * Changes a dashboard user; omitted attributes stay.
          * @description Permissions take effect with the user's next request; a deactivated user's sessions end. The last active user with the company's admin permission keeps it.
          *
          *     Needs the administrator's token, or a session of the dashboard with `admin` of the company.
@@ -2214,7 +2214,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Shows a user the page on which to choose what to receive. */
+        /** Shows a user the page where users choose what they receive. */
         get: operations["showPreferencePage"];
         put?: never;
         /** Saves a user's choices, or the one-click unsubscribe of a mail program (RFC 8058). */
@@ -3112,7 +3112,7 @@ export interface paths {
         };
         /**
          * Lists the calls that a workspace with capture_unsupported has captured, newest first.
-         * @description A workspace keeps the last 10,000 calls, 64 MB and seven days, whichever is less. A page ends early where its calls are large.
+         * @description A workspace keeps the last 10,000 calls, at most 64 MB, for at most seven days. A page ends early where its calls are large.
          *
          *     Needs the administrator's token, or a session of the dashboard with `dev_console` and `view_pii`.
          */
@@ -3179,7 +3179,7 @@ export interface paths {
         put?: never;
         /**
          * Creates a one-time link that signs in to the dashboard.
-         * @description It signs in whoever made it: with the admin token the administrator, within a session of a dashboard user that user, whose removal ends what the link began.
+         * @description It signs in its maker: with the admin token the administrator, within a session of a dashboard user that user; removing the user ends the link's session.
          *
          *     Needs the administrator's token, or a session of the dashboard with `admin` of the company.
          */
@@ -3347,7 +3347,7 @@ export interface components {
         /** @description Adds to and removes from an array. */
         ArrayChange: {
             /**
-             * @description Elements to add, where they are not present.
+             * @description Elements to add if they are missing.
              * @example [
              *       "chess"
              *     ]
@@ -3834,7 +3834,7 @@ export interface components {
             /** @description The id of a segment. */
             segment_id: string;
             /**
-             * @description What the names of its objects begin with.
+             * @description The prefix of its objects' names.
              * @example exports/2026-01-31
              */
             object_prefix: string;
@@ -3870,7 +3870,7 @@ export interface components {
             [key: string]: unknown;
         };
         /**
-         * @description What the user may do, under the names of the SCIM interface.
+         * @description The user's permissions, under the names of the SCIM interface.
          * @example {
          *       "companyPermissions": [],
          *       "appGroup": [
@@ -3881,13 +3881,13 @@ export interface components {
          *     }
          */
         DashboardPermissions: {
-            /** @description What the user may do in the company. */
+            /** @description The user's permissions in the company. */
             companyPermissions?: ("admin" | "manage_company_settings" | "add_remove_app_groups")[];
             /** @description By workspace. */
             appGroup?: {
                 /** @description The name of the workspace. */
                 appGroupName: string;
-                /** @description What the user may do in the workspace. */
+                /** @description The user's permissions in the workspace. */
                 appGroupPermissions?: ("admin" | "basic_access" | "approve_deny_campaigns" | "send_campaigns_canvases" | "publish_cards" | "edit_segments" | "export_user_data" | "view_user_profile" | "manage_dashboard_users" | "manage_media_library" | "view_pii" | "view_usage_data" | "import_update_user_data" | "view_billing_details" | "dev_console" | "launch_content_blocks" | "manage_external_integrations" | "manage_apps" | "manage_teams" | "manage_events_attributes_purchases" | "manage_tags" | "manage_email_settings" | "manage_subscription_groups" | "manage_approval_settings" | "manage_catalogs_dashboard_permission")[];
                 /** @description Permission sets of the user in the workspace. */
                 appGroupPermissionSets?: {
@@ -3898,7 +3898,7 @@ export interface components {
                 team?: {
                     /** @description The name of the team. */
                     teamName: string;
-                    /** @description What the user may do in the team. */
+                    /** @description The user's permissions in the team. */
                     teamPermissions?: ("admin" | "basic_access" | "approve_deny_campaigns" | "send_campaigns_canvases" | "publish_cards" | "edit_segments" | "export_user_data" | "view_user_profile" | "manage_dashboard_users" | "manage_media_library")[];
                 }[];
             }[];
@@ -3911,7 +3911,7 @@ export interface components {
              */
             id: string;
             /**
-             * @description The email address with which the user signs in.
+             * @description The email address that the user signs in with.
              * @example ada@acme.example
              */
             user_name: string;
@@ -4041,7 +4041,7 @@ export interface components {
              */
             phone?: string;
             /**
-             * @description The app in which it happened.
+             * @description The app where it happened.
              * @example 7f1c0a52-6a0e-4a3e-9d55-0c9b1f3c2d11
              */
             app_id?: string;
@@ -4220,7 +4220,7 @@ export interface components {
                 last_received: string;
                 /** @description The name. */
                 name?: string;
-                /** @description What the user did with it, by name. */
+                /** @description The user's actions with it, by name. */
                 engaged?: {
                     [key: string]: boolean;
                 };
@@ -4342,7 +4342,7 @@ export interface components {
             /** @description Repeats `message`. */
             type: string;
             /**
-             * @description What the rule says.
+             * @description The requirement of the rule.
              * @example no user has this alias
              */
             message: string;
@@ -4362,10 +4362,10 @@ export interface components {
              */
             index: number;
         };
-        /** @description What Rapport says about one item of a request. */
+        /** @description Rapport's verdict on one item of a request. */
         ItemNote: {
             /**
-             * @description What the rule says.
+             * @description The requirement of the rule.
              * @example no user has this alias
              */
             message: string;
@@ -4403,7 +4403,7 @@ export interface components {
              */
             method: string;
             /**
-             * @description Without the query. Without view_pii as it is declared: a parameter may name a user.
+             * @description Without the query. As declared for callers without view_pii: a parameter may name a user.
              * @example /users/track
              */
             path: string;
@@ -4432,7 +4432,7 @@ export interface components {
                  */
                 name: string;
             };
-            /** @description At most 200; none if the body was too large to be kept. */
+            /** @description At most 200; none if the body was too large. */
             items: {
                 /** @description Its place in its list, from 0. */
                 index: number;
@@ -4466,9 +4466,9 @@ export interface components {
              * @example INVALID_LOCALE_ID
              */
             code: string | null;
-            /** @description The body; null without view_pii, and where it had more than 64 KB. */
+            /** @description The body; null without view_pii, and if it had more than 64 KB. */
             body: unknown;
-            /** @description The response; null without view_pii, and where it was long. */
+            /** @description The response; null without view_pii, and if it was long. */
             response: unknown;
         };
         /**
@@ -4538,7 +4538,7 @@ export interface components {
                 value?: string;
                 /** @description The address to show. */
                 display?: string;
-                /** @description What the address is for, such as work or home. */
+                /** @description The kind of address, such as work or home. */
                 type?: string;
                 /** @description Whether it is the preferred one. */
                 primary?: boolean;
@@ -4548,21 +4548,21 @@ export interface components {
              * @enum {string}
              */
             department: "agency" | "bi" | "c_suite" | "engineering" | "finance" | "marketing" | "pm";
-            /** @description What the user may do. */
+            /** @description The user's permissions. */
             permissions: {
-                /** @description What the user may do in the company. */
+                /** @description The user's permissions in the company. */
                 companyPermissions?: ("admin" | "manage_company_settings" | "add_remove_app_groups")[];
                 /** @description Workspaces that the user may enter. */
                 appGroup?: {
                     /** @description The workspace's name. */
                     appGroupName: string;
-                    /** @description What the user may do in the workspace. */
+                    /** @description The user's permissions in the workspace. */
                     appGroupPermissions?: ("admin" | "basic_access" | "approve_deny_campaigns" | "send_campaigns_canvases" | "publish_cards" | "edit_segments" | "export_user_data" | "view_user_profile" | "manage_dashboard_users" | "manage_media_library" | "view_pii" | "view_usage_data" | "import_update_user_data" | "view_billing_details" | "dev_console" | "launch_content_blocks" | "manage_external_integrations" | "manage_apps" | "manage_teams" | "manage_events_attributes_purchases" | "manage_tags" | "manage_email_settings" | "manage_subscription_groups" | "manage_approval_settings" | "manage_catalogs_dashboard_permission")[];
                     /** @description Teams of the workspace. */
                     team?: {
                         /** @description The team's name. */
                         teamName: string;
-                        /** @description What the user may do in the team. */
+                        /** @description The user's permissions in the team. */
                         teamPermissions?: ("admin" | "basic_access" | "approve_deny_campaigns" | "send_campaigns_canvases" | "publish_cards" | "edit_segments" | "export_user_data" | "view_user_profile" | "manage_dashboard_users" | "manage_media_library")[];
                     }[];
                     /** @description Permission sets of the user in the workspace. */
@@ -4600,15 +4600,15 @@ export interface components {
         };
         /** @description There is no session, or it has ended. */
         NotSignedIn: {
-            /** @description `success`, or what is wrong. */
+            /** @description `success`, or the fault. */
             message: string;
             /** @description How to sign in. */
             sign_in: {
                 /** @description The identity provider; null if none is set up. */
                 oidc: {
-                    /** @description What to call the provider. */
+                    /** @description The provider's name. */
                     name: string;
-                    /** @description Where signing in begins. */
+                    /** @description The address that starts a sign-in. */
                     url: string;
                 } | null;
             };
@@ -4722,7 +4722,7 @@ export interface components {
              */
             phone?: string;
             /**
-             * @description The app in which it happened.
+             * @description The app where it happened.
              * @example 7f1c0a52-6a0e-4a3e-9d55-0c9b1f3c2d11
              */
             app_id?: string;
@@ -4768,13 +4768,13 @@ export interface components {
         RateLimit: "off" | {
             /** @description How many requests are accepted. */
             requests: number;
-            /** @description In how many seconds. */
+            /** @description The number of seconds. */
             per_seconds: number;
         };
         /** @description Why a request was refused. Nothing was done. */
         Refusal: {
             /**
-             * @description What is wrong, in one sentence.
+             * @description The fault, in one sentence.
              * @example 'email' must be a string
              */
             message: string;
@@ -4784,14 +4784,14 @@ export interface components {
              */
             error?: string;
             /**
-             * @description The limit or rule, if it has a name of its own.
+             * @description The limit or rule, if it has a name.
              * @example WORK_LIMIT_EXCEEDED
              */
             code?: string;
             /** @description Every faulty item, if the request has items. */
             errors?: components["schemas"]["ItemError"][];
             /**
-             * @description Where in a manifest or a body the fault is: keys and indexes.
+             * @description The place of the fault in a manifest or a body: keys and indexes.
              * @example [
              *       "workspaces",
              *       0,
@@ -4801,7 +4801,7 @@ export interface components {
             path?: (string | number)[];
         };
         /**
-         * @description What a dashboard user is from now on. The userName stays.
+         * @description The new state of a dashboard user. The userName stays.
          * @example {
          *       "schemas": [
          *         "urn:ietf:params:scim:schemas:core:2.0:User"
@@ -4851,7 +4851,7 @@ export interface components {
                 value?: string;
                 /** @description The address to show. */
                 display?: string;
-                /** @description What the address is for, such as work or home. */
+                /** @description The kind of address, such as work or home. */
                 type?: string;
                 /** @description Whether it is the preferred one. */
                 primary?: boolean;
@@ -4861,21 +4861,21 @@ export interface components {
              * @enum {string}
              */
             department: "agency" | "bi" | "c_suite" | "engineering" | "finance" | "marketing" | "pm";
-            /** @description What the user may do. */
+            /** @description The user's permissions. */
             permissions: {
-                /** @description What the user may do in the company. */
+                /** @description The user's permissions in the company. */
                 companyPermissions?: ("admin" | "manage_company_settings" | "add_remove_app_groups")[];
                 /** @description Workspaces that the user may enter. */
                 appGroup?: {
                     /** @description The workspace's name. */
                     appGroupName: string;
-                    /** @description What the user may do in the workspace. */
+                    /** @description The user's permissions in the workspace. */
                     appGroupPermissions?: ("admin" | "basic_access" | "approve_deny_campaigns" | "send_campaigns_canvases" | "publish_cards" | "edit_segments" | "export_user_data" | "view_user_profile" | "manage_dashboard_users" | "manage_media_library" | "view_pii" | "view_usage_data" | "import_update_user_data" | "view_billing_details" | "dev_console" | "launch_content_blocks" | "manage_external_integrations" | "manage_apps" | "manage_teams" | "manage_events_attributes_purchases" | "manage_tags" | "manage_email_settings" | "manage_subscription_groups" | "manage_approval_settings" | "manage_catalogs_dashboard_permission")[];
                     /** @description Teams of the workspace. */
                     team?: {
                         /** @description The team's name. */
                         teamName: string;
-                        /** @description What the user may do in the team. */
+                        /** @description The user's permissions in the team. */
                         teamPermissions?: ("admin" | "basic_access" | "approve_deny_campaigns" | "send_campaigns_canvases" | "publish_cards" | "edit_segments" | "export_user_data" | "view_user_profile" | "manage_dashboard_users" | "manage_media_library")[];
                     }[];
                     /** @description Permission sets of the user in the workspace. */
@@ -4945,7 +4945,7 @@ export interface components {
              */
             scimType?: string;
             /**
-             * @description What is wrong, in one sentence.
+             * @description The fault, in one sentence.
              * @example User not found
              */
             detail: string;
@@ -4993,16 +4993,16 @@ export interface components {
                 value?: string;
                 /** @description The address to show. */
                 display?: string;
-                /** @description What the address is for, such as work or home. */
+                /** @description The kind of address, such as work or home. */
                 type?: string;
                 /** @description Whether it is the preferred one. */
                 primary?: boolean;
             }[];
             /** @description The user's department. */
             department?: string;
-            /** @description What the user may do. */
+            /** @description The user's permissions. */
             permissions?: {
-                /** @description What the user may do in the company. */
+                /** @description The user's permissions in the company. */
                 companyPermissions?: string[];
                 /** @description Workspaces that the user may enter. */
                 appGroup?: {
@@ -5010,7 +5010,7 @@ export interface components {
                     appGroupId?: string;
                     /** @description The workspace's name. */
                     appGroupName?: string;
-                    /** @description What the user may do in the workspace. */
+                    /** @description The user's permissions in the workspace. */
                     appGroupPermissions?: string[];
                     /** @description Teams of the workspace. */
                     team?: {
@@ -5018,7 +5018,7 @@ export interface components {
                         teamId?: string;
                         /** @description The team's name. */
                         teamName?: string;
-                        /** @description What the user may do in the team. */
+                        /** @description The user's permissions in the team. */
                         teamPermissions?: string[];
                     }[];
                     /** @description Permission sets of the user in the workspace. */
@@ -5050,16 +5050,16 @@ export interface components {
             };
             /** @description Whether the person may do everything. */
             administrator: boolean;
-            /** @description What is allowed. */
+            /** @description The allowed values. */
             permissions: {
-                /** @description What the person may do for the company. */
+                /** @description The person's permissions in the company. */
                 company: ("admin" | "manage_company_settings" | "add_remove_app_groups")[];
                 /** @description By the name of the workspace; admin comes with everything that it includes. */
                 workspaces: {
                     [key: string]: ("admin" | "basic_access" | "approve_deny_campaigns" | "send_campaigns_canvases" | "publish_cards" | "edit_segments" | "export_user_data" | "view_user_profile" | "manage_dashboard_users" | "manage_media_library" | "view_pii" | "view_usage_data" | "import_update_user_data" | "view_billing_details" | "dev_console" | "launch_content_blocks" | "manage_external_integrations" | "manage_apps" | "manage_teams" | "manage_events_attributes_purchases" | "manage_tags" | "manage_email_settings" | "manage_subscription_groups" | "manage_approval_settings" | "manage_catalogs_dashboard_permission")[];
                 };
             };
-            /** @description The workspaces in which the person may do anything. */
+            /** @description The workspaces in which the person has any permission. */
             workspaces: string[];
             /**
              * @description For the header X-CSRF-Token of requests that change something.
@@ -5095,7 +5095,7 @@ export interface components {
             /** @description What is wrong. */
             errors: {
                 /**
-                 * @description What is wrong, in one sentence.
+                 * @description The fault, in one sentence.
                  * @example The provided locale code does not exist.
                  */
                 message: string;
@@ -5233,7 +5233,7 @@ export interface components {
                 "purchases.product_list"?: components["schemas"]["RateLimit"];
                 "changes.get"?: components["schemas"]["RateLimit"];
             };
-            /** @description Whether a merged external_id leads to the kept profile. false by default. */
+            /** @description Whether a merged external_id still identifies the kept profile. false by default. */
             redirect_merged_ids?: boolean;
             /**
              * @description How the default preference pages present the workspace.
@@ -5252,7 +5252,7 @@ export interface components {
                  */
                 logo_url?: string;
                 /**
-                 * @description Of buttons and switches: #3453d1.
+                 * @description The color of buttons and switches: #3453d1.
                  * @example #3453d1
                  */
                 color?: string;
@@ -5263,7 +5263,7 @@ export interface components {
                 color_dark?: string;
             };
             /**
-             * @description Where exports of segments are written. Without one they are links to download.
+             * @description The bucket for exports of segments. Without one they are links to download.
              * @example {
              *       "connection": "exports",
              *       "url": "s3://bucket/exports/"
@@ -5282,7 +5282,7 @@ export interface components {
                 url?: string;
             };
             /**
-             * @description Hosts from which preference pages load pictures and fonts, over https, beside the host of the brand's logo; * for any. None by default: an address of a picture can tell its host what a page knows of its reader.
+             * @description Hosts from which preference pages load pictures and fonts, over https, beside the host of the brand's logo; * for any. None by default: the address of a picture can tell its host what a page shows about its reader.
              * @example [
              *       "cdn.acme.example",
              *       "*.images.example"
@@ -5335,7 +5335,7 @@ export interface operations {
                          */
                         version: string;
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -5366,7 +5366,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -5423,7 +5423,7 @@ export interface operations {
                         /** @description How many purchases were recorded; present where `purchases` was sent. */
                         purchases_processed?: number;
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -5432,7 +5432,7 @@ export interface operations {
                             /** @description Repeats `message`. */
                             type: string;
                             /**
-                             * @description What the rule says.
+                             * @description The requirement of the rule.
                              * @example no user has this alias
                              */
                             message: string;
@@ -5455,7 +5455,7 @@ export interface operations {
                         /** @description Items that are valid and had no effect, each with the reason. */
                         skipped?: {
                             /**
-                             * @description What the rule says.
+                             * @description The requirement of the rule.
                              * @example no user has this alias
                              */
                             message: string;
@@ -5528,7 +5528,7 @@ export interface operations {
                         /** @description How many purchases were recorded; present where `purchases` was sent. */
                         purchases_processed?: number;
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -5537,7 +5537,7 @@ export interface operations {
                             /** @description Repeats `message`. */
                             type: string;
                             /**
-                             * @description What the rule says.
+                             * @description The requirement of the rule.
                              * @example no user has this alias
                              */
                             message: string;
@@ -5560,7 +5560,7 @@ export interface operations {
                         /** @description Items that are valid and had no effect, each with the reason. */
                         skipped?: {
                             /**
-                             * @description What the rule says.
+                             * @description The requirement of the rule.
                              * @example no user has this alias
                              */
                             message: string;
@@ -5713,7 +5713,7 @@ export interface operations {
                             }[];
                         }[];
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -5722,7 +5722,7 @@ export interface operations {
                             /** @description Repeats `message`. */
                             type: string;
                             /**
-                             * @description What the rule says.
+                             * @description The requirement of the rule.
                              * @example no user has this alias
                              */
                             message: string;
@@ -5745,7 +5745,7 @@ export interface operations {
                         /** @description Items that are valid and had no effect, each with the reason. */
                         skipped?: {
                             /**
-                             * @description What the rule says.
+                             * @description The requirement of the rule.
                              * @example no user has this alias
                              */
                             message: string;
@@ -5789,12 +5789,12 @@ export interface operations {
                     /** @description At most 50 aliases. */
                     user_aliases: components["schemas"]["NewUserAlias"][];
                     /**
-                     * @description Changes nothing and responds with what would happen.
+                     * @description Changes nothing and returns a preview.
                      * @example false
                      */
                     dry_run?: boolean;
                     /**
-                     * @description The `next_cursor` of a dry run whose results did not fit into one response: the next ones.
+                     * @description The `next_cursor` of a dry run whose results did not fit into one response.
                      * @example 12
                      */
                     cursor?: string;
@@ -5819,14 +5819,14 @@ export interface operations {
                         /** @description How many objects were accepted. */
                         aliases_processed: number;
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
                         /** @description Items that are valid and had no effect, each with the reason. */
                         skipped?: components["schemas"]["ItemNote"][];
                         /**
-                         * @description Whether the request only previews what would happen.
+                         * @description Whether the request is only a preview.
                          * @constant
                          */
                         dry_run?: true;
@@ -5837,7 +5837,7 @@ export interface operations {
                             /** @description The item's place in its list, counted from 0. */
                             index: number;
                             /**
-                             * @description What happened to the item.
+                             * @description The outcome for the item.
                              * @enum {string}
                              */
                             outcome: "added" | "created" | "renamed" | "identified" | "merged" | "deleted" | "removed" | "skipped";
@@ -5868,12 +5868,12 @@ export interface operations {
                     /** @description At most 50 renames. */
                     alias_updates: components["schemas"]["AliasUpdate"][];
                     /**
-                     * @description Changes nothing and responds with what would happen.
+                     * @description Changes nothing and returns a preview.
                      * @example false
                      */
                     dry_run?: boolean;
                     /**
-                     * @description The `next_cursor` of a dry run whose results did not fit into one response: the next ones.
+                     * @description The `next_cursor` of a dry run whose results did not fit into one response.
                      * @example 12
                      */
                     cursor?: string;
@@ -5898,14 +5898,14 @@ export interface operations {
                         /** @description How many objects were accepted. */
                         aliases_processed: number;
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
                         /** @description Items that are valid and had no effect, each with the reason. */
                         skipped?: components["schemas"]["ItemNote"][];
                         /**
-                         * @description Whether the request only previews what would happen.
+                         * @description Whether the request is only a preview.
                          * @constant
                          */
                         dry_run?: true;
@@ -5916,7 +5916,7 @@ export interface operations {
                             /** @description The item's place in its list, counted from 0. */
                             index: number;
                             /**
-                             * @description What happened to the item.
+                             * @description The outcome for the item.
                              * @enum {string}
                              */
                             outcome: "added" | "created" | "renamed" | "identified" | "merged" | "deleted" | "removed" | "skipped";
@@ -5978,7 +5978,7 @@ export interface operations {
                         /** @description Why an item had no effect. */
                         rename_errors: components["schemas"]["ItemNote"][];
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -6037,7 +6037,7 @@ export interface operations {
                         /** @description Why an item had no effect. */
                         removal_errors: components["schemas"]["ItemNote"][];
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -6074,12 +6074,12 @@ export interface operations {
                      */
                     merge_behavior?: "none" | "merge";
                     /**
-                     * @description Changes nothing and responds with what would happen.
+                     * @description Changes nothing and returns a preview.
                      * @example false
                      */
                     dry_run?: boolean;
                     /**
-                     * @description The `next_cursor` of a dry run whose results did not fit into one response: the next ones.
+                     * @description The `next_cursor` of a dry run whose results did not fit into one response.
                      * @example 12
                      */
                     cursor?: string;
@@ -6104,14 +6104,14 @@ export interface operations {
                         /** @description How many objects were accepted. */
                         aliases_processed: number;
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
                         /** @description Items that are valid and had no effect, each with the reason. */
                         skipped?: components["schemas"]["ItemNote"][];
                         /**
-                         * @description Whether the request only previews what would happen.
+                         * @description Whether the request is only a preview.
                          * @constant
                          */
                         dry_run?: true;
@@ -6122,7 +6122,7 @@ export interface operations {
                             /** @description The item's place in its list, counted from 0. */
                             index: number;
                             /**
-                             * @description What happened to the item.
+                             * @description The outcome for the item.
                              * @enum {string}
                              */
                             outcome: "added" | "created" | "renamed" | "identified" | "merged" | "deleted" | "removed" | "skipped";
@@ -6153,12 +6153,12 @@ export interface operations {
                     /** @description At most 50 merges, done in order. */
                     merge_updates?: components["schemas"]["MergeUpdate"][];
                     /**
-                     * @description Changes nothing and responds with what would happen.
+                     * @description Changes nothing and returns a preview.
                      * @example false
                      */
                     dry_run?: boolean;
                     /**
-                     * @description The `next_cursor` of a dry run whose results did not fit into one response: the next ones.
+                     * @description The `next_cursor` of a dry run whose results did not fit into one response.
                      * @example 12
                      */
                     cursor?: string;
@@ -6180,14 +6180,14 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
                         /** @description Items that are valid and had no effect, each with the reason. */
                         skipped?: components["schemas"]["ItemNote"][];
                         /**
-                         * @description Whether the request only previews what would happen.
+                         * @description Whether the request is only a preview.
                          * @constant
                          */
                         dry_run?: true;
@@ -6198,7 +6198,7 @@ export interface operations {
                             /** @description The item's place in its list, counted from 0. */
                             index: number;
                             /**
-                             * @description What happened to the item.
+                             * @description The outcome for the item.
                              * @enum {string}
                              */
                             outcome: "added" | "created" | "renamed" | "identified" | "merged" | "deleted" | "removed" | "skipped";
@@ -6239,12 +6239,12 @@ export interface operations {
                     /** @description At most 50 phone numbers. One kind of identifier per request. */
                     phone_numbers?: components["schemas"]["PhoneSelector"][];
                     /**
-                     * @description Changes nothing and responds with what would happen.
+                     * @description Changes nothing and returns a preview.
                      * @example false
                      */
                     dry_run?: boolean;
                     /**
-                     * @description The `next_cursor` of a dry run whose results did not fit into one response: the next ones.
+                     * @description The `next_cursor` of a dry run whose results did not fit into one response.
                      * @example 12
                      */
                     cursor?: string;
@@ -6269,14 +6269,14 @@ export interface operations {
                         /** @description How many identifiers were accepted, whether found or not. */
                         deleted: number;
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
                         /** @description Items that are valid and had no effect, each with the reason. */
                         skipped?: components["schemas"]["ItemNote"][];
                         /**
-                         * @description Whether the request only previews what would happen.
+                         * @description Whether the request is only a preview.
                          * @constant
                          */
                         dry_run?: true;
@@ -6287,7 +6287,7 @@ export interface operations {
                             /** @description The item's place in its list, counted from 0. */
                             index: number;
                             /**
-                             * @description What happened to the item.
+                             * @description The outcome for the item.
                              * @enum {string}
                              */
                             outcome: "added" | "created" | "renamed" | "identified" | "merged" | "deleted" | "removed" | "skipped";
@@ -6303,7 +6303,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Kept, merged or deleted.
+                 * @description Users that were kept, merged or deleted.
                  * @example 019a8b54-7c1e-7a5b-9f0e-3d2c1b0a9f8e
                  */
                 platform_id?: string;
@@ -6383,7 +6383,7 @@ export interface operations {
                             platform_id: string;
                             /** @description The profile that was merged away; null for other actions. */
                             merged_platform_id: string | null;
-                            /** @description What became of each field. */
+                            /** @description The outcome for each field. */
                             effects: {
                                 /** @description The field. */
                                 field: string;
@@ -6399,7 +6399,7 @@ export interface operations {
                         /** @description The `cursor` of the next page; absent on the last. */
                         next_cursor?: string;
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -6470,7 +6470,7 @@ export interface operations {
                         /** @description How many were imported. */
                         imported: number;
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -6532,7 +6532,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description What kind of thing it is about.
+                         * @description The kind of thing it is about.
                          * @enum {string}
                          */
                         kind: "users" | "events" | "purchases" | "subscriptions";
@@ -6562,12 +6562,12 @@ export interface operations {
                                 outcome: "rejected" | "skipped" | "partial";
                                 /** @description A stable name of the rule. */
                                 code: string;
-                                /** @description `success`, or what is wrong. */
+                                /** @description `success`, or the fault. */
                                 message: string;
                             }[];
                         };
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -6610,7 +6610,7 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description What kind of thing it is about.
+                     * @description The kind of thing it is about.
                      * @enum {string}
                      */
                     kind: "users" | "events" | "purchases" | "subscriptions";
@@ -6667,13 +6667,13 @@ export interface operations {
                             outcome: "rejected" | "skipped" | "partial";
                             /** @description A stable name of the rule. */
                             code: string;
-                            /** @description `success`, or what is wrong. */
+                            /** @description `success`, or the fault. */
                             message: string;
                         }[];
                         /** @description Whether the batch was already committed. */
                         repeated: boolean;
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -6715,7 +6715,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -6799,7 +6799,7 @@ export interface operations {
                         /** @description Identifiers of the request that name no user. */
                         invalid_user_ids?: unknown[];
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -6837,7 +6837,7 @@ export interface operations {
                  */
                 name: string;
                 /**
-                 * @description What kind of thing it is about.
+                 * @description The kind of thing it is about.
                  * @example users
                  */
                 kind: "users" | "events" | "purchases" | "subscriptions";
@@ -6865,7 +6865,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description A prefix of an external_id, alias name, email address or phone number. Without it all users are listed.
+                 * @description A prefix of an external_id, alias name, email address or phone number. Without it the list has all users.
                  * @example text
                  */
                 query?: string;
@@ -6982,7 +6982,7 @@ export interface operations {
                         /** @description The `cursor` of the next page; absent on the last. */
                         next_cursor?: string;
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -7062,7 +7062,7 @@ export interface operations {
                         };
                         /** @description When it last changed. */
                         updated_at: string;
-                        /** @description Merged users and renamed external ids that lead to this user. */
+                        /** @description Merged users and renamed external ids that identify this user. */
                         redirects: {
                             /** @description The id that Rapport gave the profile. */
                             platform_id: string | null;
@@ -7111,7 +7111,7 @@ export interface operations {
                             messages: number;
                         };
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -7134,7 +7134,7 @@ export interface operations {
                         /** @description The platform_id of the kept user. */
                         merged_into: string;
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -7201,7 +7201,7 @@ export interface operations {
                             id: string;
                             /** @description When it happened. */
                             at: string;
-                            /** @description What the audit records: names and counts, no values. */
+                            /** @description The audited part: names and counts, no values. */
                             effects: {
                                 /** @description The field. */
                                 field: string;
@@ -7215,7 +7215,7 @@ export interface operations {
                             }[];
                         };
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -7269,7 +7269,7 @@ export interface operations {
                         /** @description The id that Rapport gave the profile. */
                         platform_id: string;
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -7282,14 +7282,14 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description What kind of thing it is about.
+                 * @description The kind of thing it is about.
                  * @example [
                  *       "event"
                  *     ]
                  */
                 kind?: ("event" | "purchase" | "message" | "subscription" | "identity" | "attributes")[];
                 /**
-                 * @description Only events of this name.
+                 * @description Only events with this name.
                  * @example text
                  */
                 event?: string;
@@ -7360,7 +7360,7 @@ export interface operations {
                         /** @description The entries, newest first. */
                         entries: ({
                             /**
-                             * @description What kind of thing it is about.
+                             * @description The kind of thing it is about.
                              * @constant
                              */
                             kind: "event";
@@ -7378,7 +7378,7 @@ export interface operations {
                             } | null;
                         } | {
                             /**
-                             * @description What kind of thing it is about.
+                             * @description The kind of thing it is about.
                              * @constant
                              */
                             kind: "purchase";
@@ -7402,7 +7402,7 @@ export interface operations {
                             } | null;
                         } | {
                             /**
-                             * @description What kind of thing it is about.
+                             * @description The kind of thing it is about.
                              * @constant
                              */
                             kind: "message";
@@ -7412,13 +7412,13 @@ export interface operations {
                             id: string;
                             /** @description The channel. */
                             channel: string;
-                            /** @description What is known about it. */
+                            /** @description The stored data about it. */
                             details: {
                                 [key: string]: unknown;
                             };
                         } | {
                             /**
-                             * @description What kind of thing it is about.
+                             * @description The kind of thing it is about.
                              * @constant
                              */
                             kind: "subscription";
@@ -7443,7 +7443,7 @@ export interface operations {
                             request_id: string;
                         } | {
                             /**
-                             * @description What kind of thing it is about.
+                             * @description The kind of thing it is about.
                              * @constant
                              */
                             kind: "identity";
@@ -7466,7 +7466,7 @@ export interface operations {
                             platform_id: string;
                             /** @description The profile that was merged away; null for other actions. */
                             merged_platform_id: string | null;
-                            /** @description What became of each field. */
+                            /** @description The outcome for each field. */
                             effects: {
                                 /** @description The field. */
                                 field: string;
@@ -7480,7 +7480,7 @@ export interface operations {
                             }[];
                         } | {
                             /**
-                             * @description What kind of thing it is about.
+                             * @description The kind of thing it is about.
                              * @constant
                              */
                             kind: "attributes";
@@ -7501,14 +7501,14 @@ export interface operations {
                             };
                         })[];
                         /**
-                         * @description From when on the page has every change of attributes, in ISO 8601; null if the change feed is off or has none.
+                         * @description The time from which the page has every change of attributes, in ISO 8601; null if the change feed is off or has none.
                          * @example 2026-01-31T12:00:00.000Z
                          */
                         attributes_since: string | null;
                         /** @description The `cursor` of the next page; absent on the last. */
                         next_cursor?: string;
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -7531,7 +7531,7 @@ export interface operations {
                         /** @description The platform_id of the kept user. */
                         merged_into: string;
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -7602,7 +7602,7 @@ export interface operations {
                     "application/json": {
                         /** @description false after a dry run. */
                         merged: boolean;
-                        /** @description What became of each field. */
+                        /** @description The outcome for each field. */
                         effects: {
                             /** @description The field. */
                             field: string;
@@ -7617,11 +7617,11 @@ export interface operations {
                             kept: unknown;
                             /** @description The user that is merged away. */
                             merged: unknown;
-                            /** @description What the merge does, or would do. */
+                            /** @description The effects of the merge or of its preview. */
                             result: unknown;
                         }[];
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -7687,7 +7687,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -7746,7 +7746,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -7797,7 +7797,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -7864,7 +7864,7 @@ export interface operations {
                             [key: string]: "Subscribed" | "Unsubscribed" | "Unknown";
                         };
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -7971,7 +7971,7 @@ export interface operations {
                         /** @description How many there are in all. */
                         total_count: number;
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -7984,7 +7984,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The first day of the period, as YYYY-MM-DD. It begins at midnight UTC. Of a date-time the day counts.
+                 * @description The first day of the period, as YYYY-MM-DD. It begins at midnight UTC. Only the day of a date-time counts.
                  * @example text
                  */
                 start_date?: string;
@@ -8051,7 +8051,7 @@ export interface operations {
                             /** @description When the address unsubscribed. */
                             unsubscribed_at: string;
                         }[];
-                        /** @description What the list covers; `until` is not included. Absent where addresses are looked up. */
+                        /** @description What the list contains; `until` is not included. Absent where addresses are looked up. */
                         period?: {
                             /**
                              * @description Included, in ISO 8601.
@@ -8065,7 +8065,7 @@ export interface operations {
                             until: string;
                         };
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -8078,7 +8078,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The first day of the period, as YYYY-MM-DD. It begins at midnight UTC. Of a date-time the day counts.
+                 * @description The first day of the period, as YYYY-MM-DD. It begins at midnight UTC. Only the day of a date-time counts.
                  * @example text
                  */
                 start_date?: string;
@@ -8140,7 +8140,7 @@ export interface operations {
                             /** @description When the address hard bounced. */
                             hard_bounced_at: string;
                         }[];
-                        /** @description What the list covers; `until` is not included. Absent where addresses are looked up. */
+                        /** @description What the list contains; `until` is not included. Absent where addresses are looked up. */
                         period?: {
                             /**
                              * @description Included, in ISO 8601.
@@ -8154,7 +8154,7 @@ export interface operations {
                             until: string;
                         };
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -8203,7 +8203,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -8252,7 +8252,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -8368,7 +8368,7 @@ export interface operations {
                         /** @description The `cursor` of the next page; absent on the last. */
                         next_cursor?: string;
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -8413,7 +8413,7 @@ export interface operations {
                         /** @description Whether there was a state. */
                         erased: boolean;
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -8455,7 +8455,7 @@ export interface operations {
                         /** @description The names. */
                         events: string[];
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -8523,7 +8523,7 @@ export interface operations {
                             tag_names: string[];
                         }[];
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -8582,7 +8582,7 @@ export interface operations {
                              */
                             data_type: ("string" | "number" | "boolean" | "time" | "array" | "object" | "object_array") | null;
                             /**
-                             * @description Of a list, how many values it may have; otherwise null.
+                             * @description For a list, how many values it may have; otherwise null.
                              * @example null
                              */
                             array_length: number | null;
@@ -8600,7 +8600,7 @@ export interface operations {
                             tag_names: string[];
                         }[];
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -8642,7 +8642,7 @@ export interface operations {
                         /** @description The ids. */
                         products: string[];
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -8741,7 +8741,7 @@ export interface operations {
                              * @example 2026-01-31T12:00:00.000Z
                              */
                             last_seen: string | null;
-                            /** @description Of an attribute, the most frequent first; otherwise empty. */
+                            /** @description For an attribute, the most frequent type first; otherwise empty. */
                             types: {
                                 /**
                                  * @description A type of values.
@@ -8767,7 +8767,7 @@ export interface operations {
                         /** @description The `cursor` of the next page; absent on the last. */
                         next_cursor?: string;
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -8780,7 +8780,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description That of the page before, or `beginning`. Without it: from now on.
+                 * @description That of the page before, or `beginning`. Without it: only changes from now on.
                  * @example beginning
                  */
                 cursor?: string;
@@ -8795,7 +8795,7 @@ export interface operations {
                  */
                 types?: string;
                 /**
-                 * @description Only what concerns this user, by platform_id.
+                 * @description Only changes of the user with this platform_id.
                  * @example 3b1f4c1e-7d0a-4a53-9a53-0d5f0a3f7c11
                  */
                 user?: string;
@@ -8855,10 +8855,10 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
-                        /** @description In the order in which they were committed, for each user. */
+                        /** @description In commit order for each user. */
                         changes: components["schemas"]["Change"][];
                         /**
-                         * @description From where to read on. It is opaque, and works for as long as changes are kept.
+                         * @description Where to continue. It is opaque, and works for as long as changes are kept.
                          * @example c1.1.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0
                          */
                         cursor: string;
@@ -8873,7 +8873,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description That of the page before, or `beginning`. Without it: from now on.
+                 * @description That of the page before, or `beginning`. Without it: only changes from now on.
                  * @example beginning
                  */
                 cursor?: string;
@@ -8888,7 +8888,7 @@ export interface operations {
                  */
                 types?: string;
                 /**
-                 * @description Only what concerns this user, by platform_id.
+                 * @description Only changes of the user with this platform_id.
                  * @example 3b1f4c1e-7d0a-4a53-9a53-0d5f0a3f7c11
                  */
                 user?: string;
@@ -8942,10 +8942,10 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
-                        /** @description In the order in which they were committed, for each user. */
+                        /** @description In commit order for each user. */
                         changes: components["schemas"]["Change"][];
                         /**
-                         * @description From where to read on. It is opaque, and works for as long as changes are kept.
+                         * @description Where to continue. It is opaque, and works for as long as changes are kept.
                          * @example c1.1.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0
                          */
                         cursor: string;
@@ -8996,7 +8996,7 @@ export interface operations {
                     segment_id?: string;
                     /** @description Counts all users. Default: false. */
                     exact?: boolean;
-                    /** @description With `exact`: for how many seconds the request counts before a job continues. Default: 5. */
+                    /** @description With `exact`: how many seconds the request counts before a job continues. Default: 5. */
                     wait_s?: number;
                     /** @description Estimates each part of the filter too. Default: false. */
                     parts?: boolean;
@@ -9057,9 +9057,9 @@ export interface operations {
                         total: number;
                         /** @description Users who meet the filter. */
                         matching: number;
-                        /** @description With 95 % certainty at least this many meet it. */
+                        /** @description With 95 % certainty at least this many users meet it. */
                         low: number;
-                        /** @description With 95 % certainty at most this many meet it. */
+                        /** @description With 95 % certainty at most this many users meet it. */
                         high: number;
                         /** @description Whether all users were counted. */
                         exact: boolean;
@@ -9074,18 +9074,18 @@ export interface operations {
                             alone: {
                                 /** @description Users who meet the filter. */
                                 matching: number;
-                                /** @description With 95 % certainty at least this many meet it. */
+                                /** @description With 95 % certainty at least this many users meet it. */
                                 low: number;
-                                /** @description With 95 % certainty at most this many meet it. */
+                                /** @description With 95 % certainty at most this many users meet it. */
                                 high: number;
                             };
                             /** @description Users who meet this part and those before it; in `any`, one of them. */
                             together: {
                                 /** @description Users who meet the filter. */
                                 matching: number;
-                                /** @description With 95 % certainty at least this many meet it. */
+                                /** @description With 95 % certainty at least this many users meet it. */
                                 low: number;
-                                /** @description With 95 % certainty at most this many meet it. */
+                                /** @description With 95 % certainty at most this many users meet it. */
                                 high: number;
                             };
                         }[];
@@ -9108,9 +9108,9 @@ export interface operations {
                             name: string;
                             /** @description Users who meet the filter. */
                             matching: number;
-                            /** @description With 95 % certainty at least this many meet it. */
+                            /** @description With 95 % certainty at least this many users meet it. */
                             low: number;
-                            /** @description With 95 % certainty at most this many meet it. */
+                            /** @description With 95 % certainty at most this many users meet it. */
                             high: number;
                         }[];
                         /** @description Present if the filter reads events or purchases that retention deletes: from when on they are kept. */
@@ -9132,7 +9132,7 @@ export interface operations {
                          */
                         description: string;
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -9186,7 +9186,7 @@ export interface operations {
                          */
                         finished_at: string | null;
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -9199,7 +9199,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Only those of this segment.
+                 * @description Only counts of this segment.
                  * @example 3b1f4c1e-7d0a-4a53-9a53-0d5f0a3f7c11
                  */
                 segment_id?: string;
@@ -9272,12 +9272,12 @@ export interface operations {
                              */
                             finished_at: string | null;
                             /**
-                             * @description The segment that was counted; null for a filter of its own.
+                             * @description The segment that was counted; null for an inline filter.
                              * @example 3b1f4c1e-7d0a-4a53-9a53-0d5f0a3f7c11
                              */
                             segment_id: string | null;
                             /**
-                             * @description The filter as a sentence; null if what it names is gone.
+                             * @description The filter as a sentence; null if something it names no longer exists.
                              * @example Users who match: did signed_up at least 1 time in the last 30 days.
                              */
                             description: string | null;
@@ -9288,7 +9288,7 @@ export interface operations {
                             before: number | null;
                         }[];
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -9364,7 +9364,7 @@ export interface operations {
                          */
                         finished_at: string | null;
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -9440,7 +9440,7 @@ export interface operations {
                          */
                         finished_at: string | null;
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -9526,7 +9526,7 @@ export interface operations {
                          */
                         cursor: string | null;
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -9604,7 +9604,7 @@ export interface operations {
                     "application/json": {
                         /** @description Whether the user meets the filter. */
                         is_member: boolean;
-                        /** @description Every condition of the filter, with those of the segments that it names. */
+                        /** @description Every condition of the filter, including those of the segments that it names. */
                         conditions: {
                             /**
                              * @description One condition of the filter, in words.
@@ -9615,7 +9615,7 @@ export interface operations {
                             holds: boolean;
                         }[];
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -9698,7 +9698,7 @@ export interface operations {
                             } | null;
                         }[];
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -9750,7 +9750,7 @@ export interface operations {
                          */
                         counted_at: string;
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -9817,7 +9817,7 @@ export interface operations {
                             description: string;
                         }[];
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -9877,7 +9877,7 @@ export interface operations {
                          */
                         values: (string | number | boolean)[];
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -9940,7 +9940,7 @@ export interface operations {
                             tags: string[];
                         }[];
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -9999,7 +9999,7 @@ export interface operations {
                          */
                         description: string;
                         /**
-                         * @description What a person wrote.
+                         * @description A name in the words of its author.
                          * @example Everyone we can mail.
                          */
                         text_description: string;
@@ -10008,7 +10008,7 @@ export interface operations {
                         /** @description Always empty: nothing in a workspace belongs to a team. */
                         teams: string[];
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -10071,7 +10071,7 @@ export interface operations {
                             size: number;
                         }[];
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -10095,7 +10095,7 @@ export interface operations {
                     /** @description The fields of each user; `custom_attributes` are exported as a whole. */
                     fields_to_export: ("platform_id" | "braze_id" | "external_id" | "user_aliases" | "created_at" | "random_bucket" | "first_name" | "last_name" | "email" | "phone" | "dob" | "gender" | "home_city" | "country" | "language" | "time_zone" | "last_coordinates" | "email_subscribe" | "push_subscribe" | "image_url" | "facebook" | "twitter" | "date_of_first_session" | "date_of_last_session" | "marked_email_as_spam_at" | "email_open_tracking_disabled" | "email_click_tracking_disabled" | "push_tokens" | "custom_attributes" | "custom_events" | "purchases" | "total_revenue" | "revenue_by_currency" | "subscription_groups" | "apps" | "devices" | "campaigns_received" | "canvases_received" | "cards_clicked" | "engagement_times" | "merged_ids" | "message_history" | "recent_activity" | "attributed_campaign" | "attributed_source" | "attributed_adgroup" | "attributed_ad" | "push_opted_in_at" | "uninstalled_at")[];
                     /**
-                     * @description Gets a POST with `success`, and a `url` of its own once the link opens or the number of `files` in the bucket.
+                     * @description Gets a POST with `success`, and its own `url` once the link opens or the number of `files` in the bucket.
                      * @example https://hooks.example/exports
                      */
                     callback_endpoint?: string;
@@ -10133,7 +10133,7 @@ export interface operations {
                          */
                         url?: string;
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -10250,7 +10250,7 @@ export interface operations {
                              */
                             outcome: "delivered" | "failed" | "refused" | "gone" | "missed";
                             /**
-                             * @description Of the response; null without one.
+                             * @description The status of the response; null without a response.
                              * @example 204
                              */
                             status: number | null;
@@ -10278,7 +10278,7 @@ export interface operations {
                             next_attempt_at: string | null;
                         }[];
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -10368,7 +10368,7 @@ export interface operations {
                         /** @description The `cursor` of the next page; absent on the last. */
                         next_cursor?: string;
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -10415,7 +10415,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -10468,7 +10468,7 @@ export interface operations {
                          */
                         outcome: "delivered" | "failed" | "refused" | "gone" | "missed";
                         /**
-                         * @description Of the response; null without one.
+                         * @description The status of the response; null without a response.
                          * @example 204
                          */
                         status: number | null;
@@ -10490,7 +10490,7 @@ export interface operations {
                          */
                         duration_ms: number;
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -10554,7 +10554,7 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
-                        /** @description What became of the dead letter; null for a replay from a place. */
+                        /** @description The outcome for the dead letter; null for a replay from a position. */
                         attempt: {
                             /**
                              * @description delivered; failed: it is tried again; refused: a 4xx, so the batch is split; gone: a 410; missed: the feed kept the changes no longer.
@@ -10562,7 +10562,7 @@ export interface operations {
                              */
                             outcome: "delivered" | "failed" | "refused" | "gone" | "missed";
                             /**
-                             * @description Of the response; null without one.
+                             * @description The status of the response; null without a response.
                              * @example 204
                              */
                             status: number | null;
@@ -10585,7 +10585,7 @@ export interface operations {
                             duration_ms: number;
                         } | null;
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -10654,7 +10654,7 @@ export interface operations {
                          */
                         previous_secret_until: string;
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -10725,7 +10725,7 @@ export interface operations {
                             /** @description The last processed UPDATED_AT. */
                             last_updated_at: string | null;
                             /**
-                             * @description What it reads from.
+                             * @description The source that it reads.
                              * @example postgres
                              */
                             warehouse_type: string;
@@ -10737,7 +10737,7 @@ export interface operations {
                             next_scheduled_run: string | null;
                         }[];
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -10805,7 +10805,7 @@ export interface operations {
                             rows_failed_with_errors: number;
                         }[];
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -10848,7 +10848,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -10928,7 +10928,7 @@ export interface operations {
                         /** @description The `cursor` of the next page; absent on the last. */
                         next_cursor?: string;
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -10973,7 +10973,7 @@ export interface operations {
                         /** @description The run. */
                         run_id: string;
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -11045,7 +11045,7 @@ export interface operations {
                              * @enum {string}
                              */
                             job_status: "running" | "success" | "partial" | "error" | "config_error";
-                            /** @description `success`, or what is wrong. */
+                            /** @description `success`, or the fault. */
                             message: string | null;
                             /** @description When the sync began. */
                             sync_start_time: string;
@@ -11070,13 +11070,13 @@ export interface operations {
                             /** @description Rows that were rejected. */
                             rows_failed_with_errors: number;
                             /**
-                             * @description What the warehouse says that it has scanned; null where it does not say.
+                             * @description How much the warehouse says that it has scanned; null if it does not say.
                              * @example 10485760
                              */
                             bytes_scanned: number | null;
                         }[];
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -11145,7 +11145,7 @@ export interface operations {
                              * @enum {string}
                              */
                             job_status: "running" | "success" | "partial" | "error" | "config_error";
-                            /** @description `success`, or what is wrong. */
+                            /** @description `success`, or the fault. */
                             message: string | null;
                             /** @description When the sync began. */
                             sync_start_time: string;
@@ -11170,13 +11170,13 @@ export interface operations {
                             /** @description Rows that were rejected. */
                             rows_failed_with_errors: number;
                             /**
-                             * @description What the warehouse says that it has scanned; null where it does not say.
+                             * @description How much the warehouse says that it has scanned; null if it does not say.
                              * @example 10485760
                              */
                             bytes_scanned: number | null;
                         };
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -11243,7 +11243,7 @@ export interface operations {
                         /** @description The entries. */
                         results: {
                             /**
-                             * @description What happened to the item.
+                             * @description The outcome for the item.
                              * @enum {string}
                              */
                             outcome: "failed" | "skipped" | "waiting";
@@ -11257,11 +11257,11 @@ export interface operations {
                             field: string | null;
                             /** @description A stable name of the rule. */
                             code: string;
-                            /** @description `success`, or what is wrong. */
+                            /** @description `success`, or the fault. */
                             message: string;
                         }[];
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -11354,7 +11354,7 @@ export interface operations {
                             declared: boolean;
                         }[];
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -11445,7 +11445,7 @@ export interface operations {
                         /** @description Whether a manifest declared it. */
                         declared: boolean;
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -11496,7 +11496,7 @@ export interface operations {
                     /** @description The name. */
                     name: string;
                     /**
-                     * @description What each row is.
+                     * @description The kind of each row.
                      * @enum {string}
                      */
                     type: "attributes" | "events" | "purchases" | "delete";
@@ -11516,7 +11516,7 @@ export interface operations {
                         /** @description The delay between attempts. */
                         delay_seconds?: number;
                     };
-                    /** @description Where its rows are read from: a connection of the company, or everything inline, with credentials from the environment. */
+                    /** @description The source of its rows: a connection of the company, or everything inline, with credentials from the environment. */
                     warehouse?: {
                         /**
                          * @description What kind it is.
@@ -11525,7 +11525,7 @@ export interface operations {
                         type: "postgres";
                         /** @description postgres://user:password@host:port/database */
                         url: string;
-                        /** @description A table or view, such as public.crm_users; quoted where it needs quotes. */
+                        /** @description A table or view, such as public.crm_users; quoted if it needs quotes. */
                         table: string;
                     } | {
                         /**
@@ -11535,7 +11535,7 @@ export interface operations {
                         type: "redshift";
                         /** @description postgres://user:password@host:port/database */
                         url: string;
-                        /** @description A table or view, such as public.crm_users; quoted where it needs quotes. */
+                        /** @description A table or view, such as public.crm_users; quoted if it needs quotes. */
                         table: string;
                     } | {
                         /**
@@ -11572,7 +11572,7 @@ export interface operations {
                          * @example https://proxy.example:8443
                          */
                         endpoint?: string;
-                        /** @description A table or view, such as crm.public.users; quoted where it needs quotes. */
+                        /** @description A table or view, such as crm.public.users; quoted if it needs quotes. */
                         table: string;
                     } | {
                         /**
@@ -11626,7 +11626,7 @@ export interface operations {
                          * @example https://proxy.example:8443
                          */
                         endpoint?: string;
-                        /** @description A table or view, such as main.crm.users; in backticks where it needs them. */
+                        /** @description A table or view, such as main.crm.users; with backticks if it needs them. */
                         table: string;
                     } | {
                         /**
@@ -11649,7 +11649,7 @@ export interface operations {
                          *     -----END CERTIFICATE-----
                          */
                         ca?: string;
-                        /** @description A table or view, such as crm.users; in backticks where it needs them. */
+                        /** @description A table or view, such as crm.users; with backticks if it needs them. */
                         table: string;
                     } | {
                         /**
@@ -11680,7 +11680,7 @@ export interface operations {
                          */
                         region?: string;
                         /**
-                         * @description Of a storage other than Amazon's, such as https://storage.example:9000.
+                         * @description For a storage other than Amazon's, such as https://storage.example:9000.
                          * @example https://storage.example:9000
                          */
                         endpoint?: string;
@@ -11775,7 +11775,7 @@ export interface operations {
                         /** @description Whether a manifest declared it. */
                         declared: boolean;
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -11817,7 +11817,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -11900,7 +11900,7 @@ export interface operations {
                             /** @description The value of `type`. */
                             type: string;
                             /**
-                             * @description What people call it.
+                             * @description The name of the product.
                              * @example PostgreSQL
                              */
                             label: string;
@@ -11920,7 +11920,7 @@ export interface operations {
                                 /** @description Its values, if there are only some. */
                                 options: string[];
                             }[];
-                            /** @description What is read there. */
+                            /** @description What a place means there. */
                             place: {
                                 /** @description The name of the setting. */
                                 name: string;
@@ -11940,7 +11940,7 @@ export interface operations {
                         /** @description Whether the caller may declare a warehouse inline, without a connection. */
                         inline: boolean;
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -12003,7 +12003,7 @@ export interface operations {
                             /** @description The value of `type`. */
                             type: string;
                             /**
-                             * @description What people call it.
+                             * @description The name of the product.
                              * @example PostgreSQL
                              */
                             label: string;
@@ -12023,7 +12023,7 @@ export interface operations {
                                 /** @description Its values, if there are only some. */
                                 options: string[];
                             }[];
-                            /** @description What is read there. */
+                            /** @description What a place means there. */
                             place: {
                                 /** @description The name of the setting. */
                                 name: string;
@@ -12041,7 +12041,7 @@ export interface operations {
                             }[];
                         }[];
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -12111,16 +12111,16 @@ export interface operations {
                         problem: string | null;
                         /** @description The columns of the table, 200 at most. */
                         columns: {
-                            /** @description As it is spelled there. */
+                            /** @description As spelled in the source. */
                             name: string;
                             /**
-                             * @description What it is read as; null if it is ignored.
+                             * @description The field that it is read as; null if it is ignored.
                              * @example PAYLOAD
                              */
                             read_as: string | null;
                         }[];
                         /**
-                         * @description The last processed UPDATED_AT, from which the next sync reads; null from the beginning.
+                         * @description The last processed UPDATED_AT, where the next sync begins; null for the beginning.
                          * @example 2026-01-31T12:00:00.123456Z
                          */
                         from: string | null;
@@ -12144,7 +12144,7 @@ export interface operations {
                             payload_bytes: number;
                             /** @description A stable name of the rule. */
                             code: string | null;
-                            /** @description `success`, or what is wrong. */
+                            /** @description `success`, or the fault. */
                             message: string | null;
                         }[];
                         /**
@@ -12158,7 +12158,7 @@ export interface operations {
                          */
                         rows_in_future: number | null;
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -13075,7 +13075,7 @@ export interface operations {
                         /** @description The `cursor` of the next page; absent on the last. */
                         next_cursor?: string;
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -13179,7 +13179,7 @@ export interface operations {
                     "application/json": {
                         person: components["schemas"]["DashboardUser"];
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -13238,7 +13238,7 @@ export interface operations {
                     "application/json": {
                         person: components["schemas"]["DashboardUser"];
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -13275,7 +13275,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -13379,7 +13379,7 @@ export interface operations {
                     "application/json": {
                         person: components["schemas"]["DashboardUser"];
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -13422,7 +13422,7 @@ export interface operations {
                          */
                         sessions: number;
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -13485,9 +13485,9 @@ export interface operations {
                     "application/json": {
                         /** @description The translations. */
                         translations: {
-                            /** @description In a list of a whole canvas. */
+                            /** @description For the list of a whole canvas. */
                             step_id?: string;
-                            /** @description In a list of a whole campaign or canvas. */
+                            /** @description For the list of a whole campaign or canvas. */
                             message_variation_id?: string;
                             /** @description Strings by the id of their translation tag. */
                             translation_map: {
@@ -13568,7 +13568,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -13641,9 +13641,9 @@ export interface operations {
                     "application/json": {
                         /** @description The translations. */
                         translations: {
-                            /** @description In a list of a whole canvas. */
+                            /** @description For the list of a whole canvas. */
                             step_id?: string;
-                            /** @description In a list of a whole campaign or canvas. */
+                            /** @description For the list of a whole campaign or canvas. */
                             message_variation_id?: string;
                             /** @description Strings by the id of their translation tag. */
                             translation_map: {
@@ -13729,7 +13729,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -13783,7 +13783,7 @@ export interface operations {
                             };
                         };
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -13847,7 +13847,7 @@ export interface operations {
                             };
                         };
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -13916,7 +13916,7 @@ export interface operations {
                             }[];
                         }[];
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -13995,7 +13995,7 @@ export interface operations {
                             }[];
                         }[];
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -14049,7 +14049,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -14091,7 +14091,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -14150,7 +14150,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -14192,7 +14192,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -14291,7 +14291,7 @@ export interface operations {
                         /** @description When it last changed. */
                         updated_at: string;
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -14368,7 +14368,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -14410,7 +14410,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -14473,7 +14473,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -14520,7 +14520,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -14583,7 +14583,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -14665,7 +14665,7 @@ export interface operations {
                         /** @description The ids that fall back to the source. */
                         untranslated: string[];
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -14779,7 +14779,7 @@ export interface operations {
                         /** @description How many there are. */
                         skipped_count?: number;
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -14896,7 +14896,7 @@ export interface operations {
                         /** @description How many there are. */
                         skipped_count?: number;
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -14946,7 +14946,7 @@ export interface operations {
                             updated_at: string;
                         }[];
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -15010,13 +15010,13 @@ export interface operations {
                         updated_at: string;
                         /** @description The title of the pages. */
                         preference_center_title: string;
-                        /** @description The page on which users choose. */
+                        /** @description The page where users choose. */
                         preference_center_page_html: string;
                         /** @description The page after a choice. */
                         confirmation_page_html: string;
                         /** @description A URL to open instead of the confirmation page. */
                         redirect_page_html: string | null;
-                        /** @description What goes into the head of the pages. */
+                        /** @description Elements for the head of the pages. */
                         preference_center_options: {
                             /** @description The content of the viewport meta tag. */
                             "meta-viewport-content": string;
@@ -15035,7 +15035,7 @@ export interface operations {
                             };
                         };
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -15070,24 +15070,24 @@ export interface operations {
                     name?: string;
                     /** @description The title of the pages. */
                     preference_center_title?: string;
-                    /** @description The page on which users choose. */
+                    /** @description The page where users choose. */
                     preference_center_page_html: string;
                     /** @description The page after a choice. */
                     confirmation_page_html: string;
                     /** @description A URL to open instead of the confirmation page. */
                     redirect_page_html?: string | null;
-                    /** @description What goes into the head of the pages. */
+                    /** @description Elements for the head of the pages. */
                     options?: {
                         /** @description Viewport of the pages: only the content value of the viewport meta tag. */
                         "meta-viewport-content"?: string;
                         /** @description The icons of the pages. */
                         "links-tags"?: {
                             /**
-                             * @description What the icon is for.
+                             * @description The purpose of the icon.
                              * @enum {string}
                              */
                             rel: "icon" | "shortcut icon" | "apple-touch-icon" | "mask-icon";
-                            /** @description Where the icon is. */
+                            /** @description The address of the icon. */
                             href: string;
                             /**
                              * @description The icon's media type.
@@ -15096,17 +15096,17 @@ export interface operations {
                             type?: "image/png" | "image/svg" | "image/gif" | "image/x-icon" | "image/svg+xml" | "mask-icon";
                             /** @description Such as 32x32. */
                             sizes?: string;
-                            /** @description Of a mask icon. */
+                            /** @description The color of a mask icon. */
                             color?: string;
                         }[];
                         /** @description The icons of the pages. */
                         "link-tags"?: {
                             /**
-                             * @description What the icon is for.
+                             * @description The purpose of the icon.
                              * @enum {string}
                              */
                             rel: "icon" | "shortcut icon" | "apple-touch-icon" | "mask-icon";
-                            /** @description Where the icon is. */
+                            /** @description The address of the icon. */
                             href: string;
                             /**
                              * @description The icon's media type.
@@ -15115,22 +15115,22 @@ export interface operations {
                             type?: "image/png" | "image/svg" | "image/gif" | "image/x-icon" | "image/svg+xml" | "mask-icon";
                             /** @description Such as 32x32. */
                             sizes?: string;
-                            /** @description Of a mask icon. */
+                            /** @description The color of a mask icon. */
                             color?: string;
                         }[];
                     };
-                    /** @description What goes into the head of the pages. */
+                    /** @description Elements for the head of the pages. */
                     preference_center_options?: {
                         /** @description Viewport of the pages: only the content value of the viewport meta tag. */
                         "meta-viewport-content"?: string;
                         /** @description The icons of the pages. */
                         "links-tags"?: {
                             /**
-                             * @description What the icon is for.
+                             * @description The purpose of the icon.
                              * @enum {string}
                              */
                             rel: "icon" | "shortcut icon" | "apple-touch-icon" | "mask-icon";
-                            /** @description Where the icon is. */
+                            /** @description The address of the icon. */
                             href: string;
                             /**
                              * @description The icon's media type.
@@ -15139,17 +15139,17 @@ export interface operations {
                             type?: "image/png" | "image/svg" | "image/gif" | "image/x-icon" | "image/svg+xml" | "mask-icon";
                             /** @description Such as 32x32. */
                             sizes?: string;
-                            /** @description Of a mask icon. */
+                            /** @description The color of a mask icon. */
                             color?: string;
                         }[];
                         /** @description The icons of the pages. */
                         "link-tags"?: {
                             /**
-                             * @description What the icon is for.
+                             * @description The purpose of the icon.
                              * @enum {string}
                              */
                             rel: "icon" | "shortcut icon" | "apple-touch-icon" | "mask-icon";
-                            /** @description Where the icon is. */
+                            /** @description The address of the icon. */
                             href: string;
                             /**
                              * @description The icon's media type.
@@ -15158,7 +15158,7 @@ export interface operations {
                             type?: "image/png" | "image/svg" | "image/gif" | "image/x-icon" | "image/svg+xml" | "mask-icon";
                             /** @description Such as 32x32. */
                             sizes?: string;
-                            /** @description Of a mask icon. */
+                            /** @description The color of a mask icon. */
                             color?: string;
                         }[];
                     };
@@ -15207,7 +15207,7 @@ export interface operations {
                              * @constant
                              */
                             code: "NO_EFFECT";
-                            /** @description `success`, or what is wrong. */
+                            /** @description `success`, or the fault. */
                             message: string;
                             /** @description The field. */
                             field: string;
@@ -15215,7 +15215,7 @@ export interface operations {
                             line: number;
                         }[];
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -15250,24 +15250,24 @@ export interface operations {
                     name?: string;
                     /** @description The title of the pages. */
                     preference_center_title?: string;
-                    /** @description The page on which users choose. */
+                    /** @description The page where users choose. */
                     preference_center_page_html: string;
                     /** @description The page after a choice. */
                     confirmation_page_html: string;
                     /** @description A URL to open instead of the confirmation page. */
                     redirect_page_html?: string | null;
-                    /** @description What goes into the head of the pages. */
+                    /** @description Elements for the head of the pages. */
                     options?: {
                         /** @description Viewport of the pages: only the content value of the viewport meta tag. */
                         "meta-viewport-content"?: string;
                         /** @description The icons of the pages. */
                         "links-tags"?: {
                             /**
-                             * @description What the icon is for.
+                             * @description The purpose of the icon.
                              * @enum {string}
                              */
                             rel: "icon" | "shortcut icon" | "apple-touch-icon" | "mask-icon";
-                            /** @description Where the icon is. */
+                            /** @description The address of the icon. */
                             href: string;
                             /**
                              * @description The icon's media type.
@@ -15276,17 +15276,17 @@ export interface operations {
                             type?: "image/png" | "image/svg" | "image/gif" | "image/x-icon" | "image/svg+xml" | "mask-icon";
                             /** @description Such as 32x32. */
                             sizes?: string;
-                            /** @description Of a mask icon. */
+                            /** @description The color of a mask icon. */
                             color?: string;
                         }[];
                         /** @description The icons of the pages. */
                         "link-tags"?: {
                             /**
-                             * @description What the icon is for.
+                             * @description The purpose of the icon.
                              * @enum {string}
                              */
                             rel: "icon" | "shortcut icon" | "apple-touch-icon" | "mask-icon";
-                            /** @description Where the icon is. */
+                            /** @description The address of the icon. */
                             href: string;
                             /**
                              * @description The icon's media type.
@@ -15295,22 +15295,22 @@ export interface operations {
                             type?: "image/png" | "image/svg" | "image/gif" | "image/x-icon" | "image/svg+xml" | "mask-icon";
                             /** @description Such as 32x32. */
                             sizes?: string;
-                            /** @description Of a mask icon. */
+                            /** @description The color of a mask icon. */
                             color?: string;
                         }[];
                     };
-                    /** @description What goes into the head of the pages. */
+                    /** @description Elements for the head of the pages. */
                     preference_center_options?: {
                         /** @description Viewport of the pages: only the content value of the viewport meta tag. */
                         "meta-viewport-content"?: string;
                         /** @description The icons of the pages. */
                         "links-tags"?: {
                             /**
-                             * @description What the icon is for.
+                             * @description The purpose of the icon.
                              * @enum {string}
                              */
                             rel: "icon" | "shortcut icon" | "apple-touch-icon" | "mask-icon";
-                            /** @description Where the icon is. */
+                            /** @description The address of the icon. */
                             href: string;
                             /**
                              * @description The icon's media type.
@@ -15319,17 +15319,17 @@ export interface operations {
                             type?: "image/png" | "image/svg" | "image/gif" | "image/x-icon" | "image/svg+xml" | "mask-icon";
                             /** @description Such as 32x32. */
                             sizes?: string;
-                            /** @description Of a mask icon. */
+                            /** @description The color of a mask icon. */
                             color?: string;
                         }[];
                         /** @description The icons of the pages. */
                         "link-tags"?: {
                             /**
-                             * @description What the icon is for.
+                             * @description The purpose of the icon.
                              * @enum {string}
                              */
                             rel: "icon" | "shortcut icon" | "apple-touch-icon" | "mask-icon";
-                            /** @description Where the icon is. */
+                            /** @description The address of the icon. */
                             href: string;
                             /**
                              * @description The icon's media type.
@@ -15338,7 +15338,7 @@ export interface operations {
                             type?: "image/png" | "image/svg" | "image/gif" | "image/x-icon" | "image/svg+xml" | "mask-icon";
                             /** @description Such as 32x32. */
                             sizes?: string;
-                            /** @description Of a mask icon. */
+                            /** @description The color of a mask icon. */
                             color?: string;
                         }[];
                     };
@@ -15387,7 +15387,7 @@ export interface operations {
                              * @constant
                              */
                             code: "NO_EFFECT";
-                            /** @description `success`, or what is wrong. */
+                            /** @description `success`, or the fault. */
                             message: string;
                             /** @description The field. */
                             field: string;
@@ -15395,7 +15395,7 @@ export interface operations {
                             line: number;
                         }[];
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -15424,24 +15424,24 @@ export interface operations {
                     name: string;
                     /** @description The title of the pages. */
                     preference_center_title?: string;
-                    /** @description The page on which users choose. */
+                    /** @description The page where users choose. */
                     preference_center_page_html: string;
                     /** @description The page after a choice. */
                     confirmation_page_html: string;
                     /** @description A URL to open instead of the confirmation page. */
                     redirect_page_html?: string | null;
-                    /** @description What goes into the head of the pages. */
+                    /** @description Elements for the head of the pages. */
                     options?: {
                         /** @description Viewport of the pages: only the content value of the viewport meta tag. */
                         "meta-viewport-content"?: string;
                         /** @description The icons of the pages. */
                         "links-tags"?: {
                             /**
-                             * @description What the icon is for.
+                             * @description The purpose of the icon.
                              * @enum {string}
                              */
                             rel: "icon" | "shortcut icon" | "apple-touch-icon" | "mask-icon";
-                            /** @description Where the icon is. */
+                            /** @description The address of the icon. */
                             href: string;
                             /**
                              * @description The icon's media type.
@@ -15450,17 +15450,17 @@ export interface operations {
                             type?: "image/png" | "image/svg" | "image/gif" | "image/x-icon" | "image/svg+xml" | "mask-icon";
                             /** @description Such as 32x32. */
                             sizes?: string;
-                            /** @description Of a mask icon. */
+                            /** @description The color of a mask icon. */
                             color?: string;
                         }[];
                         /** @description The icons of the pages. */
                         "link-tags"?: {
                             /**
-                             * @description What the icon is for.
+                             * @description The purpose of the icon.
                              * @enum {string}
                              */
                             rel: "icon" | "shortcut icon" | "apple-touch-icon" | "mask-icon";
-                            /** @description Where the icon is. */
+                            /** @description The address of the icon. */
                             href: string;
                             /**
                              * @description The icon's media type.
@@ -15469,22 +15469,22 @@ export interface operations {
                             type?: "image/png" | "image/svg" | "image/gif" | "image/x-icon" | "image/svg+xml" | "mask-icon";
                             /** @description Such as 32x32. */
                             sizes?: string;
-                            /** @description Of a mask icon. */
+                            /** @description The color of a mask icon. */
                             color?: string;
                         }[];
                     };
-                    /** @description What goes into the head of the pages. */
+                    /** @description Elements for the head of the pages. */
                     preference_center_options?: {
                         /** @description Viewport of the pages: only the content value of the viewport meta tag. */
                         "meta-viewport-content"?: string;
                         /** @description The icons of the pages. */
                         "links-tags"?: {
                             /**
-                             * @description What the icon is for.
+                             * @description The purpose of the icon.
                              * @enum {string}
                              */
                             rel: "icon" | "shortcut icon" | "apple-touch-icon" | "mask-icon";
-                            /** @description Where the icon is. */
+                            /** @description The address of the icon. */
                             href: string;
                             /**
                              * @description The icon's media type.
@@ -15493,17 +15493,17 @@ export interface operations {
                             type?: "image/png" | "image/svg" | "image/gif" | "image/x-icon" | "image/svg+xml" | "mask-icon";
                             /** @description Such as 32x32. */
                             sizes?: string;
-                            /** @description Of a mask icon. */
+                            /** @description The color of a mask icon. */
                             color?: string;
                         }[];
                         /** @description The icons of the pages. */
                         "link-tags"?: {
                             /**
-                             * @description What the icon is for.
+                             * @description The purpose of the icon.
                              * @enum {string}
                              */
                             rel: "icon" | "shortcut icon" | "apple-touch-icon" | "mask-icon";
-                            /** @description Where the icon is. */
+                            /** @description The address of the icon. */
                             href: string;
                             /**
                              * @description The icon's media type.
@@ -15512,7 +15512,7 @@ export interface operations {
                             type?: "image/png" | "image/svg" | "image/gif" | "image/x-icon" | "image/svg+xml" | "mask-icon";
                             /** @description Such as 32x32. */
                             sizes?: string;
-                            /** @description Of a mask icon. */
+                            /** @description The color of a mask icon. */
                             color?: string;
                         }[];
                     };
@@ -15564,7 +15564,7 @@ export interface operations {
                              * @constant
                              */
                             code: "NO_EFFECT";
-                            /** @description `success`, or what is wrong. */
+                            /** @description `success`, or the fault. */
                             message: string;
                             /** @description The field. */
                             field: string;
@@ -15572,7 +15572,7 @@ export interface operations {
                             line: number;
                         }[];
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -15617,7 +15617,7 @@ export interface operations {
                         /** @description The address of the user's page. */
                         preference_center_url: string;
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -15660,7 +15660,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -15728,7 +15728,7 @@ export interface operations {
                             updated_at: string;
                         }[];
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -15805,13 +15805,13 @@ export interface operations {
                         created_at: string;
                         /** @description When it last changed. */
                         updated_at: string;
-                        /** @description The page on which users choose; the default page where omitted. */
+                        /** @description The page where users choose; the default page if omitted. */
                         page_html: string;
                         /** @description The page after a choice. */
                         confirmation_html: string;
                         /** @description A URL to open instead of the confirmation page. */
                         redirect_url: string | null;
-                        /** @description What goes into the head of the pages. */
+                        /** @description Elements for the head of the pages. */
                         options: {
                             /** @description The content of the viewport meta tag. */
                             "meta-viewport-content": string;
@@ -15825,7 +15825,7 @@ export interface operations {
                             };
                         };
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -15888,18 +15888,18 @@ export interface operations {
                     confirmation_html?: string;
                     /** @description A URL to open after saving, instead of the confirmation. */
                     redirect_url?: string | null;
-                    /** @description What goes into the head of the pages. */
+                    /** @description Elements for the head of the pages. */
                     options?: {
                         /** @description Viewport of the pages: only the content value of the viewport meta tag. */
                         "meta-viewport-content"?: string;
                         /** @description The icons of the pages. */
                         "links-tags"?: {
                             /**
-                             * @description What the icon is for.
+                             * @description The purpose of the icon.
                              * @enum {string}
                              */
                             rel: "icon" | "shortcut icon" | "apple-touch-icon" | "mask-icon";
-                            /** @description Where the icon is. */
+                            /** @description The address of the icon. */
                             href: string;
                             /**
                              * @description The icon's media type.
@@ -15908,17 +15908,17 @@ export interface operations {
                             type?: "image/png" | "image/svg" | "image/gif" | "image/x-icon" | "image/svg+xml" | "mask-icon";
                             /** @description Such as 32x32. */
                             sizes?: string;
-                            /** @description Of a mask icon. */
+                            /** @description The color of a mask icon. */
                             color?: string;
                         }[];
                         /** @description The icons of the pages. */
                         "link-tags"?: {
                             /**
-                             * @description What the icon is for.
+                             * @description The purpose of the icon.
                              * @enum {string}
                              */
                             rel: "icon" | "shortcut icon" | "apple-touch-icon" | "mask-icon";
-                            /** @description Where the icon is. */
+                            /** @description The address of the icon. */
                             href: string;
                             /**
                              * @description The icon's media type.
@@ -15927,7 +15927,7 @@ export interface operations {
                             type?: "image/png" | "image/svg" | "image/gif" | "image/x-icon" | "image/svg+xml" | "mask-icon";
                             /** @description Such as 32x32. */
                             sizes?: string;
-                            /** @description Of a mask icon. */
+                            /** @description The color of a mask icon. */
                             color?: string;
                         }[];
                     };
@@ -15991,13 +15991,13 @@ export interface operations {
                         created_at: string;
                         /** @description When it last changed. */
                         updated_at: string;
-                        /** @description The page on which users choose; the default page where omitted. */
+                        /** @description The page where users choose; the default page if omitted. */
                         page_html: string;
                         /** @description The page after a choice. */
                         confirmation_html: string;
                         /** @description A URL to open instead of the confirmation page. */
                         redirect_url: string | null;
-                        /** @description What goes into the head of the pages. */
+                        /** @description Elements for the head of the pages. */
                         options: {
                             /** @description The content of the viewport meta tag. */
                             "meta-viewport-content": string;
@@ -16017,7 +16017,7 @@ export interface operations {
                              * @constant
                              */
                             code: "NO_EFFECT";
-                            /** @description `success`, or what is wrong. */
+                            /** @description `success`, or the fault. */
                             message: string;
                             /** @description The field. */
                             field: string;
@@ -16025,7 +16025,7 @@ export interface operations {
                             line: number;
                         }[];
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -16067,7 +16067,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -16080,7 +16080,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The user whose page to show; a sample user by default.
+                 * @description The user whose page is shown; a sample user by default.
                  * @example ada
                  */
                 external_id?: string;
@@ -16185,18 +16185,18 @@ export interface operations {
                         confirmation_html?: string;
                         /** @description A URL to open after saving, instead of the confirmation. */
                         redirect_url?: string | null;
-                        /** @description What goes into the head of the pages. */
+                        /** @description Elements for the head of the pages. */
                         options?: {
                             /** @description Viewport of the pages: only the content value of the viewport meta tag. */
                             "meta-viewport-content"?: string;
                             /** @description The icons of the pages. */
                             "links-tags"?: {
                                 /**
-                                 * @description What the icon is for.
+                                 * @description The purpose of the icon.
                                  * @enum {string}
                                  */
                                 rel: "icon" | "shortcut icon" | "apple-touch-icon" | "mask-icon";
-                                /** @description Where the icon is. */
+                                /** @description The address of the icon. */
                                 href: string;
                                 /**
                                  * @description The icon's media type.
@@ -16205,17 +16205,17 @@ export interface operations {
                                 type?: "image/png" | "image/svg" | "image/gif" | "image/x-icon" | "image/svg+xml" | "mask-icon";
                                 /** @description Such as 32x32. */
                                 sizes?: string;
-                                /** @description Of a mask icon. */
+                                /** @description The color of a mask icon. */
                                 color?: string;
                             }[];
                             /** @description The icons of the pages. */
                             "link-tags"?: {
                                 /**
-                                 * @description What the icon is for.
+                                 * @description The purpose of the icon.
                                  * @enum {string}
                                  */
                                 rel: "icon" | "shortcut icon" | "apple-touch-icon" | "mask-icon";
-                                /** @description Where the icon is. */
+                                /** @description The address of the icon. */
                                 href: string;
                                 /**
                                  * @description The icon's media type.
@@ -16224,7 +16224,7 @@ export interface operations {
                                 type?: "image/png" | "image/svg" | "image/gif" | "image/x-icon" | "image/svg+xml" | "mask-icon";
                                 /** @description Such as 32x32. */
                                 sizes?: string;
-                                /** @description Of a mask icon. */
+                                /** @description The color of a mask icon. */
                                 color?: string;
                             }[];
                         };
@@ -16237,7 +16237,7 @@ export interface operations {
                             };
                         };
                     };
-                    /** @description The user whose page to show; a sample user by default. */
+                    /** @description The user whose page is shown; a sample user by default. */
                     external_id?: string;
                     /** @description Such as es or es-MX; the user's language by default. */
                     locale?: string;
@@ -16275,7 +16275,7 @@ export interface operations {
                              * @constant
                              */
                             code: "NO_EFFECT";
-                            /** @description `success`, or what is wrong. */
+                            /** @description `success`, or the fault. */
                             message: string;
                             /** @description The field. */
                             field: string;
@@ -16283,7 +16283,7 @@ export interface operations {
                             line: number;
                         }[];
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -16355,7 +16355,7 @@ export interface operations {
                          */
                         expires_at: string;
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -16368,7 +16368,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Of the groups, where there are more than a page shows.
+                 * @description For groups, if there are more than a page shows.
                  * @example 1
                  */
                 page?: number;
@@ -16492,7 +16492,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Changes nothing and responds with what would change.
+                 * @description Changes nothing and returns the changes that would be made.
                  * @example false
                  */
                 dry_run?: boolean;
@@ -16578,13 +16578,13 @@ export interface operations {
                              * @enum {string}
                              */
                             action: "created" | "updated" | "removed";
-                            /** @description What kind of thing it is about. */
+                            /** @description The kind of thing it is about. */
                             kind: string;
                             /** @description The name of the workspace. */
                             workspace: string;
                             /** @description The name. */
                             name: string;
-                            /** @description In a dry run, what an update changes. Secrets are hidden. */
+                            /** @description In a dry run, the fields that an update changes. Secrets are hidden. */
                             fields?: {
                                 /**
                                  * @description Its path.
@@ -16598,12 +16598,12 @@ export interface operations {
                             }[];
                         }[];
                         /**
-                         * @description What differs from the manifest and stays so: a key that was rotated since, for example.
+                         * @description Differences from the manifest that stay: a key that was rotated since, for example.
                          * @example []
                          */
                         notes: string[];
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -16667,7 +16667,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -16716,7 +16716,7 @@ export interface operations {
                         allow_reset: boolean;
                         settings: components["schemas"]["WorkspaceSettings"];
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -16783,7 +16783,7 @@ export interface operations {
                         allow_reset: boolean;
                         settings: components["schemas"]["WorkspaceSettings"];
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -16820,7 +16820,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -16874,7 +16874,7 @@ export interface operations {
                          */
                         variables: string[];
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -16908,7 +16908,7 @@ export interface operations {
                         /** @description The name. */
                         name: string;
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -16954,7 +16954,7 @@ export interface operations {
                         /** @description The name. */
                         name: string;
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -17004,7 +17004,7 @@ export interface operations {
                             settings: components["schemas"]["WorkspaceSettings"];
                         }[];
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -17066,69 +17066,69 @@ export interface operations {
                             /** @description The workspaces that may read through it. */
                             workspaces: string[];
                             /**
-                             * @description As it is declared; secrets are never shown.
+                             * @description As declared; secrets are never shown.
                              * @example acme-analytics
                              */
                             account?: string;
                             /**
-                             * @description As it is declared; secrets are never shown.
+                             * @description As declared; secrets are never shown.
                              * @example rapport_reader
                              */
                             user?: string;
                             /**
-                             * @description As it is declared; secrets are never shown.
+                             * @description As declared; secrets are never shown.
                              * @example loading
                              */
                             warehouse?: string;
                             /**
-                             * @description As it is declared; secrets are never shown.
+                             * @description As declared; secrets are never shown.
                              * @example rapport
                              */
                             role?: string;
                             /**
-                             * @description As it is declared; secrets are never shown.
+                             * @description As declared; secrets are never shown.
                              * @example https://storage.example:9000
                              */
                             endpoint?: string;
                             /**
-                             * @description As it is declared; secrets are never shown.
+                             * @description As declared; secrets are never shown.
                              * @example acme-analytics
                              */
                             project?: string;
                             /**
-                             * @description As it is declared; secrets are never shown.
+                             * @description As declared; secrets are never shown.
                              * @example dbc-a1b2c3d4-e5f6.cloud.databricks.com
                              */
                             host?: string;
                             /**
-                             * @description As it is declared; secrets are never shown.
+                             * @description As declared; secrets are never shown.
                              * @example /sql/1.0/warehouses/a1b2c3d4e5f6
                              */
                             path?: string;
                             /**
-                             * @description As it is declared; secrets are never shown.
+                             * @description As declared; secrets are never shown.
                              * @example 8d2f6f0e-91d4-4e6a-8a0b-3c5f0f6f1a2b
                              */
                             client_id?: string;
                             /**
-                             * @description As it is declared; secrets are never shown.
+                             * @description As declared; secrets are never shown.
                              * @example verified
                              */
                             tls?: string;
                             /**
-                             * @description As it is declared; secrets are never shown.
+                             * @description As declared; secrets are never shown.
                              * @example -----BEGIN CERTIFICATE-----
                              *     MIIB…
                              *     -----END CERTIFICATE-----
                              */
                             ca?: string;
                             /**
-                             * @description As it is declared; secrets are never shown.
+                             * @description As declared; secrets are never shown.
                              * @example s3://bucket/crm/
                              */
                             root?: string;
                             /**
-                             * @description As it is declared; secrets are never shown.
+                             * @description As declared; secrets are never shown.
                              * @example eu-central-1
                              */
                             region?: string;
@@ -17136,7 +17136,7 @@ export interface operations {
                             declared: boolean;
                         }[];
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -17198,76 +17198,76 @@ export interface operations {
                         /** @description The workspaces that may read through it. */
                         workspaces: string[];
                         /**
-                         * @description As it is declared; secrets are never shown.
+                         * @description As declared; secrets are never shown.
                          * @example acme-analytics
                          */
                         account?: string;
                         /**
-                         * @description As it is declared; secrets are never shown.
+                         * @description As declared; secrets are never shown.
                          * @example rapport_reader
                          */
                         user?: string;
                         /**
-                         * @description As it is declared; secrets are never shown.
+                         * @description As declared; secrets are never shown.
                          * @example loading
                          */
                         warehouse?: string;
                         /**
-                         * @description As it is declared; secrets are never shown.
+                         * @description As declared; secrets are never shown.
                          * @example rapport
                          */
                         role?: string;
                         /**
-                         * @description As it is declared; secrets are never shown.
+                         * @description As declared; secrets are never shown.
                          * @example https://storage.example:9000
                          */
                         endpoint?: string;
                         /**
-                         * @description As it is declared; secrets are never shown.
+                         * @description As declared; secrets are never shown.
                          * @example acme-analytics
                          */
                         project?: string;
                         /**
-                         * @description As it is declared; secrets are never shown.
+                         * @description As declared; secrets are never shown.
                          * @example dbc-a1b2c3d4-e5f6.cloud.databricks.com
                          */
                         host?: string;
                         /**
-                         * @description As it is declared; secrets are never shown.
+                         * @description As declared; secrets are never shown.
                          * @example /sql/1.0/warehouses/a1b2c3d4e5f6
                          */
                         path?: string;
                         /**
-                         * @description As it is declared; secrets are never shown.
+                         * @description As declared; secrets are never shown.
                          * @example 8d2f6f0e-91d4-4e6a-8a0b-3c5f0f6f1a2b
                          */
                         client_id?: string;
                         /**
-                         * @description As it is declared; secrets are never shown.
+                         * @description As declared; secrets are never shown.
                          * @example verified
                          */
                         tls?: string;
                         /**
-                         * @description As it is declared; secrets are never shown.
+                         * @description As declared; secrets are never shown.
                          * @example -----BEGIN CERTIFICATE-----
                          *     MIIB…
                          *     -----END CERTIFICATE-----
                          */
                         ca?: string;
                         /**
-                         * @description As it is declared; secrets are never shown.
+                         * @description As declared; secrets are never shown.
                          * @example s3://bucket/crm/
                          */
                         root?: string;
                         /**
-                         * @description As it is declared; secrets are never shown.
+                         * @description As declared; secrets are never shown.
                          * @example eu-central-1
                          */
                         region?: string;
                         /** @description Whether a manifest declared it. */
                         declared: boolean;
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -17465,7 +17465,7 @@ export interface operations {
                      */
                     region?: string;
                     /**
-                     * @description Of a storage other than Amazon's, such as https://storage.example:9000.
+                     * @description For a storage other than Amazon's, such as https://storage.example:9000.
                      * @example https://storage.example:9000
                      */
                     endpoint?: string;
@@ -17516,76 +17516,76 @@ export interface operations {
                         /** @description The workspaces that may read through it. */
                         workspaces: string[];
                         /**
-                         * @description As it is declared; secrets are never shown.
+                         * @description As declared; secrets are never shown.
                          * @example acme-analytics
                          */
                         account?: string;
                         /**
-                         * @description As it is declared; secrets are never shown.
+                         * @description As declared; secrets are never shown.
                          * @example rapport_reader
                          */
                         user?: string;
                         /**
-                         * @description As it is declared; secrets are never shown.
+                         * @description As declared; secrets are never shown.
                          * @example loading
                          */
                         warehouse?: string;
                         /**
-                         * @description As it is declared; secrets are never shown.
+                         * @description As declared; secrets are never shown.
                          * @example rapport
                          */
                         role?: string;
                         /**
-                         * @description As it is declared; secrets are never shown.
+                         * @description As declared; secrets are never shown.
                          * @example https://storage.example:9000
                          */
                         endpoint?: string;
                         /**
-                         * @description As it is declared; secrets are never shown.
+                         * @description As declared; secrets are never shown.
                          * @example acme-analytics
                          */
                         project?: string;
                         /**
-                         * @description As it is declared; secrets are never shown.
+                         * @description As declared; secrets are never shown.
                          * @example dbc-a1b2c3d4-e5f6.cloud.databricks.com
                          */
                         host?: string;
                         /**
-                         * @description As it is declared; secrets are never shown.
+                         * @description As declared; secrets are never shown.
                          * @example /sql/1.0/warehouses/a1b2c3d4e5f6
                          */
                         path?: string;
                         /**
-                         * @description As it is declared; secrets are never shown.
+                         * @description As declared; secrets are never shown.
                          * @example 8d2f6f0e-91d4-4e6a-8a0b-3c5f0f6f1a2b
                          */
                         client_id?: string;
                         /**
-                         * @description As it is declared; secrets are never shown.
+                         * @description As declared; secrets are never shown.
                          * @example verified
                          */
                         tls?: string;
                         /**
-                         * @description As it is declared; secrets are never shown.
+                         * @description As declared; secrets are never shown.
                          * @example -----BEGIN CERTIFICATE-----
                          *     MIIB…
                          *     -----END CERTIFICATE-----
                          */
                         ca?: string;
                         /**
-                         * @description As it is declared; secrets are never shown.
+                         * @description As declared; secrets are never shown.
                          * @example s3://bucket/crm/
                          */
                         root?: string;
                         /**
-                         * @description As it is declared; secrets are never shown.
+                         * @description As declared; secrets are never shown.
                          * @example eu-central-1
                          */
                         region?: string;
                         /** @description Whether a manifest declared it. */
                         declared: boolean;
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -17622,7 +17622,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -17665,13 +17665,13 @@ export interface operations {
                         permission_sets: {
                             /** @description The name. */
                             name: string;
-                            /** @description What a user with the set may do in a workspace. */
+                            /** @description The permissions of a user with the set in a workspace. */
                             permissions?: ("admin" | "basic_access" | "approve_deny_campaigns" | "send_campaigns_canvases" | "publish_cards" | "edit_segments" | "export_user_data" | "view_user_profile" | "manage_dashboard_users" | "manage_media_library" | "view_pii" | "view_usage_data" | "import_update_user_data" | "view_billing_details" | "dev_console" | "launch_content_blocks" | "manage_external_integrations" | "manage_apps" | "manage_teams" | "manage_events_attributes_purchases" | "manage_tags" | "manage_email_settings" | "manage_subscription_groups" | "manage_approval_settings" | "manage_catalogs_dashboard_permission")[];
                             /** @description Whether a manifest declared it. */
                             declared: boolean;
                         }[];
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -17714,12 +17714,12 @@ export interface operations {
                     "application/json": {
                         /** @description The name. */
                         name: string;
-                        /** @description What a user with the set may do in a workspace. */
+                        /** @description The permissions of a user with the set in a workspace. */
                         permissions?: ("admin" | "basic_access" | "approve_deny_campaigns" | "send_campaigns_canvases" | "publish_cards" | "edit_segments" | "export_user_data" | "view_user_profile" | "manage_dashboard_users" | "manage_media_library" | "view_pii" | "view_usage_data" | "import_update_user_data" | "view_billing_details" | "dev_console" | "launch_content_blocks" | "manage_external_integrations" | "manage_apps" | "manage_teams" | "manage_events_attributes_purchases" | "manage_tags" | "manage_email_settings" | "manage_subscription_groups" | "manage_approval_settings" | "manage_catalogs_dashboard_permission")[];
                         /** @description Whether a manifest declared it. */
                         declared: boolean;
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -17751,7 +17751,7 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description What a user with the set may do in a workspace. */
+                    /** @description The permissions of a user with the set in a workspace. */
                     permissions?: ("admin" | "basic_access" | "approve_deny_campaigns" | "send_campaigns_canvases" | "publish_cards" | "edit_segments" | "export_user_data" | "view_user_profile" | "manage_dashboard_users" | "manage_media_library" | "view_pii" | "view_usage_data" | "import_update_user_data" | "view_billing_details" | "dev_console" | "launch_content_blocks" | "manage_external_integrations" | "manage_apps" | "manage_teams" | "manage_events_attributes_purchases" | "manage_tags" | "manage_email_settings" | "manage_subscription_groups" | "manage_approval_settings" | "manage_catalogs_dashboard_permission")[];
                 };
             };
@@ -17776,12 +17776,12 @@ export interface operations {
                     "application/json": {
                         /** @description The name. */
                         name: string;
-                        /** @description What a user with the set may do in a workspace. */
+                        /** @description The permissions of a user with the set in a workspace. */
                         permissions?: ("admin" | "basic_access" | "approve_deny_campaigns" | "send_campaigns_canvases" | "publish_cards" | "edit_segments" | "export_user_data" | "view_user_profile" | "manage_dashboard_users" | "manage_media_library" | "view_pii" | "view_usage_data" | "import_update_user_data" | "view_billing_details" | "dev_console" | "launch_content_blocks" | "manage_external_integrations" | "manage_apps" | "manage_teams" | "manage_events_attributes_purchases" | "manage_tags" | "manage_email_settings" | "manage_subscription_groups" | "manage_approval_settings" | "manage_catalogs_dashboard_permission")[];
                         /** @description Whether a manifest declared it. */
                         declared: boolean;
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -17818,7 +17818,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -17858,7 +17858,7 @@ export interface operations {
                         /** @description As in a SCIM body: companyPermissions, appGroup. */
                         permissions?: Record<string, never>;
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -17916,7 +17916,7 @@ export interface operations {
                         /** @description As in a SCIM body: companyPermissions, appGroup. */
                         permissions?: Record<string, never>;
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -17959,7 +17959,7 @@ export interface operations {
                     "application/json": {
                         settings: components["schemas"]["WorkspaceSettings"];
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -18013,7 +18013,7 @@ export interface operations {
                     "application/json": {
                         settings: components["schemas"]["WorkspaceSettings"];
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -18064,7 +18064,7 @@ export interface operations {
                             /** @description The name. */
                             name: string;
                             /**
-                             * @description Where the app runs.
+                             * @description The platform of the app.
                              * @enum {string}
                              */
                             platform: "android" | "fire_os" | "ios" | "macos" | "roku" | "tvos" | "unity" | "web" | "windows";
@@ -18072,7 +18072,7 @@ export interface operations {
                             declared: boolean;
                         }[];
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -18122,14 +18122,14 @@ export interface operations {
                         /** @description The name. */
                         name: string;
                         /**
-                         * @description Where the app runs.
+                         * @description The platform of the app.
                          * @enum {string}
                          */
                         platform: "android" | "fire_os" | "ios" | "macos" | "roku" | "tvos" | "unity" | "web" | "windows";
                         /** @description Whether a manifest declared it. */
                         declared: boolean;
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -18168,7 +18168,7 @@ export interface operations {
                     /** @description The name. */
                     name: string;
                     /**
-                     * @description Where the app runs.
+                     * @description The platform of the app.
                      * @enum {string}
                      */
                     platform: "android" | "fire_os" | "ios" | "macos" | "roku" | "tvos" | "unity" | "web" | "windows";
@@ -18197,14 +18197,14 @@ export interface operations {
                         /** @description The name. */
                         name: string;
                         /**
-                         * @description Where the app runs.
+                         * @description The platform of the app.
                          * @enum {string}
                          */
                         platform: "android" | "fire_os" | "ios" | "macos" | "roku" | "tvos" | "unity" | "web" | "windows";
                         /** @description Whether a manifest declared it. */
                         declared: boolean;
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -18246,7 +18246,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -18283,7 +18283,7 @@ export interface operations {
                      *           "id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
                      *           "name": "Newsletter",
                      *           "channel": "email",
-                     *           "description": "Once a month, what is new.",
+                     *           "description": "News, once a month.",
                      *           "declared": false
                      *         }
                      *       ],
@@ -18303,15 +18303,15 @@ export interface operations {
                              */
                             channel: "email" | "sms" | "whatsapp";
                             /**
-                             * @description What subscribers get, for the page on which they choose.
-                             * @example Once a month, what is new.
+                             * @description A description for subscribers, shown on the page where they choose.
+                             * @example News, once a month.
                              */
                             description?: string;
                             /** @description Whether a manifest declared it. */
                             declared: boolean;
                         }[];
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -18351,7 +18351,7 @@ export interface operations {
                      *       "id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
                      *       "name": "Newsletter",
                      *       "channel": "email",
-                     *       "description": "Once a month, what is new.",
+                     *       "description": "News, once a month.",
                      *       "declared": false,
                      *       "message": "success"
                      *     }
@@ -18367,14 +18367,14 @@ export interface operations {
                          */
                         channel: "email" | "sms" | "whatsapp";
                         /**
-                         * @description What subscribers get, for the page on which they choose.
-                         * @example Once a month, what is new.
+                         * @description A description for subscribers, shown on the page where they choose.
+                         * @example News, once a month.
                          */
                         description?: string;
                         /** @description Whether a manifest declared it. */
                         declared: boolean;
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -18407,7 +18407,7 @@ export interface operations {
                  * @example {
                  *       "name": "Newsletter",
                  *       "channel": "email",
-                 *       "description": "Once a month, what is new."
+                 *       "description": "News, once a month."
                  *     }
                  */
                 "application/json": {
@@ -18419,8 +18419,8 @@ export interface operations {
                      */
                     channel: "email" | "sms" | "whatsapp";
                     /**
-                     * @description What subscribers get, for the page on which they choose.
-                     * @example Once a month, what is new.
+                     * @description A description for subscribers, shown on the page where they choose.
+                     * @example News, once a month.
                      */
                     description?: string;
                 };
@@ -18438,7 +18438,7 @@ export interface operations {
                      *       "id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
                      *       "name": "Newsletter",
                      *       "channel": "email",
-                     *       "description": "Once a month, what is new.",
+                     *       "description": "News, once a month.",
                      *       "declared": false,
                      *       "message": "success"
                      *     }
@@ -18454,14 +18454,14 @@ export interface operations {
                          */
                         channel: "email" | "sms" | "whatsapp";
                         /**
-                         * @description What subscribers get, for the page on which they choose.
-                         * @example Once a month, what is new.
+                         * @description A description for subscribers, shown on the page where they choose.
+                         * @example News, once a month.
                          */
                         description?: string;
                         /** @description Whether a manifest declared it. */
                         declared: boolean;
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -18503,7 +18503,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -18556,7 +18556,7 @@ export interface operations {
                             declared: boolean;
                         }[];
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -18607,7 +18607,7 @@ export interface operations {
                         /** @description Whether a manifest declared it. */
                         declared: boolean;
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -18670,7 +18670,7 @@ export interface operations {
                         /** @description Whether a manifest declared it. */
                         declared: boolean;
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -18712,7 +18712,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -18777,7 +18777,7 @@ export interface operations {
                             declared: boolean;
                         }[];
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -18840,7 +18840,7 @@ export interface operations {
                         /** @description Whether a manifest declared it. */
                         declared: boolean;
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -18924,7 +18924,7 @@ export interface operations {
                         /** @description Whether a manifest declared it. */
                         declared: boolean;
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -18966,7 +18966,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -19061,7 +19061,7 @@ export interface operations {
                             declared: boolean;
                         }[];
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -19154,7 +19154,7 @@ export interface operations {
                         /** @description Whether a manifest declared it. */
                         declared: boolean;
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -19298,7 +19298,7 @@ export interface operations {
                         /** @description Whether a manifest declared it. */
                         declared: boolean;
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -19340,7 +19340,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -19434,7 +19434,7 @@ export interface operations {
                             declared: boolean;
                         }[];
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -19526,7 +19526,7 @@ export interface operations {
                         /** @description Whether a manifest declared it. */
                         declared: boolean;
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -19576,7 +19576,7 @@ export interface operations {
                      */
                     url: string;
                     /**
-                     * @description Signs each delivery: `whsec_` and 24 to 64 bytes in base64. Without one the present secret stays; a new webhook gets one, which `rotate-secret` replaces and shows.
+                     * @description Signs each delivery: `whsec_` and 24 to 64 bytes in base64. Without a secret the present one stays; a new webhook gets one, which `rotate-secret` replaces and shows.
                      * @example whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw
                      */
                     secret?: string;
@@ -19656,7 +19656,7 @@ export interface operations {
                         /** @description Whether a manifest declared it. */
                         declared: boolean;
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -19698,7 +19698,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -19754,7 +19754,7 @@ export interface operations {
                         api_keys: {
                             /** @description The name. */
                             name: string;
-                            /** @description What the key may do: all, or a list of permissions. */
+                            /** @description The key's permissions: all, or a list. */
                             permissions: ("all" | "users.track" | "users.track.bulk" | "users.track.sync" | "users.export.ids" | "users.export.segment" | "users.alias.new" | "users.alias.update" | "users.external_ids.rename" | "users.external_ids.remove" | "users.identify" | "users.merge" | "users.delete" | "subscription.status.set" | "subscription.status.get" | "subscription.groups.get" | "email.status" | "email.unsubscribe" | "email.hard_bounces" | "email.bounce.remove" | "email.blacklist" | "cdi.integration_list" | "cdi.integration_job_status" | "cdi.integration_sync" | "preference_center.update" | "preference_center.list" | "preference_center.get" | "preference_center.user.get" | "campaigns.translations.get" | "campaigns.translations.update" | "canvas.translations.get" | "canvas.translations.update" | "segments.list" | "segments.details" | "segments.data_series" | "events.list" | "events.get" | "custom_attributes.get" | "purchases.product_list" | "changes.get" | "users.export.global_control_group" | "email.spam.remove" | "messages.send" | "messages.schedule.create" | "messages.schedule.update" | "messages.schedule.delete" | "messages.schedule_broadcasts" | "messages.live_activity.start" | "messages.live_activity.update" | "campaigns.trigger.send" | "campaigns.trigger.schedule.create" | "campaigns.trigger.schedule.update" | "campaigns.trigger.schedule.delete" | "campaigns.list" | "campaigns.details" | "campaigns.data_series" | "campaigns.url_info.details" | "campaigns.duplicate" | "sends.id.create" | "sends.data_series" | "transactional.send" | "canvas.trigger.send" | "canvas.trigger.schedule.create" | "canvas.trigger.schedule.update" | "canvas.trigger.schedule.delete" | "canvas.list" | "canvas.details" | "canvas.data_series" | "canvas.data_summary" | "canvas.url_info.details" | "canvas.duplicate" | "purchases.revenue_series" | "purchases.quantity_series" | "events.data_series" | "sessions.data_series" | "feed.list" | "feed.details" | "feed.data_series" | "kpi.new_users.data_series" | "kpi.dau.data_series" | "kpi.mau.data_series" | "kpi.uninstalls.data_series" | "templates.email.create" | "templates.email.update" | "templates.email.info" | "templates.email.list" | "templates.translations.get" | "templates.translations.update" | "content_blocks.create" | "content_blocks.update" | "content_blocks.info" | "content_blocks.list" | "content_blocks.translations.get" | "content_blocks.translations.update" | "media_library.create" | "sms.invalid_phone_numbers" | "sms.invalid_phone_numbers.remove" | "catalogs.create" | "catalogs.get" | "catalogs.delete" | "catalogs.create_fields" | "catalogs.delete_fields" | "catalogs.create_selection" | "catalogs.delete_selection" | "catalogs.get_items" | "catalogs.add_items" | "catalogs.update_items" | "catalogs.replace_items" | "catalogs.delete_items" | "catalogs.get_item" | "catalogs.create_item" | "catalogs.update_item" | "catalogs.replace_item" | "catalogs.delete_item" | "sdk_authentication.create" | "sdk_authentication.primary" | "sdk_authentication.delete" | "sdk_authentication.keys")[];
                             /** @description Addresses and CIDR blocks that the key may be used from; empty means everywhere. */
                             ip_allowlist: string[];
@@ -19770,7 +19770,7 @@ export interface operations {
                             revoked_at: string | null;
                         }[];
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -19808,7 +19808,7 @@ export interface operations {
                 "application/json": {
                     /** @description The name. */
                     name: string;
-                    /** @description What the key may do: all, or a list of permissions. */
+                    /** @description The key's permissions: all, or a list. */
                     permissions: ("all" | "users.track" | "users.track.bulk" | "users.track.sync" | "users.export.ids" | "users.export.segment" | "users.alias.new" | "users.alias.update" | "users.external_ids.rename" | "users.external_ids.remove" | "users.identify" | "users.merge" | "users.delete" | "subscription.status.set" | "subscription.status.get" | "subscription.groups.get" | "email.status" | "email.unsubscribe" | "email.hard_bounces" | "email.bounce.remove" | "email.blacklist" | "cdi.integration_list" | "cdi.integration_job_status" | "cdi.integration_sync" | "preference_center.update" | "preference_center.list" | "preference_center.get" | "preference_center.user.get" | "campaigns.translations.get" | "campaigns.translations.update" | "canvas.translations.get" | "canvas.translations.update" | "segments.list" | "segments.details" | "segments.data_series" | "events.list" | "events.get" | "custom_attributes.get" | "purchases.product_list" | "changes.get" | "users.export.global_control_group" | "email.spam.remove" | "messages.send" | "messages.schedule.create" | "messages.schedule.update" | "messages.schedule.delete" | "messages.schedule_broadcasts" | "messages.live_activity.start" | "messages.live_activity.update" | "campaigns.trigger.send" | "campaigns.trigger.schedule.create" | "campaigns.trigger.schedule.update" | "campaigns.trigger.schedule.delete" | "campaigns.list" | "campaigns.details" | "campaigns.data_series" | "campaigns.url_info.details" | "campaigns.duplicate" | "sends.id.create" | "sends.data_series" | "transactional.send" | "canvas.trigger.send" | "canvas.trigger.schedule.create" | "canvas.trigger.schedule.update" | "canvas.trigger.schedule.delete" | "canvas.list" | "canvas.details" | "canvas.data_series" | "canvas.data_summary" | "canvas.url_info.details" | "canvas.duplicate" | "purchases.revenue_series" | "purchases.quantity_series" | "events.data_series" | "sessions.data_series" | "feed.list" | "feed.details" | "feed.data_series" | "kpi.new_users.data_series" | "kpi.dau.data_series" | "kpi.mau.data_series" | "kpi.uninstalls.data_series" | "templates.email.create" | "templates.email.update" | "templates.email.info" | "templates.email.list" | "templates.translations.get" | "templates.translations.update" | "content_blocks.create" | "content_blocks.update" | "content_blocks.info" | "content_blocks.list" | "content_blocks.translations.get" | "content_blocks.translations.update" | "media_library.create" | "sms.invalid_phone_numbers" | "sms.invalid_phone_numbers.remove" | "catalogs.create" | "catalogs.get" | "catalogs.delete" | "catalogs.create_fields" | "catalogs.delete_fields" | "catalogs.create_selection" | "catalogs.delete_selection" | "catalogs.get_items" | "catalogs.add_items" | "catalogs.update_items" | "catalogs.replace_items" | "catalogs.delete_items" | "catalogs.get_item" | "catalogs.create_item" | "catalogs.update_item" | "catalogs.replace_item" | "catalogs.delete_item" | "sdk_authentication.create" | "sdk_authentication.primary" | "sdk_authentication.delete" | "sdk_authentication.keys")[];
                     /** @description Addresses and CIDR blocks that the key may be used from; empty means everywhere. */
                     ip_allowlist?: string[];
@@ -19835,7 +19835,7 @@ export interface operations {
                         /** @description The secret. It is shown once: only its hash is stored. */
                         key: string;
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -19901,7 +19901,7 @@ export interface operations {
                         /** @description Until when the older secret works. */
                         previous_key_until: string;
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -19941,7 +19941,7 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description What the key may do: all, or a list of permissions. */
+                    /** @description The key's permissions: all, or a list. */
                     permissions: ("all" | "users.track" | "users.track.bulk" | "users.track.sync" | "users.export.ids" | "users.export.segment" | "users.alias.new" | "users.alias.update" | "users.external_ids.rename" | "users.external_ids.remove" | "users.identify" | "users.merge" | "users.delete" | "subscription.status.set" | "subscription.status.get" | "subscription.groups.get" | "email.status" | "email.unsubscribe" | "email.hard_bounces" | "email.bounce.remove" | "email.blacklist" | "cdi.integration_list" | "cdi.integration_job_status" | "cdi.integration_sync" | "preference_center.update" | "preference_center.list" | "preference_center.get" | "preference_center.user.get" | "campaigns.translations.get" | "campaigns.translations.update" | "canvas.translations.get" | "canvas.translations.update" | "segments.list" | "segments.details" | "segments.data_series" | "events.list" | "events.get" | "custom_attributes.get" | "purchases.product_list" | "changes.get" | "users.export.global_control_group" | "email.spam.remove" | "messages.send" | "messages.schedule.create" | "messages.schedule.update" | "messages.schedule.delete" | "messages.schedule_broadcasts" | "messages.live_activity.start" | "messages.live_activity.update" | "campaigns.trigger.send" | "campaigns.trigger.schedule.create" | "campaigns.trigger.schedule.update" | "campaigns.trigger.schedule.delete" | "campaigns.list" | "campaigns.details" | "campaigns.data_series" | "campaigns.url_info.details" | "campaigns.duplicate" | "sends.id.create" | "sends.data_series" | "transactional.send" | "canvas.trigger.send" | "canvas.trigger.schedule.create" | "canvas.trigger.schedule.update" | "canvas.trigger.schedule.delete" | "canvas.list" | "canvas.details" | "canvas.data_series" | "canvas.data_summary" | "canvas.url_info.details" | "canvas.duplicate" | "purchases.revenue_series" | "purchases.quantity_series" | "events.data_series" | "sessions.data_series" | "feed.list" | "feed.details" | "feed.data_series" | "kpi.new_users.data_series" | "kpi.dau.data_series" | "kpi.mau.data_series" | "kpi.uninstalls.data_series" | "templates.email.create" | "templates.email.update" | "templates.email.info" | "templates.email.list" | "templates.translations.get" | "templates.translations.update" | "content_blocks.create" | "content_blocks.update" | "content_blocks.info" | "content_blocks.list" | "content_blocks.translations.get" | "content_blocks.translations.update" | "media_library.create" | "sms.invalid_phone_numbers" | "sms.invalid_phone_numbers.remove" | "catalogs.create" | "catalogs.get" | "catalogs.delete" | "catalogs.create_fields" | "catalogs.delete_fields" | "catalogs.create_selection" | "catalogs.delete_selection" | "catalogs.get_items" | "catalogs.add_items" | "catalogs.update_items" | "catalogs.replace_items" | "catalogs.delete_items" | "catalogs.get_item" | "catalogs.create_item" | "catalogs.update_item" | "catalogs.replace_item" | "catalogs.delete_item" | "sdk_authentication.create" | "sdk_authentication.primary" | "sdk_authentication.delete" | "sdk_authentication.keys")[];
                     /** @description Addresses and CIDR blocks that the key may be used from; empty means everywhere. */
                     ip_allowlist: string[];
@@ -19962,7 +19962,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -20004,7 +20004,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -20057,7 +20057,7 @@ export interface operations {
                             service_origin: string;
                             /** @description false for identity providers that cannot send custom headers. */
                             require_origin: boolean;
-                            /** @description The permissions in the company that users may be given with the token; by default manage_company_settings. With `admin` the token is worth as much as the admin token. */
+                            /** @description The permissions in the company that users may be given with the token; by default manage_company_settings. With `admin` the token can do as much as the admin token. */
                             company_permissions?: ("admin" | "manage_company_settings" | "add_remove_app_groups")[];
                             /** @description While two secrets are valid: when the previous one expires. */
                             previous_token_until: string | null;
@@ -20071,7 +20071,7 @@ export interface operations {
                             revoked_at: string | null;
                         }[];
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -20106,7 +20106,7 @@ export interface operations {
                     service_origin: string;
                     /** @description false for identity providers that cannot send custom headers. */
                     require_origin?: boolean;
-                    /** @description The permissions in the company that users may be given with the token; by default manage_company_settings. With `admin` the token is worth as much as the admin token. */
+                    /** @description The permissions in the company that users may be given with the token; by default manage_company_settings. With `admin` the token can do as much as the admin token. */
                     company_permissions?: ("admin" | "manage_company_settings" | "add_remove_app_groups")[];
                 };
             };
@@ -20131,7 +20131,7 @@ export interface operations {
                         /** @description The secret. It is shown once: only its hash is stored. */
                         token: string;
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -20192,7 +20192,7 @@ export interface operations {
                         /** @description Until when the older secret works. */
                         previous_token_until: string;
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -20230,7 +20230,7 @@ export interface operations {
                     service_origin: string;
                     /** @description false for identity providers that cannot send custom headers. */
                     require_origin: boolean;
-                    /** @description The permissions in the company that users may be given with the token; by default manage_company_settings. With `admin` the token is worth as much as the admin token. */
+                    /** @description The permissions in the company that users may be given with the token; by default manage_company_settings. With `admin` the token can do as much as the admin token. */
                     company_permissions?: ("admin" | "manage_company_settings" | "add_remove_app_groups")[];
                 };
             };
@@ -20249,7 +20249,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -20286,7 +20286,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -20304,7 +20304,7 @@ export interface operations {
                  */
                 workspace?: string;
                 /**
-                 * @description What kind of thing it is about.
+                 * @description The kind of thing it is about.
                  * @example api_key
                  */
                 kind?: string;
@@ -20314,7 +20314,7 @@ export interface operations {
                  */
                 name?: string;
                 /**
-                 * @description Only changes, or only reads of personal data; both where omitted.
+                 * @description Only changes, or only reads of personal data; both by default.
                  * @example changes
                  */
                 of?: "changes" | "reads";
@@ -20378,11 +20378,11 @@ export interface operations {
                             workspace: string | null;
                             /** @description What was done. */
                             action: string;
-                            /** @description What kind of thing it is about. */
+                            /** @description The kind of thing it is about. */
                             kind: string;
                             /** @description The name. */
                             name: string;
-                            /** @description What is known about it. */
+                            /** @description The stored data about it. */
                             details: {
                                 [key: string]: unknown;
                             } | null;
@@ -20407,7 +20407,7 @@ export interface operations {
                         /** @description The `cursor` of the next page; absent on the last. */
                         next_cursor?: string;
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -20518,7 +20518,7 @@ export interface operations {
                         broken_at: {
                             /** @description The position of the first break. */
                             position: number;
-                            /** @description `success`, or what is wrong. */
+                            /** @description `success`, or the fault. */
                             message: string;
                             /** @description The entry there; null if it was removed. */
                             entry: {
@@ -20530,11 +20530,11 @@ export interface operations {
                                 workspace: string | null;
                                 /** @description What was done. */
                                 action: string;
-                                /** @description What kind of thing it is about. */
+                                /** @description The kind of thing it is about. */
                                 kind: string;
                                 /** @description The name. */
                                 name: string;
-                                /** @description What is known about it. */
+                                /** @description The stored data about it. */
                                 details: {
                                     [key: string]: unknown;
                                 } | null;
@@ -20558,7 +20558,7 @@ export interface operations {
                             } | null;
                         } | null;
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -20596,7 +20596,7 @@ export interface operations {
                          */
                         id: string;
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -20633,7 +20633,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -20678,7 +20678,7 @@ export interface operations {
                         secret_key_id: string | null;
                         /** @description The id of PREVIOUS_SECRET_KEY; null without one. */
                         previous_secret_key_id: string | null;
-                        /** @description How many stored secrets are sealed with which key. */
+                        /** @description How many stored secrets are sealed with each key. */
                         secrets: {
                             /** @description Sealed with SECRET_KEY. */
                             current: number;
@@ -20690,7 +20690,7 @@ export interface operations {
                             unreadable: number;
                         };
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -20727,7 +20727,7 @@ export interface operations {
                         /** @description Secrets that cannot be opened; they are left unchanged. */
                         unreadable: number;
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -20740,7 +20740,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Only calls of this path, or of paths below it.
+                 * @description Only calls of this path and of paths below it.
                  * @example /messages
                  */
                 path?: string;
@@ -20819,7 +20819,7 @@ export interface operations {
                              */
                             method: string;
                             /**
-                             * @description Without the query.
+                             * @description The path without the query.
                              * @example /messages/send
                              */
                             path: string;
@@ -20828,7 +20828,7 @@ export interface operations {
                                 [key: string]: unknown;
                             };
                             /**
-                             * @description The body as it was sent; null if there was none.
+                             * @description The body as sent; null if there was none.
                              * @example {
                              *       "external_user_ids": [
                              *         "ada"
@@ -20865,7 +20865,7 @@ export interface operations {
                         /** @description The `cursor` of the next page; absent on the last. */
                         next_cursor?: string;
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -20905,7 +20905,7 @@ export interface operations {
                         /** @description How many there were. */
                         deleted: number;
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -21041,7 +21041,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -21072,7 +21072,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -21115,7 +21115,7 @@ export interface operations {
                          */
                         expires_at: string;
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -21143,7 +21143,7 @@ export interface operations {
                  */
                 user?: string;
                 /**
-                 * @description The path, or as it is declared: /users/:id.
+                 * @description The path, or the declared path: /users/:id.
                  * @example /users/track
                  */
                 endpoint?: string;
@@ -21228,7 +21228,7 @@ export interface operations {
                         /** @description The `cursor` of the next page; absent on the last. */
                         next_cursor?: string;
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -21256,7 +21256,7 @@ export interface operations {
                  */
                 user?: string;
                 /**
-                 * @description The path, or as it is declared: /users/:id.
+                 * @description The path, or the declared path: /users/:id.
                  * @example /users/track
                  */
                 endpoint?: string;
@@ -21365,7 +21365,7 @@ export interface operations {
                     "application/json": {
                         request: components["schemas"]["LiveRequest"];
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";
@@ -21570,7 +21570,7 @@ export interface operations {
                              */
                             rows_synced: number[];
                             /**
-                             * @description Of these runs, the rows that failed.
+                             * @description How many rows of these runs failed.
                              * @example [
                              *       0,
                              *       12
@@ -21591,7 +21591,7 @@ export interface operations {
                              */
                             severity: "bad" | "warn" | "info";
                             /**
-                             * @description What it is about: an integration, a webhook, a key, or a code.
+                             * @description The subject: an integration, a webhook, a key, or a code.
                              * @example INVALID_TIME
                              */
                             subject: string;
@@ -21604,7 +21604,7 @@ export interface operations {
                             message: string;
                         }[];
                         /**
-                         * @description `success`, or what is wrong.
+                         * @description `success`, or the fault.
                          * @constant
                          */
                         message: "success";

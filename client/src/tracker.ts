@@ -2,11 +2,12 @@ import type { Client, Schemas } from "./client.ts";
 import { RapportError } from "./refusal.ts";
 
 /*
- * Many callers, few requests. Items wait until a batch is full, in count or in bytes, or until its first item has
- * waited long enough. One request is under way at a time, so that what is added first is applied first.
+ * Many callers, few requests. Items wait until a batch is full, in count or in bytes, or until its
+ * first item has waited long enough. One request is under way at a time, so that items are applied
+ * in the order they were added.
  *
- * A request applies attributes, then events, then purchases. Where an item of a user would overtake an earlier one
- * of the same user that way (an attribute after an event), the batch is closed before it.
+ * A request applies attributes, then events, then purchases. If an item of a user would overtake an
+ * earlier one of the same user (an attribute after an event), the batch is closed before it.
  */
 
 /** When a batch is sent, and what happens around it. */
@@ -51,7 +52,10 @@ export class ItemRejected extends Error {
 }
 
 export interface Tracker {
-  /** Records attributes of a user. @throws ItemRejected, or RapportError where the whole request failed. */
+  /**
+   * Records attributes of a user. @throws ItemRejected, or RapportError if the whole request
+   * failed.
+   */
   attributes(item: Schemas["AttributesObject"]): Promise<Verdict>;
   /** Records an event of a user; throws as `attributes`. */
   event(item: Schemas["EventObject"]): Promise<Verdict>;
@@ -107,7 +111,7 @@ export function createTracker(
       unsettled++;
       queue.push({ array, item, user: userOf(item), bytes, resolve, reject });
     });
-    // A caller that does not wait must not end the process; `onRejected` tells it.
+    // A caller that does not wait must not end the process; `onRejected` gets it.
     promise.catch((error) => options.onRejected?.(error, item));
     schedule();
     return promise;
@@ -149,7 +153,7 @@ export function createTracker(
     unsettled -= entries.length;
   }
 
-  /** The workspace accepts fewer: from now on no batch is larger than what it accepted. */
+  /** The workspace accepts fewer: later batches are no larger than the accepted size. */
   async function sendHalves(entries: readonly Entry[]): Promise<void> {
     const middle = Math.ceil(entries.length / 2);
     maxItems = Math.min(maxItems, middle);
@@ -270,7 +274,7 @@ function settle(entries: readonly Entry[], { errors = [], skipped = [] }: Outcom
   }
 }
 
-/** A refusal of all items lists each of them; any other failure is that of every item. */
+/** A refusal of all items lists each of them; any other failure applies to every item. */
 function settleFailed(entries: readonly Entry[], error: RapportError): void {
   const { errors = [] } = (error.body ?? {}) as Outcome;
   const isOfItems = error.status === 400;

@@ -21,7 +21,7 @@ export type WebhookRequest = (
   | { readonly secrets: readonly string[] }
 ) & {
   readonly headers: WebhookHeaders;
-  /** As it was received, not parsed and written again. */
+  /** As received, not parsed and written again. */
   readonly body: string | Uint8Array | ArrayBuffer;
 };
 
@@ -54,11 +54,13 @@ const MOST_SIGNATURES = 10;
 const SIGNATURE = /^v1,([A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=)$/;
 
 /**
- * Checks that a request comes from the webhook whose secret this is, unchanged and less than five minutes ago.
+ * Checks that a request comes from the webhook with this secret, unchanged and less than five
+ * minutes ago.
  *
  * The same delivery may come again, with the same `webhook-id`, and each change has its own `id`.
  *
- * @throws WebhookError that says why not; TypeError where a secret or the body is not of the right form.
+ * @throws WebhookError that says why not; TypeError if a secret or the body is not of the right
+ * form.
  */
 export async function verifyWebhook(request: WebhookRequest): Promise<WebhookPayload> {
   const { headers, body } = request;
@@ -74,7 +76,7 @@ export async function verifyWebhook(request: WebhookRequest): Promise<WebhookPay
   if (!(await isSigned(keys, signatures, signed))) {
     throw new WebhookError(
       "WRONG_SIGNATURE",
-      "No signature matches. Check the secret, and pass the body as it was received.",
+      "No signature matches. Check the secret, and pass the body as received.",
     );
   }
   return readPayload(content);
@@ -82,7 +84,10 @@ export async function verifyWebhook(request: WebhookRequest): Promise<WebhookPay
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** @throws TypeError for a fault of the receiver, which a sender cannot mend. The message does not show the secret. */
+/**
+ * @throws TypeError for a fault of the receiver, which a sender cannot fix. The message does not
+ * show the secret.
+ */
 function readSecret(secret: string): Bytes {
   const [, text = ""] = /^whsec_(.+)$/.exec(String(secret)) ?? [];
   try {

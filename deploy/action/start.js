@@ -116,7 +116,10 @@ async function call(method, path, body) {
   return answer;
 }
 
-/** In the form with a delimiter that no value can guess: a name with a line break would begin an output of its own. */
+/**
+ * Uses the form with a delimiter that no value can guess: a name with a line break would begin
+ * another output.
+ */
 function output(values) {
   const end = `end-${randomBytes(16).toString("hex")}`;
   const lines = Object.entries(values).map(

@@ -1,4 +1,5 @@
-// What depends on time: the test freezes its clock and sets Rapport's. NODE_OPTIONS=--experimental-vm-modules npx jest
+// A test that depends on time: it freezes its clock and sets Rapport's.
+// NODE_OPTIONS=--experimental-vm-modules npx jest
 import { afterAll, beforeAll, expect, jest, test } from "@jest/globals";
 import { createClient } from "rapport-client";
 import { startRapport } from "rapport-server";

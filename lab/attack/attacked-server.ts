@@ -5,8 +5,9 @@ import { type SoakServer, startServer } from "../soak/server.ts";
 import type { ProbeCommand, ProbeReading } from "./server-probe.ts";
 
 /*
- * The server under attack, as its users start it, with a probe inside. It has two workspaces: one that is attacked
- * (or whose key the attacker holds), and one whose requests have to be served meanwhile.
+ * The server under attack, as its users start it, with a probe inside. It has two workspaces: one
+ * that is attacked (or whose key the attacker has), and one whose requests have to be served
+ * meanwhile.
  */
 
 export const VICTIM_KEY = "key-of-the-workspace-beside-the-attack";
@@ -19,7 +20,7 @@ export const GROUP = "44444444-0000-4000-8000-000000000001";
 export const SPANISH = "11111111-0000-4000-8000-000000000001";
 export const MESSAGE = "33333333-0000-4000-8000-000000000001";
 
-/** What attacks would otherwise be refused by before they do anything. */
+/** Limits that would otherwise refuse attacks before they do anything. */
 const UNLIMITED = ["users.track", "users.export.ids", "users.merge", "preference_center.update"];
 
 const workspace = (name: string, key: string) => ({
@@ -53,7 +54,7 @@ const MANIFEST = {
 };
 
 export interface AttackedServer extends SoakServer {
-  /** What the probe measured since the last reading. */
+  /** The measurements of the probe since the last reading. */
   read(): Promise<ProbeReading>;
   /** Moves the clock of the server. */
   moveClock(aheadMs: number): Promise<void>;

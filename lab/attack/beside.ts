@@ -4,8 +4,8 @@ import { parentPort, Worker, workerData } from "node:worker_threads";
 import { VICTIM_KEY } from "./attacked-server.ts";
 
 /*
- * What others see of an attack: health and requests of another workspace, sent from a thread of their own, so that
- * the attacker's work does not count as a delay of the server.
+ * The effects of an attack on others: health checks and requests of another workspace, sent from a
+ * separate thread, so that the attacker's work does not count as a delay of the server.
  */
 
 export interface SeenBeside {

@@ -11,9 +11,10 @@ import { brokenBound, type Effect, measure } from "./measure.ts";
 import { type Attack, targetOf } from "./target.ts";
 
 /*
- * `npm run attack`: runs every attack against a server that it starts itself on this machine, and beside each asks
- * /health/live and sends track requests of another workspace. It prints what they and the server felt of it, and
- * ends with 1 if a defence did not hold. docs/security-attacks.md has the result.
+ * `npm run attack`: runs every attack against a server that it starts itself on this machine, and
+ * beside each asks /health/live and sends track requests of another workspace. It prints the
+ * effects on them and on the server, and exits with 1 if a defence failed. docs/security-attacks.md
+ * has the result.
  */
 
 const STALL_MS = 50;
@@ -86,7 +87,7 @@ async function inOwnDatabase(
   }
 }
 
-/** On a PostgreSQL of its own, since it gets SIGSTOP. Skipped where PostgreSQL is not installed. */
+/** On a separate PostgreSQL, since it gets SIGSTOP. Skipped where PostgreSQL is not installed. */
 async function stopDatabase(): Promise<boolean> {
   const folder = await mkdtemp(join(tmpdir(), "rapport-attack-"));
   const cluster = await startCluster(folder);

@@ -3,10 +3,10 @@ import { type SeenBeside, watchBeside } from "./beside.ts";
 import type { ProbeReading } from "./server-probe.ts";
 import { type Attack, type Target, Undefended } from "./target.ts";
 
-/** What an attack came to, and what it did to the server and to others. */
+/** The result of an attack, and its effects on the server and on others. */
 export interface Effect extends SeenBeside, ProbeReading {
   readonly outcome: string;
-  /** Whether the defence held: undefined if it did, else why not. */
+  /** Whether the defence held: undefined if it did, otherwise the reason. */
   readonly fault: string | undefined;
   readonly tookMs: number;
   /** The served track requests of others in a second, as a share of those in a second without the attack. */
@@ -28,7 +28,7 @@ export function brokenBound({ bounds = {} }: Attack, effect: Effect): string | u
   return undefined;
 }
 
-/** No attack takes longer; one that does is reported as such. */
+/** The longest time of an attack; a longer one is reported as such. */
 const LONGEST_MS = 60_000;
 
 /** Runs an attack with health and legitimate requests beside it. */

@@ -86,7 +86,7 @@ function answerCommands(read: () => ProbeReading): void {
   channel.on("error", () => {});
 }
 
-/** Processor time of the main thread in milliseconds: of the whole process where there is no /proc. */
+/** Processor time of the main thread in milliseconds; of the whole process without /proc. */
 function processorTimeOfThread(): () => number {
   const bytes = Buffer.alloc(64);
   try {

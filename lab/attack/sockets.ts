@@ -14,7 +14,7 @@ export const requestOf = (path: string, body: object, key: string): string => {
   return `${head(path, Buffer.byteLength(text), key)}${text}`;
 };
 
-/** The head of a request whose body does not come. */
+/** The head of a request whose body never arrives. */
 export const head = (path: string, length: number, key?: string): string =>
   `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n` +
   `${key ? `Authorization: Bearer ${key}\r\n` : ""}Content-Length: ${length}\r\n\r\n`;
@@ -54,7 +54,9 @@ export async function holdSockets(
   return `${count} held, ${closedByServer} closed by the server`;
 }
 
-/** Sends bytes and returns the status line that comes back, or "" where the connection closes before. */
+/**
+ * Sends bytes and returns the status line of the response, or "" if the connection closes before.
+ */
 export async function statusLine({ host, port }: Target, bytes: string): Promise<string> {
   const socket = connect(port, host).on("error", () => {});
   socket.write(bytes);

@@ -14,7 +14,7 @@ export interface SendOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** What an attack is run against. */
+/** The target of an attack. */
 export interface Target {
   readonly server: AttackedServer;
   readonly host: string;
@@ -28,30 +28,33 @@ export interface Target {
 
 export interface Attack {
   readonly name: string;
-  /** What it did before there was a defence: the figures of the penetration test. */
+  /** Its effect before there was a defence: the figures of the penetration test. */
   readonly before: string;
   /** Engines that it is about; both without it. */
   readonly only?: "embedded" | "postgres";
   /** Requests of others cannot be served meanwhile, and are refused with 503. */
   readonly stopsDatabase?: true;
-  /** What it must keep beside the stalls and refusals that every attack is measured by. */
+  /** Bounds in addition to the stalls and refusals that every attack is measured by. */
   readonly bounds?: {
     readonly healthP99Ms?: number;
     /** How much memory the server may take for it. */
     readonly grownMb?: number;
-    /** How many of the track requests that others send are served meanwhile, as a share of those without it. */
+    /**
+     * The share of others' track requests that are served during the attack, compared with the time
+     * without it.
+     */
     readonly trackShare?: number;
   };
-  /** What has to be there for it; it is not measured. */
+  /** Preparations; they are not measured. */
   prepare?(target: Target): Promise<void>;
   /**
-   * @returns what it came to, in a few words.
+   * @returns the result, in a few words.
    * @throws Undefended
    */
   run(target: Target): Promise<string>;
 }
 
-/** An attack did what it must not do. */
+/** An attack had a forbidden effect. */
 export class Undefended extends Error {
   constructor(message: string) {
     super(message);
@@ -80,7 +83,7 @@ export function targetOf(server: AttackedServer, shrink = 1): Target {
   };
 }
 
-/** A text is sent as it is, anything else as JSON. A connection that breaks has the status 0. */
+/** A text is sent unchanged, anything else as JSON. A connection that breaks has the status 0. */
 function sendTo(
   url: string,
   method: string,

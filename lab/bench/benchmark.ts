@@ -41,7 +41,7 @@ export async function runBenchmark(
   });
 }
 
-/** Runs something with a folder of its own, and cleans up behind it, however it ends. */
+/** Runs something with its own folder, and cleans up after it, however it ends. */
 export async function inFolder(
   run: (folder: string, cleanUp: CleanUp) => Promise<void>,
 ): Promise<void> {
@@ -61,7 +61,7 @@ export async function inFolder(
   }
 }
 
-/** Opens the engines that are asked for; what must be closed is entered in `cleanUp`. */
+/** Opens the requested engines; things to close are added to `cleanUp`. */
 export async function openEngines(
   {
     engine: wanted,
@@ -116,5 +116,5 @@ async function runOn(
   }
 }
 
-/** What is going on goes to standard error, so that standard output holds the figures alone. */
+/** Progress goes to standard error, so that standard output has only the figures. */
 export const say = (line: string): void => void process.stderr.write(`${line}\n`);

@@ -14,9 +14,10 @@ import { prepareDataset } from "./stage.ts";
 import { track } from "./workloads/track.ts";
 
 /*
- * What the change feed and a webhook cost: the same load on servers without and with them, one after the other within
- * each round, in another order each time. Then how fast a webhook delivers what has gathered while it was paused, to a
- * receiver that responds after 20 ms, and how soon a reader that waits has a change. Load, server, database and receiver share the machine.
+ * The cost of the change feed and of a webhook: the same load on servers without and with them, one
+ * after the other within each round, in another order each time. Then how fast a webhook delivers
+ * the changes gathered while it was paused, to a receiver that responds after 20 ms, and how soon a
+ * waiting reader has a change. Load, server, database and receiver share the machine.
  */
 
 export interface ChangesOptions {

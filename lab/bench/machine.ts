@@ -4,7 +4,7 @@ import { packageRoot } from "../../src/base/package-root.ts";
 import type { Machine } from "./result.ts";
 
 /**
- * What the figures were measured on.
+ * The machine of the measurement.
  *
  * @param database its name and version.
  */
@@ -16,7 +16,7 @@ export const thisMachine = (database: string): Machine => ({
   commit: commit(),
 });
 
-/** The commit of the sources, with a mark where they were changed since; empty outside git. */
+/** The commit of the sources, with a mark if they were changed since; empty outside git. */
 function commit(): string {
   try {
     return execFileSync("git", ["describe", "--always", "--dirty"], {

@@ -28,7 +28,7 @@ const counts = (text: string): number[] => text.split(",").map(count);
 
 const workloads = WORKLOADS.map(({ name, about }) => `  ${name.padEnd(14)} ${about}`).join("\n");
 
-/** What `--quick` means: enough to see that everything runs, and what it is about. */
+/** The meaning of `--quick`: enough to see that everything runs, with rough results. */
 const QUICK = { users: 20_000, seconds: 2, rounds: 1 };
 
 const QUICK_ABOUT = `a look at it: ${Object.entries(QUICK)
@@ -49,7 +49,7 @@ const program = new Command("bench")
   .option("--seconds <count>", "how long the server is measured at saturation", count, 20)
   .option("--rounds <count>", "in how many turns with the floors", count, 4)
   .option("--connections <count>", "how many requests are under way at saturation", count)
-  .option("--workers <count>", "how many server processes (default: what the server takes)", count)
+  .option("--workers <count>", "how many server processes (default: the server's default)", count)
   .option("--no-statistics", "leave the planner without statistics, as on a new database")
   .option("--database-url <url>", "a PostgreSQL that runs already; databases are made in it")
   .option("--results <folder>", "where the JSON and the chart go", "lab/results")
@@ -126,7 +126,7 @@ program
   .option("--users <count>", "how many users there are before it begins", count, 100_000)
   .option("--seconds <count>", "how long each server is measured", count, 30)
   .option("--rounds <count>", "in how many turns", count, 6)
-  .option("--database-url <url>", "a PostgreSQL that runs already; databases are made in it")
+  .option("--database-url <url>", "a running PostgreSQL; databases are created in it")
   .action((options: ChangesOptions) => runChangesBenchmark(options));
 
 program

@@ -12,8 +12,9 @@ import { prepareDataset } from "./stage.ts";
 import { track } from "./workloads/track.ts";
 
 /*
- * What it costs to watch a server: the same load on servers that differ in what they report, one after the other within
- * each round, in another order each time. Each has a copy of the database; all but one are idle.
+ * The cost of observing a server: the same load on servers that differ in what they report, one
+ * after the other within each round, in another order each time. Each has a copy of the database;
+ * all but one are idle.
  */
 
 export interface ObserveOptions {
@@ -32,7 +33,10 @@ interface Variant {
 const SCRAPE_EVERY_MS = 1_000;
 const WARM_UP_SECONDS = 3;
 
-/** The server counts for its metrics in any case; what differs is what it does with them, and the traces. */
+/**
+ * The server counts for its metrics in any case; the difference is what it does with them, and the
+ * traces.
+ */
 const variantsOf = (collector: string, metricsPort: number): readonly Variant[] => {
   const sent = { OTEL_EXPORTER_OTLP_ENDPOINT: collector, OTEL_METRIC_EXPORT_INTERVAL: "1000" };
   const sampler = "parentbased_traceidratio";
@@ -154,7 +158,7 @@ const scrape = (port: number): Promise<unknown> =>
     .then((response) => response.arrayBuffer())
     .catch(() => {});
 
-/** Takes whatever is sent and forgets it. */
+/** Accepts everything and drops it. */
 async function startCollector(cleanUp: CleanUp): Promise<string> {
   const collector = createServer((request, response) => {
     request.resume().on("end", () => response.end());

@@ -12,7 +12,7 @@ export interface Watched {
   readonly load: number | undefined;
 }
 
-/** What the work of one round came to. */
+/** The result of one round. */
 export interface Work {
   readonly seconds: number;
   readonly units: number;

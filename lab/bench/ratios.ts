@@ -9,8 +9,8 @@ export interface Turn {
 }
 
 /**
- * Compares within each turn, because what else the machine has to do changes from turn to turn, and
- * takes the median, because a turn may be disturbed in its middle.
+ * Compares within each turn, because the machine's other work changes from turn to turn, and takes
+ * the median, because a turn may be disturbed in its middle.
  */
 export function ratiosOf(turns: readonly Turn[]): Ratios {
   const ratio = (value: (round: Round) => number, floor: "bareHttp" | "plainSql") =>

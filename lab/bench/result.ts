@@ -1,4 +1,4 @@
-/** What one workload came to on one engine: written to a file as it stands here. */
+/** The result of one workload on one engine, in the form in which it is written to a file. */
 export interface Result {
   readonly workload: string;
   readonly about: string;
@@ -59,14 +59,14 @@ export interface Latency {
 export interface Cpu {
   /** The server under test, or the floor in its place; with the embedded engine inside it. */
   readonly server: number;
-  /** All processes of PostgreSQL; null where it takes no part or is on another machine. */
+  /** All processes of PostgreSQL; null if it is not used or on another machine. */
   readonly database: number | null;
   readonly load: number;
 }
 
 /** The server beside the floors: of each round, and then the median of the rounds. */
 export interface Ratios {
-  /** 1 would be: as fast as HTTP and JSON alone. */
+  /** 1 would be: as fast as only HTTP and JSON. */
   readonly rateToBareHttp: number;
   /** 1 would be: as fast as plain SQL. */
   readonly rateToPlainSql: number;

@@ -11,7 +11,7 @@ import { type Stage, setStage } from "./stage.ts";
 import type { Workload } from "./workloads/workload.ts";
 import { bodiesOf } from "./workloads/workloads.ts";
 
-/** The part of the rate at saturation at which an ordinary day is measured. */
+/** The share of the saturation rate that represents an ordinary day. */
 const RELAXED_SHARE = 0.3;
 
 /** Before the first measurement, so that code is compiled and caches are filled. */
@@ -22,7 +22,7 @@ const WARM_UP_BODIES = 0.1;
 const SATURATED_BODIES = 0.6;
 const RELAXED_BODIES = 0.3;
 
-/** How long the floors are measured, as a part of what the server gets. */
+/** How long the floors are measured, as a share of the server's time. */
 const FLOOR_SHARE = 0.5;
 
 export interface RunOptions {
@@ -31,12 +31,12 @@ export interface RunOptions {
   readonly seconds: number;
   /** In how many turns of floors and server that is done. */
   readonly rounds: number;
-  /** Undefined for what the workload says. */
+  /** Undefined for the workload's default. */
   readonly connections: number | undefined;
   /** How many server processes; undefined for as many as the server takes by itself. */
   readonly workers: number | undefined;
   readonly machine: Machine;
-  /** For whatever lasts no longer than the benchmark. */
+  /** For uses within the benchmark's lifetime. */
   readonly folder: string;
   say(line: string): void;
 }
@@ -173,7 +173,7 @@ async function countRows(dataset: Dataset, { proof }: Workload): Promise<number>
   return Number(row?.rows);
 }
 
-/** Whether what was acknowledged is there. @throws when anything is missing. */
+/** Whether all acknowledged data is there. @throws when anything is missing. */
 function proofOf({ proof }: Workload, requests: number, rowsFound: number): Proof | null {
   if (!proof) return null;
   const rowsAcknowledged = requests * proof.rowsPerRequest;

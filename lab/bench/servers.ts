@@ -53,7 +53,7 @@ const known: Make = (random, users) =>
 
 let created = 0;
 
-/** What one request asks for, drawn anew each time. */
+/** The updates of one request, drawn again each time. */
 const MIXES: Readonly<Record<string, Make>> = {
   known,
   /** Each update gives a user the address of anybody. */
@@ -203,7 +203,7 @@ async function run({ options, setting, mix, lasting, perSecond }: Run): Promise<
   };
 }
 
-/** A backend reports what it has done within a second. */
+/** A backend reports its counters within a second. */
 const REPORTED_MS = 1_100;
 
 async function transactionsOf(dataset: Dataset) {

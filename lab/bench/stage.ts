@@ -13,12 +13,12 @@ export interface Stage {
   readonly floors: {
     readonly bareHttp: Child;
     readonly plainSql: Child;
-    /** What plain SQL writes to: a copy of what the server writes to. */
+    /** The tables that plain SQL writes to: a copy of the server's. */
     readonly dataset: Dataset;
   };
 }
 
-/** A database with users in it, migrated by the server itself, from which each run gets a copy. */
+/** A database with users, migrated by the server itself; each run gets a copy. */
 export async function prepareDataset(engine: Engine, seed: Seed, folder: string): Promise<Dataset> {
   const dataset = await engine.create();
   await (await startServer(dataset.environment, { folder, workers: 1 })).stop();
@@ -26,7 +26,7 @@ export async function prepareDataset(engine: Engine, seed: Seed, folder: string)
   return dataset;
 }
 
-/** Starts everything that takes part; what must be stopped is entered in `cleanUp`. */
+/** Starts all participants; processes to stop are added to `cleanUp`. */
 export async function setStage(
   prepared: Dataset,
   workload: Workload,

@@ -64,7 +64,7 @@ async function transfer(
   if (exported.code !== 0) throw new Error(`The export of ${kind} failed.`);
   const [before, after] = [await digestOf(kind, given), await digestOf(kind, returned)];
   if (before.digest !== after.digest) {
-    throw new Error(`${before.rows} ${kind} went in, ${after.rows} came out, and they differ.`);
+    throw new Error(`${before.rows} ${kind} were imported, ${after.rows} exported, and they differ.`);
   }
   say(`${after.rows} ${kind} came back unchanged`);
   return [
@@ -166,7 +166,9 @@ function* inChunks(rows: Iterable<string>): Generator<string> {
   if (chunk.length > 0) yield `${chunk.join("\n")}\n`;
 }
 
-/** Of the fields that went in, the same whatever the order of the rows; a row that stands twice counts twice. */
+/**
+ * A hash of the imported fields, the same for any order of the rows; a doubled row counts twice.
+ */
 async function digestOf(kind: Kind, path: string): Promise<{ rows: number; digest: string }> {
   let [rows, sum] = [0, 0n];
   for await (const line of textLinesOf(path, createReadStream(path))) {

@@ -15,9 +15,10 @@ import { memoryOf } from "./processes/process-table.ts";
 import { ADMIN_TOKEN, type ServerProcess, startServer } from "./processes/server.ts";
 
 /*
- * A sync from a table of PostgreSQL into PostgreSQL, people who are new to the server, beside the time
- * that it takes to read the rows alone. Both databases and the server share the machine. Warehouses that are read by statements
- * are the fakes of the tests, in this process: their figures say what reading and parsing cost, not what the services do.
+ * A sync from a table of PostgreSQL into PostgreSQL, of people who are new to the server, compared
+ * with the time that it takes to only read the rows. Both databases and the server share the
+ * machine. Warehouses that are read by statements are the fakes of the tests, in this process:
+ * their figures measure reading and parsing, not the services.
  */
 
 export interface SyncOptions {
@@ -47,7 +48,10 @@ const rowsOfFake = (table: string, count: number): string =>
 /** Rows of a page: what makes several megabytes, as the services send them. */
 const PAGE_ROWS = 10_000;
 
-/** Prints rows per second, the ratio to reading alone, and what the server's memory grew by, for each kind. */
+/**
+ * Prints rows per second, the ratio to reading alone, and the growth of the server's memory, for
+ * each kind.
+ */
 export async function runSyncBenchmark({ rows, from, databaseUrl }: SyncOptions): Promise<void> {
   await inFolder(async (folder, cleanUp) => {
     const wanted = { engine: "postgres", databaseUrl, profile: undefined } as const;

@@ -19,7 +19,7 @@ import {
 export async function fillServer(server: TestServer): Promise<Filled> {
   const warehouse = join(await mkdtemp(join(tmpdir(), "rapport-pictures-")), "users.csv");
   await writeWarehouse(warehouse);
-  // First, because each test workspace names the company anew.
+  // First, because each test workspace renames the company.
   const plain = await plainPage(server);
   const applied = await server.admin("POST", "/admin/v1/apply", manifestOf(warehouse));
   assert.equal(applied.status, 200, JSON.stringify(applied.body));

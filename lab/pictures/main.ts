@@ -1,6 +1,7 @@
 /*
- * `npm run pictures`: takes the pictures of docs/images again, from a server of its own with the same sample data each
- * time. `npm run pictures overview` takes those whose names contain `overview`. Needs Chromium (test/browser/chromium.ts).
+ * `npm run pictures`: takes the pictures of docs/images again, from a separate server with the same
+ * sample data each time. `npm run pictures overview` takes those whose names contain `overview`.
+ * Needs Chromium (test/browser/chromium.ts).
  */
 import "./shifted-clock.ts";
 import { join } from "node:path";

@@ -26,7 +26,7 @@ export interface Picture {
   readonly theme?: "dark";
   /** The browser's language. */
   readonly locale?: string;
-  /** What a person does before. */
+  /** The actions before the picture. */
   readonly prepare?: (page: Page) => Promise<void>;
 }
 
@@ -135,7 +135,7 @@ const preferencePages: readonly Picture[] = [
     file: "preference-brand-confirmation",
     path: preferencePage,
     screen: CARD,
-    // Last of these: it changes what the user receives.
+    // Last of these: it changes the user's subscriptions.
     prepare: async (page) => {
       await page.getByLabel("Offers").click();
       await page.getByRole("button", { name: "Save my choices" }).click();

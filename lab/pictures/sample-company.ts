@@ -1,4 +1,4 @@
-/* Acme, a company that has something on every page: what it declares, as a manifest. */
+/* Acme, a company with something on every page: its declarations, as a manifest. */
 import { randomUUID } from "node:crypto";
 
 export const WORKSPACE = "acme";
@@ -166,7 +166,7 @@ export const manifestOf = (warehouse: string) => ({
           id: IDS.newsletter,
           name: "Newsletter",
           channel: "email",
-          description: "Once a month, what is new.",
+          description: "News, once a month.",
         },
         {
           id: IDS.productNews,

@@ -1,6 +1,7 @@
 /*
- * What Acme's clients send: users, an hour of events and purchases with a few mistakes, merges, and a sync. Always the
- * same, so that pictures that are taken again differ only if the pages do.
+ * The requests of Acme's clients: users, an hour of events and purchases with a few mistakes,
+ * merges, and a sync. Always the same, so that pictures that are taken again differ only if the
+ * pages do.
  */
 import { randomUUID } from "node:crypto";
 import { writeFile } from "node:fs/promises";
@@ -32,7 +33,7 @@ const pick = <Each>(from: readonly Each[], index: number): Each =>
 
 const idOf = (index: number) => `cust-${String(10_000 + index)}`;
 
-/** The user whose page the pictures show. */
+/** The user on the page of the pictures. */
 export const ADA = "ada";
 
 /** One who speaks Arabic. */
@@ -225,7 +226,7 @@ async function sendAda(send: Send, now: number): Promise<void> {
   });
 }
 
-/** Rows of a warehouse, of which some do not arrive. */
+/** Rows of a warehouse; some of them fail. */
 export async function writeWarehouse(file: string): Promise<void> {
   const rows = Array.from({ length: 240 }, (_, index) => {
     const payload = index % 40 === 7 ? { dob: "never" } : { segment: pick(PLANS, index) };

@@ -1,7 +1,8 @@
 /*
- * `npm run scroll`: fills a database of PostgreSQL with 1,000,000 users (`npm run scroll 50000`: with fewer), scrolls
- * their list in Chromium and prints the times of the frames, beside those of the same page standing still, which the
- * machine alone decides. Needs TEST_DATABASE_URL and Chromium (test/browser/chromium.ts). docs/dashboard.md has the figures.
+ * `npm run scroll`: fills a database of PostgreSQL with 1,000,000 users (`npm run scroll 50000`:
+ * with fewer), scrolls their list in Chromium and prints the times of the frames, beside those of
+ * the same page at rest, which depend only on the machine. Needs TEST_DATABASE_URL and Chromium
+ * (test/browser/chromium.ts). docs/dashboard.md has the figures.
  */
 import { test } from "node:test";
 import type { CDPSession, Page } from "playwright-core";
@@ -31,7 +32,7 @@ interface Scrolled {
   readonly pixels: number;
 }
 
-/** Scrolls, in the page, by so many pixels a second. @returns the times between frames in ms. */
+/** Scrolls in the page, by this many pixels a second. @returns the times between frames in ms. */
 const scrolling = (pixelsPerSecond: number) => `(async () => {
   const frames = [];
   const begin = scrollY;

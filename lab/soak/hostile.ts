@@ -3,7 +3,7 @@ import { connect } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 
-/* Hostile requests: each case as bytes on a connection of its own. */
+/* Hostile requests: each case as bytes on a separate connection. */
 
 export interface HostileTarget {
   readonly host: string;

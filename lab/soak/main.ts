@@ -6,9 +6,9 @@ import { type SoakServer, startServer } from "./server.ts";
 import { createTally } from "./tally.ts";
 
 /*
- * `npm run soak`: mixed load for a while, of which a share is hostile. It passes where no answer is a
- * 5xx, well-meaning requests are taken, and the server's memory does not grow. lab/NOTEBOOK.md
- * has the result.
+ * `npm run soak`: mixed load for a while; a share of it is hostile. It passes if no response is a
+ * 5xx, regular requests are accepted, and the server's memory does not grow. lab/NOTEBOOK.md has
+ * the result.
  */
 
 const KEY = "api-key-of-the-soak-test";

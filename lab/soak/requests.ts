@@ -1,9 +1,9 @@
 import { randomInt } from "node:crypto";
 
-/* What clients of good will send, in about the proportions in which they do. */
+/* The requests of ordinary clients, in about the usual proportions. */
 
 export interface SoakRequest {
-  /** Under which it is counted. */
+  /** The name that it is counted under. */
   readonly kind: string;
   readonly method: string;
   readonly path: string;

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import type { Readable, Stream } from "node:stream";
 import { packageRoot } from "../../src/base/package-root.ts";
 
-/** The server as its users start it, in a process of its own. */
+/** The server as its users start it, in a separate process. */
 export interface SoakServer {
   readonly url: string;
   readonly adminToken: string;
@@ -17,7 +17,7 @@ export interface SoakServer {
   readonly greeting: string;
   /** File descriptor 3 of the server, for code that `nodeOptions` loads into it. */
   readonly channel: Stream | null | undefined;
-  /** What it holds in memory now, in MB. */
+  /** Its present memory, in MB. */
   memory(): number;
   stop(): Promise<number | null>;
 }

@@ -1,15 +1,15 @@
-/* What came back, and whether that is as it should be. */
+/* The responses, and whether they are correct. */
 
 export interface Tally {
   wellMeant(kind: string, status: number, milliseconds: number): void;
   hostile(kind: string, statuses: readonly number[]): void;
-  /** What the server holds, in MB. */
+  /** The server's memory, in MB. */
   memory(megabytes: number): void;
   hasPassed(): boolean;
   report(): string;
 }
 
-/** The last third may hold so much more than the middle one before that counts as growth. */
+/** How much more memory the last third may use than the middle one before that counts as growth. */
 const STEADY = 1.15;
 
 interface Kind {
@@ -69,10 +69,10 @@ export function createTally(): Tally {
       return [
         ...lines,
         "",
-        `${requests} well-meant requests and ${hostileCases} hostile cases in ${Math.round(seconds)} s` +
+        `${requests} regular requests and ${hostileCases} hostile cases in ${Math.round(seconds)} s` +
           ` (${Math.round(requests / seconds)} requests/s)`,
         `memory in MB: ${spread(memory)}; last third / middle third ${growth().toFixed(2)}`,
-        `5xx, or well-meant and not taken: ${faults}`,
+        `5xx, or regular and not accepted: ${faults}`,
         "",
       ].join("\n");
     },

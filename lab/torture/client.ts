@@ -2,10 +2,16 @@
 import { randomUUID } from "node:crypto";
 import { ADMIN_TOKEN, type TorturedServer } from "./servers.ts";
 
-/** Longer than a restart on a slow machine takes. A request that gets no response for so long is a fault. */
+/**
+ * Longer than a restart on a slow machine takes. A request without a response for this long is a
+ * fault.
+ */
 export const PATIENCE_MS = 120_000;
 
-/** So many of the requests with an Idempotency-Key lose their connection, whatever the servers do. */
+/**
+ * The share of requests with an Idempotency-Key that lose their connection, regardless of the
+ * servers.
+ */
 const SHARE_HUNG_UP = 0.05;
 const LATEST_HANG_UP_MS = 30;
 
@@ -25,7 +31,10 @@ export interface TortureClient {
    */
   callOnce(key: string, path: string, body: unknown): Promise<Response | undefined>;
   read(key: string, path: string): Promise<Response>;
-  /** The same for an administrator, whose requests have no Idempotency-Key: for those that may be repeated. */
+  /**
+   * The same for an administrator, whose requests have no Idempotency-Key: for requests that may be
+   * repeated.
+   */
   admin(method: string, path: string, body?: unknown): Promise<Response>;
   /** Sends a request of an administrator once. @returns undefined if the connection breaks. */
   adminOnce(path: string, body: unknown): Promise<Response | undefined>;
@@ -94,10 +103,10 @@ export function createClient(servers: readonly TorturedServer[]): TortureClient 
   };
 }
 
-/** The server may have done everything by then, some of it, or nothing: the next try has to find out. */
+/** By then the server may have done all of it, a part, or nothing: the next try has to find out. */
 const hangUpSoon = () => AbortSignal.timeout(Math.ceil(Math.random() * LATEST_HANG_UP_MS));
 
-/** Also where the first try still runs, though its connection is gone. */
+/** Even if the first try is still running after its connection was lost. */
 const isToBeRepeated = ({ status, body }: Response): boolean =>
   status >= 500 || status === 429 || (status === 409 && /still running/.test(body.message));
 

@@ -8,7 +8,7 @@ import { checkEverything } from "../../test/people/identity/identity-chaos-check
 import { operation, randomFrom } from "../../test/people/identity/identity-chaos-operations.ts";
 import type { Load, Scene } from "./scene.ts";
 
-/** What the deletions of owned-users.ts leave in the audit of the same workspace. */
+/** The audit entries of owned-users.ts's deletions in the same workspace. */
 const foreign = new Set(["tick", "p (EUR)"]);
 
 const WRITERS = 6;
@@ -36,7 +36,7 @@ export function crowd(scene: Scene): Load {
         await importMessages(body, items);
         continue;
       }
-      // Profiles are locked from the start where there is a key, so both ways of writing are tortured.
+      // With a key, profiles are locked from the start, so both ways of writing are tortured.
       const answer =
         random.below(2) === 0 ? await scene.call(path, body) : await scene.callOnce(path, body);
       if (!answer) {

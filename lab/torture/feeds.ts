@@ -8,7 +8,10 @@ const USERS = 5;
 const BATCH_ROWS = 50;
 const GROWTH_ROWS = 400;
 
-/** Counts what was handed over, by user and event, many rows alike: what is doubled most easily. */
+/**
+ * Counts the received changes, by user and event, with many identical rows: those are doubled most
+ * easily.
+ */
 function createTally(prefix: string) {
   const expected = new Map<string, number>();
   const ids = Array.from({ length: USERS }, (_, user) => `${prefix}-${user}`);

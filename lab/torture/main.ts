@@ -1,6 +1,6 @@
 /*
- * `npm run torture`: kills servers with SIGKILL under mixed load, round after round, and checks every
- * acknowledged item against a model. docs/reliability.md has what it covers and the results.
+ * `npm run torture`: kills servers with SIGKILL under mixed load, round after round, and checks
+ * every acknowledged item against a model. docs/reliability.md has its scope and results.
  */
 import { Command, InvalidArgumentError, Option } from "commander";
 import { packageRoot } from "../../src/base/package-root.ts";
@@ -34,7 +34,7 @@ new Command("torture")
   )
   .option(
     "--seeded-faults [part]",
-    "breaks rules of the program on purpose, all or those that contain the text, and tells which it finds",
+    "breaks rules of the program on purpose, all or those that contain the text, and reports which it finds",
   )
   .action(async (options: Torture & { readonly seededFaults?: string | true }) => {
     if (options.seededFaults) {

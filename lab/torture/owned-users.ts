@@ -1,4 +1,4 @@
-/* Writers with users of their own, one request after the other: so the model knows every value exactly. */
+/* Writers with their own users, one request after the other: the model therefore knows every value exactly. */
 import assert from "node:assert/strict";
 import { NEWSLETTER } from "../../test/harness.ts";
 import { randomFrom } from "../../test/people/identity/identity-chaos-operations.ts";
@@ -8,7 +8,7 @@ const WRITERS = 4;
 
 const STATES = ["subscribed", "unsubscribed"] as const;
 
-/** What a user must be. */
+/** The expected state of a user. */
 interface Model {
   readonly id: string;
   readonly email: string;
@@ -80,7 +80,7 @@ async function setEmail(scene: Scene, model: Model, state: string): Promise<void
   const { email } = model;
   const { status, body } = await scene.call("/email/status", { email, subscription_state: state });
   assert.equal(status, 201, JSON.stringify(body));
-  // The first explicit state of an address is a change, whatever it is.
+  // The first explicit state of an address is a change, even if it is the default.
   if (model.emailState !== state || !model.hasState) model.changes++;
   model.emailState = state;
   model.hasState = true;

@@ -1,4 +1,4 @@
-/* One round: load on a workspace of its own, kills in the middle of it, and a check of everything acknowledged. */
+/* One round: load on a separate workspace, kills in the middle of it, and a check of everything acknowledged. */
 import { join } from "node:path";
 import { pause, type TortureClient } from "./client.ts";
 import { crowd } from "./crowd.ts";
@@ -56,8 +56,8 @@ export async function runRound(
 }
 
 /**
- * Kills: on the embedded engine the server; elsewhere one of the two, the other one, both, or one of the nodes of the
- * database. Now and then a server that starts again is killed once more on the way.
+ * Kills: on the embedded engine the server; elsewhere one of the two, the other one, both, or one
+ * of the nodes of the database. Sometimes a restarting server is killed again during its start.
  */
 async function killSome({ servers, nodes }: Place, number: number): Promise<number> {
   const turn = number % (3 + nodes.length);

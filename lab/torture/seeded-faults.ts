@@ -7,17 +7,17 @@ import {
 import { type Torture, torture } from "./torture.ts";
 
 export interface SeededFault extends BrokenRule {
-  /** Where it shows; undefined for both engines. */
+  /** The engine on which it shows; undefined for both. */
   readonly engine?: Torture["engine"];
 }
 
-/** Late by so much, as where a step is written in a transaction of its own. */
+/** The delay, as if a step were written in a separate transaction. */
 const LATE_MS = 150;
 
-/** What a wrong edit could break without a fault that shows in ordinary use. */
+/** Rules whose violation would cause no fault in ordinary use. */
 export const SEEDED: readonly SeededFault[] = [
   {
-    rule: "what is acknowledged is flushed",
+    rule: "acknowledged data is flushed",
     engine: "embedded",
     file: "database/embedded/pglite-engine.ts",
     find: 'await engine.exec(setPlanner("intake", "session"));',
@@ -77,8 +77,8 @@ export const SEEDED: readonly SeededFault[] = [
 /**
  * Breaks one rule after the other in a copy of the repository and tortures it.
  *
- * @param part of the names of the rules that are meant; empty for all.
- * @returns whether every fault was found within so many rounds.
+ * @param part of the names of the selected rules; empty for all.
+ * @returns whether every fault was found within this many rounds.
  */
 export async function findSeededFaults(
   { engine, rounds, seed }: Torture,

@@ -26,7 +26,7 @@ export interface Place {
   readonly servers: readonly TorturedServer[];
   /** The PostgreSQL of the servers, or the coordinator and the workers; none on the embedded engine. */
   readonly nodes: readonly Cluster[];
-  /** Completes transactions that a crash of a node cut off. */
+  /** Completes transactions that the crash of a node interrupted. */
   complete(): Promise<void>;
   /** A folder for files of the test. */
   readonly folder: string;
@@ -35,7 +35,7 @@ export interface Place {
 
 export type TorturedEngine = "embedded" | "postgres" | "citus";
 
-/** Where the servers keep their data. */
+/** The servers' data folders. */
 interface Store {
   readonly url: string | undefined;
   readonly nodes: readonly Cluster[];
@@ -56,7 +56,7 @@ async function openStore(engine: TorturedEngine, folder: string): Promise<Store>
 }
 
 /**
- * Starts one server on the embedded engine, or two on a PostgreSQL or a Citus cluster of their own.
+ * Starts one server on the embedded engine, or two on a separate PostgreSQL or Citus cluster.
  *
  * @param root the repository, or a copy of it with a fault.
  */
@@ -133,7 +133,7 @@ function torturedServer(
   };
 }
 
-/** What a signal has to end, too. */
+/** Processes that a signal has to end, too. */
 const open = new Set<Place>();
 
 for (const signal of ["SIGINT", "SIGTERM"] as const) {

@@ -43,7 +43,7 @@ export async function torture(
     while (!isOver()) {
       const number = done.length;
       done.push(await runRound(place, client, number, seed * 100_000 + number));
-      // What was right once must stay so, through later kills.
+      // Data that was once right must stay so, through later kills.
       await done[Math.floor(Math.random() * done.length)]?.check();
       if (done.length % SAY_EVERY_ROUNDS === 0) report();
     }

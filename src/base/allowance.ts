@@ -1,11 +1,11 @@
 import { LRUCache } from "lru-cache";
 
-/** Counts what each of many names does, and lets it do so much a minute. */
+/** Counts the actions of each of many names, and allows each so many a minute. */
 export interface Allowance {
   /**
    * Takes one of a name's allowance.
    *
-   * @returns 0 where it had one left, or after how many seconds it has.
+   * @returns 0 if it had one left, otherwise the seconds until it has one.
    */
   take(name: string, perMinute: number): number;
   /** The same without taking one. */
@@ -19,9 +19,11 @@ interface Counter {
 }
 
 /**
- * Counts in this process alone. An unused allowance fills up within a minute, so a burst may be as large as it.
+ * Counts only in this process. An unused allowance fills up within a minute, so a burst may be as
+ * large as it.
  *
- * @param mostNames how many names are counted; the one that was unused longest is forgotten first. About 100 bytes each.
+ * @param mostNames how many names are counted; the least recently used one is forgotten first.
+ * About 100 bytes each.
  * @param nowMs a clock that never goes back, so that a clock jump locks out no name.
  */
 export function createAllowance(mostNames: number, nowMs = () => performance.now()): Allowance {

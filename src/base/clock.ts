@@ -66,6 +66,7 @@ export interface SettableClock extends Clock {
   set(now: Date): void;
 }
 
+/** A clock for tests: it follows this machine's until `set` is called. */
 export function createSettableClock(): SettableClock {
   let aheadOfElapsedMs: number | undefined;
   const clock = createClock(() =>
@@ -81,7 +82,7 @@ export function createSettableClock(): SettableClock {
 
 export const DAY_MS = 86_400_000;
 
-/** A length of time; what is left out is 0. */
+/** A duration; omitted units are 0. */
 interface Length {
   readonly days?: number;
   readonly hours?: number;

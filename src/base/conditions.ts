@@ -1,10 +1,10 @@
 /*
- * Conditions on what is stored: `and`, `or` and `not` over leaves. Each language of filters has leaves of its own,
- * says how one is tested and how it is written as SQL, and shares everything else: the tree, its bounds, and how texts
- * compare, the same in memory and in the database.
+ * Conditions on stored data: `and`, `or` and `not` over leaves. Each language of filters has its
+ * own leaves, and says how a leaf is tested and written as SQL. It shares everything else: the
+ * tree, its bounds, and how texts compare, the same in memory and in the database.
  */
 
-/** A leaf is told from the other kinds by its `op`. */
+/** The `op` distinguishes a leaf from the other kinds. */
 export interface Leaf {
   readonly op: string;
 }
@@ -16,7 +16,7 @@ export type Condition<L extends Leaf> =
   | { readonly op: "never" }
   | L;
 
-/** What becomes of each kind of condition, given what became of its parts. */
+/** The result for each kind of condition, given the results of its parts. */
 export interface Fold<L extends Leaf, Result> {
   and(parts: readonly (() => Result)[]): Result;
   or(parts: readonly (() => Result)[]): Result;
@@ -50,7 +50,9 @@ export const holds = <L extends Leaf>(condition: Condition<L>, test: (leaf: L) =
     leaf: test,
   });
 
-/** A condition as a boolean SQL expression. The SQL of a leaf is never null, so that `not` means what it says. */
+/**
+ * A condition as a boolean SQL expression. The SQL of a leaf is never null, so that `not` works.
+ */
 export const conditionSql = <L extends Leaf>(condition: Condition<L>, sqlOf: (leaf: L) => string) =>
   fold<L, string>(condition, {
     and: (parts) => `(${parts.map((part) => part()).join(" and ")})`,
@@ -60,7 +62,7 @@ export const conditionSql = <L extends Leaf>(condition: Condition<L>, sqlOf: (le
     leaf: sqlOf,
   });
 
-/** The condition with each leaf replaced, such as a name by what it names. */
+/** The condition with each leaf replaced, such as a name by the named thing. */
 export const replaceLeaves = <From extends Leaf, To extends Leaf>(
   condition: Condition<From>,
   replace: (leaf: From) => Condition<To>,

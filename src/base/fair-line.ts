@@ -1,5 +1,8 @@
 export interface FairLine {
-  /** Runs work on behalf of an owner once there is a place. @throws the refusal where the owner's line is full. */
+  /**
+   * Runs work on behalf of an owner once there is a place. @throws the refusal if the owner's line
+   * is full.
+   */
   run<Result>(owner: number | string, work: () => Promise<Result>): Promise<Result>;
 }
 
@@ -12,8 +15,8 @@ interface Limits {
 }
 
 /**
- * A line for expensive work in which owners take turns: each gets one piece started before any of them gets the next
- * one, however many one of them has in line.
+ * A line for expensive work in which owners take turns: each gets one piece started before any gets
+ * its next one, regardless of how many are in line.
  */
 export function createFairLine({ places, mostWaiting, refusal }: Limits): FairLine {
   // A map keeps the order of insertion, which is the order of turns.

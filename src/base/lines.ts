@@ -1,6 +1,6 @@
 /*
- * Lines end at `\n`, and nowhere else. Node's readline also ends them at a lone `\r` and, from Node 24 on, at U+2028
- * and U+2029, which JSON and CSV may hold as they are.
+ * Lines end at `\n`, and nowhere else. Node's readline also ends them at a single `\r` and, from
+ * Node 24 on, at U+2028 and U+2029, which JSON and CSV may contain unescaped.
  */
 
 const NEWLINE = 0x0a;
@@ -13,7 +13,7 @@ export interface Line {
   readonly number: number;
   /** How many bytes of the stream it ends after, with its `\n`. */
   readonly endsAt: number;
-  /** Without its `\n`; undefined if it is too long. */
+  /** Without the `\n`; undefined if it is too long. */
   readonly bytes: Buffer | undefined;
 }
 
@@ -79,8 +79,8 @@ export async function* textLinesOf(
 export const TOO_LONG = `longer than ${LONGEST_LINE_BYTES / 1_048_576} MiB`;
 
 /**
- * What ends a row of a CSV file, by its beginning. Files of old Macs end rows with `\r` alone; in any other file that is
- * a part of a value, and `\r\n` and `\n` may alternate.
+ * The row ending of a CSV file, found at its beginning. Files of old Macs end rows with only `\r`;
+ * in any other file that is a part of a value, and `\r\n` and `\n` may alternate.
  */
 export function csvLineEnds(beginning: string): string[] {
   const [, end] = /^(?:[^"\r\n]|"[^"]*")*(\r\n?|\n)/.exec(beginning) ?? [];

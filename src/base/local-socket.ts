@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 /*
- * Unix sockets in a private folder: only whoever may enter the folder can listen or connect there, which no port
- * offers. Windows has none.
+ * Unix sockets in a private folder: only users who may enter the folder can listen or connect
+ * there, which no port offers. Windows has none.
  */
 
 /** The longest path that every system accepts as a socket address. */
@@ -17,7 +17,7 @@ export function listenIn(folder: string, name: string, server: Server): Promise<
   return withShortPath(folder, name, async (path) => {
     await new Promise<void>((done, fail) => {
       server.once("error", fail);
-      // Without the first of several processes, which would listen in its own place.
+      // Without the first of several processes, which would replace itself.
       server.listen({ path, exclusive: true }, () => {
         server.off("error", fail);
         done();
@@ -27,7 +27,7 @@ export function listenIn(folder: string, name: string, server: Server): Promise<
   });
 }
 
-/** Connects to a socket in a folder. @throws the system's error where none listens there. */
+/** Connects to a socket in a folder. @throws the system's error if no process listens there. */
 export const connectIn = (folder: string, name: string): Promise<Socket> =>
   withShortPath(
     folder,
@@ -58,7 +58,7 @@ async function isAlive(folder: string, name: string): Promise<boolean> {
     (await connectIn(folder, name)).destroy();
     return true;
   } catch (error) {
-    // Only a refused or missing socket proves that its process is gone: that may be busy.
+    // Only a refused or missing socket proves that its process has ended: it may be busy.
     const { code } = error as NodeJS.ErrnoException;
     if (code !== "ECONNREFUSED" && code !== "ENOENT") return true;
     await rm(join(folder, name), { force: true });
@@ -67,8 +67,8 @@ async function isAlive(folder: string, name: string): Promise<boolean> {
 }
 
 /**
- * Where the path of a folder is too long for a socket, it is reached through a link in a new folder that no other user
- * can enter or foresee. The socket itself is always in the folder.
+ * If the path of a folder is too long for a socket, it is reached through a link in a new folder
+ * that no other user can enter or predict. The socket itself is always in the folder.
  */
 async function withShortPath<Result>(
   folder: string,

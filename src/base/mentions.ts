@@ -1,7 +1,7 @@
 /*
- * Finds texts that name a person: stored responses, logs and calls that hold identifiers inside other text. A name counts
- * if it is alone, not part of a longer word or number, in any case: `ada` is in `"ada"` and in `'Ada'`, not
- * in `adam`. Its spellings in JSON and in a path count as well.
+ * Finds texts that name a person: stored responses, logs and calls that hold identifiers inside
+ * other text. A name counts as a whole word or number, in any case: `ada` is in `"ada"` and in
+ * `'Ada'`, not in `adam`. Its spellings in JSON and in a path count as well.
  */
 
 export interface Mentions {

@@ -1,8 +1,8 @@
 import { Problem } from "./problem.ts";
 
 /*
- * Lists that are read in pages. A cursor names a row and a direction, so rows that are added or removed
- * meanwhile neither hide others nor show them twice. Cursors are opaque to clients.
+ * Lists that are read in pages. A cursor names a row and a direction, so concurrent additions and
+ * removals of rows neither hide others nor show them twice. Cursors are opaque to clients.
  */
 
 /** A list in its order. */

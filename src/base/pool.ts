@@ -1,8 +1,8 @@
 /** An amount of something (requests, bytes) that callers share. */
 export interface Pool {
-  /** @returns false, and takes nothing, where the pool or the caller's share of it is used up. */
+  /** @returns false, and takes nothing, if the pool or the caller's share of it is used up. */
   take(caller: string, amount: number): boolean;
-  /** Takes what is there already, whether it fits or not. */
+  /** Takes an amount that is already in use, even if it does not fit. */
   force(caller: string, amount: number): void;
   give(caller: string, amount: number): void;
   /** Whether the caller could take anything. */
@@ -11,12 +11,12 @@ export interface Pool {
   isFull(): boolean;
 }
 
-/** A caller may hold this many times what is still free. */
+/** A caller may hold this many times the free rest. */
 const SHARE_OF_FREE = 3;
 
 /**
- * A pool of which no caller can take everything: each may hold three times what is still free, which is three
- * quarters of the pool for one caller alone, and less for each the more of them there are.
+ * A pool that no caller can exhaust: each may hold three times the free rest, which is three
+ * quarters of the pool for a single caller, and less for each of several.
  */
 export function createPool(total: number): Pool {
   const held = new Map<string, number>();
@@ -49,7 +49,10 @@ export function createPool(total: number): Pool {
 
 /** Work that a process does little of at a time, each piece on behalf of an owner. */
 export interface Slots {
-  /** @returns gives the slot back; undefined where the owner, or all owners together, have as many as they may. */
+  /**
+   * @returns a function that gives the slot back; undefined if the owner, or all owners together,
+   * have as many as allowed.
+   */
   take(owner: string): (() => void) | undefined;
 }
 

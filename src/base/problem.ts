@@ -41,13 +41,13 @@ export interface ProblemDetails {
   readonly body?: Readonly<Record<string, unknown>>;
   /** The member of the body that should be a list and is none. */
   readonly list?: string | undefined;
-  /** What is wrong in the words of RFC 7644, 3.12, where it has one. Shown in SCIM answers. */
+  /** The `scimType` of RFC 7644, 3.12, if there is one. Shown in SCIM answers. */
   readonly scimType?: string;
   /** When it makes sense to try again, in whole seconds. Sent as `Retry-After`. */
   readonly retryAfterSeconds?: number;
-  /** The page that a person sees, where it says more than the message. */
+  /** The page for a person, if it says more than the message. */
   readonly page?: SentencePage;
-  /** What the logs should hold and the caller should not see. */
+  /** Details for the logs that the caller should not see. */
   readonly cause?: unknown;
 }
 
@@ -73,8 +73,10 @@ export interface Fault {
 /** The outcome of checking one value: the value as it will be kept, or why it cannot be. */
 export type Checked<Value> = { readonly value: Value } | { readonly fault: Fault };
 
+/** The outcome of a check that found no fault. */
 export const accepted = <Value>(value: Value): Checked<Value> => ({ value });
 
+/** The outcome of a check that found a fault, with a stable code and a sentence. */
 export const refused = (code: string, message: string): { readonly fault: Fault } => ({
   fault: { code, message },
 });

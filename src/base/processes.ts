@@ -54,7 +54,7 @@ export function createProcesses(): Processes {
       const content = await answerHere(message.topic, message.content);
       process.send?.({ ...message, rapport: "answer", content });
     } catch {
-      // Left out, like a process that is too busy: the one that asks gets the others' answers.
+      // Left out, like a process that is too busy: the caller gets the others' answers.
     }
   });
   return {

@@ -9,6 +9,7 @@ export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmedia
 /** How many rows of one statement come in a turn: more take the event loop for tens of milliseconds. */
 const SLICE = 2_000;
 
+/** Whether a list is long enough for its work to be split over several turns. */
 export const isSliced = ({ length }: readonly unknown[]): boolean => length > SLICE;
 
 /** Lets others run after something was done with every entry of a list, if that took long. */

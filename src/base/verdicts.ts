@@ -7,7 +7,7 @@ import type { Fault } from "./problem.ts";
 export const ItemNote = Type.Object(
   {
     message: Type.String({
-      description: "What the rule says.",
+      description: "The requirement of the rule.",
       examples: ["no user has this alias"],
     }),
     code: Type.String({
@@ -15,12 +15,12 @@ export const ItemNote = Type.Object(
       examples: ["USER_NOT_FOUND"],
     }),
     input_array: Type.String({
-      description: "The list in the request that holds the item.",
+      description: "The list in the request with the item.",
       examples: ["user_aliases"],
     }),
     index: Type.Integer({ minimum: 0, description: "Counted from 0.", examples: [0] }),
   },
-  { title: "ItemNote", description: "What Rapport says about one item of a request." },
+  { title: "ItemNote", description: "Rapport's verdict on one item of a request." },
 );
 
 export type ItemNote = Static<typeof ItemNote>;
@@ -33,7 +33,7 @@ export const ItemError = Type.Object(
 
 export type ItemError = Static<typeof ItemError>;
 
-/** What a response says about one item, as far as it says it: endpoints differ. */
+/** A response's statement about one item; endpoints differ in how much they say. */
 export interface GivenNote {
   readonly code?: string;
   readonly message?: string;
@@ -41,7 +41,9 @@ export interface GivenNote {
   readonly index?: number;
 }
 
-/** What a response says about items of its request, and about the request where that is refused. */
+/**
+ * The statements of a response about items of its request, and about the request if it is refused.
+ */
 export const notesIn = (response: unknown): GivenNote[] =>
   isObject(response)
     ? [response.errors, response.skipped]
@@ -49,16 +51,16 @@ export const notesIn = (response: unknown): GivenNote[] =>
         .filter(isObject)
     : [];
 
-/** Lists that say how to answer, and hold no items. */
+/** Lists that say how to answer, and contain no items. */
 const OPTIONS = ["fields_to_export"];
 
-/** The lists of a body that hold items, by name. */
+/** The lists of a body that contain items, by name. */
 export const itemListsOf = (body: unknown): (readonly [string, readonly unknown[]])[] =>
   Object.entries(isObject(body) ? body : {}).filter(
     (entry): entry is [string, unknown[]] => Array.isArray(entry[1]) && !OPTIONS.includes(entry[0]),
   );
 
-/** Of a response's notes those about an item that the request has, one for each item. */
+/** The notes of a response that are about an existing item, one for each item. */
 export function notesOnItems(
   lists: readonly (readonly [string, readonly unknown[]])[],
   notes: readonly GivenNote[],
@@ -72,20 +74,22 @@ export function notesOnItems(
   return found;
 }
 
+/** A key for one item of a request, such as `events 3`. */
 export const placeOf = (list: string, index: number): string => `${list} ${index}`;
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Where an item is in its request. */
+/** The place of an item in its request. */
 export interface ItemPlace<Array extends string = string> {
   readonly array: Array;
   readonly index: number;
 }
 
-/** A note that keeps the type of the list's name, where it is an enum. */
+/** A note that keeps the type of the list's name if it is an enum. */
 type In<Array extends string, Note extends ItemNote> = Note & { input_array: Array };
 
+/** The form of a note on one item in a response. */
 export const noteOf = <Array extends string>(
   { array, index }: ItemPlace<Array>,
   { message, code }: Fault,
@@ -96,6 +100,7 @@ export const noteOf = <Array extends string>(
   index,
 });
 
+/** The form of an error on one item: a note that also has the sentence as `type`. */
 export const errorOf = <Array extends string>(
   place: ItemPlace<Array>,
   fault: Fault,

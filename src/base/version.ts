@@ -7,7 +7,7 @@ const { version } = JSON.parse(readFileSync(join(packageRoot(), "package.json"),
 /** The version of the package. */
 export const RAPPORT_VERSION: string = version;
 
-/** Where the build writes from which commit it was made. */
+/** The file in which the build records its commit. */
 export const BUILD_FILE = join("dist", "build.json");
 
 /** The version with the commit and its day: `0.1.0 (4f2a91c3, 2026-01-31)`; of files that were only compiled without. */

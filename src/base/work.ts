@@ -35,15 +35,21 @@ interface Budgeted {
   readonly budgets?: Partial<Budgets>;
 }
 
+/** The budgets of an endpoint: its own, and the defaults for the rest. */
 export const budgetsOf = ({ budgets }: Budgeted): Budgets => ({ ...DEFAULT_BUDGETS, ...budgets });
 
-/** The work of one request, or of one part of it that has a limit of its own. */
+/** The work of one request, or of one part of it that has a separate limit. */
 export interface Work {
   readonly limit: number;
   /** Units so far. */
   spent: number;
 }
 
+/**
+ * A new account of work.
+ *
+ * @param limit in units; by default that of a whole request.
+ */
 export const startWork = (limit = DEFAULT_BUDGETS.work): Work => ({ limit, spent: 0 });
 
 /** Counts work that is about to be done. @returns whether the limit allows it. */

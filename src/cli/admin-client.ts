@@ -17,9 +17,9 @@ export class JsonText {
 interface Refusal {
   readonly message: string;
   readonly code?: string;
-  /** Of a manifest: where in it the fault is. */
+  /** For a manifest: the place of the fault. */
   readonly path?: readonly (string | number)[];
-  /** Of a list: what is wrong with which of its objects. */
+  /** For a list: the faults of its objects. */
   readonly errors?: readonly object[];
 }
 
@@ -28,8 +28,8 @@ interface Refusal {
  *
  * @param path below `/admin/v1`, such as `/apply`; its parameters are encoded.
  * @returns the body of the answer.
- * @throws Problem INVALID_REQUEST with the body of the response, if that names the place in a manifest
- *   or the objects of a list that are faulty; else an AdminError in words.
+ * @throws Problem INVALID_REQUEST with the body of the response, if that names the place in a
+ * manifest or the objects of a list that are faulty; otherwise an AdminError with an explanation.
  */
 export async function callAdmin<Answer>(
   target: AdminTarget,
@@ -71,7 +71,9 @@ export async function* openPages<Item>(target: AdminTarget, path: string): Async
   }
 }
 
-/** What a server says about its health, which needs no token; `ok` is false where it is not well. */
+/**
+ * A server's statement about its health, which needs no token; `ok` is false if there is a fault.
+ */
 export async function readHealth<Answer>(
   target: AdminTarget,
   what: "live" | "ready",

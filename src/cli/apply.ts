@@ -42,10 +42,12 @@ export function define(command: Command): void {
     });
 }
 
-/** What cannot be had back: its callers are refused from then on. */
+/** Removals that cannot be undone: the callers are refused from then on. */
 const SECRETS = ["api_key", "scim_token"];
 
-/** @throws as `confirm` does where the manifest removes keys or tokens or, with `--prune`, anything. */
+/**
+ * @throws as `confirm` does if the manifest removes keys or tokens or, with `--prune`, anything.
+ */
 async function confirmRemovals(
   path: string,
   target: AdminTarget,
@@ -63,7 +65,7 @@ async function confirmRemovals(
   await confirm(`${lines.map((line) => `  ${line}\n`).join("")}This cannot be undone.`, {});
 }
 
-/** What stays although the manifest omits the list that declared it. */
+/** Entries that stay although the manifest omits the list that declared them. */
 async function keptIn(path: string, target: AdminTarget, applied: Applied): Promise<string[]> {
   const keyOf = ({ action, kind, workspace, name }: Change) =>
     [action, kind, workspace, name].join(" ");

@@ -22,7 +22,7 @@ import {
 import { printJson, printText } from "./terminal.ts";
 
 const HELP = `
-Writes all data of a server as it is at one moment, while the server works. Run it where the server runs, with the
+Writes all data of a running server as of one moment. Run it where the server runs, with the
 same environment. The file is verified after it is written, and only its owner can read it. It holds everything
 but the data folder's tokens and the SECRET_KEY: keep those elsewhere.
 
@@ -68,7 +68,10 @@ interface Source {
   close(): Promise<void>;
 }
 
-/** What is backed up: a database server, the folder of a stopped server, or a copy of a running one's. */
+/**
+ * The source of the backup: a database server, the folder of a stopped server, or a copy of a
+ * running one's.
+ */
 async function openSource(config: Config, target: AdminTarget): Promise<Source> {
   const { databaseUrl, dataDir } = config;
   if (databaseUrl) {
@@ -77,7 +80,8 @@ async function openSource(config: Config, target: AdminTarget): Promise<Source> 
   }
   const id = await copyOf(target);
   if (id === undefined) return openExisting(dataDir, nothingThere(dataDir));
-  // Of the answer the id alone counts: the command opens nothing but a copy in its own data folder.
+  // Only the id in the response is used: the command opens nothing but a copy in its own data
+  // folder.
   const copy = folderOfCopy(dataDir, id);
   const removeCopy = () => callAdmin(target, "DELETE", `/engine-copies/${id}`);
   try {
@@ -91,7 +95,7 @@ async function openSource(config: Config, target: AdminTarget): Promise<Source> 
 
 const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** A copy that a running server makes; undefined where no server runs. */
+/** A copy that a running server makes; undefined if no server runs. */
 async function copyOf(target: AdminTarget): Promise<string | undefined> {
   try {
     const { id } = await callAdmin<{ id: unknown }>(target, "POST", "/engine-copies");

@@ -28,7 +28,7 @@ function readShell(text: string): Shell {
   throw new InvalidArgumentError(`It is one of ${SHELLS.join(", ")}.`);
 }
 
-/** A word that may come next, with what it means. */
+/** A word that may come next, with its meaning. */
 interface Word {
   readonly text: string;
   readonly about: string;
@@ -36,7 +36,7 @@ interface Word {
 
 /** What may follow a command. */
 interface Level {
-  /** The names of the subcommands that lead here, each after a space; empty for the program. */
+  /** The names of the subcommands up to here, each after a space; empty for the program. */
   readonly path: string;
   readonly words: readonly Word[];
 }

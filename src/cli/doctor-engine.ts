@@ -20,7 +20,8 @@ const MOST_CLOCK_MS = 1_000;
  * Checks the engine, its schema and its clock.
  *
  * @param isServing whether a Rapport server has the port: then it has the embedded engine's folder, too.
- * @param hasSettings whether the settings and their files are valid: only then what they ask for is checked.
+ * @param hasSettings whether the settings and their files are valid; their consequences are checked
+ * only then.
  */
 export async function checkEngine(
   config: Config,

@@ -13,7 +13,7 @@ export interface Finding {
   readonly remedy?: string;
 }
 
-/** What a check of a start found, if it applies. */
+/** The result of a start check, if the check applies. */
 export async function findingOf(
   check: string,
   make: () => Promise<string | undefined>,
@@ -40,7 +40,7 @@ export function checkNode(): Finding {
   return { check, status: "failed", message, remedy: "Install a newer Node." };
 }
 
-/** Whether a port can be listened on, or a Rapport server does so already. */
+/** Whether the port is free, or a Rapport server listens on it. */
 export async function checkPort(
   check: string,
   host: string,
@@ -91,7 +91,7 @@ function listenOnce(host: string, port: number): Promise<Error | undefined> {
 /** The permissions of anyone but the owner. */
 const OTHERS = 0o077;
 
-/** Whether only the owner may read what the data folder holds: tokens, keys and users. */
+/** Whether only the owner may read the data folder: tokens, keys and users. */
 export async function checkFileModes(dataDir: string): Promise<Finding> {
   const check = "file modes";
   const entries = await readdir(dataDir, { recursive: true }).catch(() => undefined);
@@ -125,6 +125,6 @@ export async function checkDisk(dataDir: string): Promise<Finding> {
   return { check, status, message, remedy: "Free some space, or move DATA_DIR to another disk." };
 }
 
-/** Of the nearest folder that exists. */
+/** The mode of the nearest existing folder. */
 const freeNear = (folder: string): Promise<number> =>
   freeBytes(folder).catch(() => freeNear(dirname(folder)));

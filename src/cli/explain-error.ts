@@ -14,7 +14,7 @@ export function explainError(error: unknown): string {
     return `This user may not listen on port ${port}. Choose a port above 1023, such as PORT=8080.`;
   }
   if (code === "EADDRNOTAVAIL") {
-    return `This machine does not have the address ${address}. Set HOST to one that it has, such as 127.0.0.1.`;
+    return `This machine does not have the address ${address}. Set HOST to one of its addresses, such as 127.0.0.1.`;
   }
   const explain = path !== undefined && code !== undefined ? FILE_ERRORS[code] : undefined;
   if (explain) return `${path}: ${explain}`;

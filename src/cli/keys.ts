@@ -19,8 +19,8 @@ interface ListedKey extends Listed {
 }
 
 /**
- * `rapport keys list|create|rotate|revoke`. Only the secret goes to standard output, so that it can be
- * piped to where it is stored.
+ * `rapport keys list|create|rotate|revoke`. Only the secret goes to standard output, so that it can
+ * be piped.
  */
 export function define(keys: Command): void {
   keys.addHelpText("after", "\nExample:\n  rapport keys create demo ci --permission users.track");
@@ -35,7 +35,7 @@ export function define(keys: Command): void {
 
   withTarget(keys.command("create <workspace> <name>"))
     .description("Creates a key and prints its secret, which is shown only once.")
-    .requiredOption("--permission <name...>", "what the key allows: all, or names")
+    .requiredOption("--permission <name...>", "the key's permissions: all, or names")
     .option("--ip <address...>", "addresses and CIDR blocks that may use it")
     .addHelpText("after", "\nExample:\n  rapport keys create demo ci --permission users.track")
     .action(async (workspace: string, name: string, options) => {

@@ -17,10 +17,11 @@ export type Send = (
 ) => Promise<Response>;
 
 /**
- * The server that runs on the data folder, through its socket there: who may enter the folder is its owner, while
- * any program may hold a port.
+ * The server that runs on the data folder, through its socket there: only the folder's owner may
+ * enter it, while any program may use a port.
  *
- * @throws AdminError without a status where none runs; Error where the folder is closed, or has several servers.
+ * @throws AdminError without a status if no server runs; Error if the folder is closed, or has
+ * several servers.
  */
 export async function findLocalServer({ dataDir, port }: AdminTarget): Promise<Send> {
   const servers = await findLocalServers(dataDir).catch((error: NodeJS.ErrnoException) => {
@@ -36,7 +37,7 @@ export async function findLocalServer({ dataDir, port }: AdminTarget): Promise<S
       `Several servers run on the data folder ${dataDir}: set PORT to one of ${[...ports].sort().join(", ")}.`,
     );
   }
-  // A server that took any free port is known by its data folder alone.
+  // A server that took any free port can only be found by its data folder.
   const wanted = servers.filter((each) => [undefined, "0", each.port].includes(port));
   const [first] = wanted;
   if (!first) {

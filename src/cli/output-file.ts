@@ -7,13 +7,13 @@ import { plainLines } from "./terminal.ts";
 
 /** How an output is written. */
 export interface OutputOptions {
-  /** Whether it is compressed. A file whose name ends in `.gz` always is. */
+  /** Whether it is compressed. A file whose name ends in `.gz` is always compressed. */
   readonly gzip?: boolean | undefined;
 }
 
 /**
- * Writes text to a file, or to standard output for `-`. The file appears under its name only when it is
- * complete, readable by its owner alone; a failure leaves nothing behind.
+ * Writes text to a file, or to standard output for `-`. The file appears under its name only when
+ * it is complete, and only its owner can read it; a failure leaves nothing behind.
  */
 export async function writeOutput(
   path: string,
@@ -84,7 +84,7 @@ function named(error: unknown, path: string): unknown {
   return Object.assign(error as Error, { path });
 }
 
-/** Why nothing can be written to a path whose folder does not exist, and what to do. */
+/** Why nothing can be written to a path whose folder does not exist, and what to do about it. */
 export function folderIsMissing(path: string): Error {
   const folder = dirname(path);
   return new Error(`The folder ${folder} does not exist. Create it first: mkdir -p '${folder}'`);
@@ -104,7 +104,7 @@ async function writeToStdout(chunks: AsyncIterable<string | Uint8Array>): Promis
   }
 }
 
-/** On a terminal, what a program would read as it is is shown to a person. */
+/** On a terminal, output for programs is shown in a form for people. */
 const textOf = (chunk: string | Uint8Array): string =>
   typeof chunk === "string" ? chunk : Buffer.from(chunk).toString("utf8");
 

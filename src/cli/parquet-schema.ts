@@ -2,8 +2,8 @@ import type { ImportKind } from "../intake/import/import-kind.ts";
 import { EXPORT_FIELDS } from "../people/export/profile-view.ts";
 
 /*
- * The columns of exported Parquet files, whatever the rows hold, and how an import reads columns of these names:
- * docs/export.md has the same list.
+ * The columns of exported Parquet files, the same for all rows, and how an import reads columns of
+ * these names: docs/export.md has the same list.
  */
 
 export type ParquetType = "text" | "json" | "timestamptz" | "boolean" | "bigint" | "double";
@@ -48,6 +48,7 @@ const JSON_COLUMNS = [
   "message_history",
 ];
 
+/** The type of an exported column with this name; text for names that are not listed. */
 export const parquetType = (name: string): ParquetType =>
   JSON_COLUMNS.includes(name) ? "json" : (TYPES[name] ?? "text");
 

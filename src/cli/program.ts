@@ -1,9 +1,9 @@
 import { Command } from "commander";
 import { FULL_VERSION } from "../base/version.ts";
 
-/** A file of this folder that defines one subcommand: its options, its help, and what it does. */
+/** A file of this folder that defines one subcommand: its options, help and action. */
 interface CommandModule {
-  /** @param loadAll defines every subcommand, for what lists them all. */
+  /** @param loadAll defines every subcommand, for commands that list them all. */
   define(command: Command, loadAll: () => Promise<void>): void;
 }
 

@@ -8,7 +8,10 @@ export interface Progress {
   /** Null if it is unknown. */
   readonly total: number | null;
   readonly failed: number;
-  /** The part of the whole that is done, from 0 to 1, where it is known otherwise than by the total. */
+  /**
+   * The finished part of the whole, from 0 to 1, if it is known from something other than the
+   * total.
+   */
   readonly share?: number;
   /** How many were done before this run, which the rate does not count. */
   readonly before?: number;
@@ -17,7 +20,7 @@ export interface Progress {
 /** Shows a long task while it runs. */
 export interface ProgressDisplay {
   show(progress: Progress): void;
-  /** Prints a sentence on a line of its own. */
+  /** Prints a sentence on a separate line. */
   say(sentence: string): void;
   end(): void;
 }
@@ -25,8 +28,8 @@ export interface ProgressDisplay {
 /**
  * A progress bar in a terminal, plain lines elsewhere, with the rate since it was created.
  *
- * @param thing what is counted, in the singular, such as `row`.
- * @param done what has happened to those counted, such as `read`.
+ * @param thing the counted thing in the singular, such as `row`.
+ * @param done the action, such as `read`.
  */
 export function displayProgress(output: WriteStream, thing: string, done: string): ProgressDisplay {
   const startedAt = performance.now();
@@ -42,13 +45,13 @@ type RateOf = (progress: Progress) => string;
 /** A number with thousands separators. */
 export const count = (number: number): string => Math.round(number).toLocaleString("en");
 
-/** How many there are of a thing, whose plural ends in s: `1 user`, `1,200 users`. */
+/** The number of things, with a plural in s: `1 user`, `1,200 users`. */
 export const counted = (number: number, thing: string): string =>
   `${count(number)} ${thing}${number === 1 ? "" : "s"}`;
 
 export const megabytes = (bytes: number): string => `${(bytes / 1_000_000).toFixed(1)} MB`;
 
-/** `3 rows`, or `3 of 1,200 rows` where the total is known. */
+/** `3 rows`, or `3 of 1,200 rows` if the total is known. */
 const soFar = ({ done, total }: Progress, thing: string): string =>
   total === null ? counted(done, thing) : `${count(done)} of ${counted(total, thing)}`;
 

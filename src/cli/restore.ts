@@ -19,8 +19,7 @@ import { printJson, printText } from "./terminal.ts";
 const HELP = `
 Restores into an empty place, before a server starts on it: the database of DATABASE_URL, or the embedded engine in
 DATA_DIR. A backup of one engine restores into the other. The whole file is verified before anything is written,
-and everything is written or nothing. Where SECRET_KEY is set, as for the server, only a backup that was
-signed with it (or with PREVIOUS_SECRET_KEY) is restored.
+and everything is written or nothing. If SECRET_KEY is set, as for the server, only a backup that was signed with it (or with PREVIOUS_SECRET_KEY) is restored.
 
 Examples:
   DATA_DIR=./restored rapport restore rapport.backup
@@ -59,7 +58,7 @@ export function define(command: Command): void {
     });
 }
 
-/** What is missing to open the secrets of the backup, in words; undefined if nothing is. */
+/** What is missing to open the secrets of the backup, in a sentence; undefined if nothing is. */
 async function missingKey(config: Config, database: Database): Promise<string | undefined> {
   const { DATABASE_CHECKS } = await import("../server/start-checks.ts");
   return DATABASE_CHECKS["secret key"](config, database).then(
@@ -83,7 +82,7 @@ function refuseFolder({ databaseUrl, dataDir }: Config): void {
   );
 }
 
-/** With the key there is no reason to restore what was not signed with it. */
+/** With the key there is no reason to restore a backup that was not signed with it. */
 async function refuseForged(
   path: string,
   { end: { signature, ...signed } }: BackupSummary,

@@ -30,7 +30,7 @@ export function define(secrets: Command): void {
   secrets.addHelpText("after", HELP);
 
   withTarget(secrets.command("status"))
-    .description("Says which key is in use, and how many secrets are sealed with which key.")
+    .description("Shows the key in use, and how many secrets are sealed with each key.")
     .addHelpText("after", "\nExample:\n  rapport secrets status")
     .action(async (options: TargetOptions) => {
       const status = await callAdmin<Status>(targetOf(options), "GET", "/secret-key");

@@ -10,9 +10,9 @@ import {
   printText,
 } from "./terminal.ts";
 
-/* What the commands for API keys and for SCIM tokens have in common. */
+/* Common parts of the commands for API keys and for SCIM tokens. */
 
-/** What the server lists of an API key or a SCIM token, without what it grants. */
+/** A listed API key or SCIM token, without its grants. */
 export interface Listed {
   readonly name: string;
   readonly created_at: string;
@@ -56,7 +56,7 @@ interface Shown {
   readonly previous_token_until?: string;
 }
 
-/** Calls a path that returns a secret, and prints the secret alone on the standard output. */
+/** Calls a path that returns a secret, and prints only the secret to the standard output. */
 export async function printSecret(
   options: TargetOptions,
   path: string,

@@ -15,7 +15,7 @@ interface Segment {
   readonly name: string;
 }
 
-/** What requests about segments name: a segment or a filter. */
+/** The subject of requests about segments: a segment or a filter. */
 type Wanted = { readonly segment_id: string } | { readonly filter: unknown };
 
 const HELP = `
@@ -49,7 +49,7 @@ export function define(segments: Command): void {
     .option("--reach", "estimates who can be reached on each channel")
     .addHelpText("after", '\nExample:\n  rapport segments count "Repeat buyers" --exact')
     .action(count);
-  command("counts", "Lists exact counts: those that run or wait, and those that ended.")
+  command("counts", "Lists exact counts: running, waiting, and finished ones.")
     .addHelpText("after", "\nExample:\n  rapport segments counts --json")
     .action(listCounts);
   command("cancel <count-id>", "Cancels an exact count that runs or waits.")
@@ -216,7 +216,7 @@ async function exportAll(
   file: string | undefined,
   options: Options,
 ): Promise<void> {
-  // With --filter there is no segment, so the first word is the file.
+  // With --filter no segment is given, so the first word is the file.
   const [name, to = "-"] = options.filter === undefined ? [given, file] : [undefined, given];
   const { target, path } = await locate(options);
   const wanted = await wantedBy(target, path, name, options);

@@ -54,8 +54,8 @@ async function serveUntilSignal(config: Config): Promise<void> {
 }
 
 /**
- * A link is printed where a person who tries Rapport reads it: by a demo, on a terminal. Whoever reads a log could
- * sign in with it. Of several processes the first one creates it.
+ * A link is printed only for a person who tries Rapport: by a demo, on a terminal. Readers of a log
+ * could sign in with it. If there are several processes, the first one creates it.
  */
 async function newSignInLink(
   running: Workers | RunningServer,

@@ -13,7 +13,7 @@ Examples:
 /** `rapport settings [name]`. */
 export function define(command: Command): void {
   command
-    .argument("[name]", "shows this setting alone")
+    .argument("[name]", "shows only this setting")
     .option("--json", "prints the result as JSON")
     .addHelpText("after", HELP)
     .action((name: string | undefined, { json }: { json?: true }) => {

@@ -8,7 +8,7 @@ export interface AdminTarget {
   /** Which of several servers of the data folder. */
   readonly port: string | undefined;
   readonly adminToken: string | undefined;
-  /** Where the socket and the token of a server on this machine are. */
+  /** The socket and the token of a server on this machine. */
   readonly dataDir: string;
 }
 
@@ -21,7 +21,7 @@ export class AdminError extends Error {
   /** Undefined if there was no response. */
   readonly status: number | undefined;
   readonly retryAfterSeconds: number | undefined;
-  /** Of the refusal (docs/errors.md), if it has one. */
+  /** The code of the refusal (docs/errors.md), if it has one. */
   readonly code: string | undefined;
 
   constructor(message: string, status?: number, retryAfterSeconds?: number, code?: string) {
@@ -71,6 +71,6 @@ export function targetOf(
   };
 }
 
-/** Where there is no data folder with a socket, the port is all that there is. */
+/** Without a data folder with a socket, the port is the only way. */
 const addressWithoutFolder = (dataDir: string, port = "8080"): string | undefined =>
   dataDir === "memory:" || process.platform === "win32" ? `http://127.0.0.1:${port}` : undefined;

@@ -5,9 +5,10 @@ import { styleText } from "node:util";
 type Style = Parameters<typeof styleText>[0];
 
 /*
- * The only place of the command line that writes to a terminal. What users and administrators are called comes from
- * outside, and a terminal carries out what it is sent: control characters clear the screen, fake lines and write the
- * clipboard; bidirectional controls turn a line around. All of them are shown as escapes.
+ * The only place of the command line that writes to a terminal. Names of users and administrators
+ * come from outside, and a terminal executes what it is sent: control characters clear the screen,
+ * fake lines and write the clipboard; bidirectional controls reverse parts of a line. All of them
+ * are shown as escapes.
  */
 
 /** C0, DEL and C1; bidirectional controls; line and paragraph separators; halves of surrogate pairs. */
@@ -19,7 +20,7 @@ const escaped = (character: string): string =>
 /** Text from outside as a part of one line. */
 export const plain = (text: string): string => text.replace(CONTROLS, escaped);
 
-/** Stands for the escape character of our own colours: no text from outside can hold it. */
+/** Replaces the escape character of our own colours: no text from outside can contain it. */
 const OWN_ESCAPE = `<${randomUUID()}>`;
 
 const shown = (text: string, escapeAll: (part: string) => string): string =>
@@ -35,18 +36,21 @@ export const printText = (text: string): void => void process.stdout.write(shown
 export const printNote = (text: string): void =>
   void process.stderr.write(shown(`${text}\n`, plainLines));
 
-/** Colours a text where the stream is a terminal and `NO_COLOR` is not set (https://no-color.org). */
+/** Colours a text if the stream is a terminal and `NO_COLOR` is not set (https://no-color.org). */
 export function paint(style: Style, text: string, stream: NodeJS.WriteStream = process.stdout) {
   const { NO_COLOR, TERM } = process.env;
   const isColoured = stream.isTTY && !NO_COLOR && TERM !== "dumb";
   return isColoured ? styleText(style, text).replaceAll("\u001b", OWN_ESCAPE) : text;
 }
 
-/** Prints the result of a command with `--json`: the only thing on standard output. In JSON an escape means its character. */
+/**
+ * Prints the result of a command with `--json`: the only thing on standard output. In JSON an
+ * escape denotes its character.
+ */
 export const printJson = (value: unknown): void =>
   void process.stdout.write(`${plainLines(JSON.stringify(value, null, 2))}\n`);
 
-/** Prints the result of a command: as JSON with `--json`, else as lines. */
+/** Prints the result of a command: as JSON with `--json`, otherwise as lines. */
 export function printResult<Result>(
   { json }: { readonly json?: true },
   result: Result,

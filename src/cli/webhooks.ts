@@ -91,7 +91,7 @@ export function define(webhooks: Command): void {
   ).action(resend);
   command(
     "replay <webhook>",
-    "Delivers changes again, beside what is new.",
+    "Delivers changes again, beside new ones.",
     "replay CRM --from 2026-01-31T12:00:00Z",
   )
     .requiredOption("--from <place>", "a time, a cursor of the feed, or beginning")
@@ -130,7 +130,7 @@ function describeWebhook(webhook: Webhook): string {
 const describeAttempt = ({ outcome, status, error, duration_ms }: Attempt): string =>
   `${outcome}${status === null ? "" : ` (${status})`} after ${duration_ms} ms${error === null ? "" : `: ${error}`}`;
 
-/** @throws where the receiver did not accept it, so that scripts notice. */
+/** @throws if the receiver did not accept it, so that scripts notice. */
 function printAttempt(options: Options, attempt: Attempt): void {
   printResult(options, attempt, (each) => [describeAttempt(each)]);
   if (attempt.outcome !== "delivered") process.exitCode = 1;

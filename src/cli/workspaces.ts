@@ -11,7 +11,7 @@ interface Listed {
 
 const DELETION = `
 It must have no users, or allow_reset: true. Everything in it is deleted: users, keys, apps, groups, campaigns, syncs,
-webhooks. Take it out of manifests first: one that still declares it creates it again.
+webhooks. Take it out of manifests first: a manifest that still declares it creates it again.
 
 Example:
   rapport workspaces delete demo --yes`;

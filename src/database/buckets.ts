@@ -29,8 +29,13 @@ export interface Buckets {
   readonly all: TypedList;
 }
 
+/** The buckets of profiles: one for each id, and all of them without repetition. */
 export const bucketsOfIds = (ids: readonly string[]): Buckets => bucketsOf(ids.map(bucketOfId));
 
+/**
+ * The buckets of looked-up values in a workspace: one for each value, and all of them without
+ * repetition.
+ */
 export const bucketsOfValues = (workspaceId: number, values: readonly string[]): Buckets =>
   bucketsOf(values.map((value) => bucketOfValue(workspaceId, value)));
 
@@ -53,8 +58,8 @@ export const ofProfiles = (workspaceId: number, ids: readonly string[]): readonl
 export const BUCKET_COUNT = 256;
 
 /**
- * The place of a value among the buckets. FNV-1a, whose upper bits are then spread to all: of values that
- * end in consecutive numbers its lower ones alone are uneven.
+ * The place of a value among the buckets. FNV-1a. Its upper bits are spread to all: for values that
+ * end in consecutive numbers only its lower bits are uneven.
  */
 export function placeOf(workspaceId: number, value: string): number {
   let hash = fnv1a(value, workspaceId);

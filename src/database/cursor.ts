@@ -125,7 +125,7 @@ async function* spooled(
   const path = join(folder, "rows");
   const file = openSync(path, "wx+", 0o600);
   try {
-    // Without a name nothing is left behind, even by a killed process.
+    // Without a name nothing is left behind, not even by a killed process.
     unlinkSync(path);
     await rmdir(folder);
     await readTogether(database, async (tx) => {
@@ -154,7 +154,7 @@ function writeWhole(file: number, text: string): void {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ENOSPC") throw error;
     const full = databaseError(DISK_FULL, "The disk of the server is full.");
-    // Not that of the database: see `watchDisk`.
+    // Not the disk of the database: see `watchDisk`.
     full.name = "DiskError";
     throw full;
   }

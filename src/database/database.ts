@@ -32,9 +32,9 @@ export interface Queryable {
 }
 
 /**
- * A transaction, handed first to every store function that writes. Statements that are started
- * without waiting for each other run in the order in which they were started, and share one round
- * trip where the engine can pipeline.
+ * A transaction, handed first to every store function that writes. Statements that start without
+ * waiting for each other run in the order of their start, and share one round trip if the engine
+ * can pipeline.
  */
 export interface Transaction extends Queryable {
   /** Runs a script of several statements without parameters. For migrations. */
@@ -44,11 +44,11 @@ export interface Transaction extends Queryable {
 /** @param isChecked whether the check of the place has been made. */
 export type Work<Result> = (tx: Transaction, isChecked: boolean) => Promise<Result>;
 
-/** Where a transaction may run that writes nothing but rows in some buckets, and no small table. */
+/** Gives the place for a transaction that writes only rows in some buckets, and no small table. */
 export interface WorkPlace {
   readonly buckets: Iterable<number>;
   /**
-   * What the work itself checks in small tables. Where they are out of its reach, this runs before it.
+   * What the work itself checks in small tables. If they are out of its reach, this runs before it.
    *
    * @throws a serialization failure.
    */
@@ -56,7 +56,7 @@ export interface WorkPlace {
 }
 
 export interface Database extends Queryable {
-  /** The same database for statements of another use; a running transaction stays what it is. */
+  /** The same database for statements of another use; a running transaction stays the same. */
   for(use: Use): Database;
   /** The same database for reads of rows in these buckets: a cluster asks the node that has all of them. */
   reader(buckets: Iterable<number>): Queryable;
@@ -67,11 +67,11 @@ export interface Database extends Queryable {
   readonly concurrency: number;
   /** Whether all transactions of this process run one after the other. */
   readonly isSerialized: boolean;
-  /** How many transactions of the intake this process has begun, where they run beside others. */
+  /** How many transactions of the intake this process has begun, if they run beside others. */
   readonly intakeCount?: () => number;
   /** Whether writers of users wait for each other before they read (`laneLocksOf`). */
   readonly ordersWriters: boolean;
-  /** Whether this is a running transaction (`within`), whose owner alone can run it again. */
+  /** Whether this is a running transaction (`within`): only its owner can run it again. */
   readonly isWithin?: true;
   /** Whether small tables commit a moment before the rows of users in the same transaction. */
   readonly commitsInParts?: true;
@@ -81,15 +81,15 @@ export interface Database extends Queryable {
    */
   transaction<Result>(work: Work<Result>, place?: WorkPlace): Promise<Result>;
   /**
-   * The same for work that issues all its statements before awaiting any: where the engine can,
-   * they are sent together with begin and commit, without waiting in between. Expected row counts
-   * are declared up front (`mustWrite`). The work must not throw after it has issued a statement,
+   * The same for work that issues all its statements before awaiting any: if the engine can, they
+   * are sent together with begin and commit, without waiting in between. Expected row counts are
+   * declared up front (`mustWrite`). The work must not throw after it has issued a statement,
    * because that may be committed.
    */
   transactionAtOnce<Result>(work: Work<Result>, place?: WorkPlace): Promise<Result>;
   /**
-   * Vacuums and analyzes one table after the other, if the engine does not do so by itself. To be
-   * called periodically; other statements run in between.
+   * Vacuums and analyzes one table after the other, if the engine does not do so by itself. Call it
+   * periodically; other statements run in between.
    */
   maintain(): Promise<void>;
   /**
@@ -97,7 +97,7 @@ export interface Database extends Queryable {
    * the embedded engine in a folder supports this.
    */
   readonly copyTo?: (folder: string) => Promise<void>;
-  /** Why the engine takes no writes at present, where it knows. Reads work nevertheless. */
+  /** Why the engine accepts no writes at present, if it knows. Reads work nevertheless. */
   readonly trouble?: () => DiskTrouble | undefined;
   /** Calls `listen` with all that the engine reports about itself, for the log. */
   readonly onEvent?: (listen: (event: EngineEvent) => void) => void;
@@ -119,7 +119,7 @@ export interface EngineEvent {
   readonly level: "error" | "info";
   readonly message: string;
   readonly details: Readonly<Record<string, unknown>>;
-  /** Where the database was lost or found again. */
+  /** When the database was lost or found again. */
   readonly isUp?: boolean;
 }
 
@@ -145,7 +145,7 @@ export function readTogether<Result>(
   });
 }
 
-/** How statements and transactions are wrapped; what is left out stays as it is. */
+/** How statements and transactions are wrapped; omitted ones stay the same. */
 interface Wrapping {
   statement?<Result>(sql: string, run: () => Promise<Result>): Promise<Result>;
   /** @param run gets what runs the work, which a driver may call from anywhere. */
@@ -208,7 +208,7 @@ export function within(database: Database, tx: Transaction): Database {
   };
 }
 
-/** What the retry waits, at most, between two tries: long enough for the other side to finish. */
+/** The most that a retry waits between two tries: long enough for the other side to finish. */
 const RETRY_PAUSE_MS = 20;
 
 /**
@@ -230,8 +230,8 @@ export async function withRetries<Result>(
       return await database.transaction((tx) => work(tx, attempt));
     } catch (error) {
       if (attempt >= tries || !isAborted(error)) throw error;
-      // After a serialization failure the winner is done; after a deadlock it still runs. Where many
-      // contend, random backoff desynchronizes them.
+      // After a serialization failure the winner is done; after a deadlock it still runs. With many
+      // contenders, random backoff desynchronizes them.
       const waits = codeOf(error) === DEADLOCK || attempt > 2;
       if (waits) await pause(Math.random() * RETRY_PAUSE_MS * Math.min(attempt, 5));
     }
@@ -258,7 +258,7 @@ export async function settleAll<const Results extends readonly unknown[]>(
   return results as unknown as Results;
 }
 
-/** What a statement gets whose transaction another one has aborted. */
+/** The error of a statement whose transaction another one has aborted. */
 const IN_ABORTED = "25P02";
 
 /**
@@ -280,8 +280,8 @@ export const SERIALIZATION_FAILURE = "40001";
 const DEADLOCK = "40P01";
 
 /**
- * @returns what was written.
- * @throws a serialization failure where it is another number than it must be.
+ * @returns the written rows.
+ * @throws a serialization failure if their number is not the expected one.
  */
 export function checkWritten(written: number, mustWrite: number | undefined): number {
   if (mustWrite === undefined || written === mustWrite) return written;
@@ -301,17 +301,17 @@ export const isAborted = (error: unknown): boolean =>
 /** Whether a unique index refused a row. */
 export const isDuplicate = (error: unknown): boolean => codeOf(error) === "23505";
 
-/** What a server answers that has become a standby, or was told to take no writes. */
+/** The response of a server that has become a standby, or was told to accept no writes. */
 export const READ_ONLY = "25006";
 
-/** What a database answers that has no space left. */
+/** The response of a database without free space. */
 const DISK_FULL = "53100";
 
 /** Whether a database takes no writes, while reads work. */
 export const isRefusedWrite = (error: unknown): boolean =>
   [READ_ONLY, DISK_FULL].includes(codeOf(error));
 
-/** No connection comes about, or it ended; a server that refuses one for another reason is there. */
+/** A connection fails or ends; a server that refuses one for another reason is reachable. */
 const NO_CONNECTION =
   /^(08...|57P0[123]|ECONN\w+|EHOST\w+|ENET\w+|ENOTFOUND|EAI_AGAIN|ENOENT|EPIPE|ETIMEDOUT|CONNECT\w+)$/;
 
@@ -326,7 +326,7 @@ const UNAVAILABLE =
 export const isUnavailable = (error: unknown): boolean =>
   UNAVAILABLE.test(codeOf(error)) || isUnreachable(error) || isLostNode(error);
 
-/** What is wrong with a database that fails, in a sentence for operators. */
+/** The fault of a database, in a sentence for operators. */
 export function describeUnavailable(error: unknown): string {
   const code = codeOf(error);
   if (code === DISK_FULL) {

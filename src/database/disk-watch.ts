@@ -1,7 +1,7 @@
 import { type Database, wrapDatabase } from "./database.ts";
 import { databaseError } from "./lost-node.ts";
 
-/** What PostgreSQL reports where it finds no space. */
+/** PostgreSQL's report when it finds no space. */
 const DISK_FULL = "53100";
 
 /** How often, at most, a full disk is looked at again. */
@@ -20,7 +20,10 @@ const WRITES =
 
 /** Knows whether the database's disk is full. */
 export interface DiskWatch {
-  /** Statements of this one are watched. While the disk is full, those that write are refused at once. */
+  /**
+   * Statements of this one are watched. While the disk is full, writing statements are refused at
+   * once.
+   */
   readonly database: Database;
   /**
    * Whether there is space, as far as is known: false from the first statement that found none until a write of a
@@ -30,8 +33,9 @@ export interface DiskWatch {
 }
 
 /**
- * Watches the statements of a database for those that find its disk full. Once a disk is full, PostgreSQL itself is in danger:
- * it stops if it cannot extend its log. So no write is sent to it then but one a second that looks for space.
+ * Watches the statements of a database for those that find its disk full. Once a disk is full,
+ * PostgreSQL itself is in danger: it stops if it cannot extend its log. Meanwhile only one write a
+ * second is sent to it, which looks for space.
  *
  * @param tell learns of every change, to log it.
  */
@@ -57,7 +61,7 @@ export function watchDisk(inner: Database, tell: (isFull: boolean) => void): Dis
     return result;
   };
 
-  /** Looks whether there is space again, where no one does already. */
+  /** Looks whether there is space again, unless that is already being done. */
   function look(): Promise<void> {
     probe ??= takeSpace();
     return probe;
@@ -99,7 +103,10 @@ export function watchDisk(inner: Database, tell: (isFull: boolean) => void): Dis
   };
 }
 
-/** A full disk of this machine, on which exports wait for their readers, is no trouble of the database. */
+/**
+ * A full disk of this machine, where exports wait for their readers, is not a fault of the
+ * database.
+ */
 const isOfDatabase = (error: unknown): boolean => {
   const { code, name } = (error ?? {}) as { code?: string; name?: string };
   return code === DISK_FULL && name !== "DiskError";

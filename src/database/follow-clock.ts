@@ -6,7 +6,7 @@ import type { Database } from "./database.ts";
  * are compared with the time of another (decision: docs/decisions/clocks.md).
  */
 
-/** The database's clock and the one that never jumps drift apart by less than a millisecond a minute. */
+/** The database's clock and the monotonic one drift apart by less than a millisecond a minute. */
 const ASK_EVERY_MS = 30_000;
 
 /** How often this machine's clock is looked at. */
@@ -41,7 +41,7 @@ export async function followDatabaseClock(
     const [row] = await database.query<{ at: Date }>("select clock_timestamp() as at");
     const tookMs = clock.elapsedMs() - startedAt;
     const now = (row as { at: Date }).at.getTime() + tookMs / 2;
-    // The answer is from some moment of the round trip: a smaller difference may be none.
+    // The response is from some moment of the round trip: a smaller difference may be none.
     const isOff = Math.abs(now - clock.now().getTime()) > tookMs / 2 + 1;
     if (isOff && tookMs <= LONGEST_ROUND_TRIP_MS) clock.set(new Date(now));
   }

@@ -61,8 +61,9 @@ const lanesAmong = (writers: number): number =>
 const atOnceAmong = (writers: number): number => Math.max(1, FEWEST_LANES + 1 - writers);
 
 /**
- * Another lane is used where more than this has waited for each at a time: single requests otherwise end up in many
- * small transactions, and beginning, planning and committing one costs more than its rows (docs/performance.md).
+ * Another lane is used if more than this has waited for each at a time: otherwise single requests
+ * end up in many small transactions, and beginning, planning and committing one costs more than its
+ * rows (docs/performance.md).
  */
 const ITEMS_OF_LANE = 256;
 

@@ -1,18 +1,21 @@
 /*
- * A Citus coordinator that loses another node reports most of it as a failed connection (SQLSTATE class 08) and
- * some of it as XX000; only the message shows that it is not a real internal error.
+ * A Citus coordinator that loses another node reports it mostly as a failed connection (SQLSTATE
+ * class 08) and sometimes as XX000; only the message shows that it is not a real internal error.
  */
 
 const INTERNAL_ERROR = "XX000";
 
-/** In messages of Citus 13; those of the connection to the node come from PostgreSQL's client library. */
+/**
+ * Messages of Citus 13; those about the connection to the node come from PostgreSQL's client
+ * library.
+ */
 const LOST_NODE = new RegExp(
   `^(?:${[
     // Before the commit, or in its first phase: nothing is committed.
     "failure on connection marked as essential",
     "execution cannot recover from multiple connection failures",
     "failed to prepare transaction",
-    // In the only phase of a commit on one node: it may be committed.
+    // In the only phase of a commit on one node: it may have been committed.
     "could not commit transaction for shard",
     // The coordinator itself does not respond.
     "postmaster was shut down",
@@ -21,7 +24,7 @@ const LOST_NODE = new RegExp(
     "connection not open",
     "could not (?:send|receive) data (?:to|from) server",
     "SSL ",
-    // Where the library says nothing either.
+    // If the library gives no reason either.
     "$",
   ].join("|")})`,
 );
@@ -43,9 +46,9 @@ const RESOLUTION_UNKNOWN = "08007";
 const REFUSED = /^(?:23|40)/;
 
 /**
- * What an error of a commit means that has another code than those of a lost connection. A cluster commits on its
- * nodes before the coordinator itself, so it may come too late: the transaction must not run again by itself. Its
- * caller finds out with an `Idempotency-Key`.
+ * The meaning of a commit's error whose code is not that of a lost connection. A cluster commits on
+ * its nodes before the coordinator itself, so it may come too late: the transaction must not be
+ * repeated automatically. Its caller finds out with an `Idempotency-Key`.
  */
 export function commitError(error: unknown): unknown {
   const { code } = (error ?? {}) as { code?: unknown };

@@ -4,7 +4,7 @@ import type { Use } from "./planner.ts";
 /** How a transaction ended. An aborted one met another (serialization failure, deadlock) and is run again. */
 export type Ending = "committed" | "aborted" | "failed";
 
-/** Counts what a database does. */
+/** Counts the statements and transactions of a database. */
 export interface Meter {
   statement(use: Use, seconds: number): void;
   transaction(use: Use, ending: Ending): void;

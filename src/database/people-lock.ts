@@ -13,10 +13,11 @@ export const LOCK_LANES = (lockClass: string, numbers: string): string =>
   `(select count(pg_advisory_xact_lock(${lockClass}::int, number)::text) from unnest(${numbers}::int[]) as number)`;
 
 /**
- * The first statement of every transaction that writes users or their data: it waits for a running reset.
- * Otherwise a user created during a reset could lose the profile and keep identifiers that lead nowhere.
+ * The first statement of every transaction that writes users or their data: it waits for a running
+ * reset. Otherwise a user created during a reset could lose the profile and keep identifiers
+ * without one.
  *
- * @param locks those of its lanes, if it is to wait for other writers: see `laneLocksOf`.
+ * @param locks the locks of its lanes, if it is to wait for other writers: see `laneLocksOf`.
  */
 export async function writePeopleOf(
   tx: Transaction,
@@ -37,8 +38,9 @@ export async function writePeopleOf(
 }
 
 /**
- * The locks of a transaction that writes about people with these identifiers, in the order in which all take them. They
- * order writers, so that none computes from what another is about to change (docs/decisions/lane-locks.md).
+ * The locks of a transaction that writes about people with these identifiers, in the order that all
+ * use. They order writers, so that none computes from what another is about to change
+ * (docs/decisions/lane-locks.md).
  */
 export function laneLocksOf(
   workspaceId: number,
@@ -53,9 +55,12 @@ export function laneLocksOf(
   return [...locks].sort((one, other) => one - other).map(numberOf);
 }
 
-/** Waits for all writers of users and keeps them out until the transaction ends. On a cluster the lock is taken on every node, for transactions hold it where they begin. */
+/**
+ * Waits for all writers of users and keeps them out until the transaction ends. On a cluster the
+ * lock is taken on every node, because transactions hold it on the node where they begin.
+ */
 export async function lockPeople(tx: Transaction, workspaceId: number): Promise<void> {
-  // On one connection to each node: on two the transaction would wait for itself.
+  // On one connection to each node: with two the transaction would wait for itself.
   await tx.query("set local citus.max_adaptive_executor_pool_size = 1");
   await tx.query("select pg_advisory_xact_lock($1::int, $2::int)", [
     PEOPLE_LOCK_CLASS,

@@ -11,10 +11,10 @@ export type Use = "intake" | "lookup" | "analysis";
 /**
  * Without statistics (on a fresh table, and always on the embedded engine, which never analyzes by
  * itself) the planner considers `workspace_id = 1` selective: it scans, or joins a batch with
- * itself in a nested loop, and a batch of 400 takes 50 ms instead of 4. So an intake statement that
- * joins a table with `unnest` also says `key = any(…)`, and these settings leave the planner only
- * the index and a hash join. A generic plan created on an empty table would stay bad when the table
- * has grown, hence `force_custom_plan`.
+ * itself in a nested loop, and a batch of 400 takes 50 ms instead of 4. An intake statement that
+ * joins a table with `unnest` therefore also says `key = any(…)`, and these settings leave the
+ * planner only the index and a hash join. A generic plan created on an empty table would stay bad
+ * when the table has grown, hence `force_custom_plan`.
  */
 const INTAKE = {
   plan_cache_mode: "force_custom_plan",
@@ -28,7 +28,7 @@ const INTAKE = {
 /** The planner's settings for each use; a use that omits one gives it its default. */
 const CHANGED: Readonly<Record<Use, Partial<typeof INTAKE>>> = {
   intake: INTAKE,
-  // By any kind of index scan: a table that looks small today is still not read whole.
+  // By any kind of index scan: even a table that looks small today is not read whole.
   lookup: { plan_cache_mode: "force_custom_plan", jit: "off", enable_seqscan: "off" },
   analysis: {},
 };
@@ -42,9 +42,10 @@ const DEFAULTS: typeof INTAKE = {
   enable_mergejoin: "on",
 };
 
+/** PostgreSQL's planner settings for a use: the defaults with the changes for it. */
 export const plannerSettings = (use: Use): typeof INTAKE => ({ ...DEFAULTS, ...CHANGED[use] });
 
-/** The settings as statements: for a session, or for the running transaction alone. */
+/** The settings as statements: for a session, or only for the running transaction. */
 export const setPlanner = (use: Use, scope: "session" | "local"): string =>
   Object.entries(plannerSettings(use))
     .map(([name, value]) => `set ${scope} ${name} = ${value};`)

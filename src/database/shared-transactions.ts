@@ -7,7 +7,8 @@ export interface SharedTransactions<Call, Result> {
    * Runs a call together with others that wait; resolves once the transaction is committed.
    *
    * @param size how much of a transaction it takes.
-   * @param database the caller's: within a running transaction, which records the answer, a call runs by itself.
+   * @param database the caller's: within a running transaction, which records the response, a call
+   * runs separately.
    */
   run(workspaceId: number, call: Call, size: number, database: Database): Promise<Result>;
 }
@@ -18,9 +19,9 @@ interface Options<Call, Result> {
   readonly tracing: Pick<Tracing, "current" | "together">;
   /** How many transactions are under way at the same time, at most. */
   readonly depth: number;
-  /** How much one transaction takes, at most; a larger call has one of its own. */
+  /** The most that one transaction takes; a larger call has a separate one. */
   readonly mostTogether: number;
-  /** Where several of these share what may be under way; without it, only `depth` counts. */
+  /** Shared by several of these to limit the transactions under way; without it only `depth` counts. */
   readonly slots?: Semaphore;
   /**
    * Runs calls of one workspace in one transaction, in their order.
@@ -59,7 +60,7 @@ export function createSemaphore(most: () => number): Semaphore {
 interface Waiting<Call, Result> {
   readonly call: Call;
   readonly size: number;
-  /** Where it belongs in a trace. */
+  /** Its parent in a trace. */
   readonly place: ActiveSpan | undefined;
   resolve(result: Result): void;
   reject(error: unknown): void;
@@ -69,7 +70,7 @@ interface Waiting<Call, Result> {
  * Group commit: while transactions run, calls gather; the next transaction takes all of one workspace. Workspaces take
  * turns: each gets one transaction before any of them gets the next one, however much of one waits.
  *
- * A call that fails does not fail the others: after an error each runs alone.
+ * A call that fails does not fail the others: after an error each runs separately.
  */
 export function createSharedTransactions<Call, Result>({
   name,
@@ -129,7 +130,7 @@ export function createSharedTransactions<Call, Result>({
 interface Turns<One> {
   isEmpty(): boolean;
   add(workspaceId: number, one: One): void;
-  /** As much of the workspace whose turn it is as fits; nothing if nothing waits. */
+  /** As much of the next workspace in turn as fits; nothing if nothing waits. */
   take(): One[];
 }
 

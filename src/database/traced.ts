@@ -2,8 +2,8 @@ import type { Tracing } from "../base/observe/tracing.ts";
 import { type Database, wrapDatabase } from "./database.ts";
 
 /**
- * The same database, with a span for each transaction and statement. A statement's span says what it does to which
- * table. Neither its text nor its parameters are in it.
+ * The same database, with a span for each transaction and statement. A statement's span names its
+ * action and its table. It contains neither the text nor the parameters.
  */
 export const traced = (database: Database, tracing: Pick<Tracing, "within">): Database =>
   wrapDatabase(database, (use) => {
@@ -35,7 +35,7 @@ const WRITE =
   /\b(insert) into ([a-z_]+)|\b(delete) from ([a-z_]+)|(?<!\b(?:for|do) )\b(update) ([a-z_]+)/;
 const READ = /\b(select)\b[\s\S]*?\bfrom ([a-z_]+)\b(?!\()/;
 
-/** Texts are constants, but for a few that vary in length. */
+/** Texts are constants, except for a few that vary in length. */
 const MOST_KINDS = 1_000;
 
 const kinds = new Map<string, Kind>();

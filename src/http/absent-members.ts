@@ -13,13 +13,13 @@ type Reader = (value: unknown) => unknown;
 const asItIs: Reader = (value) => value;
 
 /**
- * Reads a body in which a text or a list that is null stands for one that is not there, where the schema
- * has it optional and knows no null for it. Existing clients write every field that they have.
+ * Reads a body and drops members that are null if the schema has them optional and does not allow
+ * null for them. Existing clients write every field that they have.
  *
- * decision: docs/decisions/null-is-absent.md. What the schema only describes (an item that is judged by
- * itself) is left as it is: there null may mean something.
+ * decision: docs/decisions/null-is-absent.md. Parts that the schema only describes (an item that is
+ * checked by itself) are left unchanged: null may have a meaning there.
  *
- * @returns a function that gives the same value where there is nothing to leave out.
+ * @returns a function that returns the same value if there is nothing to leave out.
  */
 export function leavingOutNulls(schema: TSchema): Reader {
   const { type, properties = {}, required = [], items } = schema as Shape;

@@ -11,7 +11,10 @@ import { tooMuchLoad } from "./respond.ts";
 
 /* Admission: every check of a request before a byte of its body is read. */
 
-/** What administrators see is kept by no cache, and gone from the browser after they sign out. */
+/**
+ * Responses for administrators are kept by no cache, and are removed from the browser when they
+ * sign out.
+ */
 const NO_STORE = { "cache-control": "no-store" };
 
 export interface AdmissionServices {
@@ -20,7 +23,7 @@ export interface AdmissionServices {
   readonly load: Load;
 }
 
-/** What can be refused by the head of a request alone. @returns why it is refused, if it is. */
+/** Checks that need only the head of a request. @returns why it is refused, if it is. */
 export const refusalOfHead = (request: FastifyRequest): Problem | undefined =>
   manyHeaders(request) ?? longUrl(request) ?? otherTarget(request) ?? ambiguousHost(request);
 
@@ -36,7 +39,7 @@ function longUrl({ url }: FastifyRequest): Problem | undefined {
 }
 
 /**
- * A target that leads to an endpoint and is not written as its path: proxies match paths as they are sent, so
+ * A target that reaches an endpoint but is not written as its path: proxies match paths as sent, so
  * `/%61dmin` and `http://host/admin` would pass a rule about `/admin`.
  */
 function otherTarget({ url, is404, routeOptions }: FastifyRequest): Problem | undefined {
@@ -55,8 +58,8 @@ function otherTarget({ url, is404, routeOptions }: FastifyRequest): Problem | un
 }
 
 /**
- * Identifies the caller, makes room and applies the rate limit, before a byte of the body is read. No one takes
- * room that others share before the caller is known.
+ * Identifies the caller, admits the request and applies the rate limit, before a byte of the body
+ * is read. No one takes room that others share before the caller is known.
  */
 export async function admit(
   services: AdmissionServices,
@@ -74,7 +77,7 @@ export async function admit(
     requestId: request.id,
     address: request.ip,
   };
-  makeRoom(services.load, contract, request);
+  admitRequest(services.load, contract, request);
   if (access.by === "administrator" || access.by === "session") reply.headers(NO_STORE);
   const limit = await services.rateLimits.count(access, caller);
   if (!limit) return;
@@ -109,7 +112,7 @@ export function identify(
 }
 
 /** @throws Problem UNAVAILABLE if there is none; health is served all the same. */
-function makeRoom(load: Load, contract: Contract, request: FastifyRequest): void {
+function admitRequest(load: Load, contract: Contract, request: FastifyRequest): void {
   if (contract.isEssential) return;
   const room = load.admit(ownerOf(request));
   if (typeof room === "string") throw tooMuchLoad();

@@ -55,7 +55,7 @@ export async function answerOnce<Services extends AnswerServices>(
 export const isDryRun = ({ body }: FastifyRequest): boolean =>
   typeof body === "object" && body !== null && "dry_run" in body && body.dry_run === true;
 
-/** Whose keys they are. Administrators and anonymous callers have none. */
+/** The owner of the keys. Administrators and anonymous callers have none. */
 function scopeOf({ access }: Contract, { context }: FastifyRequest): KeyOwner | undefined {
   if (access.by === "key") return context?.workspace;
   return access.by === "scim" ? ANSWERS_OF_COMPANY : undefined;

@@ -5,8 +5,8 @@ import { Problem } from "../base/problem.ts";
 const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
 
 /**
- * Refuses a request whose host is not one host: links to pages are built from it, and proxies may read another one
- * of two `Host` headers than Rapport does.
+ * Refuses a request without exactly one host: links to pages are built from it, and a proxy may
+ * read the other one of two `Host` headers.
  *
  * @returns why it is refused, if it is.
  */
@@ -28,7 +28,10 @@ function countHosts(rawHeaders: readonly string[]): number {
   return count;
 }
 
-/** Where the caller reached the server, unless the settings say it. A proxy may forward http and https alone. */
+/**
+ * The address where the caller reached the server, unless the settings name one. A proxy may
+ * forward only http and https.
+ */
 export function baseUrlOf(request: FastifyRequest, publicUrl: string | undefined): string {
   if (publicUrl !== undefined) return publicUrl;
   return `${request.protocol === "https" ? "https" : "http"}://${request.host}`;

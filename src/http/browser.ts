@@ -5,11 +5,11 @@ import { baseUrlOf } from "./base-url.ts";
 import type { PresentedByBrowser } from "./callers.ts";
 import type { Contract } from "./endpoint.ts";
 
-/* What browsers say about a request, and the cookie that holds the session of the dashboard. */
+/* A browser's statements about a request, and the cookie with the session of the dashboard. */
 
 const SESSION = "rapport-session";
 
-/** Sent by the dashboard once nobody has touched the page for a minute. */
+/** Sent by the dashboard when nobody has touched the page for a minute. */
 const UNATTENDED = "x-rapport-unattended";
 
 /** A sign-in that an identity provider has still to confirm, and how long it may take over that. */
@@ -17,8 +17,9 @@ const ATTEMPT = "rapport-sign-in";
 const ATTEMPT_SECONDS = 600;
 
 /**
- * Scripts cannot read it, and no other site's forms and scripts send it. A link to the dashboard does. On https
- * browsers accept its name only with Secure, without Domain and for the whole host: no subdomain sets it.
+ * Scripts cannot read it, and no other site's forms and scripts send it. A link to the dashboard
+ * does. On https, browsers accept this name only with Secure, without Domain and for the whole
+ * host: no subdomain sets it.
  */
 function cookie(baseUrl: string, name: string, value: string, life: SerializeOptions): string {
   const secure = isSecure(baseUrl);
@@ -38,7 +39,9 @@ export const sessionCookie = (baseUrl: string, secret: string, expires: Date): s
 /** The `Set-Cookie` that makes a browser forget the session. */
 export const endedCookie = (baseUrl: string): string => sessionCookie(baseUrl, "", new Date(0));
 
-/** The `Set-Cookie` of what a browser brings back when an identity provider sends it back; empty ends it. */
+/**
+ * The `Set-Cookie` for a browser that an identity provider sends back; an empty value removes it.
+ */
 export const attemptCookie = (baseUrl: string, value: string): string =>
   cookie(baseUrl, ATTEMPT, value, { maxAge: value === "" ? 0 : ATTEMPT_SECONDS });
 
@@ -46,7 +49,7 @@ export const attemptCookie = (baseUrl: string, value: string): string =>
 export const readAttemptCookie = (baseUrl: string, header = ""): string | undefined =>
   parse(header)[nameOn(baseUrl, ATTEMPT)];
 
-/** What a request presents about a session, read only if the endpoint accepts one. */
+/** The session data of a request, read only if the endpoint accepts one. */
 export function presentedByBrowser(
   contract: Contract,
   request: FastifyRequest,
@@ -60,7 +63,7 @@ export function presentedByBrowser(
     csrfToken: headers["x-csrf-token"],
     isFromOtherSite: isFromOtherSite(request, publicUrl),
     isWrite: method !== "GET" && method !== "HEAD",
-    // A page that is open asks again and again, and a stream lasts, while nobody may be there.
+    // An open page asks again and again, and a stream lasts, even if nobody is there.
     isUse: !contract.streams && headers[UNATTENDED] === undefined,
   };
 }
@@ -74,6 +77,7 @@ export function refuseOtherSites(
   if (fromOwnPages && isFromOtherSite(request, publicUrl)) throw fromOtherSite();
 }
 
+/** The refusal of a request that a page of another site sent. */
 export const fromOtherSite = (): Problem =>
   new Problem("FORBIDDEN", "This request came from a page of another site.");
 

@@ -14,13 +14,13 @@ export interface Presented {
   readonly address: string;
   /** The workspace that the path names; undefined if it names none. */
   readonly workspaceName: string | undefined;
-  /** Where the caller reached the server; given where a refusal says it. */
+  /** The address where the caller reached the server; present if a refusal names it. */
   readonly baseUrl: string;
   /** There only if a session of the dashboard may be presented. */
   readonly browser: PresentedByBrowser | undefined;
 }
 
-/** What a browser presents about a session of the dashboard. */
+/** A browser's headers for a session of the dashboard. */
 export interface PresentedByBrowser {
   /** The secret of the session, from its cookie. */
   readonly sessionSecret: string | undefined;
@@ -30,17 +30,17 @@ export interface PresentedByBrowser {
   readonly isFromOtherSite: boolean;
   /** Whether the request may change something. */
   readonly isWrite: boolean;
-  /** Whether the person is there, and the page does not ask by itself. */
+  /** Whether the person is there, and the page does not send the request automatically. */
   readonly isUse: boolean;
 }
 
-/** Who calls, and in which workspace or company. */
+/** The caller, with the workspace or company. */
 export interface Caller extends Pick<Context, "actor" | "actorName"> {
   readonly workspace?: Workspace;
   /** The API key that the request came with. */
   readonly keyId?: string;
   readonly company?: Company;
-  /** Of a SCIM token: the permissions in the company that it may give users. */
+  /** For a SCIM token: the permissions in the company that it may give users. */
   readonly grantable?: readonly string[];
   readonly person?: Person;
   readonly session?: Session;

@@ -46,7 +46,7 @@ interface Connection {
 export interface ConnectionQueue {
   /** Passes the requests of a server on to `handle`, one at a time per connection. */
   attach(server: Server, handle: RequestListener): void;
-  /** Closes a connection whose client has gone: thousands may go at once. */
+  /** Closes a connection whose client has left: thousands may leave at once. */
   drop(socket: Socket): void;
   /**
    * Closes every connection once its current request is answered. A client that has not sent its whole
@@ -138,7 +138,7 @@ function takeOver(
 ): void {
   const nodes = server.listeners("connection");
   server.removeAllListeners("connection");
-  // Node would otherwise read at once what the socket has received.
+  // Otherwise Node would at once read everything that the socket has received.
   Object.assign(server, { pauseOnConnect: true });
   server.on("connection", (socket: Socket) =>
     open(socket, () => {
@@ -199,5 +199,5 @@ function createStartingLine(mostMs: number): (start: () => void) => void {
 const waitsForClient = ({ request, response }: Exchange): boolean =>
   !request.complete || response.writableEnded;
 
-/** Sends what is still to be sent, and does not wait for the other side. */
+/** Sends the remaining data, and does not wait for the other side. */
 const end = (socket: Socket): void => void socket.end(() => socket.destroy());

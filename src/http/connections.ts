@@ -20,10 +20,10 @@ export const MOST_HEADERS = 200;
 /** How many characters the path and query may take. */
 export const LONGEST_URL = 49_152;
 
-/** Longer than the minute after which most proxies close an idle connection themselves. */
+/** Longer than the minute after which most proxies close an idle connection. */
 const KEEP_ALIVE_MS = 72_000;
 
-/** A connection on which nothing moves is closed, such as that of a client that does not read. */
+/** A connection without any traffic is closed, such as that of a client that does not read. */
 const SILENCE_MS = 60_000;
 
 /** Framework settings that keep a caller from holding a connection for ever. */
@@ -48,17 +48,22 @@ export function connectionOptions(
 /** How long a server that stops waits for clients at most. */
 const LONGEST_PATIENCE_MS = 5_000;
 
+/**
+ * How many milliseconds a stopping server waits for clients: the request timeout, at most five
+ * seconds.
+ */
 export const patienceOf = ({ requestTimeoutSeconds }: ConnectionLimits): number =>
   Math.min(LONGEST_PATIENCE_MS, requestTimeoutSeconds * 1_000);
 
-/** The server of the platform, whose requests come through the queue. */
+/** The server of the platform; its requests come through the queue. */
 export function createHttpServer(
   options: ReturnType<typeof connectionOptions>,
   queue: ConnectionQueue,
   handle: RequestListener,
 ): Server {
   const server = createServer(options.http);
-  // By itself Node drops what comes after 2,000 headers, such as the address that a proxy appends: `refusalOfHead` counts.
+  // By itself Node drops headers after the first 2,000, such as the address that a proxy appends:
+  // `refusalOfHead` counts.
   server.maxHeadersCount = 0;
   server.requestTimeout = options.requestTimeout;
   server.keepAliveTimeout = options.keepAliveTimeout;
@@ -71,7 +76,7 @@ export function createHttpServer(
 /** The other side went away in the middle of a request. */
 const GONE = new Set(["ECONNRESET", "HPE_INVALID_EOF_STATE"]);
 
-/** What the parser refuses before there is a request. Nothing of what was sent is repeated. */
+/** The parser's refusal, before there is a request. No part of the request is repeated. */
 function refuseUnparsed(
   error: Error & { code?: string },
   socket: Socket,

@@ -23,16 +23,17 @@ import type { Budgets, Work } from "../base/work.ts";
  */
 
 /**
- * Who may call: the holder of an API key with a permission, the holder of a SCIM token, the
- * administrator (of the workspace that the path names as `:name`, of the company, or of the server),
- * a person who is signed in to the dashboard, or everyone.
+ * Who may call: a caller with an API key with a permission or with a SCIM token, the administrator
+ * (of the workspace that the path names as `:name`, of the company, or of the server), a person who
+ * is signed in to the dashboard, or everyone.
  */
 export type Access =
   | {
       readonly by: "key";
       readonly permission: Permission;
       /**
-       * Refuses a workspace that does not have the endpoint at all, before the key's permissions are checked.
+       * Refuses a workspace that does not have the endpoint, before the key's permissions are
+       * checked.
        * @throws Problem
        */
       readonly refuseWithout?: (workspace: Workspace, baseUrl: string) => void;
@@ -50,11 +51,16 @@ export type AdministratorAccess = {
   | { readonly of: "company" | "server"; readonly permissions: readonly CompanyPermission[] }
 );
 
+/** Access with an API key that has the permission. */
 export const withPermission = <Name extends Permission>(permission: Name) =>
   ({ by: "key", permission }) as const;
 
 export const byScimToken = { by: "scim" } as const;
 
+/**
+ * Access for administrators of the server, and for dashboard users with all of these permissions in
+ * the company.
+ */
 export const byAdministrator = (...permissions: readonly CompanyPermission[]) =>
   ({ by: "administrator", of: "server", permissions }) as const;
 
@@ -62,6 +68,7 @@ export const byAdministrator = (...permissions: readonly CompanyPermission[]) =>
 export const byAdministratorOfWorkspace = (...permissions: readonly WorkspacePermission[]) =>
   ({ by: "administrator", of: "workspace", permissions }) as const;
 
+/** Access as with `byAdministrator`; the handler also gets the company. */
 export const byAdministratorOfCompany = (...permissions: readonly CompanyPermission[]) =>
   ({ by: "administrator", of: "company", permissions }) as const;
 
@@ -97,11 +104,17 @@ export interface Contract {
   readonly path: string | readonly string[];
   /** One sentence for the documentation. */
   readonly summary: string;
-  /** What else a caller should know, in Markdown. */
+  /** Further facts for callers, in Markdown. */
   readonly description?: string;
-  /** Bodies to show in the documentation, by title; each is accepted. Without them one follows from the schema. */
+  /**
+   * Bodies to show in the documentation, by title; each is accepted. By default one is derived from
+   * the schema.
+   */
   readonly examples?: Readonly<Record<string, unknown>>;
-  /** How the handler may refuse a request, beyond what follows from the rest of the contract. */
+  /**
+   * Further refusals of the handler, in addition to those that follow from the rest of the
+   * contract.
+   */
   readonly refusals?: readonly ProblemCode[];
   readonly access: Access;
   readonly params?: TSchema;
@@ -112,27 +125,34 @@ export interface Contract {
   /** The body by success status. */
   readonly replies: Readonly<Record<number, TSchema>>;
   readonly dialect?: Dialect;
-  /** The media types of the request's body, where it is not JSON; the body is then its text. */
+  /** The media types of the request's body, if it is not JSON; the body is then its text. */
   readonly accepts?: readonly [string, ...string[]];
   /** The body holds items that the handler checks one by one, so that a bad one does not affect others. */
   readonly hasItems?: true;
-  /** The media type of a success, where it is not JSON; the body is then a string. */
+  /** The media type of a success, if it is not JSON; the body is then a string. */
   readonly produces?: string;
   /**
-   * How an `Idempotency-Key` is honoured. `transaction` (the default for API keys and SCIM tokens): the handler
-   * runs in one transaction with the record of its answer. `handler`: the handler does it itself.
-   * `ignored`: the endpoint only reads, like every GET, and what it answers has to be current.
+   * How an `Idempotency-Key` is honoured. `transaction` (the default for API keys and SCIM tokens):
+   * the handler runs in one transaction with the record of its answer. `handler`: the handler does
+   * it itself. `ignored`: the endpoint only reads, like every GET, and its response must be
+   * current.
    */
   readonly idempotency?: "transaction" | "handler" | "ignored";
-  /** A browser may send it from Rapport's own pages alone. With a session that is so for every endpoint. */
+  /**
+   * A browser may send it only from Rapport's own pages. With a session this applies to every
+   * endpoint.
+   */
   readonly fromOwnPages?: true;
   /** Whether it is served even when the server has too much to do. */
   readonly isEssential?: true;
   /** Whether it may take longer than the deadline of requests, as an import may. */
   readonly takesLong?: true;
-  /** Its handler mostly waits, and bounds by itself how many wait: it is not counted among those that run. */
+  /**
+   * Its handler mostly waits, and limits by itself how many wait: it is not counted among running
+   * requests.
+   */
   readonly waits?: true;
-  /** What one request may cost, where the defaults do not fit. */
+  /** The limits of one request, if the defaults do not fit. */
   readonly budgets?: Partial<Budgets>;
   /** Its responses may take megabytes: they are written piece by piece. */
   readonly writesInPieces?: true;
@@ -150,11 +170,13 @@ export interface Input<C extends Contract> {
   readonly query: StaticOrUndefined<C["query"]>;
   readonly headers: StaticOrUndefined<C["headers"]>;
   readonly body: StaticOrUndefined<C["body"]>;
-  /** Where people reach the server, without a slash at the end: `https://rapport.example`. */
+  /**
+   * The address where people reach the server, without a trailing slash: `https://rapport.example`.
+   */
   readonly baseUrl: string;
   /** Identifies the caller again, for responses that last. @throws Problem when the caller's right has ended. */
   readonly confirmCaller: () => Promise<Pick<Context, "person">>;
-  /** There only for endpoints whose handler honours it itself. */
+  /** Present only for endpoints whose handler honours it itself. */
   readonly idempotency: IdempotencyClaim | undefined;
   /** Where the handler counts its work: `spend(work, units)`. */
   readonly work: Work;
@@ -168,12 +190,12 @@ type ReplyOf<C extends Contract> = {
     readonly status: Status;
     readonly body: C["replies"][Status] extends TSchema ? Static<C["replies"][Status]> : never;
     readonly headers?: ReplyHeaders;
-    /** The body as it is sent, where it is always the same and was written once. */
+    /** The body as sent, if it is always the same and was serialized once. */
     readonly bytes?: Buffer;
   };
 }[keyof C["replies"]];
 
-/** An answer whose shape is not known to the compiler any more. */
+/** A response whose shape the compiler no longer knows. */
 export interface Reply {
   readonly status: number;
   readonly body: unknown;
@@ -190,6 +212,10 @@ export interface Endpoint<Services> {
   ) => Promise<Reply>;
 }
 
+/**
+ * Declares an endpoint; `handledBy` adds its handler, whose input and reply follow from the
+ * declaration.
+ */
 export function endpoint<const C extends Contract>(contract: C) {
   return {
     handledBy<Services>(
@@ -208,6 +234,7 @@ export function endpoint<const C extends Contract>(contract: C) {
 export const success = <Body extends object = object>(body?: Body) =>
   ({ status: 200, body: { ...(body as Body), message: "success" } }) as const;
 
+/** The paths of an endpoint, the preferred one first. */
 export const pathsOf = (contract: Contract): readonly string[] =>
   typeof contract.path === "string" ? [contract.path] : contract.path;
 

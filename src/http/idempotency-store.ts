@@ -34,7 +34,8 @@ export async function selectAnswer(
 }
 
 /**
- * Records answers beside what they acknowledge; an answer older than `expiredBefore` makes room.
+ * Records responses beside the writes they acknowledge; replaces a response older than
+ * `expiredBefore`.
  *
  * @returns the keys recorded: a missing one was used by another request meanwhile.
  */
@@ -48,7 +49,7 @@ export async function insertAnswers(
   const keys = answers.map((answer) => answer.key);
   const buckets = bucketsOfValues(workspaceId, keys);
   // Apart from the insert: a Citus passes no parameter on to the condition of a conflict.
-  const makesRoom = tx.query(
+  const replaced = tx.query(
     `delete from idempotency_keys
      where workspace_id = $1 and key = any($2::text[]) and bucket = any($4::smallint[])
        and created_at < $3`,
@@ -75,7 +76,7 @@ export async function insertAnswers(
       answers.map((answer) => answer.namesPeople),
     ],
   );
-  const [rows] = await settleAll([inserted, makesRoom]);
+  const [rows] = await settleAll([inserted, replaced]);
   return rows.map((row) => row.key);
 }
 

@@ -21,7 +21,7 @@ import { deleteAnswersBefore, ERASED, insertAnswers, selectAnswer } from "./idem
 const REMEMBERED_MS = DAY_MS;
 const LONGEST_KEY = 255;
 
-/** Whose keys they are: two of them may use the same key. */
+/** The owner of the keys: two owners may use the same key. */
 export interface KeyOwner {
   readonly id: number;
 }
@@ -43,7 +43,8 @@ export interface Idempotency {
   /**
    * The recorded answer, or else what `run` answers; `run` must record its answer itself.
    *
-   * @throws Problem CONFLICT while the same key runs, and where the answer named an erased user; IDEMPOTENCY_KEY_REUSED for another request.
+   * @throws Problem CONFLICT while the same key runs, and if the response named an erased user;
+   * IDEMPOTENCY_KEY_REUSED for another request.
    */
   once(owner: KeyOwner, claim: IdempotencyClaim, run: () => Promise<Reply>): Promise<Reply>;
   /** Records answers in the transaction that they acknowledge. @throws KeyTaken. */
@@ -52,14 +53,14 @@ export interface Idempotency {
     owner: KeyOwner,
     answers: readonly { readonly claim: IdempotencyClaim; readonly reply: Reply }[],
   ): Promise<void>;
-  /** Forgets what is older than a day. */
+  /** Forgets records older than a day. */
   sweep(): Promise<void>;
 }
 
 export interface RequestPrint {
   readonly method: string;
   readonly url: string;
-  /** As it was sent. */
+  /** As sent. */
   readonly body: Uint8Array | undefined;
 }
 
@@ -134,7 +135,7 @@ export function createIdempotency(services: {
   };
 }
 
-/** Whether a body holds nothing but counts and "success". */
+/** Whether a body contains only counts and "success". */
 const isAcknowledgement = (body: unknown): boolean =>
   Object.values(body ?? {}).every((each) => typeof each === "number" || each === "success");
 

@@ -26,8 +26,9 @@ export function parseJsonBody(bytes: Buffer): unknown {
 }
 
 /**
- * Refuses a body with more values than a budget allows: 4 MB of `{},` are 1.4 million objects, and parsing them would
- * hold the event loop for a quarter of a second. A large body is read once for that, a millisecond for each MB.
+ * Refuses a body with more values than a budget allows: 4 MB of `{},` are 1.4 million objects, and
+ * parsing them would block the event loop for a quarter of a second. A large body is read once for
+ * that, a millisecond for each MB.
  *
  * @throws Problem TOO_MANY_VALUES
  */

@@ -6,9 +6,10 @@ import { createPool, type Pool } from "../base/pool.ts";
 /*
  * Shedding load before memory grows (docs/decisions/overload.md).
  *
- * Three pools bound what requests hold: handlers that run, bytes of bodies that have arrived, and bytes of responses
- * that have not been read. No caller can use up a pool, and callers without a key have small pools of their
- * own. Two more signs of trouble refuse requests: a heap that is nearly full, and a late event loop.
+ * Three pools bound what requests hold: handlers that run, bytes of bodies that have arrived, and
+ * bytes of responses that have not been read. No caller can use up a pool; callers without a key
+ * have separate small pools. Two more signs of trouble refuse requests: a heap that is nearly full,
+ * and a late event loop.
  */
 
 export interface LoadLimits {
@@ -52,7 +53,7 @@ const FULLEST_HEAP = 0.9;
 /** Why a request is refused. */
 export type Overload = "requests" | "body_bytes" | "response_bytes" | "heap" | "event_loop";
 
-/** Whose requests share a part of the pools. */
+/** The owner whose requests share a part of the pools. */
 export interface LoadOwner {
   /** A workspace, the company or the administrator; an address for a caller without a key. */
   readonly name: string;
@@ -78,9 +79,9 @@ export interface Load {
   /** Why requests are refused now, if they are. */
   overload(): Overload | undefined;
   /**
-   * Admits a request, which holds nothing yet: not of an owner who leaves too much unread.
+   * Admits a request, which holds nothing yet, unless its owner leaves too much unread.
    *
-   * @returns why not, where it is refused.
+   * @returns the reason if it is refused.
    */
   admit(owner: LoadOwner): Room | Overload;
   /** Counts bytes of the body that have arrived. @returns false if there is no room for them. */
@@ -91,7 +92,7 @@ export interface Load {
   endWork(room: Room): void;
   /** Counts bytes of the response. @returns false if there is no room for them. */
   holdResponse(room: Room, bytes: number): boolean;
-  /** Counts bytes of a response that cannot be refused any more: what it tells has happened. */
+  /** Counts bytes of a response that can no longer be refused: its work has been done. */
   mustHoldResponse(room: Room, bytes: number): void;
   /** The response was sent or its connection closed. */
   leave(room: Room): void;
@@ -190,7 +191,7 @@ function createMachineWatch(eventLoopDelayMs: number) {
   let lateMs = 0;
   let heap = 0;
   const sample = () => {
-    // A moving average: one long turn alone is no overload.
+    // A moving average: a single long turn is no overload.
     lateMs = lateMs / 2 + (Number.isNaN(delay.mean) ? 0 : delay.mean / 1e6) / 2;
     delay.reset();
     const { used_heap_size, heap_size_limit } = getHeapStatistics();

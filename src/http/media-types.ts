@@ -13,6 +13,7 @@ const JSON_MEDIA_TYPE = /^application\/(?:[\w.-]+\+)?json(?:\s*;.*)?$/i;
 /** Parsing more takes milliseconds, and so does checking it: others get a turn in between. */
 const LARGE_BODY_BYTES = 131_072;
 
+/** Whether parsing and checking the body takes milliseconds. */
 export const isLarge = ({ bytes }: FastifyRequest): boolean =>
   bytes !== undefined && bytes.length > LARGE_BODY_BYTES;
 
@@ -56,8 +57,8 @@ export function holdSmallBody(load: Load, { room, bytes }: FastifyRequest): bool
 }
 
 /**
- * Refuses a body of a type that the endpoint does not take, though another one may. A missing type is
- * the framework's to refuse: it knows whether there is a body at all.
+ * Refuses a body of a type that the endpoint does not take, though another one may. A missing type
+ * is refused by the framework, which knows whether there is a body.
  *
  * @throws Problem UNSUPPORTED_MEDIA_TYPE
  */

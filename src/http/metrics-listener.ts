@@ -1,7 +1,7 @@
 import { createServer, type Server } from "node:http";
 import type { MetricsSource } from "../base/observe/cluster-metrics.ts";
 
-/** Serves `GET /metrics` on a port of its own, which need not be reachable from outside. */
+/** Serves `GET /metrics` on a separate port, which need not be reachable from outside. */
 export async function listenForMetrics(
   source: MetricsSource,
   host: string,
@@ -21,8 +21,8 @@ export async function listenForMetrics(
 }
 
 /**
- * On a loopback address, requests name that: any other host is a name that a web page had resolved to it, to read the
- * metrics with the browser of a person on this machine.
+ * On a loopback address, requests must name that address: a web page may have resolved any other
+ * host to it, to read the metrics with the browser of a person on this machine.
  */
 function isFor(listening: string, named: string | undefined): boolean {
   if (!LOOPBACK.test(listening) || named === undefined) return true;

@@ -69,7 +69,7 @@ export function observeRequests(
   });
 }
 
-/** What became of the items of a request, for every endpoint. */
+/** The outcome for the items of a request, for every endpoint. */
 interface Verdicts {
   readonly accepted: number;
   /** Rejected or skipped. */
@@ -108,6 +108,7 @@ export interface ReceivedRequest {
   readonly workspace: string | undefined;
 }
 
+/** Calls `onReceived` for each request once its response has been sent. */
 export function reportRequests(
   server: FastifyInstance,
   onReceived: (received: ReceivedRequest) => void,
@@ -131,17 +132,17 @@ export interface AnsweredRequest {
   readonly workspace: { readonly id: number };
   readonly key: { readonly id: string; readonly name: string };
   readonly method: string;
-  /** Without the query. It may hold identifiers of users. */
+  /** The path without the query. It may hold identifiers of users. */
   readonly path: string;
-  /** The path as it is declared, with the names of its parameters. */
+  /** The declared path, with the names of its parameters. */
   readonly route: string;
   readonly status: number;
   readonly durationMs: number;
-  /** As it was sent, unpacked. */
+  /** As sent, uncompressed. */
   readonly body: Buffer | undefined;
   /** Undefined if it is long. */
   readonly response: string | undefined;
-  /** What the response says about items and about the request: the first ones, if it is long. */
+  /** The response's statements about items and about the request: the first ones, if it is long. */
   readonly notes: readonly GivenNote[];
   /** How many items were rejected or skipped. */
   readonly rejected: number;

@@ -15,8 +15,9 @@ export const PAGE_HEADERS: Readonly<Record<string, string>> = {
 };
 
 /**
- * For pages whose HTML an author of a workspace writes: in a sandbox no `<meta http-equiv="refresh">` leads a reader, and
- * what the page knows of them, to another host. It begins a Content-Security-Policy.
+ * For pages whose HTML an author of a workspace writes: in a sandbox, `<meta http-equiv="refresh">`
+ * cannot send a reader, with the page's data about them, to another host. It begins a
+ * Content-Security-Policy.
  */
 export const SANDBOX =
   "sandbox allow-forms allow-same-origin allow-popups allow-popups-to-escape-sandbox; ";

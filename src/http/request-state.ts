@@ -6,7 +6,7 @@ import type { Caller } from "./callers.ts";
 import type { Contract } from "./endpoint.ts";
 import type { Room } from "./load.ts";
 
-/* What is known of a request on its way through the server. */
+/* Facts about a request on its way through the server. */
 
 /** The context of a handler, for every kind of access. */
 export type RequestContext = Context & Caller;
@@ -15,11 +15,11 @@ declare module "fastify" {
   interface FastifyRequest {
     /** Who acts and where; set once the caller is identified. */
     context: RequestContext | undefined;
-    /** The body as it was sent. */
+    /** The body as sent. */
     bytes: Buffer | undefined;
-    /** What the request takes of what the server can hold. */
+    /** The request's share of the server's pools. */
     room: Room | undefined;
-    /** The body of the response, where it is a short text. */
+    /** The body of the response, if it is a short text. */
     sent: string | undefined;
     /** What the response says about items. */
     notes: readonly GivenNote[] | undefined;

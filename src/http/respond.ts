@@ -8,7 +8,7 @@ import {
 import type { Dialect, Reply } from "./endpoint.ts";
 import { sentencePage } from "./sentence-page.ts";
 
-/** The only place where an error gets its status. docs/errors.md is checked against this table. */
+/** The only place that gives an error its status. docs/errors.md is checked against this table. */
 export const STATUS_OF: Readonly<Record<ProblemCode, number>> = {
   INVALID_REQUEST: 400,
   WORK_LIMIT_EXCEEDED: 400,
@@ -58,7 +58,7 @@ const BODY_OF: Readonly<Record<Dialect, (problem: Problem) => unknown>> = {
   page: ({ message, details }) => sentencePage(message, details.page),
 };
 
-/** The error of a request in which no object is to blame: it names the first place of its list. */
+/** The error of a request that no object is to blame for: it names the first place of its list. */
 const withoutObject = (code: ProblemCode, message: string, list = "attributes") => ({
   type: message,
   message,
@@ -67,14 +67,14 @@ const withoutObject = (code: ProblemCode, message: string, list = "attributes") 
   index: 0,
 });
 
-/** A request that could not be read at all is a matter of syntax. */
+/** An unreadable request is a matter of syntax. */
 function scimTypeOf(code: ProblemCode, { scimType }: ProblemDetails): { scimType?: string } {
   if (scimType !== undefined) return { scimType };
   if (code === "WORK_LIMIT_EXCEEDED" || code === "TOO_MANY_VALUES") return { scimType: "tooMany" };
   return code === "INVALID_REQUEST" ? { scimType: "invalidSyntax" } : {};
 }
 
-/** What a JSON answer calls itself in each dialect. RFC 7644, 3.1 for SCIM. */
+/** The media type of a JSON error in each dialect. RFC 7644, 3.1 for SCIM. */
 export const MEDIA_TYPE_OF: Readonly<Record<Dialect, string>> = {
   message: "application/json",
   "message-and-errors": "application/json",
@@ -89,7 +89,7 @@ export const SCIM_HEADERS: Readonly<Record<string, string>> = {
   "x-content-type-options": "nosniff",
 };
 
-/** What Fastify refuses before an endpoint is reached. */
+/** Fastify's refusals, before an endpoint is reached. */
 const FROM_FRAMEWORK: Readonly<Record<string, [ProblemCode, string]>> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: [
     "UNSUPPORTED_MEDIA_TYPE",

@@ -32,8 +32,9 @@ export function send(reply: FastifyReply, answer: Reply, mediaType: string): Fas
 }
 
 /**
- * The same for an endpoint: within its budget, and counted until the client has read it. It resolves to nothing,
- * because a reply of the framework is itself a promise, of the moment when the client has read it.
+ * The same for an endpoint: within its budget, and counted until the client has read it. It
+ * resolves to nothing, because a reply of the framework is itself a promise, which resolves when
+ * the client has read it.
  */
 export async function sendCounted(
   load: Load,
@@ -83,7 +84,7 @@ async function* inTurns(bytes: Buffer): AsyncGenerator<Buffer> {
   }
 }
 
-/** For those who watch requests: see `observe.ts`. */
+/** For observers of requests: see `observe.ts`. */
 function noteSent({ request }: FastifyReply, text: string | Buffer | undefined): void {
   if (typeof text === "string" && text.length <= COUNTED_FROM_BYTES) request.sent = text;
 }
@@ -94,6 +95,7 @@ function textOf({ body, bytes }: Reply, mediaType: string): string | Buffer | un
   return /[/+]json$/.test(mediaType) ? JSON.stringify(body) : (body as string);
 }
 
+/** Sets the status and headers of a response, and records its notes for observers. */
 export function writeHead(reply: FastifyReply, answer: Reply, mediaType: string): void {
   if (mediaType === "text/html") reply.headers(PAGE_HEADERS);
   if (mediaType === MEDIA_TYPE_OF.scim) reply.headers(SCIM_HEADERS);
@@ -149,8 +151,9 @@ const responseTooLarge = (contract: Contract): Problem =>
 const PIECE_CHARACTERS = 65_536;
 
 /**
- * A JSON value as text in pieces, the same in total as `JSON.stringify` gives. The lists that the value holds are
- * taken apart, so that no piece takes long; a single entry of a list is one piece however large it is.
+ * A JSON value as text in pieces, the same in total as `JSON.stringify` gives. The lists in the
+ * value are taken apart, so that no piece takes long; a single entry of a list is one piece of any
+ * size.
  */
 function* piecesOfJson(value: unknown): Generator<string> {
   let piece = "";

@@ -8,11 +8,11 @@ const WRITTEN: Readonly<Record<string, string>> = {
   "'": "&#39;",
 };
 
-/** A text as it is written in HTML, in an element or in an attribute with quotes. */
+/** A text escaped for HTML, in an element or in a quoted attribute. */
 const escapeHtml = (text: string): string =>
   text.replace(/[&<>"']/g, (character) => WRITTEN[character] ?? character);
 
-/* A page with one sentence, for people who followed a link: it says what it has to and nothing more. */
+/* A page with one sentence, for people who followed a link. */
 
 const STYLE = `
   :root { color-scheme: light dark; font: 16px/1.5 system-ui, -apple-system, "Segoe UI", sans-serif; }
@@ -33,7 +33,7 @@ const SYMBOL = `<svg viewBox="0 0 24 24" fill="none" stroke="currentColor" strok
  *
  * @param sentence plain text.
  * @param form a button below it, which sends a POST.
- * @param page in the place of the sentence alone: a heading, and what to do, in the reader's language.
+ * @param page replaces the sentence: a heading, and what to do, in the reader's language.
  */
 export function sentencePage(
   sentence: string,

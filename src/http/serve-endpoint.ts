@@ -25,9 +25,9 @@ import { READING_BYTES_PER_MS, READING_TIME_MS, send, sendCounted, writeHead } f
 import { compileContract } from "./validate.ts";
 
 /**
- * Sends a body while it is produced, no faster than the client reads. What fails before the first piece is
- * answered like any other error. What fails later breaks the connection off, so that no client takes a part
- * for the whole. Resolves once the connection has ended.
+ * Sends a body while it is produced, no faster than the client reads. A failure before the first
+ * piece is answered like any other error. A later failure breaks the connection off, so that no
+ * client takes a part for the whole. Resolves once the connection has ended.
  */
 async function sendStream(reply: FastifyReply, answer: Reply, mediaType: string): Promise<void> {
   const stream = answer.body as TextStream;
@@ -43,8 +43,9 @@ async function sendStream(reply: FastifyReply, answer: Reply, mediaType: string)
 }
 
 /**
- * A client that reads too slowly on the whole loses the stream: it would hold a snapshot and a slot for ever. A timer sees
- * to it, because a client that takes a byte now and then asks for no further piece.
+ * A client that reads too slowly overall loses the stream: it would hold a snapshot and a slot for
+ * ever. A timer sees to it, because a client that takes a byte now and then asks for no further
+ * piece.
  */
 async function* withPatience(
   first: IteratorResult<string | Uint8Array>,
@@ -71,13 +72,13 @@ async function* withPatience(
   }
 }
 
-/** What the HTTP layer itself needs; a handler may ask for more. */
+/** The services that the HTTP layer itself needs; a handler may ask for more. */
 export interface HttpServices extends AdmissionServices, AnswerServices, ObserveServices {}
 
 /** What all endpoints of a server share. */
 export interface Machinery {
   readonly deadlines: Deadlines;
-  /** Where endpoints that are `isHeavy` wait. */
+  /** The queue for endpoints that are `isHeavy`. */
   readonly heavyLine: FairLine;
   readonly publicUrl: string | undefined;
   /** How long a handler may take, in milliseconds. */
@@ -146,7 +147,10 @@ export function serveEndpoint<Services extends HttpServices>(
   }
 }
 
-/** Runs the work of a request while it holds room for it, in the line of heavy work where it is heavy. */
+/**
+ * Runs the work of a request while its memory is reserved, in the line of heavy work if it is
+ * heavy.
+ */
 async function withRoom(
   load: Load,
   heavyLine: FairLine,

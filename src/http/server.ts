@@ -31,9 +31,9 @@ import { createUnknownRequests, dialectByPath } from "./unknown-requests.ts";
 import { unpackBodies } from "./unpack.ts";
 
 export interface ServerSettings extends ConnectionLimits {
-  /** Whose `X-Forwarded-For` is believed: addresses and CIDR blocks. */
+  /** Whose `X-Forwarded-For` is trusted: addresses and CIDR blocks. */
   readonly trustedProxies: readonly string[];
-  /** Where people reach the server; undefined: where the request did. */
+  /** The address where people reach the server; undefined: the address of the request. */
   readonly publicUrl?: string | undefined;
   /** The share of successful requests that is logged. */
   readonly logSample: number;
@@ -48,7 +48,7 @@ export interface ServerSettings extends ConnectionLimits {
 /** Any declared name or id can be part of a path: 255 characters, encoded. */
 const ROUTER = { maxParamLength: 255 * 12 };
 
-/** No browser guesses what a response is from its bytes. */
+/** Browsers must not guess the type of a response from its bytes. */
 const EVERY_RESPONSE = { "x-content-type-options": "nosniff" };
 
 /** How many requests of endpoints that are `isHeavy` run at a time, and how many of one owner wait. */
@@ -69,11 +69,11 @@ export function createServer<Services extends HttpServices>(
   const server = fastify({
     ...options,
     serverFactory: (handle) => createHttpServer(options, connections, handle),
-    // Only these may say who the caller is (X-Forwarded-For).
+    // Only these may set the caller's address (X-Forwarded-For).
     trustProxy: settings.trustedProxies.length > 0 ? [...settings.trustedProxies] : false,
     routerOptions: ROUTER,
     requestIdHeader: false,
-    // Never the caller's: the audit and the histories tell requests apart by it.
+    // Never the caller's id: the audit and the histories tell requests apart by it.
     genReqId: () => randomUUID(),
     frameworkErrors: (error, request, reply) => {
       reply.headers({ "x-request-id": request.id, ...EVERY_RESPONSE });
@@ -121,8 +121,8 @@ export function createServer<Services extends HttpServices>(
 }
 
 /**
- * Whether the caller left: the body broke off, or the response was not read to its end. The connection is gone, and
- * it was not the database's.
+ * Whether the caller left: the body broke off, or the response was not read to its end. The
+ * connection has been lost, and it was not the database's.
  */
 const hasGone = ({ raw }: FastifyRequest, error: unknown): boolean =>
   !(error instanceof Problem) &&
@@ -139,15 +139,16 @@ const LONGEST_LINGER_MS = 5_000;
 const LOOK_EVERY_MS = 100;
 
 /**
- * Lets a client that is still sending its body read why it is refused. A connection that is closed with unread bytes is
- * reset, and a client that is writing then sees a broken pipe instead of the response. So the response goes out with the
- * end of our side, the rest of the body is read and discarded within bounds, and then the connection is closed.
+ * Lets a client that is still sending its body read why it is refused. A connection that is closed
+ * with unread bytes is reset, and a client that is writing then sees a broken pipe instead of the
+ * response. The response therefore goes out with the end of our side; the rest of the body is read
+ * and discarded within bounds, and then the connection is closed.
  */
 function linger({ raw }: FastifyRequest): void {
   const { socket } = raw;
   if (raw.complete || socket.destroyed) return;
   const closeNow = socket.destroySoon.bind(socket);
-  // What Node calls after a response that ends its connection.
+  // Node calls this after a response that ends its connection.
   socket.destroySoon = () => {
     const endsAt = performance.now() + LONGEST_LINGER_MS;
     const mostRead = socket.bytesRead + MOST_DISCARDED_BYTES;

@@ -21,7 +21,7 @@ export function traceRequests(
     if (request.span) request.span.resume(done);
     else done();
   });
-  // The body's last byte called what follows: the span is not current there any more.
+  // The following code was called by the body's last byte: the span is no longer current there.
   server.addHook("preHandler", (request, _reply, done) => {
     if (request.span) request.span.resume(done);
     else done();

@@ -7,8 +7,8 @@ import { type Dialect, type Endpoint, pathsOf } from "./endpoint.ts";
 /* Requests that belong to no endpoint: the dialect of their errors, and methods that a path does not take. */
 
 /**
- * The dialect of an error that belongs to no endpoint (an unknown path or method, a URL that cannot be
- * read): that of the endpoints below the same first step of the path, where they all have one.
+ * The dialect of an error that belongs to no endpoint (an unknown path or method, an unreadable
+ * URL): that of the endpoints below the same first step of the path, if they all have one.
  */
 export function dialectByPath(endpoints: readonly Endpoint<never>[]): (url: string) => Dialect {
   const firstStep = (path: string) => path.split(/[/?]/, 2)[1] ?? "";
@@ -70,10 +70,10 @@ export function createUnknownRequests(
   };
 }
 
-/** The longest step of a path in which a slip is looked for. */
+/** The longest step of a path that is checked for a misspelling. */
 const LONGEST_STEP = 60;
 
-/** The declared path from which this one differs in the spelling of one step. */
+/** The declared path that differs from this one in the spelling of one step. */
 function nearestPath(given: string, declared: Iterable<string>): string | undefined {
   const steps = given.split("/");
   for (const path of declared) {
@@ -112,7 +112,8 @@ function methodsByPath(endpoints: readonly Endpoint<never>[]): Map<string, Set<s
 }
 
 /**
- * Methods that a path does not take, and with which it would lead to a more general one: `/all` to `/:id`.
+ * Methods that a path does not accept, and that would otherwise match a more general one: `/all` to
+ * `/:id`.
  *
  * @param paths all declared ones, in steps.
  */

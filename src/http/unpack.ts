@@ -12,19 +12,23 @@ const UNPACKERS: Readonly<Record<string, () => Transform>> = {
   br: createBrotliDecompress,
 };
 
-/** What the framework reads a body from; it compares the received length with `Content-Length`. */
+/**
+ * The stream that the framework reads a body from; it compares the received length with
+ * `Content-Length`.
+ */
 type BodyStream = Readable & { receivedEncodedLength?: number };
 
 /** A larger body is counted while it arrives, a smaller one when it is complete. */
 export const COUNTED_FROM_BYTES = 16_384;
 
-/** A body is abandoned when nothing arrives for this long. */
+/** Reading a body ends if nothing arrives for this long. */
 const BODY_SILENCE_MS = 10_000;
 
 /**
- * Accepts bodies with a `Content-Encoding` of gzip, deflate or br. The limit on the size of a body applies
- * to what comes out: the framework stops reading there, so that a small body cannot become a large
- * one. The bytes of large bodies are counted as they arrive; what is announced counts for nothing.
+ * Accepts bodies with a `Content-Encoding` of gzip, deflate or br. The limit on the size of a body
+ * applies to the uncompressed bytes: the framework stops reading there, so that a small body cannot
+ * become a large one. The bytes of large bodies are counted as they arrive; the announced size is
+ * ignored.
  */
 export function unpackBodies(server: FastifyInstance, load: Load): void {
   // With a callback, not a promise: most bodies are small and go through untouched.
@@ -76,7 +80,7 @@ function counted(
   });
   const silence = setTimeout(() => body.destroy(tooSlow()), BODY_SILENCE_MS).unref();
   payload.once("end", () => clearTimeout(silence));
-  // Where the framework has stopped reading, an error has no other listener.
+  // If the framework has stopped reading, an error has no other listener.
   body.on("error", () => {});
   reply.raw.once("close", () => {
     clearTimeout(silence);
@@ -84,10 +88,10 @@ function counted(
     if (room) load.leave(room);
   });
   if (!unpacker) {
-    // Not a pipeline: where hundreds of callers go at once, its errors would take 140 us for each.
+    // Not a pipeline: if hundreds of callers leave at once, its errors would take 140 us for each.
     payload.pipe(body);
     payload.once("error", (error) => body.destroy(error));
-    // What is left of a body that is not read to its end.
+    // The rest of a body that is not read to its end.
     body.once("close", () => payload.resume());
     return body;
   }

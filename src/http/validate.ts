@@ -7,8 +7,8 @@ import { leavingOutNulls } from "./absent-members.ts";
 import type { Contract } from "./endpoint.ts";
 import { faultyItems, noList, sentenceOf } from "./validation-sentence.ts";
 
-// A union of objects has errors from every branch, and the meant branch may be the last.
-// Every faulty item of a request is reported, and one may have several errors.
+// A union of objects has errors from every branch, and the intended branch may be the last. Every
+// faulty item of a request is reported, and one may have several errors.
 Settings.Set({ maxErrors: 512 });
 
 interface Parts {
@@ -29,13 +29,13 @@ export function compileContract(contract: Contract): (parts: Parts) => Parts {
   const query = contract.query && compile(contract.query, "query");
   const headers = contract.headers && compile(contract.headers, "headers");
   const body = contract.body && compile(contract.body, "body");
-  // What an administrator sends is written by hand: a null there is a mistake.
+  // Administrators write bodies by hand: a null there is a mistake.
   const readBody =
     contract.body && contract.access.by === "key"
       ? leavingOutNulls(contract.body)
       : (value: unknown) => value;
   const { query: querySchema } = contract;
-  // What an administrator sends is usually one resource, and refused as a whole.
+  // An administrator's body is usually one resource, and refused as a whole.
   const isWhole = contract.access.by === "administrator" && !contract.hasItems;
   // The parser of SCIM filters checks their text itself.
   const isFiltered = contract.dialect === "scim";
@@ -76,7 +76,7 @@ function compile(schema: TSchema, part: string): (value: unknown) => unknown {
     if (validator.Check(value)) return value;
     const errors = validator.Errors(value);
     const sentence = storableText(sentenceOf(errors, part, value));
-    // In SCIM's words: a body of another form is a matter of syntax, a parameter one of its value.
+    // In SCIM's terms: a body of another form is a matter of syntax, a parameter one of its value.
     if (part !== "body")
       throw new Problem("INVALID_REQUEST", sentence, { scimType: "invalidValue" });
     const items = faultyItems(errors).map((fault) => ({
@@ -91,8 +91,9 @@ function compile(schema: TSchema, part: string): (value: unknown) => unknown {
 }
 
 /**
- * A query string as its schema means it: `name=`, `name[]=` and `name[0]=`, repeated or not, are one list where the
- * schema has an array; digits are a number where it has an integer; a UUID may be in upper case.
+ * A query string as its schema means it: `name=`, `name[]=` and `name[0]=`, repeated or not, are
+ * one list if the schema has an array; digits are a number if it has an integer; a UUID may be in
+ * upper case.
  *
  * @throws Problem INVALID_REQUEST for a repeated parameter that is no list.
  */

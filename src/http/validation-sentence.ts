@@ -23,7 +23,7 @@ const A_VALUE_OF: Readonly<Record<string, string>> = {
 /**
  * One sentence that names the field as a caller would write it: `'updates[0].name' must be …`.
  *
- * @param value what was checked; with it, the sentence can suggest what a misspelt word is meant to be.
+ * @param value the checked value; with it, the sentence can suggest the correct spelling of a word.
  */
 export function sentenceOf(all: readonly ValidationError[], part: string, value?: unknown): string {
   const errors = ofMeantBranches(all);
@@ -55,7 +55,7 @@ export function sentenceOf(all: readonly ValidationError[], part: string, value?
   return `${subject} ${ruleOf(error)}`;
 }
 
-/** A list of more values than this is left out where one of them is near. */
+/** A longer list of values is left out if one of them is similar. */
 const MOST_LISTED = 16;
 
 function oneOf(allowed: readonly unknown[], given: unknown): string {
@@ -158,8 +158,8 @@ function ruleOf({ keyword, params, message }: ValidationError): string {
 }
 
 /**
- * Of a union of objects discriminated by `type`, only the errors of the intended branch;
- * where none is, which types there are.
+ * For a union of objects discriminated by `type`, only the errors of the intended branch; if there
+ * is none, the existing types.
  */
 function ofMeantBranches(errors: readonly ValidationError[]): readonly ValidationError[] {
   const strangers = errors.flatMap((error) => {
@@ -211,7 +211,7 @@ function branchWithoutType(errors: readonly ValidationError[]): ValidationError[
   return complete.length > 0 ? complete : undefined;
 }
 
-/** Whether what would tell the branches of a union apart is missing. */
+/** Whether the member that distinguishes the branches of a union is missing. */
 const isWithoutType = ({ keyword, schemaPath, params }: ValidationError): boolean =>
   keyword === "required" &&
   /\/anyOf\/\d+(?:\/|$)/.test(schemaPath) &&
@@ -228,7 +228,7 @@ function tellingOf(errors: readonly ValidationError[]): ValidationError | undefi
   return (first?.keyword === "boolean" ? extra : first) ?? first;
 }
 
-/** Where a value is of the type of one branch of a union, what it breaks there says more. */
+/** If a value has the type of one branch of a union, that branch's error says more. */
 function closestTo(
   union: ValidationError,
   errors: readonly ValidationError[],
@@ -244,7 +244,7 @@ function closestTo(
   );
 }
 
-/** What a union takes, from what each of its branches missed. */
+/** The accepted values of a union, from the errors of its branches. */
 function alternatives(errors: readonly ValidationError[], union: ValidationError): string {
   const branches = errors.filter((error) => error.instancePath === union.instancePath);
   const wanted = branches.flatMap((error) => {

@@ -120,7 +120,7 @@ import { healthEndpoints } from "./health-endpoints.ts";
 
 /* What the server consists of. Enter a new feature here. */
 
-/** The resources of every workspace, in the order in which a manifest is applied. */
+/** The resources of every workspace, in the order a manifest applies them. */
 export const RESOURCES: readonly Resource[] = [
   apiKeys,
   apps,
@@ -198,7 +198,10 @@ export const ENDPOINTS = [
 /** What only browsers open: no part of the API. */
 export const browserPages = (webFolder?: string) => [...signInPages, ...dashboardPages(webFolder)];
 
-/** What a workspace keeps for a period that its settings name: one for every feature with such data. */
+/**
+ * Data that a workspace keeps for a period from its settings: one entry for every feature with such
+ * data.
+ */
 const RETAINED: readonly Retained[] = [
   RETAINED_EVENTS,
   RETAINED_PURCHASES,
@@ -218,7 +221,7 @@ export const JOBS: readonly JobKind<SyncServices & MailServices>[] = [
   retentionJob(RETAINED),
 ];
 
-/** What a reset deletes: one for every feature that holds user data. */
+/** The data that a reset deletes: one entry for every feature that holds user data. */
 export const ERASERS: readonly Eraser[] = [
   // First: no running sync can recreate a user afterwards.
   eraseSyncs,
@@ -239,7 +242,7 @@ export const ERASERS: readonly Eraser[] = [
   deleteAllRequests,
 ];
 
-/** What refers to a workspace outside its rows, which a deletion removes. */
+/** Data outside a workspace's rows that refers to it, and which a deletion removes. */
 export const REFERENCE_ERASERS: readonly ReferenceEraser[] = [
   // First: the keys are rows of the workspace.
   deleteSecretsOfKeys,
@@ -247,7 +250,10 @@ export const REFERENCE_ERASERS: readonly ReferenceEraser[] = [
   forgetWorkspaceOfUsers,
 ];
 
-/** What erasing a person removes outside the person's own rows: one for every feature that may name people. */
+/**
+ * Records outside a person's own rows that an erasure removes: one entry for every feature that may
+ * name people.
+ */
 export const TRACE_ERASERS: readonly TraceEraser[] = [
   eraseAnswers,
   deleteCallsNaming,
@@ -261,7 +267,7 @@ export const TRACE_ERASERS: readonly TraceEraser[] = [
   eraseRequestsNaming,
 ];
 
-/** What is stored sealed: one for every feature that keeps secrets it needs again. */
+/** Sealed data: one entry for every feature that stores secrets to read again. */
 export const SEALED_KINDS: readonly SealedKind[] = [
   warehouseCredentials,
   connectionCredentials,

@@ -13,13 +13,15 @@ import { readSettings, SETTINGS, type SettingValues } from "./settings.ts";
 export { InvalidSetting } from "./setting-readers.ts";
 export { SETTINGS } from "./settings.ts";
 
-/** The settings, and what follows from several of them. */
+/** The settings, and values derived from several of them. */
 export interface Config extends Omit<SettingValues, "demo" | "liveRequests"> {
-  /** Set by programs alone: learns of every request. See `ServerSettings`. */
+  /** Only set by programs: learns of every request. See `ServerSettings`. */
   readonly onReceived?: ((received: ReceivedRequest) => void) | undefined;
-  /** Set by programs alone: the time that this server goes by, instead of its database's or its machine's. */
+  /** Only set by programs: the time of this server, instead of its database's or its machine's. */
   readonly clock?: SettableClock | undefined;
-  /** Set by programs alone: where the built dashboard is; by default where the build puts it. */
+  /**
+   * Only set by programs: the folder of the built dashboard; by default where the build puts it.
+   */
   readonly webFolder?: string | undefined;
   /** How many characters keys and tokens need; any number with `DATA_DIR=memory:`. */
   readonly shortestSecret: number;
@@ -63,13 +65,13 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
   };
 }
 
-/** What commands read from the environment beside the settings. */
+/** Variables that commands read from the environment in addition to the settings. */
 const OTHER_NAMES = ["RAPPORT_URL"];
 
 /** Names so short that other programs have variables like them. */
 const SHORTEST_CHECKED = 5;
 
-/** Refuses variables that are meant to be a setting. @throws InvalidSetting */
+/** Refuses variables that look like a misspelled setting. @throws InvalidSetting */
 function refuseNearMisses(environment: NodeJS.ProcessEnv): void {
   const names = Object.keys(SETTINGS);
   for (const [name, value] of Object.entries(environment)) {
@@ -97,7 +99,7 @@ function settingMeantBy(name: string, names: readonly string[]): string | undefi
   );
 }
 
-/** @throws InvalidSetting where a secret is given as a value and as a file. */
+/** @throws InvalidSetting if a secret is given as a value and as a file. */
 function refuseBoth(value: string | undefined, file: string | undefined, name: string) {
   if (value === undefined || file === undefined) return;
   throw new InvalidSetting(`${name}_FILE`, file, `${name} is set too; set one.`);
@@ -133,8 +135,8 @@ function workersOf({ webConcurrency, databaseUrl }: SettingValues): number {
 }
 
 /**
- * On four cores that PostgreSQL shares, a second process makes a third more of the work and takes as much
- * memory as the first (lab/NOTEBOOK.md).
+ * On four cores shared with PostgreSQL, a second process adds a third more throughput and takes as
+ * much memory as the first (lab/NOTEBOOK.md).
  */
 export const processesFor = (cores: number): number => Math.max(1, Math.min(4, cores >> 2));
 
@@ -159,7 +161,7 @@ function readTelemetry(
       throw refuse(exporter, text(exporter), "it is otlp or none.");
     }
     if (!/^https?:\/\/./.test(endpoint) || !URL.canParse(endpoint)) {
-      // The value is left out of the message: it may hold a password.
+      // The value is left out of the message: it may contain a password.
       throw refuse(name, "…", "it is an address such as http://127.0.0.1:4318.");
     }
     const of = text(`${own}_PROTOCOL`) ? `${own}_PROTOCOL` : "OTEL_EXPORTER_OTLP_PROTOCOL";

@@ -13,7 +13,7 @@ import { BY_THE_SERVER } from "../base/context/context.ts";
 import type { Config } from "./config.ts";
 import { DEMO_KEY_FILE } from "./welcome.ts";
 
-/** What a first start without a manifest creates, so that the first request works. */
+/** The workspace of a first start without a manifest, so that the first request works. */
 const demoManifest = (key: string) => ({
   company: { name: "Demo" },
   workspaces: [
@@ -32,9 +32,9 @@ const demoManifest = (key: string) => ({
 });
 
 /**
- * Creates the demo workspace on a database without workspaces, if the settings allow it. Its key is kept
- * in the data folder (mode 0600), because the database only stores its hash. Of several servers that start
- * at once one creates it.
+ * Creates the demo workspace on a database without workspaces, if the settings allow it. Its key is
+ * kept in the data folder (mode 0600), because the database only stores its hash. If several
+ * servers start at once, one creates it.
  *
  * @returns the key, if it opens the demo workspace; without its secret, if another server's folder has that.
  */

@@ -53,7 +53,7 @@ const ready = endpoint({
   return success();
 });
 
-/** What is wrong with the database, in a sentence; undefined if it can be written to. */
+/** The fault of the database, in a sentence; undefined if it can be written to. */
 async function failureOf(
   database: Database,
   disk: HealthServices["disk"],

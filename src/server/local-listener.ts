@@ -11,20 +11,22 @@ import { createPrivateFolder } from "../database/embedded/private-folder.ts";
  * may be held by any program while the server is down, and would be sent the admin token.
  */
 
-/** Named after the port, by which people know the server. */
+/** Named after the port, which identifies the server. */
 const SOCKET = /^server-(\d+)-[0-9a-f]{8}\.sock$/;
 
 export interface LocalListener {
   close(): Promise<void>;
 }
 
-/** What accepts the connections: the HTTP server, which knows them by `connection`. */
+/** Accepts the connections: the HTTP server, which recognizes them by `connection`. */
 type HttpServer = Pick<Server, "emit">;
 
 /**
- * Listens beside the port of an HTTP server. Each process has a socket of its own: none can take another's away.
+ * Listens beside the port of an HTTP server. Each process has its own socket: none can take over
+ * another's.
  *
- * @returns undefined where there is no data folder, or none that this user may write: the log says so.
+ * @returns undefined if there is no data folder, or none that this user may write to: the log says
+ * so.
  */
 export async function listenLocally(
   http: HttpServer,

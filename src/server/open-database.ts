@@ -6,8 +6,8 @@ import { openEmbedded } from "../database/embedded/pglite.ts";
 import type { Config } from "./config.ts";
 
 /**
- * The engine that the settings ask for. Its client is loaded here alone, so that a command which needs nothing
- * but the engine, and a server that opens it while the rest is still loading, start at once.
+ * The engine that the settings ask for. Its client is loaded only here, so that a command which
+ * needs only the engine, and a server that opens it while the rest is still loading, start at once.
  *
  * @throws if it cannot be reached.
  */
@@ -22,9 +22,10 @@ export async function openDatabase(config: Config): Promise<Database> {
 const TRY_EVERY_MS = 500;
 
 /**
- * Opens the database for a server, which may start before it: waits for one that cannot be reached, and says so.
+ * Opens the database for a server, which may start first: waits for a database that cannot be
+ * reached, and logs that.
  *
- * @throws where it cannot be reached in time, and at once where it refuses.
+ * @throws if it cannot be reached in time, and at once if it refuses.
  */
 export async function awaitDatabase(config: Config, logTo?: DestinationStream): Promise<Database> {
   const { databaseUrl, databaseWaitSeconds } = config;

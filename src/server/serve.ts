@@ -52,7 +52,7 @@ export interface RunningServer {
   stop(): Promise<void>;
 }
 
-/** How often what has expired is removed and, on the embedded engine, tables are vacuumed. */
+/** How often expired rows are removed and, on the embedded engine, tables are vacuumed. */
 const TIDY_EVERY_MS = 10 * 60 * 1_000;
 
 /** A server that is not announced for a minute has ended. */
@@ -64,7 +64,7 @@ const LAST_USED_EVERY_MS = 15 * 1_000;
 /** How old the counts of the catalogue are at most: see `people/catalogue/catalogue.ts`. */
 const CATALOGUE_EVERY_MS = 10 * 1_000;
 
-/** How old the counts are at most that the overview of another server shows. */
+/** The greatest age of the counts that the overview of another server shows. */
 const TRAFFIC_EVERY_MS = 10 * 1_000;
 
 /** How old the metrics of webhooks are at most. */
@@ -84,7 +84,7 @@ export async function serve(
   logTo?: DestinationStream,
   opening: Promise<Database> = awaitDatabase(config, logTo),
 ): Promise<RunningServer> {
-  // It may fail before it is waited for.
+  // It may fail before it is awaited.
   opening.catch(() => {});
   await checkSettings(config).catch(async (error) => {
     await opening.then(
@@ -168,7 +168,7 @@ async function start(
   services.worker.wake = worker.wake;
   const webhooks = await startWebhooks(services);
   services.readiness.isReady = true;
-  const chores = startChores(services, announced);
+  const maintenance = startMaintenance(services, announced);
 
   const url = urlOf(server.server.address() as AddressInfo);
   log.info({ version: FULL_VERSION, url, node: process.versions.node }, "started");
@@ -179,12 +179,12 @@ async function start(
     async stop() {
       log.info("stopping");
       services.readiness.isReady = false;
-      for (const chore of chores) clearInterval(chore);
+      for (const timer of maintenance) clearInterval(timer);
       unfollow();
       await localListener?.close();
       services.changeWatch.stop();
       await server.close();
-      // Connections are closed; what their callers asked for may still be under way.
+      // Connections are closed; their callers' requests may still be under way.
       await load.whenIdle();
       await settleAll([worker.stop(), webhooks.stop()]);
       load.stop();
@@ -214,7 +214,7 @@ function answerProcesses(services: Services): void {
 }
 
 /** What is done periodically. */
-function startChores(services: Services, announced: Announcement): NodeJS.Timeout[] {
+function startMaintenance(services: Services, announced: Announcement): NodeJS.Timeout[] {
   const { database, clock, log, lastUsed, idempotency, catalogue, metrics } = services;
   const { trafficSharing, requestSharing, writers } = services;
   return [
@@ -276,9 +276,9 @@ const endpointsOf = ({ webFolder }: Config) => [
   ...browserPages(webFolder),
 ];
 
-/** Does a chore periodically. One that fails is logged and done the next time. */
-function every(ms: number, log: Logger, what: string, chore: () => Promise<void>): NodeJS.Timeout {
-  const run = () => chore().catch((error) => log.warn({ what, code: error.code }, "chore failed"));
+/** Runs a maintenance task periodically. One that fails is logged and done the next time. */
+function every(ms: number, log: Logger, what: string, task: () => Promise<void>): NodeJS.Timeout {
+  const run = () => task().catch((error) => log.warn({ what, code: error.code }, "maintenance failed"));
   return setInterval(() => void run(), ms).unref();
 }
 
@@ -288,7 +288,10 @@ function urlOf({ address, family, port }: AddressInfo): string {
   return `http://${host}:${port}`;
 }
 
-/** Starts sending traces and metrics, if the settings say so. The libraries are loaded only then. */
+/**
+ * Starts sending traces and metrics, if the settings ask for it. The libraries are loaded only
+ * then.
+ */
 async function openTelemetry(
   { telemetry }: Config,
   { registry }: Metrics,

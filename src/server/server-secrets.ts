@@ -35,8 +35,9 @@ import { openDatabase } from "./open-database.ts";
 import { ADMIN_TOKEN_FILE } from "./welcome.ts";
 
 /**
- * Starts sealing with the key of the settings, or with a generated one. On PostgreSQL only the first server
- * generates a key: a second one would seal with a key that the others do not have.
+ * Starts sealing with the key of the settings, or with a generated one. On PostgreSQL only the
+ * first server generates a key: another server's key would seal secrets that the others cannot
+ * open.
  *
  * @throws an Error in words for a file that cannot be read, a secret that could be guessed, and a key that
  *   is not the database's.
@@ -135,10 +136,11 @@ async function readKeyFile(setting: string, path: string | undefined): Promise<s
 }
 
 /**
- * The token that opens `/admin/v1` on this server: `ADMIN_TOKEN` where it is set, else the generated one of the
- * database. One that is replaced by `ADMIN_TOKEN` never works again.
+ * The token that opens `/admin/v1` on this server: `ADMIN_TOKEN` if it is set, otherwise the
+ * generated one of the database. One that is replaced by `ADMIN_TOKEN` never works again.
  *
- * @throws Problem INVALID_REQUEST for a token that could be guessed; an Error in words for one that is a key, too.
+ * @throws Problem INVALID_REQUEST for a token that could be guessed; an Error with an explanation
+ * for a token that is also a key.
  */
 export async function findAdminToken(database: Database, config: Config): Promise<SharedSecret> {
   const { adminToken, dataDir, shortestSecret } = config;
@@ -153,7 +155,7 @@ export async function findAdminToken(database: Database, config: Config): Promis
 export const adminTokenHashesOf = ({ adminToken, previousAdminToken }: Config): string[] =>
   [adminToken, previousAdminToken].filter((token) => token !== undefined).map(hashSecret);
 
-/** The holders of keys would be administrators. @throws an Error in words. */
+/** Callers with the key would be administrators. @throws an Error in words. */
 export async function refuseSharedToken(config: Config, database: Database): Promise<void> {
   const hashes = adminTokenHashesOf(config);
   if (hashes.length === 0 || !(await hasSecret(database, hashes))) return;
@@ -164,7 +166,7 @@ export async function refuseSharedToken(config: Config, database: Database): Pro
 }
 
 /**
- * Gives up the secrets of a database whose key is lost, so that a server starts with another key.
+ * Deletes the secrets of a database whose key is lost, so that a server starts with another key.
  *
  * @returns how many were discarded.
  * @throws if the key is given: then nothing is lost.

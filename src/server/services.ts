@@ -66,8 +66,8 @@ export interface Watching {
 export type Services = Awaited<ReturnType<typeof createServices>>["services"];
 
 /**
- * Everything that endpoints and jobs are given, on a migrated database: each service once for the process. A use case
- * names those that it needs.
+ * Everything that endpoints and jobs are given, on a migrated database: each service once for the
+ * process. A use case names the ones it needs.
  */
 export async function createServices(config: Config, watching: Watching) {
   const { clock, disk, metrics, tracing } = watching;

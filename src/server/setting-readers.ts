@@ -13,9 +13,10 @@ export class InvalidSetting extends Error {
 /** @throws InvalidSetting */
 export type Reader<Value> = (value: string, name: string) => Value;
 
+/** Accepts any text. */
 export const text: Reader<string> = (value) => value;
 
-/** What an empty value reads as; otherwise as the other reader says. */
+/** An empty value reads as this; any other as the other reader says. */
 export function optional<Value>(read: Reader<Value>): Reader<Value | undefined>;
 export function optional<Value>(read: Reader<Value>, empty: null): Reader<Value | null>;
 export function optional<Value>(
@@ -25,6 +26,7 @@ export function optional<Value>(
   return (value, name) => (value === "" ? empty : read(value, name));
 }
 
+/** Accepts a whole number from `least` to `most`. */
 export const count =
   (most: number, least = 1): Reader<number> =>
   (value, name) => {
@@ -44,6 +46,7 @@ export const flag: Reader<boolean> = (value, name) => {
   throw new InvalidSetting(name, value, "it is true or false.");
 };
 
+/** Accepts a number from 0 to 1. */
 export const share: Reader<number> = (value, name) => {
   const number = Number(value);
   if (/^\d*\.?\d+$/.test(value) && number <= 1) return number;
@@ -78,7 +81,7 @@ const HOST_NAME =
 export const isAllowedHost = (entry: string): boolean =>
   isAllowlistEntry(entry) || (HOST_NAME.test(entry) && /[a-z]/i.test(entry));
 
-/** The value is left out of the message: it may hold a password. */
+/** The value is left out of the message: it may contain a password. */
 export const databaseUrl = optional<string>((value, name) => {
   if (/^postgres(ql)?:\/\//.test(value)) return value;
   throw new InvalidSetting(name, "…", "it begins with postgres:// or postgresql://.");
@@ -89,7 +92,7 @@ export const smtpUrl = optional<string>((value, name) => {
   throw new InvalidSetting(name, "…", "it begins with smtp:// or smtps://.");
 });
 
-/** Without a slash at the end. */
+/** Without a trailing slash. */
 export const publicUrl = optional<string>((value, name) => {
   const url = URL.canParse(value) ? new URL(value) : undefined;
   const isPlain = url && !url.search && !url.hash && !url.username && !url.password;
@@ -98,6 +101,7 @@ export const publicUrl = optional<string>((value, name) => {
   throw new InvalidSetting(name, shown, "it is an address such as https://rapport.example.");
 });
 
+/** Whether a host name or address is of this machine, by its spelling. */
 export const isLoopback = (host: string): boolean =>
   /^(localhost|127\.[\d.]+|::1|\[::1\])$/.test(host);
 

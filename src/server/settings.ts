@@ -94,7 +94,7 @@ export const SETTINGS = {
     "adminToken",
     "",
     optional(text),
-    "The token of /admin/v1, at least 24 characters (any number with DATA_DIR=memory:); else the first server on the database generates one " +
+    "The token of /admin/v1, at least 24 characters (any number with DATA_DIR=memory:); otherwise the first server on the database generates one " +
       "and keeps it in its data folder (mode 0600).",
   ),
   PREVIOUS_ADMIN_TOKEN: setting(
@@ -108,7 +108,7 @@ export const SETTINGS = {
     "",
     optional(text),
     "The key that seals stored secrets, at least 24 characters, the same for all servers on a database; " +
-      "else the first server generates one and keeps it in its data folder (mode 0600). SECRET_KEY_FILE names " +
+      "otherwise the first server generates one and keeps it in its data folder (mode 0600). SECRET_KEY_FILE names " +
       "a file with it.",
   ),
   SECRET_KEY_FILE: setting("secretKeyFile", "", optional(text), "A file that holds SECRET_KEY."),
@@ -135,13 +135,13 @@ export const SETTINGS = {
   TRUSTED_PROXIES: setting(
     "trustedProxies",
     "",
-    listOf(isAllowlistEntry, "it holds addresses and CIDR blocks."),
-    "Addresses and CIDR blocks, separated by commas, whose X-Forwarded-For is believed.",
+    listOf(isAllowlistEntry, "it is a list of addresses and CIDR blocks."),
+    "Addresses and CIDR blocks, separated by commas, of proxies whose X-Forwarded-For is trusted.",
   ),
   OUTBOUND_ALLOW: setting(
     "outboundAllow",
     "",
-    listOf(isAllowedHost, "it holds addresses, CIDR blocks and host names."),
+    listOf(isAllowedHost, "it is a list of addresses, CIDR blocks and host names."),
     "Addresses, CIDR blocks and host names, separated by commas, that webhooks, callbacks and the company's " +
       "connections may reach although they are private, loopback or link-local.",
   ),
@@ -149,7 +149,7 @@ export const SETTINGS = {
     "publicUrl",
     "",
     publicUrl,
-    "Where people reach the server, for links to pages; else where each request reaches it.",
+    "The address at which people reach the server, for links to pages; by default the address of each request.",
   ),
   PAGE_LINK_DAYS: setting(
     "pageLinkDays",
@@ -246,9 +246,9 @@ export const SETTINGS = {
     "oidcUserClaim",
     "email",
     text,
-    "The claim that holds the userName; `email` must be verified. Entra ID: preferred_username.",
+    "The claim with the userName; `email` must be verified. Entra ID: preferred_username.",
   ),
-  OIDC_NAME: setting("oidcName", "Single sign-on", text, "What the dashboard calls the provider."),
+  OIDC_NAME: setting("oidcName", "Single sign-on", text, "The provider's name in the dashboard."),
   METRICS_PORT: usual(
     "metricsPort",
     "",

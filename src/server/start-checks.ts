@@ -1,6 +1,7 @@
 /*
- * What keeps a server from starting, beside its ports and an engine that does not open. `rapport serve` and `rapport
- * doctor` make the same checks: `serve` stops at the first that fails, `doctor` reports them all and changes nothing.
+ * Reasons why a server does not start, apart from its ports and an engine that does not open.
+ * `rapport serve` and `rapport doctor` make the same checks: `serve` stops at the first that fails,
+ * `doctor` reports them all and changes nothing.
  */
 import { accessSync, constants, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
@@ -36,7 +37,7 @@ import {
 /**
  * Makes a check.
  *
- * @returns what is right, in a sentence; undefined if the settings ask for nothing to check.
+ * @returns the result in a sentence; undefined if the settings ask for no check.
  * @throws an error in words.
  */
 type Check<Arguments extends readonly unknown[]> = (
@@ -116,7 +117,7 @@ export async function checkSettings(config: Config): Promise<void> {
 /**
  * Applies a manifest file without any lasting change.
  *
- * @param database without one, what is missing comes from an empty database in memory.
+ * @param database without one, missing data comes from an empty database in memory.
  * @returns the changes that it would make.
  * @throws with the file, the line and the column of every fault.
  */
@@ -165,7 +166,10 @@ async function tryOn(config: Config, path: string, database: Database) {
   }
 }
 
-/** @throws if neither the folder nor, where it does not exist, the nearest one above it can be written. */
+/**
+ * @throws if the folder cannot be written to or, if it does not exist, the nearest existing folder
+ * above it.
+ */
 function refuseUnwritable(folder: string): void {
   const path = resolve(folder);
   try {

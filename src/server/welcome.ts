@@ -8,7 +8,7 @@ export const ADMIN_TOKEN_FILE = "admin-token";
 /** The file of the demo workspace's key in the data folder. */
 export const DEMO_KEY_FILE = "demo-api-key";
 
-/** What a server says about itself when it has started. */
+/** A server's output when it has started. */
 export interface Welcome {
   /** Such as `http://127.0.0.1:8080`. */
   readonly url: string;
@@ -20,8 +20,9 @@ export interface Welcome {
 }
 
 /**
- * What a person who starts the server wants to see: where it is, the key, a first request. On a terminal a secret is
- * printed once. Elsewhere what is printed ends up in a journal that others read: it says where the admin token is.
+ * Output for a person who starts the server: its address, the key, a first request. On a terminal a
+ * secret is printed once. Anywhere else the output ends up in a journal that others read: it says
+ * where the admin token is.
  */
 export function welcomeText(welcome: Welcome, config: Config, isTerminal: boolean): string {
   const { url, adminToken, demo, signInLink } = welcome;

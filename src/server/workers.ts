@@ -7,14 +7,14 @@ import type { Welcome } from "./welcome.ts";
 const RESTART_AFTER_MS = 1_000;
 
 export interface Workers {
-  /** What one of them says about itself: the one that created the demo workspace or the token, if any. */
+  /** The message of a process: the one that created the demo workspace or the token, if any. */
   readonly welcome: Welcome;
-  /** Ends every process, each answering what it has in flight. */
+  /** Ends every process after it has completed its in-flight requests. */
   stop(): Promise<void>;
 }
 
 /**
- * Runs the server in several processes that share the port; one that dies is replaced.
+ * Runs the server in several processes that share the port; a process that dies is replaced.
  *
  * @returns once every process listens.
  * @throws when one of them cannot start.
@@ -36,7 +36,7 @@ export async function startWorkers({
     welcome: {
       ...((welcomes.find(({ demo }) => demo?.isNew) ?? welcomes[0]) as Welcome),
       ...adminTokenOf(welcomes),
-      // The first one alone has created a link.
+      // Only the first one has created a link.
       ...linkOf(welcomes),
     },
     async stop() {
@@ -48,7 +48,7 @@ export async function startWorkers({
   };
 }
 
-/** Of the one that has created the token, if any: only it knows the token if no file keeps it. */
+/** The process that has created the token, if any: only it knows the token if no file keeps it. */
 function adminTokenOf(welcomes: readonly Welcome[]): Partial<Welcome> {
   const creator = welcomes.find(({ adminToken }) => adminToken.isNew);
   return creator ? { adminToken: creator.adminToken } : {};

@@ -1,4 +1,4 @@
-/* Where a line ends, whatever is in it and however it arrives. */
+/* The ends of lines, for any content and any chunks. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";

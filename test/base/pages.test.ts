@@ -1,4 +1,4 @@
-/* The pagination helpers (base/pages.ts): what links and cursors lead to. */
+/* The pagination helpers (base/pages.ts): the targets of links and cursors. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { forwardPage, readPage } from "../../src/base/pages.ts";

@@ -8,7 +8,7 @@ import {
   jsonByteLength,
 } from "../../src/base/values/plain-json.ts";
 
-/** What `JSON.parse` makes of a body: the only way in for a key like `__proto__`. */
+/** The result of `JSON.parse` for a body: the only way in for a key like `__proto__`. */
 const parsed = (text: string): unknown => JSON.parse(text);
 
 const arraysInArrays = (levels: number): unknown => parsed("[".repeat(levels) + "]".repeat(levels));

@@ -76,7 +76,7 @@ test("small calls that wait for a thread run as one group, in their order", asyn
   assert.deepEqual(others, Array(10).fill((await first) + 1));
 });
 
-test("what a group does not manage in its slice of time runs in later groups", async () => {
+test("calls that do not fit into a group's slice of time run in later groups", async () => {
   const groups = await Promise.all(Array.from({ length: 6 }, () => inGroup("slices", 15)));
   assert.deepEqual(
     groups,

@@ -1,4 +1,4 @@
-/* What the tests of the thread pool run on threads. */
+/* The functions that the tests of the thread pool run on threads. */
 import { ofGroup } from "../../src/base/threads/call-groups.ts";
 
 export const double = (count: number): number => 2 * count;
@@ -25,7 +25,10 @@ export function holdFor(ms: number): number {
 
 let groups = 0;
 
-/** Works for so many milliseconds, and tells which group it was in. A negative number never ends, `NaN` fails. */
+/**
+ * Works for this many milliseconds, and returns which group it was in. A negative number never
+ * ends, `NaN` fails.
+ */
 export const inGroup = (() => {
   const run = ofGroup((milliseconds: number): number => {
     if (Number.isNaN(milliseconds)) throw new Error("No such thing.");

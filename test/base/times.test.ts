@@ -40,7 +40,7 @@ const readAlike: Table = [
   ["2026-W47-7T04:00:41+01:00", "2026-11-22T03:00:41.000Z"],
   ["2020-024T11:59:02Z", "2020-01-24T11:59:02.000Z"],
   ["2020366", "2020-12-31T00:00:00.000Z"],
-  // the hour alone, and fractions of what stands last
+  // only the hour, and fractions of the last part
   ["2020-01-24T11Z", "2020-01-24T11:00:00.000Z"],
   ["20200124T11+0100", "2020-01-24T10:00:00.000Z"],
   ["2020-01-24T11.5Z", "2020-01-24T11:30:00.000Z"],
@@ -204,7 +204,7 @@ describe("times of attributes only", () => {
   }
 });
 
-test("a time is written as toISOString writes it, whatever its year", () => {
+test("a time in any year is written as toISOString writes it", () => {
   fc.assert(
     fc.property(fc.date({ noInvalidDate: true }), (time) => {
       assert.equal(isoTime(time), time.toISOString());

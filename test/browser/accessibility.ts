@@ -1,4 +1,4 @@
-/* Whether axe finds violations in what a page shows. */
+/* Whether axe finds violations on a page. */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
@@ -6,7 +6,10 @@ import { DRAWN, runIn } from "./settled-page.ts";
 
 const AXE = readFileSync(new URL(import.meta.resolve("axe-core/axe.min.js")), "utf8");
 
-/** Waits, in the page, until it shows a theme, at once: what still moves between two colours has no contrast of its own. */
+/**
+ * Waits in the page until it shows a theme, without transitions: a colour in transition has no
+ * contrast.
+ */
 const settle = (colorScheme: string) => `(async () => {
   const still = new CSSStyleSheet();
   still.replaceSync("*, ::before, ::after { transition: none !important; animation: none !important; }");
@@ -29,9 +32,9 @@ const RULES_OF = {
 } as const;
 
 /**
- * What axe finds on a page with these rules, or with all.
+ * Axe's findings on a page with these rules, or with all.
  *
- * @param within a selector of what is looked at; by default the whole page.
+ * @param within a selector of the checked part; by default the whole page.
  */
 export async function violationsIn(
   page: Page,
@@ -39,7 +42,7 @@ export async function violationsIn(
   within?: string,
 ): Promise<string[]> {
   if (!(await page.evaluate("'axe' in window"))) await page.evaluate(AXE);
-  // What else axe could report is not read: the nodes without a violation, and what it would load for other rules.
+  // Axe's other reports are not read: the nodes without a violation, and resources for other rules.
   const options = { ...rules, resultTypes: ["violations"], elementRef: false, preload: false };
   const context = within === undefined ? "document" : JSON.stringify(within);
   return runIn(
@@ -50,7 +53,7 @@ export async function violationsIn(
   );
 }
 
-/** What has opened on a page that is checked by itself. */
+/** The popups of a page that is checked by itself. */
 interface Opened {
   /** A selector of all that `npm test` looks at: with TEST_THOROUGH=1 the page behind it is checked again. */
   readonly within: string;
@@ -58,7 +61,7 @@ interface Opened {
   readonly isFirstOfKind: boolean;
 }
 
-/** Checks what is shown for accessibility in the light and in the dark theme. */
+/** Checks the shown content for accessibility in the light and in the dark theme. */
 export async function assertAccessible(page: Page, opened?: Opened): Promise<void> {
   const within = isThorough ? undefined : opened?.within;
   const hasDark = isThorough || (opened?.isFirstOfKind ?? true);

@@ -31,17 +31,17 @@ export const shareChromium = (): void => {
 export const closeSharedChromium = async (): Promise<void> => (await shared)?.close();
 
 /**
- * The browser of this process. A start takes more than a second, so the files of a process share one; each opens
- * contexts of its own, which share nothing. Those opened after this call are closed when the file or the test that
- * calls it ends.
+ * The browser of this process. A start takes more than a second, so the files of a process share
+ * one; each opens its own contexts, which share nothing. Those opened after this call are closed
+ * when the file or the test that calls it ends.
  */
 export async function launchChromium(): Promise<Browser> {
   // One that crashed fails the file that ran then, and no other.
   if (!(await shared)?.isConnected()) {
     shared = chromium.launch({
       executablePath: executablePath ?? "",
-      // The sandbox of Chromium does not run as root, as tests in a container do. Without a graphics card, a process
-      // of its own for graphics only costs time.
+      // The sandbox of Chromium does not run as root, as tests in a container do. Without a
+      // graphics card, a separate process for graphics only costs time.
       args: ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"],
     });
   }

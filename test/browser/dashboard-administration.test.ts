@@ -1,4 +1,4 @@
-/* Keys, groups, syncs and preference centers in the dashboard: what a click does is what the API then says. */
+/* Keys, groups, syncs and preference centers in the dashboard: the API then shows the effect of each click. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { startServer } from "../harness.ts";
@@ -40,7 +40,7 @@ describe("administration in the dashboard", { skip }, async () => {
     assert.deepEqual(complaints, []);
   });
 
-  test("a subscription group that is added, renamed and removed in the dashboard is so in the API", async () => {
+  test("a subscription group that is added, renamed or removed in the dashboard has changed in the API", async () => {
     const { page, complaints } = await dashboard.open(`/w/${name}/groups`);
     const names = async () =>
       (await read("/subscription-groups")).subscription_groups.map((group: any) => group.name);
@@ -138,7 +138,7 @@ describe("administration in the dashboard", { skip }, async () => {
     assert.equal(gone.status, 200);
   });
 
-  test("the brand that is set in the dashboard is the one that preference pages show, and other settings stay", async () => {
+  test("the brand that is set in the dashboard is shown on preference pages, and other settings stay", async () => {
     const { page, complaints } = await dashboard.open(`/w/${name}/settings/brand`);
     const before = (await read("/settings")).settings;
     await page.getByLabel("Company").fill("Acme");

@@ -1,4 +1,4 @@
-/* Dashboard users in the dashboard: added, given permissions, deactivated and removed, and by whom. */
+/* Dashboard users in the dashboard: who may add them, give them permissions, deactivate and remove them. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Page } from "playwright-core";
@@ -48,7 +48,7 @@ describe("dashboard users in the dashboard", { skip }, async () => {
     await page.keyboard.press("Escape");
   }
 
-  test("the page of dashboard users says what it is for while there are none", async () => {
+  test("the page of dashboard users states its purpose while there are none", async () => {
     const { page, complaints } = await dashboard.open(LIST);
     await page.getByText("No dashboard users yet").waitFor();
     await assertAccessible(page);
@@ -76,7 +76,7 @@ describe("dashboard users in the dashboard", { skip }, async () => {
     assert.deepEqual(complaints, []);
   });
 
-  test("permissions, permission sets and teams that are given in the dashboard are those of the person", async () => {
+  test("permissions, permission sets and teams that are set in the dashboard are those of the person", async () => {
     const { id } = await create();
     const { page, complaints } = await dashboard.open(`${LIST}/${id}`);
     await page.getByRole("button", { name: "Add a workspace" }).click();

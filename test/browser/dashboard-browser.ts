@@ -1,5 +1,6 @@
 /*
- * The dashboard in a real browser, signed in as the administrator: what the tests of its pages share.
+ * The dashboard in a real browser, signed in as the administrator: common parts of its pages'
+ * tests.
  *
  * Needs Chromium (chromium.ts) and the built pages (`npm run build`); without either, these tests are skipped.
  */
@@ -25,7 +26,10 @@ export const SCREENS = {
   phone: { width: 390, height: 844 },
 } as const;
 
-/** A page of the dashboard, with what the browser complained about: errors, refusals of the policy, other hosts. */
+/**
+ * A page of the dashboard, with the browser's complaints: errors, refusals of the policy, other
+ * hosts.
+ */
 export interface OpenPage {
   readonly page: Page;
   readonly complaints: string[];
@@ -33,16 +37,16 @@ export interface OpenPage {
 
 export interface Dashboard {
   /**
-   * Loads a page below /dashboard, signed in. All tests of a file use one browser window, which a cold start takes
-   * twice the time of: the page, its routes and its complaints begin anew, cookies stay. With options, such as those
-   * of a phone, the window is the test's own.
+   * Loads a page below /dashboard, signed in. All tests of a file use one browser window, because a
+   * cold start takes twice as long: the page, its routes and its complaints start again, cookies
+   * stay. With options, such as those of a phone, the test has its own window.
    */
   open(path: string, options?: BrowserContextOptions): Promise<OpenPage>;
-  /** Opens it in a window of its own, without a session. */
+  /** Opens it in a separate window, without a session. */
   openSignedOut(path: string): Promise<OpenPage>;
 }
 
-/** Opens an address in a browser of its own, without a session. */
+/** Opens an address in a separate browser, without a session. */
 export async function openAt(address: string): Promise<OpenPage> {
   const page = await (await launchChromium()).newPage();
   page.setDefaultTimeout(30_000);
@@ -105,7 +109,7 @@ interface EndedTest {
   diagnostic(message: string): void;
 }
 
-/** What a page shows, and what the browser complained about. */
+/** The contents of a page, and the browser's complaints. */
 async function shownBy({ page, complaints }: OpenPage): Promise<string> {
   const text = await page
     .locator("body")
@@ -114,7 +118,7 @@ async function shownBy({ page, complaints }: OpenPage): Promise<string> {
   return [page.url(), ...complaints, text].join("\n");
 }
 
-/** A list that grows with what the browser complains about. */
+/** A list that grows with the browser's complaints. */
 function complaintsOf(page: Page, url: string): string[] {
   const complaints: string[] = [];
   page.on("pageerror", (error) => complaints.push(error.message));
@@ -132,7 +136,7 @@ function complaintsOf(page: Page, url: string): string[] {
   return complaints;
 }
 
-/** Loads another page, with its address below /dashboard, and waits until it shows what it loads. */
+/** Loads another page, by its address below /dashboard, and waits for its contents. */
 export async function goTo(page: Page, path: string): Promise<void> {
   await page.goto(new URL(`/dashboard${path}`, page.url()).href);
   await isLoaded(page);
@@ -157,7 +161,7 @@ export async function follow(page: Page, path: string): Promise<void> {
   await isLoaded(page);
 }
 
-/** Waits until a page shows what it loads. */
+/** Waits until a page shows its contents. */
 export async function isLoaded(page: Page): Promise<void> {
   await page.getByRole("heading", { level: 1 }).waitFor();
   await isSettled(page);

@@ -1,4 +1,4 @@
-/* What the dashboard shows to people who have permissions of the company, or none, but no workspace. */
+/* The dashboard for people who have permissions of the company, or none, but no workspace. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { startProvider, visit } from "../dashboard/identity-provider.ts";
@@ -33,10 +33,11 @@ async function cookieOf(company: readonly string[], demo: readonly string[] = []
   return (await visit(server, "/dashboard/sign-in/oidc")).cookie;
 }
 
-// Before any test: those below sign in other people meanwhile, and the provider signs in one after the other.
+// Before any test: those below sign in other people at the same time, and the provider signs in one
+// after the other.
 const managerCookie = await cookieOf(["manage_company_settings"]);
 
-test("a person with company permissions alone has a session without a workspace, and reads what they permit", async () => {
+test("a person with only company permissions has a session without a workspace, and reads what they permit", async () => {
   const browser = await continueSession(server, managerCookie);
   const { body } = await browser.call("GET", "/dashboard/session");
   assert.deepEqual(

@@ -1,4 +1,4 @@
-/* Pages of the dashboard while the server fails or takes its time, and what a keyboard finds after a dialog. */
+/* Pages of the dashboard while the server fails or is slow, and the keyboard focus after a dialog. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Page } from "playwright-core";
@@ -20,7 +20,7 @@ describe("the dashboard while the server fails", { skip }, async () => {
     await workspace.track({ attributes });
   }
 
-  /** Fails what is asked for until the returned function is called. @returns how often that was. */
+  /** Fails all requests until the returned function is called. @returns how often that was. */
   async function failing(page: Page, path: string): Promise<() => Promise<number>> {
     let count = 0;
     await page.route(path, (route) => {
@@ -41,13 +41,17 @@ describe("the dashboard while the server fails", { skip }, async () => {
     await page.mouse.wheel(0, 100_000);
     const foot = page.getByRole("status").filter({ hasText: "could not be loaded" });
     await foot.waitFor();
-    // A list that scrolls on does not ask again by itself.
+    // A list that scrolls on does not retry automatically.
     for (const distance of [-2_000, 100_000, -2_000, 100_000]) {
       await page.mouse.wheel(0, distance);
       await page.evaluate("new Promise(requestAnimationFrame)");
     }
     await page.getByRole("button", { name: "Try again" }).waitFor();
-    assert.equal(await stop(), 3, "One try, and two more for what an overload may have caused.");
+    assert.equal(
+      await stop(),
+      3,
+      "One try, and two retries for failures that an overload may have caused.",
+    );
     await page.getByRole("button", { name: "Try again" }).click();
     await page.getByText(`${USERS} in total`).waitFor();
 
@@ -60,7 +64,7 @@ describe("the dashboard while the server fails", { skip }, async () => {
     await page.getByRole("heading", { level: 1, name: "Campaigns and canvases" }).waitFor();
   });
 
-  test("what was loaded stays while a refresh fails, and says that it may be out of date", async () => {
+  test("loaded data stays while a refresh fails, with a note that it may be out of date", async () => {
     const { page } = await dashboard.open(`/w/${workspace.name}/settings/teams`);
     await isLoaded(page);
     await page.route("**/teams", (route) => route.fulfill({ status: 503, json: {} }));

@@ -1,4 +1,4 @@
-/* The page of live requests in a browser: what comes in appears by itself. */
+/* The page of live requests in a browser: new requests appear by themselves. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { startServer } from "../harness.ts";
@@ -33,7 +33,7 @@ describe("the page of live requests", { skip }, async () => {
     await page.waitForURL(/open=/);
     const open = new URL(page.url()).searchParams.get("open");
     const path = `/w/${workspace.name}/requests?user=nobody&open=`;
-    // A link leads to its request, whatever the list shows.
+    // A link opens its request, even if the list no longer has it.
     await follow(page, `${path}${open}`);
     await page.getByRole("table", { name: "Items" }).getByText("Accepted").waitFor();
     // So does an item to its user, although the search would find others too.
@@ -61,7 +61,7 @@ describe("the page of live requests", { skip }, async () => {
     await page.getByRole("button", { name: "POST /users/track" }).waitFor();
   });
 
-  test("the page of live requests says how to switch them on where they are off", async () => {
+  test("the page of live requests says how to switch them on if they are off", async () => {
     const workspace = await server.workspace();
     const { page } = await dashboard.open("/");
     await page.route("**/requests?**", (route) =>

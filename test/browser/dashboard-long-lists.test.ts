@@ -1,4 +1,4 @@
-/* Long lists in the dashboard: scrolling reads page after page, and draws only what is on the screen. */
+/* Long lists in the dashboard: scrolling reads page after page, and draws only the rows on the screen. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Page } from "playwright-core";

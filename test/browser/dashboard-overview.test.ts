@@ -1,4 +1,4 @@
-/* The overview in a browser: what came in as charts, what needs attention, and where a person lands after sign-in. */
+/* The overview in a browser: traffic as charts, what needs attention, and the first page after sign-in. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { startServer } from "../harness.ts";
@@ -29,7 +29,7 @@ describe("the overview in the dashboard", { skip }, async () => {
     return workspace.name;
   }
 
-  test("the overview draws charts, names what needs attention and leads to the requests behind it", async () => {
+  test("the overview draws charts, names what needs attention and links to the requests behind it", async () => {
     const name = await busyWorkspace();
     const { page, complaints } = await dashboard.open(`/w/${name}/overview`);
     await isLoaded(page);
@@ -41,7 +41,7 @@ describe("the overview in the dashboard", { skip }, async () => {
     await page.getByText("10 (25 %)").waitFor();
     await page.locator(".tile", { hasText: /^Users1$/ }).waitFor();
     await assertAccessible(page);
-    // With the keyboard alone: the period, then the finding.
+    // With only the keyboard: the period, then the finding.
     await page.getByRole("radio", { name: "Last hour" }).focus();
     await page.keyboard.press("ArrowRight");
     await page.waitForURL(/period=day/);
@@ -75,7 +75,7 @@ describe("the overview in the dashboard", { skip }, async () => {
     await page.context().close();
   });
 
-  test("the tiles of the overview stand in rows of the same length on a screen of any width", async () => {
+  test("the tiles of the overview fill rows of the same length on a screen of any width", async () => {
     const name = await busyWorkspace();
     for (const width of [390, 768, 1024, 1280, 1440, 1920]) {
       const { page } = await dashboard.open(`/w/${name}/overview`, {

@@ -148,7 +148,7 @@ describe("the pages of the dashboard", { skip }, async () => {
     assert.equal(await page.getByRole("button", { name: "Try again" }).count(), 0);
   });
 
-  test("an empty workspace explains on each page what would be there, and how to get it", async () => {
+  test("an empty workspace explains on each page what will be there, and how to get it", async () => {
     const empty = await server.workspace({ subscription_groups: [], apps: [] });
     const { page, complaints } = await dashboard.open(`/w/${empty.name}/settings/keys`);
     await isLoaded(page);

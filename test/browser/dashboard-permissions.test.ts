@@ -1,4 +1,4 @@
-/* What the dashboard offers to a person who may see a page but not change what is on it. */
+/* The dashboard for a person who may see a page but not change its contents. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Page } from "playwright-core";
@@ -17,7 +17,9 @@ describe("the dashboard and a person's permissions", { skip }, async () => {
   let held: object = {};
   const page = await personsPage();
 
-  /** A page as a person with these permissions alone sees it; the server's own refusals have other tests. */
+  /**
+   * A page for a person with only these permissions; the server's own refusals have other tests.
+   */
   async function personsPage(): Promise<Page> {
     const { page } = await dashboard.open(`/w/${name}/syncs`);
     await page.route("**/dashboard/session", async (route) => {
@@ -132,7 +134,7 @@ describe("the dashboard and a person's permissions", { skip }, async () => {
     await assertAccessible(page);
   });
 
-  test("merging, exporting and erasing a user, and changing a state, name what is missing", async () => {
+  test("merging, exporting and erasing a user, and changing a state, name the missing permission", async () => {
     await openWith(`/users/${paths.user}?tab=subscriptions`, [...SEEING, "view_user_profile"]);
     const state = page.getByRole("combobox", { name: "State of Newsletter" });
     assert.match((await state.getAttribute("aria-description")) ?? "", /import_update_user_data/);

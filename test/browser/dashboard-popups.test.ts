@@ -1,6 +1,6 @@
 /*
- * What opens on the pages of the dashboard: menus, dialogs, and the lists of their fields. Axe sees only what is
- * shown, so each is opened and checked in both themes.
+ * Popups on the pages of the dashboard: menus, dialogs, and the lists of their fields. Axe sees
+ * only visible content, so each is opened and checked in both themes.
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
@@ -22,7 +22,7 @@ const DIALOGS =
 /** Entries of menus that do something at once. */
 const AT_ONCE = /^(Export|CSV|XLIFF|Light|Dark|As the system|Reference|Sign out|Reactivate)/;
 
-/** The name of what is open without its page and without what it is about: "Add", "Actions, Remove…, list". */
+/** The name of a popup without its page and its subject: "Add", "Actions, Remove…, list". */
 const kindOf = (what: string): string =>
   what.replace(/^\/\S+ (\w+)[^,]*/, "$1").replace(/^(Actions|Workspace)[^,]*/, "$1");
 
@@ -71,7 +71,10 @@ describe("menus, dialogs and lists of the dashboard", { skip }, async () => {
 
   const kinds = new Set<string>();
 
-  /** Opens everything on a page, one after the other. @returns what axe found, with the name of what was open. */
+  /**
+   * Opens everything on a page, one after the other. @returns axe's findings, with the name of the
+   * popup.
+   */
   async function checkPage(page: Page, path: string, seen: Set<string>): Promise<string[]> {
     const found: string[] = [];
     const check = async (what: string, within: string) => {
@@ -95,7 +98,7 @@ describe("menus, dialogs and lists of the dashboard", { skip }, async () => {
       for (const list of await where.getByRole("combobox").all()) {
         if (!(await list.isEnabled()) || (await list.getAttribute("aria-haspopup")) !== "listbox")
           continue;
-        // The field of a list of several lies below what is chosen in it.
+        // The field of a multi-select is below the chosen values.
         await list.click({ force: true });
         const options = page.getByRole("listbox");
         if ((await options.count()) > 0)

@@ -91,7 +91,7 @@ describe("preference centers in the dashboard", { skip: skipWithoutBrowser }, as
     assert.equal((await stored(workspace)).state, "draft");
   });
 
-  test("the preview follows what is typed, in another language, and nothing is stored before it is saved", async () => {
+  test("the preview follows typed text, in another language, and nothing is stored before it is saved", async () => {
     const workspace = await begin();
     const { page, complaints } = await dashboard.open(addressOf(workspace));
     await shown(page).getByRole("heading", { name: "Hello Sam", exact: true }).waitFor();
@@ -109,7 +109,7 @@ describe("preference centers in the dashboard", { skip: skipWithoutBrowser }, as
     assert.deepEqual(complaints, []);
   });
 
-  test("an editor whose file cannot be loaded says so in its place, and the rest of the page stays", async () => {
+  test("an editor whose file cannot be loaded shows an error in its place, and the rest of the page stays", async () => {
     const workspace = await begin();
     const { page } = await dashboard.open("/", {});
     let asked = 0;
@@ -119,7 +119,7 @@ describe("preference centers in the dashboard", { skip: skipWithoutBrowser }, as
     });
     await page.goto(`${server.url}/dashboard${addressOf(workspace)}`);
     await page.getByRole("alert").getByText("This could not be loaded").waitFor();
-    assert.equal(asked, 2, "Once more by itself.");
+    assert.equal(asked, 2, "Once more, automatically.");
     await shown(page).getByRole("heading", { name: "Hello Sam", exact: true }).waitFor();
     await page.unroute(/code-editor-/);
     await page.getByRole("button", { name: "Try again" }).click();

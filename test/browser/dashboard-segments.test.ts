@@ -1,4 +1,4 @@
-/* Segments in the dashboard: made with the keyboard alone, counted while they are made, exported; and the catalogue. */
+/* Segments in the dashboard: made with only the keyboard, counted while they are made, exported; and the catalogue. */
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
@@ -187,7 +187,7 @@ describe("segments in the dashboard", { skip }, async () => {
     await assertAccessible(page);
   });
 
-  test("the catalogue lists events, attributes with their types, and products, and leads to a segment with one", async () => {
+  test("the catalogue lists events, attributes with their types, and products, and links to a segment with one", async () => {
     const { page, complaints } = await dashboard.open(`${path}/catalogue?kind=product`);
     await page.getByRole("link", { name: "shoes" }).waitFor();
     await page.getByText("Attributes", { exact: true }).click();

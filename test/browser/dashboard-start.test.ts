@@ -1,6 +1,6 @@
 /*
- * The first minutes of a newcomer, as they go: start the server, open the printed link, paste the printed command into
- * a shell, and see in the dashboard what it sent.
+ * The first minutes of a newcomer: start the server, open the printed link, paste the printed
+ * command into a shell, and see its data in the dashboard.
  */
 import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
@@ -22,7 +22,7 @@ describe("the first minutes with the dashboard", { skip }, () => {
 
   test("the printed link opens the dashboard once, and the printed command shows up as a user and as a request", async () => {
     const [port, cwd] = [await freePort(), await temporaryFolder()];
-    // The link is printed on a terminal alone.
+    // The link is printed only on a terminal.
     const serve = `'${process.execPath}' '${join(packageRoot(), "dist", "src", "main.js")}' serve`;
     const child = spawn("script", ["--quiet", "--return", "--command", serve, "/dev/null"], {
       cwd,

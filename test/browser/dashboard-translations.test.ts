@@ -27,12 +27,12 @@ describe("translations in the dashboard", { skip: skipWithoutBrowser }, async ()
     return (await server.admin("GET", path)).body.translations[locale] ?? {};
   };
 
-  test("the grid marks missing translations and narrows down to them, at an address of its own", async () => {
+  test("the grid marks missing translations and filters by them, at its own address", async () => {
     const workspace = await begin();
     const { page, complaints } = await dashboard.open(gridOf(workspace));
     await page.getByRole("columnheader", { name: /French fr-FR 2 missing/ }).waitFor();
     await page.getByRole("columnheader", { name: /Spanish \(Mexico\) es-MX Complete/ }).waitFor();
-    // The columns stand in the order of the locales' keys.
+    // The columns are in the order of the locales' keys.
     assert.deepEqual(await page.getByRole("gridcell").allInnerTexts(), [
       "Hola",
       "Missing",
@@ -140,7 +140,7 @@ describe("translations in the dashboard", { skip: skipWithoutBrowser }, async ()
     assert.deepEqual(read.body.translations["fr-FR"], { key_19999: "Dernier" });
   });
 
-  test("translations go out as CSV and XLIFF and come back, and an import says what it took", async () => {
+  test("translations are exported as CSV and XLIFF and imported again, and an import reports what it imported", async () => {
     const workspace = await begin();
     const { page } = await dashboard.open(gridOf(workspace));
     const save = async (kind: RegExp): Promise<string> => {
@@ -172,7 +172,7 @@ describe("translations in the dashboard", { skip: skipWithoutBrowser }, async ()
     assert.deepEqual(await stored(workspace, "fr-FR"), { id_0: "Bonjour" });
   });
 
-  test("locales are added and removed on a tab of their own, and the first one is asked for where there is none", async () => {
+  test("locales are added and removed on a separate tab, and the page asks for the first one", async () => {
     const message = { id: WELCOME_MAIL, channel: "email", multi_language: true, source: SOURCE };
     const workspace = await server.workspace({
       settings: { multi_language: true },
@@ -202,7 +202,7 @@ describe("translations in the dashboard", { skip: skipWithoutBrowser }, async ()
     await page.getByText("No locales yet").waitFor();
   });
 
-  test("campaigns and canvases lead to the grids of their messages and take new ones", async () => {
+  test("campaigns and canvases link to the grids of their messages, and messages can be added there", async () => {
     const workspace = await begin();
     const { page, complaints } = await dashboard.open(`/w/${workspace.name}/campaigns`);
     await page.getByRole("row", { name: /^Welcome/ }).waitFor();

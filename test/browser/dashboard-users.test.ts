@@ -1,4 +1,4 @@
-/* Users in the dashboard: found and read with the keyboard alone, changed, merged, erased; and text that is no markup. */
+/* Users in the dashboard: found and read with only the keyboard, changed, merged, erased; and text that is not markup. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { NEWSLETTER, startServer, type TestWorkspace } from "../harness.ts";
@@ -197,7 +197,7 @@ describe("users in the dashboard", { skip }, async () => {
     assert.deepEqual(complaints, []);
   });
 
-  test("a dialog whose file comes after the focus has gone gives it back to the button of the menu that opened it", async () => {
+  test("a dialog whose file loads after the focus has moved gives it back to the button of the menu that opened it", async () => {
     const workspace = await server.workspace();
     await workspace.track({ attributes: [{ external_id: "ada" }] });
     const path = `/w/${workspace.name}/users/${await platformIdOf(workspace, "ada")}`;
@@ -216,7 +216,7 @@ describe("users in the dashboard", { skip }, async () => {
     assert.deepEqual(complaints, []);
   });
 
-  test("a merge shows what it would do field by field and changes nothing before it is confirmed", async () => {
+  test("a merge is previewed field by field and changes nothing before it is confirmed", async () => {
     const workspace = await server.workspace();
     await workspace.track({
       attributes: [
@@ -229,7 +229,7 @@ describe("users in the dashboard", { skip }, async () => {
     await page.getByRole("button", { name: "Actions" }).click();
     await page.getByRole("menuitem", { name: /Merge/ }).click();
     await page.getByRole("button", { name: /^ada/ }).click();
-    const effects = page.getByRole("table", { name: "What the merge does" });
+    const effects = page.getByRole("table", { name: "Effects of the merge" });
     await effects.getByText("plan").waitFor();
     await effects.getByText("Paris").first().waitFor();
     await assertAccessible(page);
@@ -311,7 +311,7 @@ describe("users in the dashboard", { skip }, async () => {
       assert.equal(await page.evaluate("window.attacked"), undefined, path);
       assert.equal(await page.locator("img").count(), 0, path);
     }
-    // Nor does a name without an end or without a space make a page wider than the screen.
+    // A name without an end or without a space does not make a page wider than the screen either.
     const endless = "W".repeat(250);
     await workspace.track({
       attributes: [

@@ -1,4 +1,4 @@
-/* Webhooks in the dashboard: what a click does is what the receiver then gets, and what the API then says. */
+/* Webhooks in the dashboard: the receiver then gets, and the API then shows, the effect of each click. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Page } from "playwright-core";
@@ -27,7 +27,7 @@ describe("webhooks in the dashboard", { skip }, async () => {
   const server = await startOwnServer({ outboundAllow: ["127.0.0.1"] });
   const dashboard = await startDashboard(server);
 
-  /** A workspace of its own with a receiver and a webhook to it, whose page is open. */
+  /** A separate workspace with a receiver and a webhook to it, whose page is open. */
   async function withWebhook(members: object = {}) {
     const workspace = await server.workspace();
     const receiver = await startReceiver();
@@ -54,7 +54,7 @@ describe("webhooks in the dashboard", { skip }, async () => {
     return secret;
   };
 
-  test("a webhook that is added in the dashboard delivers the chosen changes, signed with the secret that was shown once", async () => {
+  test("a webhook that is added in the dashboard delivers the chosen changes, signed with the secret shown once", async () => {
     const workspace = await server.workspace();
     const receiver = await startReceiver();
     const { page, complaints } = await dashboard.open(`/w/${workspace.name}/webhooks`);
@@ -110,7 +110,7 @@ describe("webhooks in the dashboard", { skip }, async () => {
     assert.deepEqual(verify(sent), { changes: [], test: true });
     const row = page.getByRole("table", { name: "Deliveries" }).getByRole("row").nth(1);
     assert.match(await row.innerText(), /Delivered\s+200\s+Test\s+0\s+\d+ ms\s+None/);
-    // With the keyboard alone; the open row is part of the address.
+    // With only the keyboard; the open row is part of the address.
     await tabTo(page, /\d\d:\d\d:\d\d/);
     await page.keyboard.press("Enter");
     await page.getByText("مرحبا <b>hello</b>").waitFor();
@@ -129,7 +129,7 @@ describe("webhooks in the dashboard", { skip }, async () => {
     assert.deepEqual(complaints, []);
   });
 
-  test("a webhook that is paused in the dashboard delivers nothing until it is resumed, and then what it missed", async () => {
+  test("a webhook that is paused in the dashboard delivers nothing until it is resumed, and then the changes it missed", async () => {
     const { workspace, receiver, webhooks, id, page } = await withWebhook();
     await page.getByRole("button", { name: "Pause" }).click();
     await page.getByText("CRM is paused.").waitFor();
@@ -160,7 +160,7 @@ describe("webhooks in the dashboard", { skip }, async () => {
     receiver.respond = respondWith(204);
     await page.getByRole("button", { name: "Resume" }).click();
     await until(() => receiver.accepted.length === 1);
-    await page.getByText("It paused by itself").waitFor({ state: "detached" });
+    await page.getByText("It was paused automatically").waitFor({ state: "detached" });
   });
 
   test("a secret that is rotated in the dashboard is shown once, and signs beside the one before for the chosen time", async () => {
@@ -246,7 +246,7 @@ describe("webhooks in the dashboard", { skip }, async () => {
     assert.deepEqual([idsOf(2, 4), idsOf(4, 6)], [idsOf(0, 2), idsOf(0, 2)]);
   });
 
-  test("a webhook that is edited in the dashboard keeps its secret, and one that is removed is gone", async () => {
+  test("an edited webhook keeps its secret in the dashboard, and a removed one disappears", async () => {
     const { workspace, receiver, webhooks, id, page } = await withWebhook({
       types: ["user.created", "user.updated"],
       contact_emails: "ops@example.com",

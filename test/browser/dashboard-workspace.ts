@@ -84,7 +84,7 @@ async function withAda(workspace: TestWorkspace): Promise<string> {
   return (await workspace.profile({ external_ids: ["ada"] })).platform_id;
 }
 
-/** An integration with a run of which a row failed. */
+/** An integration with a run in which a row failed. */
 async function withRun(server: TestServer, name: string): Promise<[string, string]> {
   const file = join(await mkdtemp(join(tmpdir(), "rapport-dashboard-")), "users.csv");
   await writeFile(

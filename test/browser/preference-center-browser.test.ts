@@ -20,7 +20,7 @@ const PRODUCTS = "9b7e2f7c-9d77-4f34-8a6c-2a8b5c1d4e70";
 const WIDE = { width: 1280, height: 800 };
 const PHONE = { width: 360, height: 640 };
 
-/** A workspace whose Ada gets the newsletter and no product news. */
+/** A workspace where Ada gets the newsletter and no product news. */
 async function withAda(server: Awaited<ReturnType<typeof startServer>>) {
   const workspace = await emptyWorkspace(server, {
     subscription_groups: [
@@ -48,7 +48,7 @@ describe("the ready page in a browser without scripts", { skip }, async () => {
   const server = await startServer();
   const browser = await launchChromium();
 
-  /** Opens a page; what the browser refuses or cannot load goes to `complaints`. */
+  /** Opens a page; the browser's refusals and failed loads go to `complaints`. */
   async function open(url: string, options: BrowserContextOptions = {}) {
     const context = await browser.newContext({
       javaScriptEnabled: false,
@@ -117,7 +117,10 @@ describe("the ready page in a browser without scripts", { skip }, async () => {
     assert.deepEqual(await statesOf(workspace), ["Subscribed", "Subscribed"]);
   });
 
-  /** Looks for violations in a page's HTML, in a page of its own: axe is a script, and pages allow none. */
+  /**
+   * Looks for violations in a page's HTML, in a separate page: axe is a script, and pages allow
+   * none.
+   */
   async function openForAxe(options: BrowserContextOptions) {
     const page = await (await browser.newContext({ viewport: WIDE, ...options })).newPage();
     return async (html: string): Promise<string[]> => {
@@ -194,7 +197,7 @@ describe("the ready page in a browser without scripts", { skip }, async () => {
     assert.equal(await page.title(), "Before");
   });
 
-  test("a refresh and pictures that Liquid writes tell no other host what a page knows of its reader", async () => {
+  test("a refresh and pictures that Liquid writes send no other host the page's data about its reader", async () => {
     const { workspace } = await withAda(server);
     const path = `/admin/v1/workspaces/${workspace.name}/preference-centers/${CENTER}`;
     const told = "https://told.example/?{{$" + "{email_address} | url_encode}}";
@@ -224,7 +227,7 @@ describe("the ready page in a browser without scripts", { skip }, async () => {
     }
   });
 
-  test("saving the form leads to the redirect URL of the preference center", async () => {
+  test("saving the form redirects to the redirect URL of the preference center", async () => {
     const { workspace } = await withAda(server);
     const path = `/admin/v1/workspaces/${workspace.name}/preference-centers/${CENTER}`;
     // Another origin, which a browser asks the policy of the page for.

@@ -11,7 +11,10 @@ import { DRAWN, runIn } from "./settled-page.ts";
 
 const SCREENS = { wide: { width: 1280, height: 800 }, phone: { width: 390, height: 780 } };
 
-/** The width of what is shown, in the page: once it fits, for a response that is still being drawn may be wider. */
+/**
+ * The width of the visible content, in the page, once it fits: a response may be wider while it is
+ * being drawn.
+ */
 const FITTING_WIDTH = `(async () => {
   const page = document.documentElement;
   const until = performance.now() + 20_000;

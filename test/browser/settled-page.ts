@@ -1,5 +1,6 @@
 /*
- * When a page of the dashboard has loaded what it shows: nothing is requested, drawn or about to be drawn.
+ * Waits until a page of the dashboard has loaded its contents: nothing is requested, drawn or about
+ * to be drawn.
  *
  * Playwright's "networkidle" waits for half a second without requests on every page. Here the page says itself when it
  * has nothing left to do.
@@ -9,7 +10,7 @@ import type { Page, Request } from "playwright-core";
 
 const inFlight = new WeakMap<Page, Set<Request>>();
 
-/** Begins to watch what a page requests; before its first address. */
+/** Begins to watch a page's requests; call it before its first address. */
 export function watchRequests(page: Page): void {
   const requests = new Set<Request>();
   inFlight.set(page, requests);
@@ -28,7 +29,7 @@ const LONGEST_MS = 30_000;
 /**
  * Runs a script in a page. Playwright waits for its result without end.
  *
- * @param what it does, for the error after half a minute.
+ * @param what the page does, for the error after half a minute.
  */
 export async function runIn<Result>(page: Page, what: string, script: string): Promise<Result> {
   let timer: NodeJS.Timeout | undefined;
@@ -43,13 +44,17 @@ export async function runIn<Result>(page: Page, what: string, script: string): P
   }
 }
 
-/** Resolves, in the page, when it has drawn; a page that draws nothing at the moment does not hold up the test. */
+/**
+ * Resolves, in the page, when it has drawn; a page that draws nothing at present does not hold up
+ * the test.
+ */
 export const DRAWN =
   "new Promise((resolve) => { requestAnimationFrame(resolve); setTimeout(resolve, 500); })";
 
 /**
- * Two turns of drawing and then having nothing to do: what a response changes is drawn in the first, and what is
- * then requested shows in the second. @returns whether a placeholder is still shown in place of data.
+ * Two turns of drawing and then being idle: the changes of a response are drawn in the first, and
+ * the requests that follow show in the second. @returns whether a placeholder is still shown in
+ * place of data.
  */
 const PAGE_IS_QUIET = `(async () => {
   for (let turn = 0; turn < 2; turn++) {

@@ -1,4 +1,4 @@
-/* Dashboard users as administrators manage them through /admin/v1: who may, what is refused, and what it does to sessions. */
+/* Dashboard users as administrators manage them through /admin/v1: who may do it, what is refused, and the effect on sessions. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { freePort } from "../free-port.ts";
@@ -80,7 +80,7 @@ describe("dashboard users that administrators manage", () => {
     assert.match(body.person.last_sign_in_at, /^\d{4}-/);
   });
 
-  test("what is read of a person can be sent back, and a change leaves what it does not name", async () => {
+  test("a resource can be sent back as it was read, and a change leaves omitted fields alone", async () => {
     const person = await create({ permissions: inDemo("dev_console") });
     const { id, given_name, family_name, display_name, department, active, permissions } = person;
     const same = await server.admin("PATCH", `${PATH}/${id}`, {
@@ -187,7 +187,7 @@ describe("dashboard users that administrators manage", () => {
     assert.deepEqual(body.person, { ...person, last_sign_in_at: body.person.last_sign_in_at });
   });
 
-  test("the audit names the person who changed another one, and no permission or name of theirs", async () => {
+  test("the audit names the person who changed another one, but neither the other's permissions nor name", async () => {
     const chief = await create({ permissions: ADMIN });
     const browser = await signInAs(chief);
     const answer = await browser.call("POST", PATH, newPerson({ family_name: "Secretname" }));
@@ -213,7 +213,7 @@ describe("dashboard users that administrators manage", () => {
 describe("the last administrator among dashboard users", () => {
   const LAST = "This is the last active user with the company's admin permission";
 
-  /** Nobody but these has the company's admin. */
+  /** Only these have the company's admin. */
   async function onlyAdministrators(count: number): Promise<any[]> {
     const chosen: any[] = [];
     for (let each = 0; each < count; each += 1) chosen.push(await create({ permissions: ADMIN }));
@@ -247,7 +247,7 @@ describe("the last administrator among dashboard users", () => {
     assert.equal((await browser.call("PATCH", one, { given_name: "Ada" })).status, 200);
   });
 
-  test("of two administrators who demote each other at once one stays", async () => {
+  test("if two administrators demote each other at once, one stays", async () => {
     for (let round = 0; round < 5; round += 1) {
       const [ada, bob] = await onlyAdministrators(2);
       const demote = (id: string) =>

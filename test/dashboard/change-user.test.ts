@@ -1,4 +1,4 @@
-/* What administrators change of one user: attributes and subscription states. */
+/* Changes of one user by administrators: attributes and subscription states. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { NEWSLETTER, startServer, type TestWorkspace } from "../harness.ts";

@@ -1,4 +1,4 @@
-/* How the files of the dashboard are served; what they do is tested with the front end. */
+/* How the files of the dashboard are served; their behaviour is tested with the front end. */
 import assert from "node:assert/strict";
 import { mkdir, mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -22,7 +22,7 @@ const server = await startOwnServer({ webFolder: folder });
 const get = (path: string, headers: Record<string, string> = {}) =>
   fetch(`${server.url}/dashboard${path}`, { headers });
 
-test("the dashboard's page runs only scripts of this server, stands in no frame and sends no referrer", async () => {
+test("the dashboard's page runs only scripts of this server, cannot be framed and sends no referrer", async () => {
   const { headers } = await get("/");
   const policy = headers.get("content-security-policy") ?? "";
   assert.match(policy, /default-src 'none'; script-src 'self';/);
@@ -45,7 +45,7 @@ test("every view of the dashboard has an address that serves its page, without a
   }
 });
 
-test("an asset whose name changes with its content is cached for ever, and everything else is asked for again", async () => {
+test("an asset whose name changes with its content is cached for ever, and everything else is requested again", async () => {
   const script = await get("/assets/index-AbCd1234.js");
   assert.equal(script.headers.get("content-type"), "text/javascript; charset=utf-8");
   assert.equal(script.headers.get("cache-control"), "public, max-age=31536000, immutable");

@@ -1,7 +1,7 @@
 /*
- * An erased person is in no table, file or stored response (docs/personal-data.md). The test leaves traces of a person
- * everywhere a caller can, erases the person, and searches all tables and files of the server. A new table that holds the
- * person makes it fail.
+ * An erased person is in no table, file or stored response (docs/personal-data.md). The test leaves
+ * traces of a person everywhere a caller can, erases the person, and searches all tables and files
+ * of the server. A new table with the person in it makes it fail.
  */
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
@@ -37,7 +37,7 @@ const server = await startOwnServer({
   dataDir: ENGINE === "embedded" ? dataDir : "memory:",
   outboundAllow: ["127.0.0.1"],
 });
-/** Refuses what it gets, and repeats the end of it. */
+/** Refuses every request, and repeats the end of it. */
 const receiver = await startReceiver((response, { text }) => {
   response.writeHead(422).end(text.slice(-400));
 });
@@ -58,7 +58,7 @@ async function dump(): Promise<Map<string, string>> {
   return texts;
 }
 
-/** The files of the server but for those of its engine, whose rows are in the dump. */
+/** The server's files except those of its engine, whose rows are in the dump. */
 async function files(): Promise<Map<string, string>> {
   const entries = await readdir(dataDir, { recursive: true, withFileTypes: true });
   const texts = new Map<string, string>();
@@ -83,12 +83,14 @@ const findings = (
 
 const NOON = "2026-01-01T12:00:00.000Z";
 
-/** Those that an erasure has to empty of the person, of which the test found nothing yet. */
+/**
+ * Tables that an erasure has to empty of the person, and of which the test has found nothing yet.
+ */
 let missing: string[] = [];
 
 const PAGE = readFileSync(join(packageRoot(), "docs", "personal-data.md"), "utf8");
 
-/** The tables in the rows of the page; `removed`: only in those that an erasure changes. */
+/** The tables in the rows of the page; `removed`: only those that an erasure changes. */
 function documentedTables(which: "all" | "removed"): string[] {
   const rows = [...PAGE.matchAll(/^\| (?!place|---)[^\n]+ \|$/gm)].map(([row]) => row.split(" | "));
   const counted = which === "all" ? rows : rows.filter((cells) => isEmptied(cells[4] ?? ""));
@@ -227,7 +229,7 @@ test("an erased person is in no table, file, stored response, captured call or l
     [workspace.name, JSON.stringify(named)],
   );
 
-  // Responses of a receiver that repeat what they refuse.
+  // Responses of a receiver that repeat the refused request.
   await server.admin("PUT", `${path}/webhooks/crm`, { name: "CRM", url: receiver.url });
   await workspace.track({ attributes: [{ external_id, note: `${custom} again`, first_name }] });
   const letters = () => server.admin("GET", `${path}/webhooks/crm/dead-letters`);
@@ -235,7 +237,7 @@ test("an erased person is in no table, file, stored response, captured call or l
 
   const { platform_id } = await workspace.profile({ external_ids: [external_id] });
   const named_by_id = { ...SECRETS, platform_id };
-  // The embedded engine writes requests when it stops: until then they are in memory alone.
+  // The embedded engine writes requests when it stops: until then they are only in memory.
   const inMemory = ENGINE === "embedded" ? ["live_requests"] : [];
   const wanted = documentedTables("removed").filter((table) => !inMemory.includes(table));
   await until(async () => {
@@ -263,7 +265,7 @@ test("an erased person is in no table, file, stored response, captured call or l
 
   await assertNowhereButInAudits(platform_id);
 
-  // What others have stays.
+  // The data of others stays.
   assert.deepEqual((await workspace.track(others, keyed("of bob"))).body, recorded.body);
   const calls = await server.admin("GET", `${path}/captured`);
   assert.deepEqual(
@@ -278,7 +280,10 @@ test("an erased person is in no table, file, stored response, captured call or l
   assert.deepEqual(findings(new Map([["live", written.map(({ row }) => row).join()]])), []);
 });
 
-/** The platform_id outlives the person in the audits, in the feed as that of a deleted user, and in what keeps it erased. */
+/**
+ * The platform_id outlives the person in the audits, in the feed as that of a deleted user, and in
+ * the record that keeps it erased.
+ */
 async function assertNowhereButInAudits(platform_id: string): Promise<void> {
   const found = findings(await dump(), { platform_id }).map((finding) => finding.split(":", 1)[0]);
   const may = [

@@ -1,4 +1,4 @@
-/* Attempts to sign in as somebody else: look-alike names, forged attempts, links of others. */
+/* Attempts to sign in as another person: look-alike names, forged attempts, links of others. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { freePort } from "../free-port.ts";
@@ -62,7 +62,7 @@ describe("a sign-in as somebody else", () => {
     assert.equal(body.person.user_name, userName);
   });
 
-  test("a claim that no user name can be signs nobody in and is not repeated", async () => {
+  test("a claim that cannot be a user name signs nobody in and is not repeated", async () => {
     for (const email of [
       "ada\0@acme.example",
       `${"a".repeat(200_000)}@acme.example`,
@@ -99,7 +99,7 @@ describe("a sign-in as somebody else", () => {
     assert.equal(provider.asked.length, before);
   });
 
-  test("an address whose sign-ins fail makes the server ask the provider no more for a minute", async () => {
+  test("an address with failed sign-ins makes the server ask the provider no more for a minute", async () => {
     const ownPort = await freePort();
     const tenant = await startProvider(ownPort);
     const own = await startOwnServer({ port: ownPort, oidc: tenant.settings, maxFailedAuth: 3 });

@@ -1,6 +1,6 @@
 /*
- * An OpenID Connect provider for tests (the library oidc-provider, certified), and a browser that follows its
- * redirects. People sign in there without a password: `signsIn` says as whom.
+ * An OpenID Connect provider for tests (the library oidc-provider, certified), and a browser that
+ * follows its redirects. People sign in there without a password: `signsIn` names the person.
  */
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
@@ -13,7 +13,7 @@ import type { TestServer } from "../harness.ts";
 
 export const CLIENT_SECRET = "the-secret-of-the-client";
 
-/** What the provider says about a person. */
+/** The provider's claims about a person. */
 export interface Claims {
   readonly email?: string;
   readonly email_verified?: boolean;
@@ -24,7 +24,7 @@ export interface TestProvider {
   readonly settings: NonNullable<Config["oidc"]>;
   /** The person who signs in next; undefined if the provider refuses to sign in. */
   signsIn(person: Claims | undefined): void;
-  /** What the provider was asked for, in its order. */
+  /** Requests to the provider, in order. */
   readonly asked: URL[];
 }
 

@@ -110,7 +110,7 @@ describe("the list of live requests", () => {
     }
   });
 
-  test("live requests are listed whatever JSON a rejected item holds", async () => {
+  test("live requests are listed for any JSON in a rejected item", async () => {
     const alias_label = { toString: 1, valueOf: 1 };
     await track({ events: [{ user_alias: { alias_name: "fay", alias_label }, name: "seen" }] });
     const [newest] = await list();
@@ -187,7 +187,7 @@ describe("the list of live requests", () => {
     assert.deepEqual(body.requests, []);
   });
 
-  test("a server keeps so many requests and no more, and none if live requests are off", async () => {
+  test("a server keeps at most LIVE_REQUESTS requests, and none if live requests are off", async () => {
     const few = await startOwnServer({ liveRequests: 3 });
     const workspace = await few.workspace();
     for (const name of ["a", "b", "c", "d"]) {

@@ -42,10 +42,10 @@ const permit = (id: string, permissions: readonly string[]) =>
 interface Stream {
   readonly status: number;
   readonly type: string | null;
-  /** What a refused stream says. */
+  /** The message of a refused stream. */
   readonly refusal: string | undefined;
   next(type?: string): Promise<any>;
-  /** Resolves when the server has ended the stream, to the requests that were not asked for. */
+  /** Resolves to the unexpected requests when the server has ended the stream. */
   ended(): Promise<any[]>;
   close(): void;
 }
@@ -130,7 +130,7 @@ describe("the stream of live requests", () => {
     next.close();
   });
 
-  test("a stream ends after its time, and passes on what came in until then", async () => {
+  test("a stream ends after its time, and passes on all requests until then", async () => {
     const stream = await open(byAdmin, { query: "for_seconds=1" });
     await seen("ada");
     const left = await stream.ended();
@@ -164,7 +164,7 @@ describe("the stream of live requests", () => {
     assert.match(refusal ?? "", /LIVE_REQUESTS/);
   });
 
-  test("a person has four streams at a time in all sessions and a workspace sixteen, and a closed one makes room", async () => {
+  test("a person has four streams at a time in all sessions and a workspace sixteen, and closing one frees its place", async () => {
     const people: SignedIn[] = [];
     for (let count = 0; count < 5; count++) people.push(await person(["dev_console"]));
     const { userName } = (await scim.users("GET", `/${(people[0] as any).id}`)).body;

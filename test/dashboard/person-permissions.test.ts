@@ -1,6 +1,7 @@
 /*
- * What each permission of a dashboard user opens: every endpoint below /admin/v1 with every permission. The cases
- * follow from the declarations; docs/dashboard.md has the same as a table.
+ * The endpoints that each permission of a dashboard user opens: every endpoint below /admin/v1 with
+ * every permission. The cases follow from the declarations; docs/dashboard.md has the same as a
+ * table.
  */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -54,7 +55,10 @@ async function personWith(of: "workspace" | "company", permissions: readonly str
   return continueSession(server, cookie);
 }
 
-/** Sends a request that is judged by permissions before anything else. @returns the refusal, if it is one of these. */
+/**
+ * Sends a request whose permissions are checked before anything else. @returns the refusal, if it
+ * is one of these.
+ */
 async function refusalOf(browser: SignedIn, contract: Contract): Promise<string | undefined> {
   const path = (pathsOf(contract)[0] ?? "")
     .replace(":name", "demo")

@@ -1,4 +1,4 @@
-/* What is stored about one person: the record that administrators search, read and erase. */
+/* The stored data of one person: the record that administrators search, read and erase. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { ALERTS, NEWSLETTER, startServer, type TestWorkspace, WEB_APP } from "../harness.ts";
@@ -91,7 +91,7 @@ describe("the search for users", () => {
     }
   });
 
-  test("a search without a query lists every user once, by whichever identifier the user has", async () => {
+  test("a search without a query lists every user once, even a user with several identifiers", async () => {
     const workspace = await server.workspace();
     const attributes = [
       { ...id("ada"), email: "ada@example.com" },
@@ -255,7 +255,7 @@ describe("the erasure of a user", () => {
 });
 
 describe("the merge of a user by an administrator", () => {
-  test("previews the effects and then does what it previewed", async () => {
+  test("previews exactly the effects that it then has", async () => {
     const workspace = await server.workspace();
     await workspace.track({
       attributes: [

@@ -1,4 +1,4 @@
-/* What the dashboard shows of requests that another server got, or this one before a restart. */
+/* The dashboard's list of requests that another server got, or this one before a restart. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -22,7 +22,7 @@ async function countsOn(server: TestServer, name: string): Promise<number[]> {
   return [body.requests, body.items_accepted, body.items_rejected].map(sum);
 }
 
-/** Looks until it is so: another server shows what it is told after a moment. */
+/** Looks again until it is so: another server shows changes after a moment. */
 async function eventually(seconds: number, look: () => Promise<void>): Promise<void> {
   const endsAt = performance.now() + seconds * 1_000;
   for (;;) {
@@ -105,7 +105,7 @@ describe("the dashboard of several servers on one database", { skip }, () => {
         assert.equal(shown.filter(({ body }) => body?.events?.[0].external_id === "bob").length, 1);
       });
     }
-    // What was on its way when the person was erased has arrived by now.
+    // Requests under way when the person was erased have arrived by now.
     await sleep(2_500);
     const rows = await one.database.query<{ body: string }>(
       "select encode(body, 'escape') as body from live_requests",
@@ -128,7 +128,7 @@ describe("the dashboard of several servers on one database", { skip }, () => {
     }
   });
 
-  test("all servers together keep so many requests in the database and no more", async () => {
+  test("all servers together keep a limited number of requests in the database", async () => {
     const { databaseUrl } = await testConfig();
     const server = await startOwnServer({ databaseUrl, liveRequests: 3 });
     const workspace = await server.workspace();

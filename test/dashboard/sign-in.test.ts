@@ -95,7 +95,7 @@ describe("the cookie of a session", () => {
     for (const secret of secrets) assert.ok(!JSON.stringify(body).includes(secret));
   });
 
-  test("no cache keeps what an administrator sees", async () => {
+  test("no cache keeps a response for an administrator", async () => {
     const browser = await signIn(server);
     for (const path of ["/dashboard/session", "/admin/v1/workspaces"]) {
       const { headers } = await browser.call("GET", path);
@@ -105,7 +105,7 @@ describe("the cookie of a session", () => {
 });
 
 describe("a link that signs in once", () => {
-  test("a sign-in link begins a session and leads to the dashboard, without the token in the address", async () => {
+  test("a sign-in link begins a session and opens the dashboard, without the token in the address", async () => {
     const response = await follow(await newLink());
     assert.equal(response.status, 303);
     assert.equal(response.headers.get("location"), "/dashboard/");
@@ -160,7 +160,7 @@ describe("a link that signs in once", () => {
 });
 
 describe("session fixation", () => {
-  test("every sign-in begins a session of its own, whatever cookie the browser brings", async () => {
+  test("every sign-in begins a new session, whichever cookie the browser brings", async () => {
     const planted = (await signIn(server)).cookie;
     const again = await post(server.adminToken, { cookie: planted });
     const chosen = await post(server.adminToken, { cookie: "rapport-session=session_chosen" });

@@ -1,11 +1,11 @@
 /*
- * A browser that is signed in to the dashboard, as far as tests need one: it keeps the cookie and sends the CSRF
- * token with whatever changes something.
+ * A browser that is signed in to the dashboard, as far as tests need one: it keeps the cookie and
+ * sends the CSRF token with every change.
  */
 import type { Answer, CallOptions, TestServer } from "../harness.ts";
 
 export interface SignedIn {
-  /** What the browser sends back, such as `rapport-session=…`. */
+  /** The browser's cookie, such as `rapport-session=…`. */
   readonly cookie: string;
   readonly csrfToken: string;
   /** The headers of a request that changes something. */

@@ -1,4 +1,4 @@
-/* Sign-in through an OpenID Connect provider: who gets in, as whom, and for how long. */
+/* Sign-in through an OpenID Connect provider: who is signed in, as which user, and for how long. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer } from "node:http";
@@ -124,7 +124,7 @@ describe("who may sign in", () => {
     assert.equal((await visit(own, "/dashboard/sign-in/callback?code=x&state=y")).status, 403);
   });
 
-  test("a visitor learns what the identity provider is called and where signing in begins", async () => {
+  test("a visitor learns the identity provider's name and the address for signing in", async () => {
     const { body } = await server.send("GET", "/dashboard/session");
     assert.deepEqual(body.sign_in, { oidc: { name: "Acme", url: BEGIN } });
   });
@@ -164,7 +164,7 @@ describe("who may sign in", () => {
 });
 
 describe("the way to the provider and back", () => {
-  test("an attempt has a state, a nonce and a PKCE challenge of its own", async () => {
+  test("an attempt has its own state, nonce and PKCE challenge", async () => {
     const { userName } = await person();
     await signInAs(userName);
     await signInAs(userName);

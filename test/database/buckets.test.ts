@@ -88,13 +88,13 @@ interface Row {
   readonly identifier: number;
 }
 
-test("a user's profile lies in the bucket of the first identifier, and each identifier in that of its value", async () => {
+test("a user's profile is in the bucket of the first identifier, and each identifier in that of its value", async () => {
   const server = await startOwnServer({ dataDir: await temporaryFolder() });
   const workspace = await server.workspace();
   const user = { external_id: "ada", email: "ada@example.com" };
   await workspace.track({ attributes: [user] });
   const [profile] = await rowsAfterStop<{ bucket: number }>(server, "select bucket from profiles");
-  // Apart: the two may lie on different nodes.
+  // Separately: the two may be on different nodes.
   const identifiers = await rowsAfterStop<Row>(
     server,
     "select value, workspace_id as workspace, bucket as identifier from identifiers",
@@ -113,8 +113,10 @@ test("a user's profile lies in the bucket of the first identifier, and each iden
   );
 });
 
-/** Most values lie in different buckets in two workspaces, which alone would keep them apart. */
-test("an identifier that lies in the same bucket in two workspaces names a user of each of them", async () => {
+/**
+ * Most values are in different buckets in two workspaces, which would be enough to keep them apart.
+ */
+test("an identifier in the same bucket of two workspaces names a user of each of them", async () => {
   const server = await startServer();
   const [one, other] = [await server.workspace(), await server.workspace()];
   const ids = await Promise.all(

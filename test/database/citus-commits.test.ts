@@ -1,4 +1,4 @@
-/* Rows of users and rows of small tables, which lie on the coordinator, are committed together. Runs on Citus. */
+/* Rows of users and rows of small tables, which are on the coordinator, are committed together. Runs on Citus. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { startOwnServer } from "../harness.ts";

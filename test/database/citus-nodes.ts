@@ -1,4 +1,4 @@
-/* A Citus cluster of our own: a coordinator and two workers, each of them a PostgreSQL that tests crash and start. */
+/* A Citus cluster for tests: a coordinator and two workers, each of them a PostgreSQL that tests crash and start. */
 import { setTimeout as sleep } from "node:timers/promises";
 import postgres from "postgres";
 import { type Cluster, startCluster } from "../../lab/bench/engines/postgres-cluster.ts";
@@ -8,7 +8,9 @@ export interface CitusNodes {
   readonly url: string;
   /** The coordinator first. */
   readonly nodes: readonly [Cluster, Cluster, Cluster];
-  /** Completes what a crash cut off between the two phases of a commit. @throws if something remains. */
+  /**
+   * Completes commits that a crash cut off between their two phases. @throws if something remains.
+   */
   complete(): Promise<void>;
 }
 
@@ -52,7 +54,7 @@ async function startNode(folder: string): Promise<Cluster | undefined> {
 async function complete(nodes: readonly Cluster[]): Promise<void> {
   const coordinator = nodes[0] as Cluster;
   for (let tries = 1; ; tries++) {
-    // It leaves those of running transactions alone.
+    // It leaves running transactions alone.
     await runSql(coordinator.url, "select recover_prepared_transactions()");
     const prepared = await Promise.all(
       nodes.map(({ url }) => runSql(url, "select gid from pg_prepared_xacts")),

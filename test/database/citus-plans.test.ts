@@ -1,8 +1,8 @@
 /*
- * Which shards statements go to on Citus. A statement that is pulled to the coordinator or sent to every
- * shard passes every other test and costs a hundred times as much, so here the cluster is asked
- * beforehand how it would go about each statement that requests about individual users send, and the
- * tasks are counted: one for each shard among the statement's buckets. Nothing is timed.
+ * Which shards statements go to on Citus. A statement that is pulled to the coordinator or sent to
+ * every shard passes every other test and costs a hundred times as much. Here the cluster plans
+ * each statement of requests about individual users, and the tasks are counted: one for each shard
+ * among the statement's buckets. Nothing is timed.
  *
  * Runs where TEST_CITUS_WORKERS says that there is a cluster (`npm run test:citus`).
  */
@@ -21,7 +21,7 @@ const skip = process.env.TEST_CITUS_WORKERS
   ? false
   : "there is no cluster: run npm run test:citus with DATABASE_URL";
 
-/** These name no bucket, because they ask for rows that may lie in any: one task for each shard. */
+/** These name no bucket, because the rows may be in any: one task for each shard. */
 const IN_ANY_BUCKET = [
   /from merged_profiles\s+where workspace_id = \$1 and kept_profile_id = any/,
   // The search by the beginning of an identifier.
@@ -54,7 +54,7 @@ async function planOf(
 
 const PLACES = new Map(BUCKETS.map((bucket, place) => [bucket, place]));
 
-/** How many shards the buckets of a statement lie on; undefined if it names none. */
+/** How many shards the buckets of a statement are on; undefined if it names none. */
 function shardsNamed(parameters: readonly unknown[], shards: number): number | undefined {
   for (const parameter of [...parameters].reverse()) {
     const numbers = isTypedList(parameter)
@@ -72,7 +72,7 @@ function faultOf(plan: PlanNode, named: number | undefined, shards: number): str
   if (method) return method;
   const query = plan["Distributed Query"];
   if (!query) return undefined;
-  if (query.Subplans) return "a part of it is planned apart";
+  if (query.Subplans) return "a part of it is planned separately";
   const tasks = query.Job?.["Task Count"];
   const expected = named ?? shards;
   return tasks === expected ? undefined : `${tasks} tasks instead of ${expected}`;

@@ -32,7 +32,7 @@ function connect({ config }: TestServer): postgres.Sql[] {
   });
 }
 
-/** How many sessions of the server itself each worker has, those of the coordinator left out. */
+/** How many of the server's own sessions each worker has, without the coordinator's. */
 const sessionsAt = (workers: readonly postgres.Sql[]): Promise<number[]> =>
   Promise.all(
     workers.map(async (sql) => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { Database, Queryable } from "../../src/database/database.ts";
 
-/** What reached the engine. */
+/** The statements that reached the engine. */
 export interface Counted {
   transactions: number;
   /** Outside of transactions. */
@@ -13,7 +13,7 @@ export interface Counted {
 }
 
 /**
- * A database that notes what is sent to it.
+ * A database that records its statements.
  *
  * @param outside whether statements outside of a transaction are as it should be.
  */

@@ -1,6 +1,6 @@
 /*
- * The database as the rest of the program sees it, on the engine under test: what a typed list carries,
- * and what a transaction that is known beforehand promises.
+ * The database interface on the engine under test: the contents of a typed list, and the guarantees
+ * of a transaction that is known in advance.
  */
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";

@@ -1,7 +1,7 @@
 /*
  * Databases for tests on PostgreSQL: TEST_DATABASE_URL names a server where databases may be made.
- * Where TEST_CITUS_WORKERS (URLs, separated by commas) names worker nodes too, every database is a
- * Citus cluster of its own on those nodes.
+ * If TEST_CITUS_WORKERS (URLs, separated by commas) names worker nodes too, every database is a
+ * separate Citus cluster on those nodes.
  */
 import { after } from "node:test";
 import postgres from "postgres";
@@ -58,7 +58,7 @@ async function run(url: string, ...statements: string[]): Promise<void> {
   }
 }
 
-/** Tried again, because the maintenance daemon of a Citus connects to its databases by itself. */
+/** Tried again, because the maintenance daemon of a Citus opens connections to its databases. */
 async function dropDatabase(node: string, name: string, tries = 10): Promise<void> {
   try {
     await run(node, `drop database if exists ${name} with (force)`);
@@ -69,7 +69,7 @@ async function dropDatabase(node: string, name: string, tries = 10): Promise<voi
   }
 }
 
-/** What was cut off between the two phases of a commit would keep the database of a worker node. */
+/** Commits that were cut off between their two phases would keep the database of a worker node. */
 async function endPrepared(url: string): Promise<void> {
   const sql = postgres(url, { max: 1, onnotice: () => {}, fetch_types: false });
   const prepared = await sql`

@@ -34,7 +34,7 @@ test("a transaction whose connection is lost fails with all later statements, an
     .catch((error: unknown) => error);
   assert.ok(isUnavailable(lost));
   assert.ok(isUnavailable(await later));
-  // What would end the process does so now.
+  // Anything that would end the process does so now.
   await new Promise((resolve) => setImmediate(resolve));
   const next = await database.transaction((tx) => tx.query("select 2 as two"));
   assert.deepEqual([...next], [{ two: 2 }]);

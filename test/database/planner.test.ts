@@ -1,4 +1,4 @@
-/* How the engine plans, depending on what a statement is for. */
+/* How the engine plans statements of each use. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Database, Queryable } from "../../src/database/database.ts";
@@ -38,7 +38,7 @@ test("intake plans by key alone, lookups by any index, and analysis by PostgreSQ
   });
   const inTransaction = await database.for("analysis").transaction(async (tx) => [
     await settingsOf(tx),
-    // A running transaction stays what it is.
+    // A running transaction stays the same.
     await settingsOf(within(database.for("analysis"), tx).for("intake")),
   ]);
   assert.deepEqual(inTransaction, ["on on on on", "on on on on"]);

@@ -36,7 +36,7 @@ export type Look = (
   parameters: readonly unknown[],
 ) => Promise<void>;
 
-/** The database; each statement of which a plan can be made is looked at before it runs. */
+/** The database; each statement that can be planned is looked at before it runs. */
 function watched(database: Database, look: Look): Database {
   const hasPlan = (sql: string) => /^\s*(select|insert|update|delete)/.test(sql);
   const watching = <Each extends Queryable>(queryable: Each): Each => ({

@@ -2,7 +2,7 @@ import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { after } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** What Linux waits, at least, before it sends a lost packet again. */
+/** The shortest time after which Linux sends a lost packet again. */
 const RETRANSMITTED_AFTER_MS = 200;
 
 const untilDue = (at: number) =>
@@ -15,9 +15,12 @@ export interface Proxy {
   /** From now on nothing gets through, and connections stay open: as if the server were stopped. */
   pause(): void;
   resume(): void;
-  /** From now on every chunk takes so many milliseconds more. */
+  /** From now on every chunk takes this many milliseconds more. */
   delay(ms: number): void;
-  /** From now on this share of the chunks is late as after a lost packet, and so many reset their connection. */
+  /**
+   * From now on these shares of the chunks are late as after a lost packet, and reset their
+   * connection.
+   */
   lose(shares: { readonly packets: number; readonly connections: number }): void;
   /** Resets all connections. */
   reset(): void;
@@ -28,7 +31,7 @@ export interface Proxy {
 export async function startProxy(server: string): Promise<Proxy> {
   const target = new URL(server);
   const sockets = new Set<Socket>();
-  /** What came while nothing gets through; undefined: everything gets through. */
+  /** Data that arrived while nothing gets through; undefined: everything gets through. */
   let held: (() => void)[] | undefined;
   let delayMs = 0;
   let lost = { packets: 0, connections: 0 };

@@ -1,10 +1,10 @@
 /*
- * How statements find their rows: by key, in tables that grow with the number of people. A statement
- * that reads all of a table passes every other test, because the tables of tests are small. So here
- * the engine is asked beforehand how it would go about each statement that a request sends to it,
- * and no plan may read such a table without a key. Nothing is timed.
+ * How statements find their rows: by key, in tables that grow with the number of people. A
+ * statement that reads all of a table passes every other test, because the tables of tests are
+ * small. Here the engine therefore plans each statement of a request, and no plan may read such a
+ * table without a key. Nothing is timed.
  *
- * Requests of the administrator that list what a whole workspace has are left out.
+ * Requests of the administrator that list everything of a workspace are left out.
  */
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
@@ -44,8 +44,8 @@ interface PlanNode {
 const nodesOf = (node: PlanNode): PlanNode[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)];
 
 /**
- * Whether a node reads a large table without a key. A key that stands in the filter counts: of a table
- * with hardly any rows the engine may take whichever index it likes.
+ * Whether a node reads a large table without a key. A key in the filter counts: for a table with
+ * few rows the engine may choose any index.
  */
 function readsAll(node: PlanNode): boolean {
   const { "Node Type": type, "Relation Name": table = "" } = node;

@@ -1,6 +1,6 @@
 /*
- * What happens below HTTP: clients that are slow, silent, gone, or send what is no request. They talk
- * to the server through bare sockets.
+ * Events below HTTP: clients that are slow, silent or disconnected, or send something other than a
+ * request. They talk to the server through bare sockets.
  */
 import assert from "node:assert/strict";
 import { connect, type Socket } from "node:net";

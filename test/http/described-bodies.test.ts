@@ -47,10 +47,10 @@ const sampleOf = async (contract: Contract): Promise<Sample> => {
   return { ...sample, params: { ...sample.params, ...PARAMS[keyOf(contract)] } };
 };
 
-/** Members that have to be those of the sample. */
+/** Members that have to equal those of the sample. */
 const OF_SAMPLE = ["translation_map", "into", "admin_token"];
 
-/** An example that names others, with the ids and strings of those that the workspace of the samples has. */
+/** An example that names other things, with the ids and strings of the sample workspace. */
 function withKnownIds(contract: Contract, example: unknown, sample: Sample): unknown {
   const isAboutOthers =
     /translations|messages|users\/:id\/merge|segments\/explain|export\/segment|session/.test(
@@ -65,13 +65,15 @@ function withKnownIds(contract: Contract, example: unknown, sample: Sample): unk
 
 const WORKSPACE = "/admin/v1/workspaces/:name";
 
-/** Where the sample's own path leads to something that the example is not about. */
+/** If the sample's own path names something that the example is not about. */
 const PARAMS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   [`PUT ${WORKSPACE}/canvases/:id`]: { id: "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03" },
   [`PUT ${WORKSPACE}/locales/:id`]: { id: SPANISH },
 };
 
-/** What is accepted though it is not described: PHP writes an empty map as an empty list. */
+/**
+ * Bodies that are accepted though they are not described: PHP writes an empty map as an empty list.
+ */
 const isTolerated = (field: string, value: unknown): boolean =>
   field === "properties" && Array.isArray(value);
 
@@ -79,7 +81,7 @@ const isTolerated = (field: string, value: unknown): boolean =>
 const inKnownWords = (contract: Contract, text: string): boolean =>
   keyOf(contract) === "POST /users/merge" && text.includes("identifiers must be objects with");
 
-/** What the described parts of a schema are, in the place of what validation accepts there. */
+/** The described parts of a schema, instead of what validation accepts there. */
 function asDescribed(schema: any): any {
   if (schema === null || typeof schema !== "object") return schema;
   if (Array.isArray(schema)) return schema.map(asDescribed);
@@ -91,7 +93,7 @@ function asDescribed(schema: any): any {
 
 type Path = readonly (string | number)[];
 
-/** Every place inside a value, but for that of the value itself. */
+/** Every place inside a value, except that of the value itself. */
 function placesIn(value: unknown, path: Path = []): Path[] {
   if (value === null || typeof value !== "object") return [];
   return Object.entries(value).flatMap(([key, each]) => {
@@ -162,7 +164,7 @@ describe("the described bodies", () => {
         const answer = await send(contract, sample, body);
         const text = JSON.stringify(answer.body);
         const shown = `${answer.status} ${text} to ${JSON.stringify(body)?.slice(0, 2_000)}`;
-        // Where other items are accepted, the faulty one stands in `errors`.
+        // If other items are accepted, the faulty one is in `errors`.
         const isRefused = answer.status === 400 || answer.body.errors?.length > 0;
         assert.ok(isRefused, `${field}: ${shown}`);
         assert.ok(text.includes(field) || inKnownWords(contract, text), `${field}: ${shown}`);
@@ -170,7 +172,7 @@ describe("the described bodies", () => {
     });
   }
 
-  test("a group of the examples is the one that test workspaces have", () => {
+  test("a group in the examples exists in test workspaces", () => {
     assert.equal(JSON.stringify(contracts.flatMap(examplesOf)).includes(NEWSLETTER), true);
   });
 });

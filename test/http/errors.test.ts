@@ -62,12 +62,12 @@ describe("docs/errors.md", () => {
     assert.deepEqual(
       [...used].filter((code) => !described.includes(code)),
       [],
-      "Enter the code into docs/errors.md: what it says, and what to do.",
+      "Add the code to docs/errors.md: its meaning, and what to do.",
     );
     assert.deepEqual(
       described.filter((code) => !used.has(code)),
       [],
-      "Take the code that is gone out of docs/errors.md.",
+      "Remove the unused code from docs/errors.md.",
     );
     assert.equal(new Set(described).size, described.length, "One row for each code.");
   });

@@ -38,8 +38,9 @@ import { MARK, markPeople, rowsAfterStopOf } from "./another-workspace.ts";
 import { isAlwaysTheSame, requestsFor } from "./random-requests.ts";
 
 /**
- * One in so many pairs of an endpoint and a permission that it does not require is tried. That no other permission
- * opens an endpoint is shown for all of them by keys with every permission but the required one.
+ * One of this many pairs of an endpoint and a permission that it does not require is tried. That no
+ * other permission opens an endpoint is shown for all of them by keys with every permission but the
+ * required one.
  */
 const SHARE = sized(7, 1);
 
@@ -302,7 +303,7 @@ function anybodyCases(contract: Contract): void {
   });
 }
 
-/** What the server itself may say of any request; an endpoint declares the rest. */
+/** The refusals that the server itself may give to any request; an endpoint declares the rest. */
 const REFUSALS = new Set(Object.values(STATUS_OF).filter((status) => status < 500));
 
 /** Sends random requests with credentials that the endpoint accepts, as JSON or as a text that it reads. */

@@ -47,7 +47,7 @@ const eventsOf = (external_id: string, count: number) => ({
   events: Array.from({ length: count }, () => ({ external_id, name: "seen", time: TIME })),
 });
 
-/** Sends many requests at once. @returns in which order they were answered, and how. */
+/** Sends many requests at once. @returns the order of the responses, and their results. */
 async function raced(requests: readonly { of: string; send(): Promise<{ status: number }> }[]) {
   const order: { of: string; status: number }[] = [];
   await Promise.all(

@@ -89,7 +89,7 @@ describe("the size and the Content-Type of a body", () => {
     assert.equal(chunked, 413);
   });
 
-  test("a client that sends all of a body over the limit reads the 413, and one that never ends is disconnected", async () => {
+  test("a client that sends the whole body over the limit reads the 413, and one that never ends is disconnected", async () => {
     const { hostname, port } = new URL(server.url);
     const head = (bytes: number) =>
       `POST /users/track HTTP/1.1\r\nhost: ${hostname}\r\nauthorization: Bearer ${workspace.key}\r\n` +
@@ -177,7 +177,7 @@ describe("the size and the Content-Type of a body", () => {
 });
 
 describe("unknown paths and methods", () => {
-  test("a path with a slip in one step gets a 404 that names the path that was meant", async () => {
+  test("a path with one misspelled step gets a 404 that suggests the right path", async () => {
     const meant = {
       "/users/trak": "/users/track",
       "/admin/v1/workspaces/demo/segmnets": "/admin/v1/workspaces/:name/segments",

@@ -14,7 +14,7 @@ const workspace = await server.workspace();
 const TIME = "2026-01-01T12:00:00Z";
 const EVENT = { external_id: "ada", name: "opened", time: TIME };
 
-/** Sends a text as it is, with credentials that the path accepts. */
+/** Sends a text unchanged, with credentials that the path accepts. */
 const raw = (path: string, text: string, headers: Record<string, string> = {}) =>
   workspace.call<any>("POST", path, undefined, {
     raw: text,

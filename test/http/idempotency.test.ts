@@ -1,7 +1,6 @@
 /*
- * A request with an Idempotency-Key is applied whole or not at all, and
- * repeated it gets its first answer again and changes nothing. What a killed server leaves is in
- * crash.test.ts.
+ * A request with an Idempotency-Key is applied as a whole or not at all; repeated, it gets its
+ * first response again and changes nothing. crash.test.ts has the effects of a killed server.
  */
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";

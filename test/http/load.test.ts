@@ -87,7 +87,7 @@ describe("the capacity that a request holds", () => {
     assert.ok(load.holdResponse(other, 400));
   });
 
-  test("callers without a key have pools of their own and take nothing from other callers", () => {
+  test("callers without a key have separate pools and take nothing from other callers", () => {
     const load = loadOf({ requests: 80 });
     let anonymous = 0;
     while (anonymous < 80) {

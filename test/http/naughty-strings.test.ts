@@ -1,6 +1,6 @@
 /*
- * Texts that break programs which treat them as something else than text. What is taken is read back
- * letter for letter, by every way that leads to it.
+ * Texts that break programs which treat them as something else than text. Accepted strings are read
+ * back letter for letter, through every read.
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
@@ -11,7 +11,7 @@ const workspace = await server.workspace();
 
 const TIME = "2026-01-01T00:00:00Z";
 
-/** Names of what is declared hold none of these: they would end lines of files and logs. */
+/** Names of declared things contain none of these: they would end lines of files and logs. */
 const CONTROL = /\p{Cc}/u;
 
 const TEXTS: Readonly<Record<string, string>> = {

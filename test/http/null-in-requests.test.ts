@@ -1,4 +1,4 @@
-/* What null means in a request: docs/decisions/null-is-absent.md */
+/* The meaning of null in a request: docs/decisions/null-is-absent.md */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { ALERTS, startServer } from "../harness.ts";

@@ -40,7 +40,7 @@ function pathFor(contract: Contract, workspace: string, sample: Sample): fc.Arbi
   return fc.tuple(...segments).map((parts) => parts.join("/"));
 }
 
-/** How long a stream lasts: all that is sent here would have to be waited for. */
+/** How long a stream lasts: every request that is sent here would have to wait for it. */
 const AT_ONCE = "for_seconds";
 
 function queryFor(contract: Contract): fc.Arbitrary<string> {

@@ -41,7 +41,7 @@ const LIMITS: Partial<Record<Permission, readonly [requests: number, perSeconds:
 
 const DEFAULT_LIMIT = [250_000, HOUR] as const;
 
-/** A workspace whose limits are those of a workspace that says nothing about them. */
+/** A workspace with the default limits. */
 const workspaceWith = (rate_limits: object = {}) => server.workspace({ settings: { rate_limits } });
 
 const limitHeaders = ({ headers }: Answer<unknown>) => ({

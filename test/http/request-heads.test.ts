@@ -1,4 +1,4 @@
-/* What the head of a request may say, and what every response says. */
+/* Rules about the head of a request, and the headers of every response. */
 import assert from "node:assert/strict";
 import { request } from "node:http";
 import { connect } from "node:net";
@@ -85,7 +85,7 @@ describe("the target of a request", () => {
 });
 
 describe("every response", () => {
-  test("every response carries X-Content-Type-Options: nosniff, whatever its status", async () => {
+  test("every response with any status carries X-Content-Type-Options: nosniff", async () => {
     for (const path of ["/health/live", "/nowhere", "/users/track", "/openapi.json"]) {
       const { headers } = await server.send("GET", path);
       assert.equal(headers.get("x-content-type-options"), "nosniff", path);

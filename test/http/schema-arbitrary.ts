@@ -2,8 +2,8 @@ import fc from "fast-check";
 import type { TSchema } from "typebox";
 
 /*
- * Values for a declared schema, made by fast-check: mostly what the schema asks for, and here and
- * there something else, because a request that is wrong everywhere is refused at its first fault.
+ * Values for a declared schema, made by fast-check: mostly valid, with a fault here and there,
+ * because a request that is wrong everywhere is refused at its first fault.
  */
 
 /** The part of a JSON schema that declarations use. */
@@ -158,7 +158,7 @@ const define = (holder: Holder, name: string, value: unknown): void =>
     configurable: true,
   });
 
-/** Every member of every object and array, with what holds it. */
+/** Every member of every object and array, with its parent. */
 function placesIn(holder: Holder): [holder: Holder, key: string][] {
   return Object.entries(holder).flatMap(([key, value]) => [
     [holder, key] as [Holder, string],

@@ -1,4 +1,4 @@
-/* What Rapport refuses to start with or to accept, so that an unattended default is never open to others. */
+/* Settings and inputs that Rapport refuses, so that an unattended default is never open to others. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { readConfig } from "../../src/server/config.ts";

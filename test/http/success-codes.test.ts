@@ -1,4 +1,4 @@
-/* With which status each call succeeds. docs/conformance.md#success-codes */
+/* The status of each call's success. docs/conformance.md#success-codes */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { type Contract, pathsOf } from "../../src/http/endpoint.ts";

@@ -1,8 +1,8 @@
 /*
- * What an attack does to everybody else. `duringAttack()` runs an attack and, beside it, asks
- * `/health/live` and sends a legitimate request again and again, and measures how late the event loop
- * runs. The server runs in the test's own process, so an attack must prepare its bytes beforehand:
- * work of the attacker would count as a delay of the server.
+ * The effects of an attack on everyone else. `duringAttack()` runs an attack and, beside it, asks
+ * `/health/live` and sends a legitimate request again and again, and measures how late the event
+ * loop runs. The server runs in the test's own process, so an attack must prepare its bytes in
+ * advance: work of the attacker would count as a delay of the server.
  */
 import assert from "node:assert/strict";
 import { monitorEventLoopDelay } from "node:perf_hooks";
@@ -19,7 +19,7 @@ export interface Effect {
 }
 
 export interface Beside {
-  /** Where the server is. */
+  /** The address of the server. */
   readonly url: string;
   /** Sends one legitimate request. @returns its status. */
   readonly legitimate: () => Promise<number>;
@@ -31,7 +31,7 @@ const EVERY_MS = 10;
 /** The delay that no input may cause (issue: the event loop never stalls for more than 50 ms). */
 export const LONGEST_STALL_MS = 50;
 
-/** Runs an attack to its end. @returns what it did to the requests beside it. */
+/** Runs an attack to its end. @returns its effects on the requests beside it. */
 export async function duringAttack(
   { url, legitimate }: Beside,
   attack: () => Promise<unknown>,
@@ -58,7 +58,8 @@ export async function duringAttack(
     if (status < 300) served++;
     else refused++;
   };
-  // Once beforehand: the first request of a process compiles what the next ones only run.
+  // Once before the measurement: the first request of a process compiles the code that the next
+  // ones only run.
   await askHealth();
   await sendLegitimate();
   worstHealthMs = served = refused = 0;
@@ -75,9 +76,9 @@ export async function duringAttack(
 }
 
 /**
- * Checks that health responds in time, that the event loop never stalls, and that every legitimate request is
- * served, while an attack runs. A busy machine delays a process too, so the best of a few attempts
- * counts: what the code does, it does every time.
+ * Checks that health responds in time, that the event loop never stalls, and that every legitimate
+ * request is served, while an attack runs. A busy machine delays a process too, so the best of a
+ * few attempts counts: a delay of the code itself occurs every time.
  */
 export async function assertHarmless(
   beside: Beside,

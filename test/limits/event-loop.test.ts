@@ -1,13 +1,14 @@
 /*
- * Every attack of `npm run attack`, smaller, against a server of its own process: its event loop never stalls for
- * more than 50 ms, and requests of others are served meanwhile.
+ * Every attack of `npm run attack`, smaller, against a server in its own process: its event loop
+ * never stalls for more than 50 ms, and requests of others are served meanwhile.
  *
- * A stall is the processor time of the server's main thread between two turns of its event loop, so that other
- * processes on the machine do not count. The first requests of a process compile what the next ones run, and the
- * garbage collector runs when it likes, so the best of a few attempts counts: what the code does, it does every time.
+ * A stall is the processor time of the server's main thread between two turns of its event loop, so
+ * that other processes on the machine do not count. The first requests of a process compile code,
+ * and the garbage collector runs at any time, so the best of a few attempts counts: a delay of the
+ * code itself occurs every time.
  *
- * Clients that do not read an export come first, while the server has used little memory: what it holds for them is
- * bounded (`http/load.ts`).
+ * Clients that do not read an export come first, while the server has used little memory: its
+ * memory for them is bounded (`http/load.ts`).
  */
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
@@ -31,17 +32,18 @@ const ATTEMPTS = 4;
 const UNREAD_EXPORTS = "60 clients that do not read an export";
 
 /**
- * 60 exports of 3 MB would be 180 MB as bytes, and several times that as the values they are made of. The pool holds
- * 128 MB, two transactions of exports are read at a time, and the garbage collector lags behind.
+ * 60 exports of 3 MB would be 180 MB as bytes, and several times that as the values they are made
+ * of. The pool has 128 MB, two transactions of exports are read at a time, and the garbage
+ * collector lags behind.
  */
 const MOST_GROWTH_MB = 400;
 
-/** The counts of attacks that repeat something are so many times smaller. */
+/** The counts of repeating attacks are divided by this. */
 const SHRINK = sized(10, 4);
 
 const started = startOnce();
 
-/** Before the database is created, because what is registered first is done first: it is dropped then. */
+/** Registered before the database is created, because hooks run in order: it is dropped then. */
 async function startOnce(): Promise<AttackedServer> {
   let running: AttackedServer | undefined;
   after(async () => void (await running?.stop()));
@@ -49,7 +51,7 @@ async function startOnce(): Promise<AttackedServer> {
   return running;
 }
 
-/** The first attempt at an attack, where a test has made it already. */
+/** The first attempt at an attack, if a test has made it already. */
 const firstAttempts = new Map<string, Effect>();
 
 test(`${UNREAD_EXPORTS} take a bounded amount of memory, and others are served`, async () => {

@@ -253,7 +253,9 @@ const countRows = async (tx: Transaction): Promise<Record<string, number>> => {
   return Object.fromEntries(filled.map(({ name, rows }) => [name, rows]));
 };
 
-/** The embedded engine's memory is that of this process, so nothing could be said about the restore's. */
+/**
+ * The embedded engine's memory is part of this process, so the restore's could not be told apart.
+ */
 const skip =
   ENGINE !== "postgres"
     ? "it needs a PostgreSQL: set TEST_DATABASE_URL"
@@ -292,7 +294,7 @@ describe("a damaged or edited backup", { skip }, () => {
     const before = process.memoryUsage().rss;
     const figures = { tried: 0, restored: 0, refused: 0, mostMegabytes: 0 };
 
-    /** Tries forged backups on a database of its own, one after the other. */
+    /** Tries forged backups on a separate database, one after the other. */
     async function tryMany(lane: number, tries: number): Promise<void> {
       const random = randomFrom(20_260_101 + lane);
       const target = await openTarget();

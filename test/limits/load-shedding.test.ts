@@ -1,4 +1,4 @@
-/* A server that has too much to do says so, and goes on with what it has begun. */
+/* An overloaded server says so, and completes the work it has begun. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
@@ -29,7 +29,7 @@ async function untilTaken(): Promise<void> {
   }
 }
 
-/** So many sockets that each send the head of a request, and nothing more. */
+/** This many sockets that each send only the head of a request. */
 async function headsOf(count: number, head: string, toPort = Number(port)): Promise<Socket[]> {
   return Promise.all(
     Array.from({ length: count }, async () => {

@@ -1,6 +1,6 @@
 /*
- * How soon callers learn that PostgreSQL is gone or frozen, whenever they ask and whatever for. The server is a process of
- * its own, so that it shares no event loop with its callers.
+ * How soon callers learn that PostgreSQL is gone or frozen, for every kind of request. The server
+ * is a separate process, so that it shares no event loop with its callers.
  */
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -33,7 +33,7 @@ const own = cluster as Cluster;
 function signalAll(signal: "SIGSTOP" | "SIGCONT"): void {
   const first = readFileSync(join(own.data, "postmaster.pid"), "utf8").split("\n")[0] as string;
   const children = execFileSync("ps", ["-o", "pid=", "--ppid", first], { encoding: "utf8" });
-  // Once the first goes on, it ends those whose callers are gone.
+  // When the first continues, it ends those whose callers have left.
   for (const pid of [...children.split("\n").filter((line) => line.trim()), first]) {
     process.kill(Number(pid), signal);
   }
@@ -123,7 +123,7 @@ describe("a PostgreSQL that is lost", { skip }, () => {
   test("while PostgreSQL is stopped every request gets 503 within two seconds, and is served once the server is ready again", () =>
     assertRefusesSoon("stopped", { begin: () => own.stop(), end: () => own.start() }));
 
-  test("a statement that takes long on a PostgreSQL that responds is waited for", async () => {
+  test("a slow statement on a PostgreSQL that responds is not cut off", async () => {
     const server = await startOnNewDatabase("slow");
     await ask(server, 0, 0);
     const other = postgres(`${own.url}/slow`, { max: 1 });

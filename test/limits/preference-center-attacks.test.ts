@@ -1,6 +1,7 @@
 /*
  * Pages that are short and costly: HTML that a parser repeats or moves around, fields that must be
- * compared, loops and filters. Whatever becomes of them, the server goes on serving everyone else.
+ * compared, loops and filters. Whatever happens to them, the server continues to serve everyone
+ * else.
  */
 import assert from "node:assert/strict";
 import { monitorEventLoopDelay } from "node:perf_hooks";

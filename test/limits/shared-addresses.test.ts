@@ -42,7 +42,7 @@ const few = await workspaceWith(USERS);
 const many = await workspaceWith(2 * USERS);
 const beside = await server.workspace();
 
-/** Alternates what is set, so that every call changes something. */
+/** Alternates the value, so that every call changes something. */
 let turn = 0;
 
 const CALLS = {

@@ -33,7 +33,7 @@ const server = await startOwnServer();
 const workspace = await server.workspace(sampleWorkspace());
 const samples = await sampleRequests(server, workspace);
 
-/** One in so many places and shapes is measured, in each run other ones. */
+/** One of this many places and shapes is measured, different ones in each run. */
 const SHARE = sized(3, 1);
 let turn = Math.floor(Math.random() * SHARE);
 
@@ -199,11 +199,14 @@ async function timeOf(
   return (user + system) / 1_000;
 }
 
-/** @returns the times of a request and of one that is twice as large, the best of a few where they differ much. */
+/**
+ * @returns the times of a request and of one that is twice as large, the best of a few if they
+ * differ much.
+ */
 async function timesOf(contract: Contract, { request }: Growing): Promise<[number, number]> {
   const [small, large] = [request(1), request(2)];
   let two = await timeOf(contract, large);
-  // Fast enough whatever the other one takes.
+  // Fast enough, regardless of the other one.
   if (two <= FREE_MS) return [0, two];
   let one = await timeOf(contract, small);
   for (let tries = 1; tries < TRIES && isOver(one, two); tries++) {

@@ -1,8 +1,10 @@
 /*
- * Clients that ask for large responses and read nothing of them: exports, previews of merges, lists of users, and streams. What
- * the server holds for them is bounded, and others are served meanwhile. A stream ends for a client that does not read it: after
- * 30 seconds, and one more for each 64 kB that it was given (docs/decisions/overload.md), of which the operating systems
- * of both sides buffer about 4 MB. That takes so long that only TEST_THOROUGH=1 waits for it.
+ * Clients that ask for large responses and read nothing of them: exports, previews of merges, lists
+ * of users, and streams. The memory that the server holds for them is bounded, and others are
+ * served meanwhile. A stream ends for a client that does not read it: after 30 seconds, and one
+ * more for each 64 kB that it was given (docs/decisions/overload.md), of which the operating
+ * systems of both sides buffer about 4 MB. That takes so long that only TEST_THOROUGH=1 waits for
+ * it.
  */
 import assert from "node:assert/strict";
 import { connect, type Socket } from "node:net";
@@ -17,7 +19,10 @@ import { sized } from "../sizes.ts";
 
 const CLIENTS = 16;
 
-/** The pool of responses has 128 MB at least, of which one caller gets three quarters; the rest is garbage. */
+/**
+ * The pool of responses has at least 128 MB, and one caller gets three quarters of it; the rest is
+ * garbage.
+ */
 const MOST_GROWTH_MB = 250;
 
 const HELD_MS = sized(5_000, 120_000);
@@ -67,7 +72,10 @@ test(`${CLIENTS} clients that read nothing take a bounded amount of memory, othe
 /** Which of the requests asks for a stream. */
 const STREAM = 3;
 
-/** What a client gets that reads at last: a paused socket does not notice before that it was disconnected. */
+/**
+ * The data that a client gets when it finally reads: until then a paused socket does not notice
+ * that it was disconnected.
+ */
 async function restOf(socket: Socket): Promise<{ text: string; isWhole: boolean }> {
   let text = "";
   let isWhole = false;

@@ -24,7 +24,7 @@ export interface BrokenRule {
   readonly replace: string;
 }
 
-/** A copy of the repository, with a `dist/` of its own. It goes when the process ends. */
+/** A copy of the repository, with a separate `dist/`. It goes when the process ends. */
 export function copyRepository(): string {
   const root = packageRoot();
   const copy = mkdtempSync(join(tmpdir(), "rapport-mutations-"));
@@ -37,7 +37,7 @@ export function copyRepository(): string {
 }
 
 /**
- * Finds what is to be replaced.
+ * Finds the text to replace.
  *
  * @throws Error unless it stands exactly once in the compiled file.
  */
@@ -52,11 +52,12 @@ export function findPlace(copy: string, { file, find }: BrokenRule) {
 }
 
 /**
- * Breaks a rule in a copy, in the compiled files that tests import and in the bundle that servers started as
- * processes of their own run.
+ * Breaks a rule in a copy, in the compiled files that tests import and in the bundle that servers
+ * started as separate processes run.
  *
  * @returns what repairs it.
- * @throws Error if the bundle stays as it is, because then such a server never runs the broken rule.
+ * @throws Error if the bundle does not change, because then such a server never runs the broken
+ * rule.
  */
 export function breakRule(copy: string, broken: BrokenRule): () => void {
   const { path, compiled } = findPlace(copy, broken);

@@ -57,7 +57,7 @@ function firstFailureOf(
 ): Promise<string | undefined> {
   const path = join(copy, "dist", "test", file);
   const options = ["--enable-source-maps", "--test-reporter=tap", path, ...args];
-  // A process group of its own, so that servers which a test started end with it.
+  // A separate process group, so that servers which a test started end with it.
   const env = { ...process.env, RULE_IS_BROKEN: "1" };
   const child = spawn(process.execPath, options, { cwd: copy, env, detached: true });
   let output = "";
@@ -91,7 +91,7 @@ async function whatCatches(copy: string, { tests }: Mutation): Promise<string | 
   return undefined;
 }
 
-/** Refuses to start if a test fails anyway, because then its failure proves nothing. */
+/** Refuses to start if a test fails already, because then its failure proves nothing. */
 async function checkUnbroken(copy: string, mutations: readonly Mutation[]): Promise<void> {
   const files = new Set(mutations.flatMap(({ tests }) => tests).map(testFile));
   const args = runsWholeSuite ? [] : [...files];
@@ -99,7 +99,7 @@ async function checkUnbroken(copy: string, mutations: readonly Mutation[]): Prom
   if (failure !== undefined) throw new Error(`Fails before any rule is broken: ${failure}`);
 }
 
-// A signal alone would leave the copy and the running test behind.
+// A signal by itself would leave the copy and the running test behind.
 for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => process.exit(1));
 
 const mutations = selectedMutations();

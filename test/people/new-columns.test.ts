@@ -1,8 +1,9 @@
 /*
- * What happens to a column that a migration adds to a table of user data. Backup, erasure and retention work on whole
- * rows and carry it. Statements that insert rows, those of merges and imports among them, and exports name their columns:
- * here each of them complains until it names the new one. The test adds a column to every such table of a server of its
- * own, and sees each complain or carry it. A new table is found by its column `bucket`.
+ * The fate of a column that a migration adds to a table of user data. Backup, erasure and retention
+ * work on whole rows and carry it. Statements that insert rows, including those of merges and
+ * imports, and exports name their columns: here each of them complains until it names the new one.
+ * The test adds a column to every such table of a separate server, and sees each complain or carry
+ * it. A new table is found by its column `bucket`.
  */
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
@@ -18,9 +19,9 @@ import { startOwnServer } from "../harness.ts";
 
 const ADDED = "added_by_test";
 
-/** Which files read what an export shows of a table, and which columns no export shows. */
+/** The files that read a table for an export, and the columns that no export shows. */
 const EXPORTED: Readonly<Record<string, { files: readonly string[]; not: readonly string[] }>> = {
-  // `version` and `updated_at` tell how Rapport came to the row.
+  // `version` and `updated_at` describe how Rapport came to the row.
   profiles: { files: ["profiles/export-store.ts"], not: ["version", "updated_at"] },
   events: { files: ["activity/export-store.ts"], not: ["event_id"] },
   purchases: { files: ["activity/export-store.ts"], not: ["purchase_id"] },
@@ -30,7 +31,7 @@ const EXPORTED: Readonly<Record<string, { files: readonly string[]; not: readonl
   devices: { files: ["activity/small-activity-store.ts"], not: [] },
   interactions: { files: ["activity/small-activity-store.ts"], not: [] },
   group_states: { files: ["subscriptions/export-store.ts"], not: [] },
-  // `previous` is what the history has.
+  // `previous` is the state before it in the history.
   email_states: { files: ["subscriptions/export-store.ts"], not: ["previous"] },
 };
 
@@ -180,7 +181,10 @@ async function filled(
   return found;
 }
 
-/** What a reset keeps: what is declared or administered, and counters, none of which hold anything about users. */
+/**
+ * A reset keeps declared and administered things, and counters, none of which contain anything
+ * about users.
+ */
 const KEPT_BY_RESET = [
   "api_keys",
   "apps",
@@ -207,7 +211,7 @@ const KEPT_BY_RESET = [
 ];
 
 describe("the reset of a workspace", () => {
-  test("a reset empties every table that has a workspace, except those of what is declared", async () => {
+  test("a reset empties every table that has a workspace, except the tables of declared resources", async () => {
     const workspace = await server.workspace();
     const id = await workspaceIdOf(workspace.name);
     const tables = new Map(
@@ -233,7 +237,7 @@ describe("the reset of a workspace", () => {
 });
 
 describe("the deletion of a workspace", () => {
-  test("a deletion empties every table that has a workspace, and the sweep removes what was written meanwhile", async () => {
+  test("a deletion empties every table that has a workspace, and the sweep removes rows that were written meanwhile", async () => {
     const workspace = await server.workspace();
     const id = await workspaceIdOf(workspace.name);
     const tables = new Map(

@@ -6,7 +6,7 @@ import { BOUNDS_PAGE, boundsIn, boundsPage, NOT_WRITTEN } from "../../build/writ
 
 const page = readFileSync(BOUNDS_PAGE, "utf8");
 
-test("the page of bounds has a row for every operation, as it is declared", () => {
+test("the page of bounds has a row for every operation, under its declared path", () => {
   assert.equal(
     page,
     boundsPage(page),

@@ -1,4 +1,4 @@
-/* docs/compatibility.md lists every public endpoint, as it is served or captured. */
+/* docs/compatibility.md lists every public endpoint, with whether it is served or captured. */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -30,7 +30,7 @@ test("the compatibility page lists every endpoint that takes an API key as serve
   const spellings = served.map((contract) =>
     pathsOf(contract).map((path) => `${contract.method} ${asWritten(path)}`),
   );
-  // A second method or spelling may stand in the remark of the first.
+  // A second method or spelling may be in the remark of the first.
   const unlisted = spellings.filter((names) => !names.some((name) => listed.includes(name)));
   assert.deepEqual(unlisted, [["POST /preference_center/v1/{preference_center_id}"]]);
   assert.deepEqual(
@@ -49,7 +49,7 @@ test("the compatibility page lists every captured call with its permission", () 
   }
 });
 
-test("no captured call takes the place of a served one, and each has a permission of its own", () => {
+test("no captured call replaces a served one, and each has a separate permission", () => {
   const served = new Set(
     ENDPOINTS.flatMap(({ contract }) =>
       pathsOf(contract).map((path) => `${contract.method} ${path}`),

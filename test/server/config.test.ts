@@ -1,4 +1,4 @@
-/* The settings of a server: defaults, what each takes, and the sentence about one that cannot be meant. */
+/* The settings of a server: defaults, accepted values, and the sentence about an impossible one. */
 import assert from "node:assert/strict";
 import { availableParallelism } from "node:os";
 import { describe, test } from "node:test";

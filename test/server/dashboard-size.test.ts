@@ -9,7 +9,7 @@ const FOLDER = join(packageRoot(), "dist", "web");
 
 const MANIFEST = join(FOLDER, "assets", "manifest.json");
 
-/** What a browser may have to load before a page works. The issue allows 300 KB. */
+/** How much a browser loads before a page works. The issue allows 300 KB. */
 const MOST_BYTES = 300 * 1024;
 
 interface Chunk {

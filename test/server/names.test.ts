@@ -1,7 +1,7 @@
 /*
- * What users write into their files, scripts and dashboards keeps its name: settings, fields of a manifest, commands
- * with their options, and metrics. (Operations: openapi.test.ts.) A list in this folder has each; a new name is added
- * to its list, and one that disappears breaks somebody.
+ * Names that users write into their files, scripts and dashboards stay: settings, fields of a
+ * manifest, commands with their options, and metrics. (Operations: openapi.test.ts.) A list in this
+ * folder has each; a new name is added to its list, and a name that disappears breaks its users.
  */
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";

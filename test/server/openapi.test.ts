@@ -103,7 +103,7 @@ function membersOf(example: any): string[] {
   ]);
 }
 
-/** Where an example has what stands for any text. */
+/** If an example has a placeholder for any text. */
 function placeholdersIn(value: unknown, path: string): string[] {
   if (value === "text") return [path];
   if (value === null || typeof value !== "object") return [];
@@ -143,7 +143,7 @@ describe("GET /openapi.json", () => {
     }
   });
 
-  test("every operation keeps the name by which clients call it", () => {
+  test("every operation keeps its name in clients", () => {
     const file = join(packageRoot(), "test", "server", "operation-names.txt");
     const known = readFileSync(file, "utf8").trim().split("\n").sort();
     const names = operations.map(({ key, operationId }) => `${operationId} ${key}`).sort();

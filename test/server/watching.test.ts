@@ -1,4 +1,4 @@
-/* What those who run the server see of it: logs and metrics, never with anything of a person. */
+/* Observing the server: logs and metrics, never with any data of a person. */
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
@@ -18,7 +18,7 @@ const PERSONAL = {
 };
 const SECRETS = [...Object.values(PERSONAL), "the-admin-token", "the-api-key", "query-value"];
 
-/** Starts a server that logs into a list, and sends it what may not stand in a log. */
+/** Starts a server that logs into a list, and sends it data that must not be in a log. */
 async function loggedServer(logLevel: Config["logLevel"]) {
   const lines: string[] = [];
   const metricsPort = await freePort();

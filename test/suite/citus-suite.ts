@@ -1,8 +1,8 @@
 /*
- * `npm run test:citus [name-part …]`: runs the suite against the cluster whose coordinator DATABASE_URL names.
- * Every test file gets a database of its own on all nodes of that cluster, so the user must be able to
- * create databases and the extension there. Without DATABASE_URL, and where that is no coordinator, there is
- * nothing to test.
+ * `npm run test:citus [name-part …]`: runs the suite against the cluster whose coordinator
+ * DATABASE_URL names. Every test file gets a separate database on all nodes of that cluster, so the
+ * user must be able to create databases and the extension there. Without DATABASE_URL, or if that
+ * is not a coordinator, there is nothing to test.
  */
 import postgres from "postgres";
 

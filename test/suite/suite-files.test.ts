@@ -1,4 +1,4 @@
-/* Which files the suite runs on which engine. */
+/* The files that the suite runs on each engine. */
 import assert from "node:assert/strict";
 import { mkdir, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
@@ -25,7 +25,7 @@ test("a run takes the files of its parts, and the smoke test of the pages goes w
   assert.deepEqual(leftOut, []);
 });
 
-test("on PostgreSQL the suite runs every file that can reach PostgreSQL, directly or through what it imports", async () => {
+test("on PostgreSQL the suite runs every file that can reach PostgreSQL, directly or through its imports", async () => {
   const folder = await temporaryFolder();
   await mkdir(join(folder, "test", "people"), { recursive: true });
   const files = {
@@ -70,7 +70,7 @@ test("on PostgreSQL the suite leaves out commands that only send HTTP to the sha
   }
 });
 
-test("a file that is asked for by a part of its path runs whatever its part and the engine", () => {
+test("a file that is requested by a part of its path runs in any part and on any engine", () => {
   const { taken } = suiteFiles(FOLDER, { wanted: ["liquid", "system/usual"], engine: "postgres" });
   assert.deepEqual(taken, ["messaging/liquid.test.js", "system/usual-start.test.js"]);
 });

@@ -1,7 +1,8 @@
 /*
  * Which test files a run of the suite takes.
  *
- * The suite has four parts, told apart by folder. `npm test` runs the first one and one page in a browser:
+ * The suite has four parts, distinguished by folder. `npm test` runs the first one and one page in
+ * a browser:
  *
  * - `main`: every folder but the following, laid out like `src/`
  * - `system/`: commands, child processes, crashes and restarts; imitations of other systems, at length
@@ -34,7 +35,7 @@ const OPENS_DATABASES = /\b(?:TEST_DATABASE_URL|ENGINE|freshDatabase|testConfig|
 const ABOUT_STORED_VALUES = ["system/round-trip.test.js", "system/large-round-trip.test.js"];
 
 export interface SuiteChoice {
-  /** Parts of paths. A file that is asked for by name is taken whatever its part and the engine. */
+  /** Parts of paths. A file that is requested by name runs in any part and on any engine. */
   readonly wanted?: readonly string[];
   readonly parts?: readonly Part[];
   readonly engine: "embedded" | "postgres";
@@ -42,7 +43,7 @@ export interface SuiteChoice {
 
 export interface SuiteFiles {
   readonly taken: string[];
-  /** What would run on another engine. */
+  /** The files for another engine. */
   readonly leftOut: string[];
 }
 
@@ -86,13 +87,13 @@ function dependsOnEngine(folder: string, path: string): boolean {
   return OPENS_DATABASES.test(readFileSync(place, "utf8"));
 }
 
-/** Whether a compiled file, or one that it imports, reads where PostgreSQL is. */
+/** Whether a compiled file, or one that it imports, reads the address of PostgreSQL. */
 function canReachPostgres(path: string, seen = new Set<string>()): boolean {
   if (seen.has(path)) return false;
   seen.add(path);
   const text = readFileSync(path, "utf8");
   if (text.includes(NAMES_POSTGRES)) return true;
   const imported = [...text.matchAll(IMPORT)].map(([, to = ""]) => resolve(dirname(path), to));
-  // A text that a test writes into a file of its own can look like an import.
+  // A text that a test writes into another file can look like an import.
   return imported.filter(existsSync).some((each) => canReachPostgres(each, seen));
 }

@@ -27,7 +27,7 @@ function takeNext(): { path: string; finish: () => void } | undefined {
   return undefined;
 }
 
-/** Runs a file as a suite of its own: its hooks run when its last test has ended. */
+/** Runs a file as a separate suite: its hooks run when its last test has ended. */
 const runFile = (path: string): Promise<void> =>
   new Promise((resolve) => {
     describe(path, { timeout: 600_000 }, async () => {
@@ -57,7 +57,7 @@ for (; next; next = takeNext()) {
   next.finish();
 }
 isDone = true;
-// What a test left open must not keep the run waiting.
+// Resources that a test left open must not keep the run waiting.
 setTimeout(() => {
   const held = process.getActiveResourcesInfo().join(", ");
   process.stderr.write(`A process of the suite does not end by itself. It holds: ${held}\n`);

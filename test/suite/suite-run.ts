@@ -1,9 +1,9 @@
 /*
- * What a run of the suite leaves behind: nothing, even where a test process dies or the run is interrupted.
+ * The remains of a run of the suite: none, even if a test process dies or the run is interrupted.
  *
- * Test files remove what they make when they end. A process that is killed does not come to that. So
- * everything lies in places that belong to the run: temporary files in one folder (TMPDIR of all its
- * processes), databases under names that begin with the number of the run.
+ * Test files remove their resources when they end. A process that is killed does not come to that.
+ * Everything is therefore in places that belong to the run: temporary files in one folder (TMPDIR
+ * of all its processes), databases under names that begin with the number of the run.
  */
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -15,7 +15,7 @@ export interface SuiteRun {
   readonly queue: string;
   /** Aborted when the run is interrupted; its processes end then. */
   readonly signal: AbortSignal;
-  /** Removes what is left. */
+  /** Removes the rest. */
   end(): Promise<void>;
 }
 

@@ -4,11 +4,12 @@
  *
  *     node dist/test/suite/suite.js [--part PART …] [NAME …]
  *
- * Importing the server and opening an engine take longer than most files. So a process does both once and then runs
- * many files, which share its server (`startServer()` in harness.ts). There is one process more than the machine has
- * cores (or TEST_PROCESSES), because a process often waits for a server that it starts. The queue is a folder with one
- * entry per file, from which the processes take entries in order; see suite-process.ts. Files of `limits/` run alone,
- * after the others. Node's own runner collects the results and prints them.
+ * Importing the server and opening an engine take longer than most files. So a process does both
+ * once and then runs many files, which share its server (`startServer()` in harness.ts). There is
+ * one process more than the machine has cores (or TEST_PROCESSES), because a process often waits
+ * for a server that it starts. The queue is a folder with one entry per file, from which the
+ * processes take entries in order; see suite-process.ts. Files of `limits/` run separately, after
+ * the others. Node's own runner collects the results and prints them.
  */
 import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
@@ -87,7 +88,8 @@ if (taken.length === 0) {
 }
 say(announcement());
 
-// What the tests run besides the compiled files, if it does not fit them: the compiler alone does not build it.
+// Built files that the tests run besides the compiled ones, if they are older: the compiler alone
+// does not build them.
 for (const script of ["make-snapshot.js", "bundle.js"]) {
   execFileSync(process.execPath, [join(packageRoot(), "dist", "build", script)]);
 }
@@ -125,7 +127,7 @@ function say(line: string): void {
   if (line) process.stdout.write(`${line}\n`);
 }
 
-/** Where the time went: what to look at when the suite has become slow. */
+/** The slowest files: where to look when the suite has become slow. */
 function slowest(): string {
   const first = [...durations].sort(([, one], [, other]) => other - one).slice(0, 10);
   const each = first.map(([name, ms]) => `${name} ${Math.round(ms / 1_000)} s`);
@@ -176,7 +178,7 @@ function runFiles(paths: readonly string[], processes: number, { queue, signal }
       })
       .compose(new spec())
       .on("end", () => {
-        // What a process that died was running, and what was never started.
+        // The file that a dead process was running, and files that were never started.
         for (const entry of readdirSync(queue)) {
           const name = nameOf(decodeURIComponent(entry.slice(5).replace(/\.running$/, "")));
           failed.add(name);

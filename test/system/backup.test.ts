@@ -25,7 +25,10 @@ async function emptyPlace(): Promise<Environment> {
   return { DATA_DIR, ...secrets, ...(databaseUrl !== undefined && { DATABASE_URL: databaseUrl }) };
 }
 
-/** An event of two users each, and a counter beside: one transaction where the request has an Idempotency-Key. */
+/**
+ * An event of two users each, and a counter beside: one transaction if the request has an
+ * Idempotency-Key.
+ */
 const step = (n: number) => ({
   attributes: [{ external_id: "ada", steps: { inc: 1 }, [`text ${n % 5}`]: AWKWARD_TEXT }],
   events: ["ada", "bob"].map((external_id) => ({ external_id, name: "stepped", time: TIME })),
@@ -205,7 +208,7 @@ describe("rapport restore", { skip }, () => {
     ["that is something else", async () => gzipSync("hello\n"), / is no backup\.$/],
     ["that is not packed", async () => Buffer.from("hello\n"), / is no backup\.$/],
   ];
-  /** Where all of them are refused: it stays empty, or the next one would be refused for what is there. */
+  /** All of them are refused: it stays empty, or the next one would be refused for its contents. */
   const untouched = emptyPlace();
 
   for (const [what, content, message] of refused) {
@@ -218,7 +221,7 @@ describe("rapport restore", { skip }, () => {
     });
   }
 
-  test("a whole backup is restored where damaged ones were refused before", async () => {
+  test("a whole backup is restored after damaged ones were refused", async () => {
     const { code, stderr } = await runCommand(["restore", file], await untouched);
     assert.equal(code, 0, stderr);
   });

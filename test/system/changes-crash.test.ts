@@ -1,7 +1,7 @@
 /*
- * The change feed against `kill -9` at random moments: whoever has nothing but the feed, read meanwhile or afterwards,
- * knows the users exactly as an export shows them, after random calls of all kinds by many clients. On PostgreSQL they
- * write to two servers.
+ * The change feed against `kill -9` at random times: a reader of only the feed, during or after the
+ * run, knows the users exactly as an export shows them, after random calls of all kinds by many
+ * clients. On PostgreSQL they write to two servers.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -65,7 +65,10 @@ test("the feed, read while servers are killed again and again, gives the users t
   });
   assert.equal(declared.status, 200, JSON.stringify(declared.body));
 
-  /** @returns the text of a success, "" of a refusal; undefined where the server was killed, or is not ready. */
+  /**
+   * @returns the text of a success, "" for a refusal; undefined if the server was killed, or is not
+   * ready.
+   */
   async function ask(method: string, path: string, body?: unknown): Promise<string | undefined> {
     const token = path.startsWith("/admin") ? TOKEN : KEY;
     const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };

@@ -1,5 +1,5 @@
 /*
- * The server as its users start it: `node dist/bundle/main.js serve` as a process of its own, to be
+ * The server as its users start it: `node dist/bundle/main.js serve` as a separate process, to be
  * stopped, killed and started again. Every process started here is killed when its test file ends.
  */
 import { type ChildProcess, spawn } from "node:child_process";
@@ -18,7 +18,7 @@ export interface Finished {
 export interface ChildServer {
   readonly pid: number;
   readonly url: string;
-  /** The key of the demo workspace, from the data folder or, with memory:, as it was printed. */
+  /** The key of the demo workspace, from the data folder or, with memory:, from the output. */
   readonly key: string;
   /** All that was printed on the way to readiness. */
   readonly greeting: string;
@@ -31,13 +31,13 @@ export interface ChildServer {
   readonly finished: Promise<Finished>;
 }
 
-/** The Node that runs `rapport`: the one of the tests, or the one that TEST_NODE names. */
+/** The Node that runs `rapport`: the Node of the tests, or the one in TEST_NODE. */
 export const NODE = process.env.TEST_NODE ?? process.execPath;
 
-/** Settings of a child: only what is given here, never what the test itself runs with. */
+/** Settings of a child: only those given here, never the test's own. */
 export type Environment = Readonly<Record<string, string>>;
 
-/** What users start; of another version, what its compiler wrote. */
+/** The executable that users start; for another version, its compiler's output. */
 const mainOf = (root?: string): string =>
   root === undefined
     ? join(packageRoot(), "dist", "bundle", "main.js")
@@ -49,7 +49,7 @@ interface Running {
   readonly finished: Promise<Finished>;
 }
 
-/** What must not outlive a test process that ends before its file does. */
+/** Processes that must not outlive a test process that ends before its file does. */
 const alive = new Set<ChildProcess>();
 process.on("exit", () => {
   for (const child of alive) child.kill("SIGKILL");
@@ -111,7 +111,7 @@ export async function runCommandForHead(
   return finished;
 }
 
-/** Starts a server and kills it after so many milliseconds, ready or not. */
+/** Starts a server and kills it after this many milliseconds, ready or not. */
 export async function startAndKill(environment: Environment, afterMs: number): Promise<void> {
   const { child, finished } = start(["serve"], { PORT: "0", LOG_LEVEL: "silent", ...environment });
   setTimeout(() => child.kill("SIGKILL"), afterMs);
@@ -128,7 +128,7 @@ export interface ChildOptions {
 /**
  * Starts a server on a free port and waits until it says that it is ready.
  *
- * @throws with what it printed when it ends before.
+ * @throws its output if it ends before.
  */
 export async function startChild(
   environment: Environment,

@@ -34,7 +34,7 @@ const setStep = (workspace: TestWorkspace, external_id: string, step: number) =>
 
 const opened = (name: string) => ({ external_id: "ada", name, time: "2026-01-01T12:00:00Z" });
 
-/** What `setStep` sets, as the feed tells it. */
+/** The effects of `setStep`, as the feed reports them. */
 const stepOf = (change: Change): [string | undefined, unknown] => {
   assert.ok(change.type === "user.created" || change.type === "user.updated", change.type);
   return [change.user.external_id, change.values["custom_attributes.step"]];
@@ -50,7 +50,7 @@ async function readToEnd(workspace: TestWorkspace, options: FollowOptions): Prom
   return all;
 }
 
-test("a reader that crashes anywhere and begins again at its stored cursor sees every change, those of each user in their order", async () => {
+test("a reader that crashes anywhere and restarts at its stored cursor sees every change, those of each user in their order", async () => {
   const workspace = await withFeed();
   const users = ["ada", "bob", "eve", "joe", "kim"];
   const steps = sized(30, 200);
@@ -137,7 +137,7 @@ test("an abort while a page is processed leaves the page, and ends the loop with
   assert.equal(requests.length, 1);
 });
 
-test("a reader whose changes are not kept any more gets an error with the oldest cursor, from which it reads on", async () => {
+test("a reader whose changes have been deleted gets an error with the oldest cursor, and continues from there", async () => {
   const workspace = await withFeed();
   await setStep(workspace, "ada", 1);
   const { cursor } = await clientOf(workspace).getChanges();
@@ -240,7 +240,7 @@ test("a server that stops answers the readers that wait, and does not wait for t
   const { key } = await stopping.workspace({ settings: { change_feed: true } });
   const rapport = createClient({ url: stopping.url, key });
   const { cursor } = await rapport.getChanges();
-  // The deadline is half of what the reader waits for.
+  // The deadline is half of the reader's.
   const waiting = rapport.getChanges(
     { query: { cursor, wait_s: 60 } },
     { signal: AbortSignal.timeout(30_000) },

@@ -59,7 +59,7 @@ describe("a call of the client", () => {
     assert.ok(apps.some((each) => each.id === "kiosk"));
   });
 
-  test("the client has the calls with a key at its top, those of administrators and of SCIM in a place of their own, and none of pages", () => {
+  test("the client has the calls with a key at its top, separate places for those of administrators and of SCIM, and none for pages", () => {
     const rapport = createClient({ url: server.url });
     const { admin, scim, tracker, ...calls } = rapport;
     assert.ok("trackUsers" in calls && "checkReadiness" in calls);
@@ -72,7 +72,7 @@ describe("a call of the client", () => {
     assert.equal(typeof tracker, "function");
   });
 
-  test("a client call whose response is no JSON returns its text", async () => {
+  test("a client call returns the text of a response that is not JSON", async () => {
     const { rapport, workspace } = await connect();
     const path = { name: workspace.name, kind: "users" } as const;
     await rapport.trackUsers({
@@ -253,7 +253,7 @@ describe("a tracker of the client", () => {
     assert.equal(users.length, 4);
   });
 
-  test("the tracker applies the items of one user in the order in which they were added", async () => {
+  test("the tracker applies the items of one user in the order they were added", async () => {
     const { rapport, workspace } = await connect();
     const tracker = rapport.tracker();
     const last = Array.from({ length: 30 }, (_, index) => {

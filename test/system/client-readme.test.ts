@@ -1,6 +1,6 @@
 /*
- * The examples of client/README.md, run as they stand against a real server: a line that ends in a comment prints
- * what the comment says. A receiver of webhooks gets a delivery.
+ * The examples of client/README.md, run unchanged against a real server: a line that ends in a
+ * comment prints the comment. A receiver of webhooks gets a delivery.
  */
 import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
@@ -32,7 +32,7 @@ await symlink(join(packageRoot(), "client"), join(folder, "node_modules", "rappo
 
 const run = promisify(execFile);
 
-/** What a receiver of webhooks prints that gets a delivery, after one that was changed. */
+/** The output of a webhook's receiver that gets a delivery, after one that was changed. */
 async function outputOfReceiver(file: string): Promise<string> {
   const port = await freePort();
   const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";

@@ -1,6 +1,6 @@
 /*
- * `verifyWebhook` of the package rapport-client: what it accepts and refuses, beside the library of Standard Webhooks
- * (a development dependency).
+ * `verifyWebhook` of the package rapport-client: its verdicts, compared with the library of
+ * Standard Webhooks (a development dependency).
  */
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
@@ -30,7 +30,7 @@ const CHANGE = {
 const PAYLOAD = { changes: [CHANGE] };
 const BODY = JSON.stringify(PAYLOAD);
 
-/** A `webhook-timestamp` so many seconds from now. */
+/** A `webhook-timestamp` this many seconds from now. */
 const inSeconds = (seconds: number): string => `${Math.floor(Date.now() / 1_000) + seconds}`;
 
 const NOW = inSeconds(0);
@@ -72,7 +72,7 @@ const WRONG = sign(BODY, { secret: OTHER });
 /** Its last character before the padding has bits that no byte holds. */
 const MISSPELT = RIGHT.replace(/.=$/, (end) => `${end[0] === "B" ? "D" : "B"}=`);
 
-/** What both take: a text as body, and headers in an object. */
+/** The common inputs of both: a text as body, and headers in an object. */
 interface Case {
   readonly headers: Headers;
   readonly body: string;
@@ -136,7 +136,7 @@ const REFUSED: Readonly<Record<string, readonly [code: string, given: Case]>> = 
   "with commas between its signatures": ["INVALID_SIGNATURE", signedAs(`${WRONG},${RIGHT}`)],
 };
 
-/** The library knows nothing of what is in the body, and reads numbers that end in other text. */
+/** The library ignores the contents of the body, and reads numbers that end in other text. */
 const REFUSED_HERE_ALONE: typeof REFUSED = {
   "whose body is no JSON": ["INVALID_BODY", signedBody('{"changes":')],
   "whose body is null": ["INVALID_BODY", signedBody("null")],
@@ -196,7 +196,7 @@ describe("verifyWebhook", () => {
     });
   }
 
-  test("verifyWebhook accepts the example of the specification, and refuses what it carries", async () => {
+  test("verifyWebhook accepts the example of the specification, and refuses altered ones", async () => {
     const headers = {
       "webhook-id": "msg_p5jXN8AQM9LWM0D4loKWxJek",
       "webhook-timestamp": "1614265330",

@@ -30,7 +30,7 @@ const MANIFEST = {
   ],
 };
 
-/** The settings of a server whose clock can jump, and what makes it jump. */
+/** The settings of a server whose clock can jump, and the trigger of a jump. */
 async function jumping(more: Environment) {
   const folder = await temporaryFolder();
   const [clockFile, manifest] = [join(folder, "clock"), join(folder, "manifest.json")];

@@ -1,4 +1,4 @@
-/* What every command of `rapport` has in common. */
+/* The common behaviour of every command of `rapport`. */
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";

@@ -1,6 +1,6 @@
 /*
- * Promise 1 of the design against `kill -9`: what was acknowledged is there after the next start,
- * once; what was in flight is there whole or not at all, and a retry with its Idempotency-Key
+ * Promise 1 of the design against `kill -9`: an acknowledged write is there after the next start,
+ * once; a write in flight is there as a whole or not at all, and a retry with its Idempotency-Key
  * completes it.
  */
 import assert from "node:assert/strict";
@@ -21,7 +21,7 @@ const WRITERS = 16;
 const ROUNDS = sized(2, 4);
 const TIME = "2026-01-01T12:00:00Z";
 
-/** A data folder, and a database where the suite runs on PostgreSQL. */
+/** A data folder, and a database if the suite runs on PostgreSQL. */
 async function place(): Promise<Environment> {
   const { databaseUrl } = await testConfig();
   return {
@@ -46,7 +46,10 @@ const bodyOf = ({ user, mark }: Write) => ({
 const send = (server: ChildServer, write: Write) =>
   post(`${server.url}/users/track`, server.key, bodyOf(write), { "idempotency-key": write.key });
 
-/** Writes one request after the other until the server is gone. @param onWritten called for each that is acknowledged. */
+/**
+ * Writes one request after the other until the server has ended. @param onWritten called for each
+ * that is acknowledged.
+ */
 async function writeUntilKilled(server: ChildServer, user: string, onWritten: () => void) {
   const acknowledged: Write[] = [];
   for (let number = 0; ; number++) {

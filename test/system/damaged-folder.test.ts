@@ -1,4 +1,4 @@
-/* What a start says about a data folder that cannot be used. */
+/* The messages of a start with an unusable data folder. */
 import assert from "node:assert/strict";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,6 +1,6 @@
 /*
- * A PostgreSQL that stops responding, and transactions that hold locks for too long. A proxy that lets
- * nothing through stands for a stopped server: to its client both look the same.
+ * A PostgreSQL that stops responding, and transactions that hold locks for too long. A proxy that
+ * lets nothing through imitates a stopped server: to its client both look the same.
  */
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
@@ -20,7 +20,7 @@ const TIMEOUT_SECONDS = 3;
 /** A request fails after one statement; the machine may be busy. */
 const BOUND_MS = 3 * TIMEOUT_SECONDS * 1_000 + 3_000;
 
-/** A server that sends nothing is noticed within two seconds, whatever a statement may take. */
+/** A server that sends nothing is noticed within two seconds, for any statement timeout. */
 const SILENT_MS = 6_000;
 
 async function withBound<Result>(work: Promise<Result>, boundMs = BOUND_MS): Promise<Result> {

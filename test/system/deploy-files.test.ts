@@ -51,7 +51,10 @@ function outputsIn(text: string): Record<string, string> {
   return found;
 }
 
-/** Carries out the steps as the runner does. @returns the outputs of the action, and what was printed. */
+/**
+ * Carries out the steps as the runner does. @returns the outputs of the action, and the printed
+ * text.
+ */
 async function runAction(inputs: Readonly<Record<string, string>>, workspace: string) {
   const action = parse(textOf("action.yml")) as Action;
   assert.equal(action.runs.using, "composite");
@@ -151,7 +154,7 @@ describe("the units of deploy/", () => {
     for (const unit of units) {
       const { stderr } = await analyze("verify", "--man=no", unit);
       assert.doesNotMatch(stderr, new RegExp(`${unit}:\\d+`), stderr);
-      // Fails where the exposure is above the threshold, in tenths.
+      // Fails if the exposure is above the threshold, in tenths.
       await analyze("security", "--offline=true", "--threshold=20", "--no-pager", unit);
     }
   });
@@ -219,7 +222,7 @@ describe("the Dockerfile", () => {
     failing.close();
   });
 
-  test("its last stage runs without root and copies what the package consists of", () => {
+  test("its last stage runs without root and copies the contents of the package", () => {
     assert.ok(last.includes("USER node"));
     const { files } = JSON.parse(textOf("package.json")) as { files: string[] };
     // The image compiles nothing, so it needs no types.

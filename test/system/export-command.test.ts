@@ -43,7 +43,7 @@ const linesIn = (text: string): any[] =>
     .split("\n")
     .map((line) => JSON.parse(line));
 
-/** What a command left in the folder besides files of these names. */
+/** The files that a command left in the folder, apart from these names. */
 const leftBehind = async (...names: string[]) =>
   (await readdir(folder)).filter((name) => !names.includes(name) && name.includes("unfinished"));
 
@@ -80,7 +80,7 @@ describe("rapport export", () => {
     assert.equal(JSON.parse(counted.stdout).rows, 2);
   });
 
-  test("compresses a file whose name ends in .gz", async () => {
+  test("rapport export compresses a file whose name ends in .gz", async () => {
     const workspace = await someWorkspace();
     const file = join(folder, "events.ndjson.gz");
     assert.equal((await run(workspace, "events", file)).code, 0);
@@ -107,7 +107,7 @@ describe("rapport export", () => {
     assert.deepEqual(await leftBehind(), []);
   });
 
-  test("rapport export writes Parquet that DuckDB reads, with the same columns and types whatever the rows hold", async () => {
+  test("rapport export writes Parquet that DuckDB reads, with the same columns and types for any rows", async () => {
     const workspace = await someWorkspace();
     const file = join(folder, "events.parquet");
     const { code, stderr } = await run(workspace, "events", file);

@@ -124,7 +124,7 @@ describe("an export of a workspace with a bucket", () => {
     assert.deepEqual(idsIn(gunzipSync(data ?? Buffer.alloc(0))).sort(), ["u0", "u2"]);
   });
 
-  test("without a callback it is written all the same, and the segment is free for the next one after it", async () => {
+  test("without a callback the export is still written, and the segment is free for the next one afterwards", async () => {
     const { workspace, storage, id } = await withBucket();
     await startExport(workspace, id, { callback_endpoint: undefined });
     while (storage.objects.size === 0) await sleep(20);

@@ -1,4 +1,4 @@
-/* The faults of a cluster, on one of our own whose nodes are killed. docs/operations/faults.md */
+/* The faults of a cluster that the test starts, and whose nodes it kills. docs/operations/faults.md */
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -30,7 +30,7 @@ async function untilWritten(send: () => Promise<Answer<unknown>>): Promise<numbe
   for (let tries = 1; ; tries++) {
     const { status, headers, body } = await send();
     if (status < 300) return tries;
-    // In the first moments of a try that was cut off its key still runs.
+    // For a moment after a try was cut off, its key is still in use.
     assert.ok(status === 503 || status === 409, `${status} ${JSON.stringify(body)}`);
     if (status === 503) assert.match(headers.get("retry-after") ?? "", /^[1-9]\d*$/);
     assert.ok(tries < 600, `It does not succeed: ${JSON.stringify(body)}`);
@@ -123,7 +123,8 @@ describe("a server whose cluster loses nodes", { skip }, () => {
     const server = await startOwnServer({ databaseUrl: url });
     const workspace = await server.workspace();
     const ids = Array.from({ length: 8 }, (_, user) => `cut-off-${user}`);
-    // Those of one node commit in one phase; an address may lie on another one, and then it takes two.
+    // Rows on one node commit in one phase; an address may be on another node, and then it takes
+    // two.
     const bodyOf = (id: string, index: number) => ({
       ...eventOf(id),
       ...(index % 2 === 1 && { attributes: [{ external_id: id, email: `${id}@example.com` }] }),

@@ -16,7 +16,7 @@ import { mountSmallDisk } from "./small-disk.ts";
 /** Small, quick to start, and durable where a test crashes it. */
 const SMALL = { shared_buffers: "16MB", max_wal_size: "64MB", min_wal_size: "32MB" };
 
-/** Stopped before their folders go: what is registered first is done first. */
+/** Stopped before their folders are removed: hooks run in the order they were registered. */
 const clusters: Cluster[] = [];
 after(() => Promise.all(clusters.map((each) => each.stop())));
 
@@ -181,7 +181,7 @@ describe("a server whose PostgreSQL fails", { skip }, () => {
     const hogs: postgres.Sql[] = [];
     const endAll = async () => void (await Promise.all(hogs.splice(0).map((hog) => hog.end())));
     t.after(endAll);
-    /** Takes every place, also those of the server's connections. */
+    /** Takes every place, including those of the server's connections. */
     const takeAll = async () => {
       let all = Infinity;
       while (hogs.length < all) {
@@ -347,7 +347,7 @@ test("once the disk of PostgreSQL is full small writes are refused too, by a sen
   }
   await assertKept(workspace, ["before", "after"]);
   const said = lines.map((line) => JSON.parse(line)).filter(({ msg }) => /^The disk of/.test(msg));
-  // Where PostgreSQL makes room for a moment there is a trouble more.
+  // If PostgreSQL frees space for a moment there is one more fault.
   const troubles = said.filter(({ level }) => level === "error");
   assert.ok(troubles.length > 0);
   assert.deepEqual(

@@ -1,4 +1,4 @@
-/* What every fault of docs/operations/faults.md has in common: how requests fail, and that all is well afterwards. */
+/* The common parts of every fault of docs/operations/faults.md: how requests fail, and the recovery afterwards. */
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { TestServer, TestWorkspace } from "../harness.ts";
@@ -11,11 +11,11 @@ const RECOVERS_WITHIN_MS = 60_000;
 export interface Fault {
   begin(): Promise<void>;
   end(): Promise<void>;
-  /** What /health/ready says meanwhile. */
+  /** The expected message of /health/ready meanwhile. */
   readonly says: RegExp;
   /** How long a request may take, if it is not two seconds. */
   readonly boundMs?: number;
-  /** What a request writes meanwhile; a user with an event by default. */
+  /** The body of a request meanwhile; by default a user with an event. */
   readonly body?: object;
 }
 
@@ -24,8 +24,9 @@ const eventOf = (external_id: string) => ({
 });
 
 /**
- * Writes before, during and after a fault. During it requests get 503 with Retry-After within a bound and health names
- * the failing part; afterwards the server recovers by itself, and what was acknowledged is there.
+ * Writes before, during and after a fault. During it requests get 503 with Retry-After within a
+ * bound and health names the failing part; afterwards the server recovers by itself, and every
+ * acknowledged write is there.
  */
 export async function assertSurvives(server: TestServer, fault: Fault): Promise<void> {
   const workspace = await server.workspace();

@@ -10,7 +10,7 @@ import { post, startChild } from "./child-server.ts";
 /** Windows has no such modes. */
 const skip = ENGINE !== "embedded" || process.platform === "win32";
 
-/** Every entry of the folder, and the folder itself, that others may access or that has another mode. */
+/** The folder and its entries, as far as others may access them or their mode differs. */
 async function openEntries(folder: string): Promise<string[]> {
   const names = await readdir(folder, { recursive: true });
   assert.ok(names.length > 500, `There are only ${names.length} entries.`);

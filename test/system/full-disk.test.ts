@@ -1,4 +1,4 @@
-/* The embedded engine while its disk takes no writes: how requests fail, what the log says, and how it recovers. */
+/* The embedded engine while its disk accepts no writes: how requests fail, what the log says, and how it recovers. */
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { chmod, chown, mkdir } from "node:fs/promises";
@@ -161,7 +161,8 @@ describe("the embedded engine on a disk that takes no writes", { skip }, () => {
     const lines = stderr.split("\n").filter((line) => /disk|folder/.test(line));
     const about = lines.map((line) => JSON.parse(line)).filter(({ path }) => path === data);
     const full = about.filter(({ level }) => level === "error");
-    // A checkpoint may make room for a moment while the disk is filled: then there is a trouble more.
+    // A checkpoint may free space for a moment while the disk is filled: then there is one more
+    // fault.
     assert.ok(full.length >= 4, String(full.length));
     assert.deepEqual(
       about.map(({ level }) => level),

@@ -1,7 +1,8 @@
 /*
  * The README and the guides, followed literally: one server, one folder, and every shell block of
  * every page in order, as a newcomer would paste it. A YAML block that the page asks to save is
- * saved; a block after a command is what it must print: JSON, or text in which `…` stands for what differs from run to run.
+ * saved; a block after a command is its expected output: JSON, or text with `…` for the parts that
+ * differ from run to run.
  */
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
@@ -16,7 +17,7 @@ import { freePort } from "../free-port.ts";
 import { temporaryFolder } from "../stored-rows.ts";
 import { skipWithoutCurl } from "./curl.ts";
 
-/** In the order in which they build on each other. */
+/** In the order in which they depend on each other. */
 const PAGES = [
   "README.md",
   "docs/users.md",
@@ -38,10 +39,10 @@ const PAGES = [
   "docs/ci.md",
 ];
 
-/** Their commands in ```bash need a machine of their own: test/debian/try-out.sh carries them out. */
+/** Their commands in ```bash need a separate machine: test/debian/try-out.sh runs them. */
 const ON_A_MACHINE = ["backup.md", "configure.md", "install.md", "metrics.md"];
 
-/** On a cluster each node has a backup of its own, and the command says so. */
+/** On a cluster each node has a separate backup, and the command says so. */
 const NOT_ON_CITUS = ["docs/backup.md"];
 
 /** Pages that do not guide anyone through commands. */
@@ -74,7 +75,10 @@ const isCluster = (process.env.TEST_CITUS_WORKERS ?? "") !== "";
 
 /** Commands of a guide take seconds; one that hangs fails its page. */
 const COMMAND_TIMEOUT_MS = 60_000;
-/** What npx does in a clone: it runs the package's own executable. test/system/packages.test.ts tries npx itself. */
+/**
+ * The behaviour of npx in a clone: it runs the package's own executable.
+ * test/system/packages.test.ts tries npx itself.
+ */
 const NPX = 'npx() { [ "$1" = rapport-server ] && shift && node dist/bundle/main.js "$@"; }';
 const START_TIMEOUT_MS = 60_000;
 
@@ -91,8 +95,8 @@ function blocksOf(page: string): Block[] {
 }
 
 /**
- * Whether a command printed what a page shows. `…` stands for anything within a line, and alone in a line for any lines. How
- * the page breaks and indents lines does not matter.
+ * Whether a command printed the output on the page. `…` matches anything within a line; on a line
+ * by itself it matches any lines. How the page breaks and indents lines does not matter.
  */
 function isPrinted(shown: string, printed: string): boolean {
   const literal = (text: string) => text.replaceAll(/[\\^$.*+?()[\]{}|]/g, "\\$&");
@@ -144,7 +148,7 @@ interface Finished {
 }
 
 async function run(script: string): Promise<Finished> {
-  // A refusal by the server fails the command, unless the command itself says what a failure means.
+  // A refusal by the server fails the command, unless the command handles the failure itself.
   const child = bash(`curl() { case " $* " in *" -f"*) command curl "$@";;
     *) command curl -sS --fail-with-body "$@";; esac; }\n${NPX}\n${script}`);
   const timer = setTimeout(() => child.kill("SIGKILL"), COMMAND_TIMEOUT_MS);
@@ -166,8 +170,8 @@ let server: ChildProcess | undefined;
 /** Stops the server that runs, as the guides ask, and starts one as a block says. */
 async function start(script: string, assignments: string): Promise<void> {
   await stop();
-  // Only the embedded engine has a demo workspace by default.
-  // A server in memory has secrets of its own, and so needs a database of its own.
+  // Only the embedded engine has a demo workspace by default. A server in memory has its own
+  // secrets, and so needs a separate database.
   const unset = script.includes("DATA_DIR=memory:") ? "-u DATABASE_URL " : "";
   const needsDemo = databaseUrl && !/MANIFEST=|--demo/.test(script);
   const demo = needsDemo ? " -- --demo" : "";
@@ -238,7 +242,7 @@ describe("the README and the guides", { skip: skipWithoutCurl }, () => {
     });
   }
 
-  test("what a page shows of an output is compared with what is printed, but for the parts that it marks with …", () => {
+  test("an output on a page is compared with the printed one, except for the parts that the page marks with …", () => {
     const shown = '{ "total": …,\n  "exact": true }\n…\nEnd. (1 of 2)';
     assert.ok(isPrinted(shown, '{"total":12,"exact":true}\none\ntwo\nEnd. (1 of 2)\n'));
     assert.ok(!isPrinted(shown, '{"total":12,"exact":false}\none\nEnd. (1 of 2)\n'));
@@ -246,7 +250,7 @@ describe("the README and the guides", { skip: skipWithoutCurl }, () => {
     assert.ok(!isPrinted("3 users", "13 users\n"));
   });
 
-  test("what a page shows directly after a command is found as its output, in each page that shows any", () => {
+  test("a text that a page shows directly after a command is found as its output, on every page with such a text", () => {
     const outputs = (page: string) => blocksOf(page).filter(({ isOutput }) => isOutput).length;
     assert.deepEqual(
       ["README.md", "docs/segments.md", "docs/webhooks.md", "docs/import.md"].map(outputs),

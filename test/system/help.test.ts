@@ -1,4 +1,4 @@
-/* What `rapport` prints about itself: help, version, and the sentences about arguments and settings that cannot be meant. */
+/* The texts that `rapport` prints about itself: help, version, and the sentences about impossible arguments and settings. */
 import assert from "node:assert/strict";
 import { readFileSync, statSync } from "node:fs";
 import { createServer } from "node:http";
@@ -17,7 +17,7 @@ test("a server with an invalid setting prints the reason and exits with code 1",
 });
 
 describe("rapport settings", () => {
-  test("rapport settings lists every setting with its default, or the one that is named", async () => {
+  test("rapport settings lists every setting with its default, or the named one", async () => {
     const { code, stdout, stderr } = await runCommand(["settings"], {});
     assert.deepEqual([code, stderr], [0, ""]);
     for (const [name, { about, default: value }] of Object.entries(SETTINGS)) {
@@ -132,7 +132,7 @@ describe("rapport --help", () => {
     }
   });
 
-  test("an error in the arguments of a command is followed by its usage and where its examples are", async () => {
+  test("an error in the arguments of a command is followed by its usage and the place of its examples", async () => {
     for (const [args, wanted] of [
       [
         ["aply"],
@@ -154,7 +154,7 @@ describe("rapport --help", () => {
 });
 
 describe("a command that talks to a server", () => {
-  test("a client command finds the server through RAPPORT_URL, or PORT where nothing is on disk, and explains an unreachable one", async () => {
+  test("a client command finds the server through RAPPORT_URL, or PORT if nothing is on disk, and explains an unreachable one", async () => {
     const port = String(await freePort("127.0.0.1"));
     const url = `http://127.0.0.1:${port}`;
     const cases: [environment: Record<string, string>, url: string][] = [

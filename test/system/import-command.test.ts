@@ -192,7 +192,7 @@ describe("rapport import", { concurrency: 3 }, () => {
     assert.equal(ada.email_subscribe, "opted_in");
   });
 
-  test("rapport import reads a named pipe, whose size nothing tells, plain and packed", async () => {
+  test("rapport import reads a named pipe of unknown size, plain and packed", async () => {
     const workspace = await server.workspace();
     const rows = ndjson([{ external_id: "ada", first_name: "Ada" }]);
     for (const content of [rows, gzipSync(rows)]) {

@@ -1,4 +1,4 @@
-/* The Parquet files that `rapport import` reads, whichever program wrote them, and those that are damaged. */
+/* The Parquet files that `rapport import` reads, from any program, and damaged ones. */
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
@@ -40,7 +40,7 @@ async function copyOf(content: Uint8Array, extension = "parquet"): Promise<strin
 const importing = (kind: string, path: string, { name }: TestWorkspace, ...more: string[]) =>
   runCommand(["import", kind, path, "--workspace", name, ...more], admin);
 
-/** What a row of every type becomes; JavaScript shows a value that was rounded. */
+/** The result of a row of every type; JavaScript shows a value that was rounded. */
 const EVERY_TYPE = `
   select 9007199254740991::bigint as external_id, 'Ada' as "First Name", true as vip, 0.3333333333333333::double as third,
     1.5e-7::double as tiny, 12345.67::decimal(20, 5) as amount, 9007199254740991::hugeint as largest, '' as empty,
@@ -174,7 +174,7 @@ const good = await parquetOf(
 const bytes = await readFile(good);
 
 describe("a Parquet file that cannot be read", { concurrency: 3 }, () => {
-  /** Refused or imported, the command ends by itself, and says what happened in sentences. */
+  /** Refused or imported, the command ends without help, and reports the result in sentences. */
   function assertSentence({ code, stderr }: { code: number | null; stderr: string }): void {
     assert.ok(code === 0 || code === 1 || code === 2, `it ended with ${code}: ${stderr}`);
     assert.doesNotMatch(stderr, /^\s+at |INTERNAL|Stack Trace/m);
@@ -236,7 +236,7 @@ describe("a Parquet file that cannot be read", { concurrency: 3 }, () => {
   test("a Parquet file with bytes at random places changed ends in sentences, never in a crash", async () => {
     const workspace = await server.workspace();
     const random = seededRandom(39);
-    // Most of what can break is in the footer, at the end.
+    // Most of the breakable parts are in the footer, at the end.
     const footer = bytes.readUInt32LE(bytes.length - 8) + 8;
     await Promise.all(
       Array.from({ length: 3 }, async () => {

@@ -1,6 +1,7 @@
 /*
- * Many users of every kind through each format of file, from one workspace into another, compared user by user; and a
- * large CSV file with faults, whose verdicts are counted. TEST_THOROUGH=1 takes 200,000 rows.
+ * Many users of every kind through each format of file, from one workspace into another, compared
+ * user by user; and a large CSV file with faults, whose verdicts are counted. TEST_THOROUGH=1 takes
+ * 200,000 rows.
  */
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
@@ -137,7 +138,7 @@ function* usersAsLines(): Generator<string> {
   for (let n = 0; n < ROWS; n++) yield `${JSON.stringify(userOf(n))}\n`;
 }
 
-/** Given anew by the workspace that a user is imported into. */
+/** Assigned again by the workspace that imports a user. */
 const NEW_IN_EACH = ["platform_id", "braze_id", "random_bucket"];
 
 /** A digest of each user of an exported file, by what names the user in every workspace. */
@@ -205,7 +206,7 @@ describe("a large CSV file with faults", () => {
   const count = (is: (n: number) => boolean): number =>
     Array.from({ length: ROWS }, (_, n) => n).filter(is).length;
 
-  test("a column whose first text comes late costs no user, and each way to read it has the verdicts that it names", async () => {
+  test("a column whose first text comes late loses no user, and each way to read it gives the named verdicts", async () => {
     const workspace = await server.workspace();
     const path = await writeLines(fileNamed("faults.csv"), lines());
     const unfit = count(isShortAt) + count(isBadAt);

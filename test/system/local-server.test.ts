@@ -17,7 +17,10 @@ async function freshEngine(): Promise<Environment> {
   return databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl };
 }
 
-/** A program on a port of its own that answers as a server which made a copy; and what it was sent. */
+/**
+ * A program on a separate port that responds like a server which made a copy; and the requests it
+ * got.
+ */
 async function impostor(answer: object) {
   const sent: string[] = [];
   const server = createServer((request, response) => {

@@ -1,4 +1,4 @@
-/* The server's log: its two forms, sampling, and what it and the traces never hold. */
+/* The server's log: its two forms, sampling, and the data that neither it nor the traces contain. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
@@ -38,7 +38,7 @@ async function withVariables<Result>(
   }
 }
 
-test("neither the log nor traces and metrics ever hold a user's data or a secret, whatever the endpoint and the outcome", async () => {
+test("neither the log nor traces and metrics ever contain a user's data or a secret, for any endpoint and outcome", async () => {
   const collector = await startReceiver();
   const telemetry = { traces: "http/json", metrics: "http/json", metricsEveryMs: 60_000 } as const;
   const variables = {
@@ -101,7 +101,7 @@ test("LOG_SAMPLE leaves out successful requests and keeps the others", async () 
   assert.deepEqual(statuses, [404]);
 });
 
-test("a reader of the log that stands still stops no request and loses no line", async () => {
+test("a log reader that does not read stops no request and loses no line", async () => {
   const server = await startChild({ DATA_DIR: "memory:", LOG_LEVEL: "info" });
   server.leaveLogUnread();
   // More than a pipe and its readers hold.
@@ -123,7 +123,7 @@ describe("errors in the log", () => {
   const described = (message: string, code?: string) =>
     describeError(Object.assign(new Error(message), { code }));
 
-  test("an error has its message, without what a message may quote of a user's data", () => {
+  test("a logged error has its message, without any user's data that the message quotes", () => {
     const whole = [
       ['relation "profiles" does not exist', "42P01"],
       ["connect ECONNREFUSED 127.0.0.1:5432", "ECONNREFUSED"],

@@ -16,7 +16,7 @@ const FILES = readdirSync(join(packageRoot(), "migrations"))
   .filter((name) => name.endsWith(".sql"))
   .sort();
 
-/** Settings for a database of this test alone, which outlives a server. */
+/** Settings for a database of only this test, which outlives a server. */
 const keptConfig = async () => testConfig({ dataDir: await temporaryFolder() });
 
 async function withDatabase<Result>(
@@ -82,7 +82,7 @@ describe("migrations", () => {
     });
   });
 
-  test("a database from before the first schema is refused for what it is", async () => {
+  test("a database from before the first schema is refused with that reason", async () => {
     const config = await keptConfig();
     await withDatabase(config, (database) =>
       database.for("analysis").transaction(async (tx) => {
@@ -149,7 +149,7 @@ const environmentOf = (config: Awaited<ReturnType<typeof keptConfig>>) => ({
   ...(config.databaseUrl !== undefined && { DATABASE_URL: config.databaseUrl }),
 });
 
-test("rapport migrate lists what it applied, and a second run reports nothing to do", async () => {
+test("rapport migrate lists the migrations it applied, and a second run reports nothing to do", async () => {
   const environment = environmentOf(await keptConfig());
   const first = await runCommand(["migrate"], environment);
   const made = ENGINE === "embedded" ? "Nothing to do.\n" : `${FILES.join("\n")}\n`;

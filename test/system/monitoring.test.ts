@@ -95,7 +95,7 @@ describe("the metrics", () => {
         .filter((line) => /duration_seconds_count\{.*\/health\/live/.test(line));
       return series.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(" "))), 0);
     };
-    // Each on a connection of its own, so that both processes get some.
+    // Each on a separate connection, so that both processes get some.
     for (let request = 0; request < 20; request++) {
       await fetch(`${child.url}/health/live`, { headers: { connection: "close" } });
     }

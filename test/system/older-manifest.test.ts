@@ -34,7 +34,7 @@ async function newDatabase() {
     const valid = api_keys.filter((key) => key.revoked_at === null);
     return {
       keys: valid.map((key) => key.name).sort(),
-      // On PostgreSQL the first start also says what it migrated.
+      // On PostgreSQL the first start also prints its migrations.
       log: lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg !== "migrated"),
     };
   };

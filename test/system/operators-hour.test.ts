@@ -1,7 +1,7 @@
 /*
- * An operator's hour: two servers on one PostgreSQL, with manifests that differ; the key is rotated, the database lost,
- * its disk filled, a backup restored elsewhere, an old schema upgraded. What was acknowledged on the way is there at
- * the end.
+ * An operator's hour: two servers on one PostgreSQL, with manifests that differ; the key is
+ * rotated, the database lost, its disk filled, a backup restored elsewhere, an old schema upgraded.
+ * Every acknowledged write is there at the end.
  */
 import assert from "node:assert/strict";
 import { readFile, writeFile } from "node:fs/promises";
@@ -46,7 +46,7 @@ const manifestOf = (version: number, ...names: (keyof typeof keys)[]) => ({
 
 const acknowledged: string[] = [];
 
-/** Writes an event of a new user. @returns the status; what was acknowledged is remembered. */
+/** Writes an event of a new user. @returns the status; acknowledged writes are remembered. */
 async function write({ url }: ChildServer, id: string, note = ""): Promise<number> {
   const event = { external_id: id, name: "came", time: TIME, properties: { note } };
   const { status } = await post(`${url}/users/track`, APP_KEY, { events: [event] });
@@ -103,7 +103,7 @@ test("an operator's hour on PostgreSQL, from the first start to a restored backu
     ...more,
   });
 
-  // Two servers, of which the second still has the manifest of last week.
+  // Two servers; the second still has the manifest of last week.
   const newer = await file("newer.json", manifestOf(2, "app", "new"));
   const older = await file("older.json", manifestOf(1, "app"));
   let one = await startChild(machine("one", { MANIFEST: newer }));

@@ -15,7 +15,7 @@ export interface ReceivedSpan {
   readonly kind: number;
   readonly attributes: Readonly<Record<string, unknown>>;
   readonly links: readonly { readonly traceId: string; readonly spanId: string }[];
-  /** 2 where it failed. */
+  /** 2 if it failed. */
   readonly status: number | undefined;
 }
 
@@ -28,7 +28,7 @@ export interface OtlpReceiver {
   readonly resource: () => Readonly<Record<string, unknown>>;
   /** The bodies as they came. */
   readonly bodies: Buffer[];
-  /** Waits until what was sent is what a test waits for. */
+  /** Waits until the test's data has been sent. */
   until(isThere: () => boolean): Promise<void>;
   close(): Promise<void>;
 }
@@ -41,9 +41,7 @@ const anyValue = (value: any): unknown => {
 const attributesOf = (attributes: any[] = []): Record<string, unknown> =>
   Object.fromEntries(attributes.map(({ key, value }) => [key, anyValue(value)]));
 
-/**
- * @param respond what happens instead of taking what was sent.
- */
+/** @param respond replaces the acceptance of the data. */
 export async function startReceiver(
   respond?: (response: ServerResponse) => void,
 ): Promise<OtlpReceiver> {

@@ -1,4 +1,4 @@
-/* Both tarballs in an empty project, as npm installs them: what they hold, types, CommonJS, npx. */
+/* Both tarballs in an empty project, as npm installs them: their contents, types, CommonJS, npx. */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { readFileSync, statSync } from "node:fs";
@@ -33,7 +33,7 @@ before(async () => {
       "-C",
       installed(name),
     ]);
-    // npm installs what a package asks for; here it comes from the clone.
+    // npm installs a package's dependencies; here they come from the clone.
     for (const dependency of Object.keys(describedBy(name).dependencies)) {
       await mkdir(join(installed(dependency), ".."), { recursive: true });
       await symlink(join(ROOT, "node_modules", dependency), installed(dependency));
@@ -147,7 +147,7 @@ describe("both packages in a project", () => {
     });
   }
 
-  test("the packed package.json has no scripts and asks only for what the bundle does not hold", () => {
+  test("the packed package.json has no scripts and requires only packages that the bundle does not contain", () => {
     const [server, client] = [describedBy("rapport-server"), describedBy("rapport-client")];
     for (const each of [server, client]) {
       const { scripts, devDependencies, overrides, workspaces } = each;
@@ -161,7 +161,7 @@ describe("both packages in a project", () => {
     ]);
   });
 
-  test("npx rapport-server runs our command line as it is built in the clone, and the installed package's in a project", async () => {
+  test("npx rapport-server runs the built command line in a clone, and the installed package's in a project", async () => {
     const { version } = describedBy("rapport-server");
     const bin = join(project, "node_modules", ".bin");
     await mkdir(bin, { recursive: true });
@@ -170,7 +170,7 @@ describe("both packages in a project", () => {
     }
     const built = () => statSync(join(ROOT, "dist", "src", "main.js")).mtimeMs;
     const before = built();
-    // As at the first call: npx keeps what it installs.
+    // As at the first call: npx keeps its installation.
     const env = { ...process.env, npm_config_cache: await temporaryFolder() };
     for (const cwd of [ROOT, project]) {
       const { stdout } = await run("npx", ["--offline", "rapport-server", "--version"], {

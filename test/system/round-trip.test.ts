@@ -1,4 +1,4 @@
-/* What an export writes, an import reads: a workspace moves as a whole. */
+/* An import reads an export's files: a workspace moves as a whole. */
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -35,10 +35,12 @@ async function exportTo(
 const fileOf = ({ name }: TestWorkspace, kind: string, suffix: string) =>
   join(folder, `${name}-${kind}.${suffix}`);
 
-/** Given anew by the workspace that a row is imported into. */
+/** Assigned again by the workspace that imports a row. */
 const NEW_IN_EACH = ["platform_id", "braze_id", "random_bucket", "changed_at"];
 
-/** The rows of an exported file as sorted texts, without what is new in each workspace. */
+/**
+ * The rows of an exported file as sorted texts, without the values that are new in each workspace.
+ */
 async function rowsIn(file: string): Promise<string[]> {
   const bytes = await readFile(file);
   const text = (file.endsWith(".gz") ? gunzipSync(bytes) : bytes).toString();
@@ -55,7 +57,10 @@ async function rowsIn(file: string): Promise<string[]> {
     .sort();
 }
 
-/** What a table holds only with care: every type, texts that look like others, and a name with several types. */
+/**
+ * Difficult values for a table: every type, texts that look like others, and a name with several
+ * types.
+ */
 const AWKWARD_USERS = [
   {
     ...id("=1+1"),
@@ -208,10 +213,10 @@ describe("a workspace that is exported and imported into an empty one", () => {
     }
   }
 
-  test("a workspace exported as CSV is imported again with the same rows, whatever types its values have", () =>
+  test("a workspace exported as CSV is imported again with the same rows, for values of any type", () =>
     comesBackThrough("csv"));
 
-  test("a workspace exported as Parquet is imported again with the same rows, whatever types its values have", () =>
+  test("a workspace exported as Parquet is imported again with the same rows, for values of any type", () =>
     comesBackThrough("parquet"));
 
   test("two exports of the same content as CSV are equal, with a column for each field that users have", async () => {

@@ -100,7 +100,7 @@ export async function start(config: Config): Promise<Server> {
 /** Settings of servers on one new database; each call gives one with other keys. */
 export async function onOneDatabase() {
   let dataDir = "";
-  // Before the folder and the database are made, because what is registered first is done first.
+  // Registered before the folder and the database are made, because hooks run in order.
   after(() => closeDatabase(dataDir));
   dataDir = await temporaryFolder();
   const config = { ...(await testConfig()), dataDir };

@@ -1,7 +1,8 @@
 /*
- * Secrets that Rapport needs again are stored sealed: how they look in the database, what happens with
- * another key, and how keys change. Servers are stopped and started on one database, which stays open meanwhile:
- * that takes a tenth of the time, and what a stop of the engine keeps is not the matter here.
+ * Secrets that Rapport needs again are stored sealed: how they look in the database, what happens
+ * with another key, and how keys change. Servers are stopped and started on one database, which
+ * stays open meanwhile: that takes a tenth of the time, and restarts of the engine are tested
+ * elsewhere.
  */
 import assert from "node:assert/strict";
 import { stat } from "node:fs/promises";
@@ -36,7 +37,7 @@ import {
 } from "./sealing-servers.ts";
 
 describe("secrets that are stored", () => {
-  test("stand in no row, no log line and no response, and syncs and links work after a restart", async () => {
+  test("appear in no row, no log line and no response, and syncs and links work after a restart", async () => {
     const settings = await onOneDatabase();
     const first = await start(settings(OLD));
     await first.admin("POST", "/admin/v1/apply", manifest());

@@ -1,6 +1,6 @@
 /*
- * Several servers on one PostgreSQL, each with a data folder of its own: what the first one creates
- * works on all of them, and none starts that could not read what the others store.
+ * Several servers on one PostgreSQL, each with its own data folder: secrets of the first one work
+ * on all of them, and none starts that could not read the others' secrets.
  */
 import assert from "node:assert/strict";
 import { readdir, readFile } from "node:fs/promises";

@@ -6,14 +6,14 @@ import { join } from "node:path";
 import { after } from "node:test";
 import { temporaryFolder } from "../stored-rows.ts";
 
-/** A file system of its own that a test can fill. */
+/** A separate file system that a test can fill. */
 export interface SmallDisk {
   readonly folder: string;
-  /** Leaves so many bytes free. */
+  /** Leaves this many bytes free. */
   fill(leaving: number): Promise<void>;
   /** Gives back what `fill` took. */
   free(): Promise<void>;
-  /** Creates files until so many inodes are left. */
+  /** Creates files until this many inodes are left. */
   takeInodes(leaving: number): Promise<void>;
   freeInodes(): Promise<void>;
 }
@@ -24,7 +24,7 @@ export async function mountSmallDisk(
   inodes?: number,
 ): Promise<SmallDisk | undefined> {
   let isMounted = false;
-  // Registered before the folder, because what is registered first is done first.
+  // Registered before the folder, because hooks run in order.
   after(() => isMounted && execFileSync("umount", ["--lazy", folder]));
   const folder = await temporaryFolder();
   const options = [
@@ -52,7 +52,7 @@ export async function mountSmallDisk(
     async fill(leaving) {
       const { bavail, bsize } = await statfs(folder);
       const bytes = Buffer.alloc(Math.max(0, bavail * bsize - leaving));
-      // Whoever else writes meanwhile leaves less than there was.
+      // Other writers may leave less than there was.
       await writeFile(filler, bytes).catch((error) => assert.equal(error.code, "ENOSPC"));
     },
     free: () => rm(filler),

@@ -16,7 +16,7 @@ import { temporaryFolder } from "../stored-rows.ts";
 type Environment = Readonly<Record<string, string>>;
 
 interface Reason {
-  /** What doctor calls the check. */
+  /** Doctor's name of the check. */
   readonly check: string;
   readonly environment: Environment;
   readonly message: RegExp;
@@ -39,7 +39,7 @@ const KEYS = [{ name: "one", key: "key-of-the-start-checks-0001", permissions: [
 const LOST = at("lost");
 const EMPTY = await file("empty", "\n");
 
-/** What the settings and the files that they name can have. None of it needs a database. */
+/** Faults of the settings and the files that they name. None of it needs a database. */
 const OF_SETTINGS: readonly Reason[] = [
   { check: "settings", environment: { PORT: "many" }, message: /^PORT=many: a port is/ },
   {
@@ -127,7 +127,7 @@ const withUsual = (environment: Environment) => ({
   ...environment,
 });
 
-/** The error with which a server with these settings does not start. */
+/** The error of a server that does not start with these settings. */
 async function refusalOf(environment: Environment): Promise<string> {
   try {
     const server = await serve(readConfig(withUsual(environment)));
@@ -151,7 +151,7 @@ async function assertRefused({ check, environment, message }: Reason): Promise<v
 }
 
 describe("rapport doctor and rapport serve", () => {
-  test("doctor reports each setting or file for which serve does not start, in the same words", async () => {
+  test("doctor reports each setting or file that keeps serve from starting, in the same words", async () => {
     for (const { check, environment, message } of OF_SETTINGS) {
       const dataDir = join(await temporaryFolder(), "data");
       await assertRefused({ check, environment: { DATA_DIR: dataDir, ...environment }, message });
@@ -160,7 +160,7 @@ describe("rapport doctor and rapport serve", () => {
     assert.deepEqual([...covered].sort(), [...Object.keys(SETTING_CHECKS), "settings"].sort());
   });
 
-  test("doctor reports what the database has against a start, in the words of serve, and changes nothing", async () => {
+  test("doctor reports faults of the database that keep serve from starting, in the same words, and changes nothing", async () => {
     const engine = await engineOf();
     const first = await file("first.json", JSON.stringify(manifest({ api_keys: KEYS })));
     const started = { ...engine, SECRET_KEY: KEY };

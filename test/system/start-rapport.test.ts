@@ -40,7 +40,7 @@ const track = (rapport: StartedRapport, body: unknown, key = rapport.key) =>
 
 const EVENT = { external_id: "ada", name: "signed_up", time: "2026-01-01T12:00:00Z" };
 
-/** A process of its own: frozen timers stop the server that the files of a test process share. */
+/** A separate process: frozen timers stop the server that the files of a test process share. */
 const FROZEN = `
   import assert from "node:assert/strict";
   import { mock } from "node:test";
@@ -177,7 +177,7 @@ describe("startRapport", () => {
 });
 
 describe("the package", () => {
-  test("holds what a server needs and nothing of its development", async () => {
+  test("contains everything that a server needs and nothing of its development", async () => {
     const { stdout } = await run("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], {
       cwd: packageRoot(),
     });

@@ -1,7 +1,7 @@
 /*
- * Starting and stopping the server as its users do: what it prints, what it keeps, what it refuses,
- * and how it ends. A start takes a second, so one server on one folder goes through all tests in
- * their order, and is stopped and started again on the way.
+ * Starting and stopping the server as its users do: its output, its data, its refusals, and its
+ * end. A start takes a second, so one server on one folder goes through all tests in their order,
+ * and is stopped and started again on the way.
  */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
@@ -42,7 +42,7 @@ async function eventsOf({ url, key }: ChildServer, external_id = "ada") {
 const track = ({ url, key }: ChildServer, ...events: object[]) =>
   post(`${url}/users/track`, key, { events });
 
-/** Where the whole of 127.0.0.0/8 is the machine itself. */
+/** If the whole of 127.0.0.0/8 is the machine itself. */
 const isLinux = process.platform === "linux";
 
 const home = await place();
@@ -81,7 +81,7 @@ describe("the first start", () => {
     const path = join(home.DATA_DIR, "admin-token");
     assert.ok(server.greeting.includes(path));
     const token = (await readFile(path, "utf8")).trim();
-    // What a child process prints ends up in a log.
+    // A child process's output ends up in a log.
     assert.ok(!server.greeting.includes(token));
     for (const name of ["admin-token", "demo-api-key"]) {
       assert.equal((await stat(join(home.DATA_DIR, name))).mode & 0o777, 0o600);

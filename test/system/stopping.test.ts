@@ -1,4 +1,4 @@
-/* A server that is told to stop answers what it works on, and waits for no client for long. */
+/* A server that is told to stop completes its work, and waits for no client for long. */
 import assert from "node:assert/strict";
 import { connect, type Socket } from "node:net";
 import { describe, test } from "node:test";
@@ -19,7 +19,7 @@ const headOf = (key: string, path: string, length: number): string =>
   `POST ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n` +
   `Content-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: ${length}\r\n\r\n`;
 
-/** A request whose head the server has taken and whose body has yet to come. */
+/** A request whose head the server has read and whose body has not arrived yet. */
 async function begun(server: TestServer, key: string, length = BODY.length) {
   const socket = await open(server);
   const state = { heard: "" };

@@ -1,6 +1,7 @@
 /*
- * What a new user does first, on one Node: start in a new folder, send the README's first request, track users, back
- * up while a client writes, and restore. `TEST_NODE` names another Node's binary than the one that runs the tests:
+ * The first steps of a new user, on one Node: start in a new folder, send the README's first
+ * request, track users, back up while a client writes, and restore. `TEST_NODE` names another
+ * Node's binary than the one that runs the tests:
  *
  *     TEST_NODE=/opt/node-26/bin/node npm test -- supported-node
  */
@@ -42,7 +43,7 @@ async function trackUsers({ url, key }: ChildServer): Promise<void> {
   }
 }
 
-/** Writes users of its own until it is stopped. */
+/** Writes its own users until it is stopped. */
 function keepWriting({ url, key }: ChildServer): () => Promise<number> {
   let isWriting = true;
   let written = 0;
@@ -61,7 +62,7 @@ function keepWriting({ url, key }: ChildServer): () => Promise<number> {
   };
 }
 
-/** The exported users and events, without what the other client wrote. */
+/** The exported users and events, without the other client's. */
 async function exportFrom({ url }: ChildServer, folder: string, name: string): Promise<string[]> {
   const lines: string[] = [];
   for (const kind of ["users", "events"]) {
@@ -107,7 +108,7 @@ describe("the oldest Node that is supported", () => {
   const oldest = engines.node.replace(/^>=/, "");
   const [major = 0, minor = 0] = oldest.split(".").map(Number);
 
-  /** What `rapport --version` does where Node calls itself by another version. */
+  /** The output of `rapport --version` on a Node with another version number. */
   const asVersion = (node: string) => {
     const preload = `Object.defineProperty(process, "versions", { value: { ...process.versions, node: "${node}" } })`;
     return runCommand(["--version"], {

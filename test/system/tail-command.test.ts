@@ -1,4 +1,4 @@
-/* `rapport tail`: requests to a running server as they come in. */
+/* `rapport tail`: requests to a running server as they arrive. */
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -14,7 +14,7 @@ const server = await startServer();
 
 const NOON = "2026-01-01T12:00:00Z";
 
-/** The command while it runs, fed by requests until it has printed what is waited for. */
+/** The command while it runs, fed by requests until it has printed the expected text. */
 function follow(args: readonly string[], url: string, adminToken: string) {
   const main = join(packageRoot(), "dist", "bundle", "main.js");
   const child: ChildProcess = spawn(process.execPath, [main, "tail", ...args], {
@@ -32,7 +32,9 @@ function follow(args: readonly string[], url: string, adminToken: string) {
   const ended = once(child, "close").then(([code]) => ({ code, stdout, stderr }));
   return {
     ended,
-    /** Sends requests until the command has printed something, because it takes a moment to connect. */
+    /**
+     * Sends requests until the command has printed something, because it takes a moment to connect.
+     */
     async feed(send: () => Promise<unknown>, until: (printed: string) => boolean) {
       while (!until(stdout + stderr)) {
         await send();
@@ -73,7 +75,7 @@ describe("rapport tail", () => {
     }
   });
 
-  test("rapport tail prints rejected items with --details, JSON with --json, and only what the filters name", async () => {
+  test("rapport tail prints rejected items with --details, JSON with --json, and only requests that match the filters", async () => {
     const workspace = await server.workspace();
     const bad = () =>
       workspace.track({ events: [{ external_id: "bob", name: "opened", time: "yesterday" }] });
@@ -93,7 +95,7 @@ describe("rapport tail", () => {
     assert.equal(JSON.parse(stdout).status, 201);
   });
 
-  test("rapport tail explains a wrong filter, a wrong workspace, a server without live requests, and one that is not there", async () => {
+  test("rapport tail explains a wrong filter, a wrong workspace, a server without live requests, and a missing server", async () => {
     const { name } = await server.workspace();
     const run = (url: string, ...args: string[]) =>
       runCommand(["tail", "--url", url, ...args], { ADMIN_TOKEN: server.adminToken });

@@ -1,4 +1,4 @@
-/* Traces and metrics as an OpenTelemetry collector gets them, from servers that run as processes of their own. */
+/* Traces and metrics as an OpenTelemetry collector gets them, from servers that run as separate processes. */
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -103,7 +103,7 @@ describe("traces", () => {
 
   test("requests that share a transaction are linked with it", async () => {
     const before = new Set(receiver.spans);
-    // Each is a trace of its own; some of them share a transaction.
+    // Each is a separate trace; some of them share a transaction.
     await Promise.all(
       Array.from({ length: 40 }, (_, index) => track(server, { events: [event(`u${index}`)] })),
     );
@@ -257,7 +257,7 @@ describe("the libraries of OpenTelemetry", () => {
     assert.ok(sent.includes("\x0a\x19rapport_track_items_total"));
   });
 
-  test("the variables of one signal turn on that signal alone, and one that cannot be meant is refused", () => {
+  test("the variables of one signal turn on that signal alone, and an impossible one is refused", () => {
     const telemetryOf = (settings: Record<string, string>) => {
       const { traces, metrics } = readConfig(settings).telemetry ?? {};
       return [traces, metrics];

@@ -1,7 +1,8 @@
 /*
- * An upgrade without downtime on PostgreSQL: expand, run both, contract (docs/operations/upgrade.md). The new version is
- * this build with one migration more. The previous one is this build too, or, with UPGRADE_FROM, what a git
- * reference of the repository holds: UPGRADE_FROM=HEAD~20 npm test -- system/upgrade.
+ * An upgrade without downtime on PostgreSQL: expand, run both, contract
+ * (docs/operations/upgrade.md). The new version is this build with one migration more. The previous
+ * one is this build too or, with UPGRADE_FROM, a git reference of the repository:
+ * UPGRADE_FROM=HEAD~20 npm test -- system/upgrade.
  */
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
@@ -49,7 +50,7 @@ async function previousVersion(reference: string | undefined): Promise<string> {
   return root;
 }
 
-/** Writes until it is told to end. @returns the users that were acknowledged, and what was refused. */
+/** Writes until it is told to end. @returns the acknowledged users, and the refusals. */
 function writeTo(servers: () => readonly ChildServer[]) {
   const acknowledged: string[] = [];
   const refused: string[] = [];
@@ -69,7 +70,7 @@ function writeTo(servers: () => readonly ChildServer[]) {
           () => undefined,
         );
         if (answer?.status === 201) break;
-        // What a client that honours Retry-After repeats.
+        // The refusals that a client honouring Retry-After repeats.
         if (answer && answer.status !== 503) refused.push(JSON.stringify(answer.body));
         await sleep(100);
       }

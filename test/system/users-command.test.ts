@@ -1,4 +1,4 @@
-/* `rapport users`: what is stored about one person, from the command line. */
+/* `rapport users`: the stored data of one person, from the command line. */
 import assert from "node:assert/strict";
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
@@ -128,7 +128,7 @@ describe("rapport users", () => {
     assert.deepEqual(lines.slice(1), record.timeline);
   });
 
-  test("export leaves no file behind where it fails", async () => {
+  test("export leaves no file behind if it fails", async () => {
     const workspace = await workspaceWithAda();
     const missing = join(folder, "no-such-folder", "ada.json");
     const { code, stderr } = await run(workspace, "export", "ada@example.com", missing);
@@ -144,7 +144,7 @@ describe("rapport users", () => {
     );
   });
 
-  test("erase asks first, removes the user, and prints what the audit keeps", async () => {
+  test("erase asks first, removes the user, and prints the audit entry", async () => {
     const workspace = await workspaceWithAda();
     const refused = await run(workspace, "erase", "ada@example.com");
     assert.equal(refused.code, 1);
@@ -158,7 +158,7 @@ describe("rapport users", () => {
     assert.equal((await run(workspace, "get", "ada@example.com")).code, 1);
   });
 
-  test("merge previews what it would do, and merges after confirmation", async () => {
+  test("merge previews its effects, and merges after confirmation", async () => {
     const workspace = await workspaceWithAda();
     const args = ["merge", "ada-old", "ada@example.com"] as const;
     const preview = await run(workspace, ...args, "--dry-run");

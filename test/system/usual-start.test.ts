@@ -1,4 +1,4 @@
-/* What a server begins with where nothing at all is said. */
+/* The defaults of a server without any settings. */
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";

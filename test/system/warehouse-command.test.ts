@@ -31,7 +31,7 @@ const cdi = (...args: string[]) =>
 
 const run = (...args: string[]) => cdi("run", ...args);
 
-/** A terminal of 80 columns; what is written to it can be read. */
+/** A terminal of 80 columns; its contents can be read. */
 function terminal() {
   const stream = new PassThrough().setEncoding("utf8");
   let text = "";

@@ -32,8 +32,8 @@ async function place(): Promise<Environment> {
 }
 
 /**
- * A file of events that grows, many of them with the same UPDATED_AT and the same content: what a sync
- * could most easily double or leave out when it goes on.
+ * A file of events that grows, many of them with the same UPDATED_AT and the same content: these
+ * are what a sync could most easily double or omit when it resumes.
  */
 async function startFile() {
   const path = join(await temporaryFolder(), "events.csv");
@@ -134,7 +134,7 @@ describe("a sync whose process is killed again and again", () => {
     await server.end("SIGTERM");
   });
 
-  test("a sync whose server is killed is resumed by another server process on the same database", {
+  test("a sync with a killed server is resumed by another server process on the same database", {
     skip: ENGINE === "embedded" && "the embedded engine serves one process",
   }, async () => {
     const environment = await place();

@@ -19,7 +19,7 @@ const USERS = 40;
 const TOKEN = "admin-token-of-the-crash-test";
 const KEY = "api-key-of-the-crash-test";
 
-/** What the server may use at most beyond what it used when it was ready. */
+/** The limit of the server's memory beyond its use when it was ready. */
 const MOST_GROWTH_MB = 350;
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));

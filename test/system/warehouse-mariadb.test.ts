@@ -1,6 +1,7 @@
 /*
- * Syncs from a real MariaDB, which the test starts itself: that its SQL, its types and its locks are what the imitation of
- * the protocol says. Skipped where `mariadbd` is not installed (Debian: apt-get install mariadb-server-core).
+ * Syncs from a real MariaDB, which the test starts itself: its SQL, its types and its locks behave
+ * as the imitation of the protocol says. Skipped where `mariadbd` is not installed (Debian: apt-get
+ * install mariadb-server-core).
  */
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
@@ -235,7 +236,7 @@ describe("a real MariaDB", { skip }, async () => {
     }
   });
 
-  test("names of MariaDB in backticks are read, whatever is in them", async () => {
+  test("names of MariaDB in backticks are read with any characters", async () => {
     await mariadb.run("create database `odd db`");
     await mariadb.run(
       "create table `odd db`.`select ``1`` from` (`Updated_At` datetime, `External_Id` text, `Payload` json, `a``b` int)",

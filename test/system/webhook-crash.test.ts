@@ -1,6 +1,6 @@
 /*
- * Webhooks against `kill -9` at random moments: every committed change arrives, in order, and a batch that comes twice has
- * the same id and the same body.
+ * Webhooks against `kill -9` at random times: every committed change arrives, in order, and a
+ * repeated batch has the same id and the same body.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -16,7 +16,7 @@ const KILLS = ENGINE === "embedded" ? sized(2, 8) : 1;
 const TOKEN = "admin-token-of-the-crash-test";
 const KEY = "api-key-of-the-crash-test";
 
-test("every change arrives at a webhook though the server is killed again and again, and what comes twice has the same id", async (t) => {
+test("every change arrives at a webhook though the server is killed again and again, and a repeated one has the same id", async (t) => {
   const { databaseUrl } = await testConfig();
   const environment = {
     DATA_DIR: await temporaryFolder(),

@@ -43,7 +43,7 @@ describe("rapport webhooks", () => {
     assert.match(none.stderr, /There is no webhook 'ERP'\. There are: CRM\./);
   });
 
-  test("pause stops deliveries, and resume goes on where they stopped", async () => {
+  test("pause stops deliveries, and resume continues where they stopped", async () => {
     const { workspace, receiver, run } = await withWebhook();
     assert.equal((await run("pause", "CRM")).stdout, "'CRM' is paused.\n");
     await workspace.track(users(3));
@@ -52,7 +52,7 @@ describe("rapport webhooks", () => {
     await until(() => receiver.accepted.length === 3);
   });
 
-  test("dead-letters lists what the receiver refused, resend delivers it, and replay delivers all again", async () => {
+  test("dead-letters lists the refused changes, resend delivers one, and replay delivers all again", async () => {
     const { workspace, receiver, webhooks, id, run } = await withWebhook();
     receiver.respond = respondWith(422);
     await workspace.track(users(1));

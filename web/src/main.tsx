@@ -27,7 +27,8 @@ createRoot(root).render(
     <MantineProvider
       theme={theme}
       defaultColorScheme="auto"
-      // Both write inline styles, which the Content-Security-Policy refuses: styles/theme.css stands in for them.
+      // Both write inline styles, which the Content-Security-Policy refuses: styles/theme.css
+      // replaces them.
       withCssVariables={false}
       withGlobalClasses={false}
     >

@@ -11,14 +11,14 @@ import { FirstPage } from "./pages/first-page.tsx";
 import { NotFound } from "./pages/not-found.tsx";
 import { SignedIn } from "./shell/signed-in.tsx";
 
-/* Every page with its address. Each page is a file of its own that the browser loads when it is opened. */
+/* Every page with its address. Each page is a separate file that the browser loads when the page is opened. */
 
 /** Whether there is a server to load from. */
 const findServer = (): Promise<Response> => fetch("/dashboard/session");
 
 /**
- * A page whose file cannot be loaded: where the server is there, it has a new version with other files, and the library
- * loads the whole dashboard again; otherwise the page says so in its place.
+ * A page whose file cannot be loaded: if the server responds, it has a new version with other
+ * files, and the library loads the whole dashboard again; otherwise an error replaces the page.
  */
 const pageOf = <Module extends Record<string, unknown>, Name extends keyof Module>(
   load: () => Promise<Module>,
@@ -43,7 +43,7 @@ const workspace = createRoute({
   component: Outlet,
 });
 
-/** Search parameters are texts; a page names those that it knows. */
+/** Search parameters are texts; a page names the ones it knows. */
 const texts =
   <Name extends string>(...names: readonly Name[]) =>
   (search: Record<string, unknown>): { [Each in Name]?: string } =>

@@ -12,10 +12,10 @@ import {
   Tooltip,
 } from "@mantine/core";
 
-/** What opens belongs to the page's main landmark, where screen readers look for it. */
+/** Overlays belong to the page's main landmark, where screen readers look for them. */
 const portalProps = { target: "#main" };
 
-/** What styles/theme.css cannot say: the defaults of components. */
+/** The defaults of components, which styles/theme.css cannot express. */
 export const theme = createTheme({
   primaryColor: "blue",
   respectReducedMotion: true,

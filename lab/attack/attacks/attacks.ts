@@ -8,7 +8,7 @@ import { SCIM_ATTACKS } from "./scim.ts";
 import { TRACK_ATTACKS } from "./track.ts";
 import { TRANSLATION_ATTACKS } from "./translations.ts";
 
-/** The attacks of a penetration test and what they led to look for, each bounded in count and time. */
+/** The attacks of a penetration test and of follow-up tests, each bounded in count and time. */
 export const ATTACKS: readonly Attack[] = [
   ...TRACK_ATTACKS,
   ...PEOPLE_ATTACKS,

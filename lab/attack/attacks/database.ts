@@ -5,7 +5,7 @@ import type { Cluster } from "../../bench/engines/postgres-cluster.ts";
 import { processesOf } from "../../bench/processes/process-table.ts";
 import { type Attack, mustHold, tally, times } from "../target.ts";
 
-/* A PostgreSQL that stops: the whole cluster gets SIGSTOP, so it must be one that was started for this. */
+/* A PostgreSQL that is frozen: the whole cluster gets SIGSTOP, so it must be one that was started for this. */
 
 const STOPPED_MS = 12_000;
 

@@ -1,11 +1,11 @@
 import { ATTACKED, GROUP } from "../attacked-server.ts";
 import { type Attack, type Heard, mustHold, scaled, type Target, tally, times } from "../target.ts";
 
-/* Attacks with what a workspace may store about its people: users who share an address, and large profiles. */
+/* Attacks with a workspace's own data about people: users who share an address, and large profiles. */
 
 const EMAIL = "shared@example.com";
 
-/** So many users share the address. */
+/** The number of users who share the address. */
 const SHARED = 40_000;
 
 const ROWS = 1_000;
@@ -64,13 +64,16 @@ const shared = (
 const CALLERS = 32;
 export const PAIRS = 50;
 
-/** About 900 KB, of which the engine stores little, in names that other attacks have used: a workspace has 5,000. */
+/**
+ * About 900 KB, stored in little space, with names that other attacks have used: a workspace may
+ * have 5,000 names.
+ */
 const largeAttributes = (external_id: string, part: number) => ({
   external_id,
   [`a0_${part}`]: times(400, () => external_id.padEnd(250, "x")),
 });
 
-/** Merges of so many pairs of those who were filled. */
+/** The number of merges of the users that were filled. */
 export const mergesOf = (pairs: number) =>
   times(pairs, (index) => ({
     identifier_to_merge: { external_id: `pair-${index}` },

@@ -109,7 +109,7 @@ export const READER_ATTACKS: readonly Attack[] = [
       holdSockets(target, { count: CLIENTS, bytes: largeRequests(target), reads: false }),
   },
   {
-    name: "two readers of a workspace that hold its export slots",
+    name: "two readers of a workspace that occupy its export slots",
     before: "503 for the exports of all others",
     prepare: fillLarge,
     run: async (target) => {

@@ -48,7 +48,7 @@ async function untilLimited(target: Target): Promise<Heard> {
 
 const INTEGRATION = "6e1d3c4a-93b0-4c7e-8a55-0f2b7c9d1e34";
 
-/** A storage whose listing never ends: each page names the same next one. */
+/** A storage with an endless listing: each page names the same next one. */
 async function endlessStorage(): Promise<{ endpoint: string; pages(): number; close(): void }> {
   let pages = 0;
   const server = createServer((_request, response) => {
@@ -106,7 +106,7 @@ export const REQUEST_ATTACKS: readonly Attack[] = [
     },
   },
   {
-    name: "clock 30 days ahead and back, with a full rate limit",
+    name: "clock 30 days ahead and back, with the rate limit used up",
     before: "closed for 30 days",
     run: async (target) => {
       await untilLimited(target);

@@ -2,7 +2,7 @@ import { ATTACKER_KEY } from "../attacked-server.ts";
 import { head, holdSockets } from "../sockets.ts";
 import { type Attack, type Heard, mustHold, scaled, type Target, tally, times } from "../target.ts";
 
-/* Attacks with a key, on what is stored about users. */
+/* Attacks with a key on stored user data. */
 
 const track = (target: Target, body: unknown): Promise<Heard> =>
   target.send("POST", "/users/track", body);
@@ -105,7 +105,8 @@ export const TRACK_ATTACKS: readonly Attack[] = [
     },
     run: (target) =>
       holdSockets(target, {
-        // As many in tests: it is about what the server holds of all of them.
+        // The same number in tests: the attack is about what the server holds for all of them
+        // together.
         count: 60,
         bytes: exportOf(ATTACKER_KEY),
         reads: false,

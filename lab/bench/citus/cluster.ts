@@ -16,7 +16,10 @@ export interface Node {
 /** A database of a comparison: on all nodes, or a plain one on the coordinator. */
 export interface ComparedDatabase {
   readonly environment: Readonly<Record<string, string>>;
-  /** Runs statements one after the other, each in a transaction of its own; rows of the last. */
+  /**
+   * Runs statements one after the other, each in a separate transaction; returns the rows of the
+   * last.
+   */
   run(statements: readonly string[]): Promise<Record<string, unknown>[]>;
   remove(): Promise<void>;
 }
@@ -33,9 +36,9 @@ export interface CitusCluster {
 /**
  * A cluster that runs already.
  *
- * @param url of a database of its coordinator in which the workers are added (`citus_add_node`).
+ * @param url the URL of a database of the coordinator that has the workers (`citus_add_node`).
  * @param folder for the data folders of servers.
- * @throws an Error in words where it is no coordinator with workers.
+ * @throws an Error with an explanation if it is not a coordinator with workers.
  */
 export async function openCitusCluster(url: string, folder: string): Promise<CitusCluster> {
   const known = await query(
@@ -111,7 +114,7 @@ async function nodeOf(url: string): Promise<Node> {
   try {
     const [row] = await sql<{ backend: number }[]>`select pg_backend_pid() as backend`;
     const backend = row?.backend ?? 0;
-    // In a container the number may be that of an unrelated process here.
+    // In a container the number may belong to an unrelated process here.
     const isSeen = isLocal && nameOf(backend) === "postgres";
     return { name: host, url, processId: isSeen ? parentOf(backend) : undefined };
   } finally {

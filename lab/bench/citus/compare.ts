@@ -22,26 +22,26 @@ export interface ComparisonOptions {
   readonly connections: number | undefined;
   readonly workers: number | undefined;
   readonly statistics: boolean;
-  /** Undefined: what the server takes by itself. */
+  /** Undefined: the server's default. */
   readonly shards: number | undefined;
   readonly results: string;
   readonly folder: string;
   say(line: string): void;
 }
 
-/** The part of the rate at saturation at which latency is measured. */
+/** The share of the saturation rate at which latency is measured. */
 const RELAXED_SHARE = 0.3;
 const WARM_UP_SECONDS = 2;
 
 /** How bodies that do their work only once are divided among the measurements. */
 const SHARES = { warmUp: 0.1, saturated: 0.6, relaxed: 0.3 };
 
-/** A server on one of the two databases, with a load of its own. */
+/** A server on one of the two databases, with its own load. */
 interface Contender {
   readonly database: ComparedDatabase;
   readonly server: ServerProcess;
   readonly load: Child;
-  /** Processes whose processor time counts: the server and the nodes that it uses. */
+  /** The processes whose time counts: the server and the nodes that it uses. */
   readonly processIds: readonly (number | undefined)[];
   readonly rowsBefore: number;
   acknowledged: number;

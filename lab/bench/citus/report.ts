@@ -1,19 +1,21 @@
 import { columns } from "../report/columns.ts";
 import { rounded } from "../result.ts";
 
-/** What one side came to. */
+/** The result of one side. */
 export interface Side {
   readonly unitsPerSecond: number;
   /** At saturation. */
   readonly latencyMs: { readonly p50: number; readonly p99: number };
-  /** At 30 % of its own rate at saturation, in an open loop. */
+  /** At 30 % of its own saturation rate, in an open loop. */
   readonly relaxedLatencyMs: { readonly p50: number; readonly p99: number };
   /** Processor milliseconds for 1,000 units at saturation; NaN for a node on another machine. */
   readonly cpuMsPer1000: { readonly server: number; readonly nodes: readonly number[] };
   readonly failures: Readonly<Record<string, number>>;
 }
 
-/** A workload on a cluster and on a plain PostgreSQL: written to a file as it stands here. */
+/**
+ * A workload on a cluster and on a plain PostgreSQL, in the form in which it is written to a file.
+ */
 export interface Comparison {
   readonly workload: string;
   readonly about: string;

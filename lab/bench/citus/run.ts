@@ -4,13 +4,13 @@ import { openCitusCluster } from "./cluster.ts";
 import { compareOnCitus } from "./compare.ts";
 
 export interface CitusOptions extends BenchmarkOptions {
-  /** Undefined: what the server takes by itself. */
+  /** Undefined: the server's default. */
   readonly shards: number | undefined;
 }
 
 /**
- * Compares workloads on the cluster of CITUS_URL with a plain PostgreSQL on its coordinator. Without the
- * variable there is nothing to compare, and it says so.
+ * Compares workloads on the cluster of CITUS_URL with a plain PostgreSQL on its coordinator.
+ * Without the variable there is nothing to compare, and the output says so.
  */
 export async function runOnCitus(
   workloads: readonly Workload[],

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { PGlite } from "@electric-sql/pglite";
 import type { Dataset, Engine } from "./engine.ts";
 
-/** Where the server keeps the engine below its data folder. */
+/** The folder of the engine below the server's data folder. */
 const ENGINE_FOLDER = "engine";
 
 /**

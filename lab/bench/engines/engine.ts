@@ -3,21 +3,21 @@ export interface Engine {
   readonly name: "postgres" | "embedded";
   /** Such as `PostgreSQL 15.18`. */
   readonly version: string;
-  /** Where a PostgreSQL that was started for the benchmark writes its log. */
+  /** The log file of a PostgreSQL that was started for the benchmark. */
   readonly logFile?: string | undefined;
   /** Makes an empty database. */
   create(): Promise<Dataset>;
   close(): Promise<void>;
 }
 
-/** Where a floor connects to. */
+/** The address for a floor. */
 export type FloorTarget =
   | { readonly engine: "postgres"; readonly url: string }
   | { readonly engine: "embedded"; readonly folder: string };
 
 /** One database on an engine. Only one program uses it at a time. */
 export interface Dataset {
-  /** What a server needs to know to use it. */
+  /** The settings for a server that uses it. */
   readonly environment: Readonly<Record<string, string>>;
   readonly floorTarget: FloorTarget;
   /**
@@ -25,7 +25,10 @@ export interface Dataset {
    * or where the engine runs on another machine.
    */
   readonly processId: number | undefined;
-  /** Runs statements one after the other, each in a transaction of its own; rows of the last. */
+  /**
+   * Runs statements one after the other, each in a separate transaction; returns the rows of the
+   * last.
+   */
   run(statements: readonly string[]): Promise<Record<string, unknown>[]>;
   /** Makes another database with the same content. */
   copy(): Promise<Dataset>;

@@ -10,7 +10,7 @@ const STRINGS = 500;
 
 const localeKey = (locale: number): string => `x-${locale}`;
 
-/** What a manifest says of the workspace. */
+/** The workspace's part of a manifest. */
 export function translatedMessage() {
   const strings = (locale: number) =>
     Object.fromEntries(

@@ -10,7 +10,7 @@ import { promisify } from "node:util";
 export interface Cluster {
   /** Without a database at the end. */
   readonly url: string;
-  /** Where it writes its log. */
+  /** Its log file. */
   readonly logFile: string;
   stop(): Promise<void>;
   /** Ends every process of it at once and writes nothing more, as a crash does. */
@@ -37,7 +37,7 @@ const SETTINGS = {
 /**
  * Makes and starts a PostgreSQL below a folder, listening on this machine only.
  *
- * @param more settings beside those that it has anyway.
+ * @param more settings in addition to the usual ones.
  * @returns undefined where PostgreSQL is not installed.
  */
 export async function startCluster(

@@ -79,7 +79,7 @@ export async function openPostgresEngine(
 const isLocal = (url: string): boolean =>
   ["127.0.0.1", "localhost", "[::1]"].includes(new URL(url).hostname);
 
-/** The parent of all of the engine's processes, where they are among those of this machine. */
+/** The parent of all processes of the engine, if they run on this machine. */
 function postmasterOf(backend: number): number | undefined {
   // A container numbers its processes itself: here, the number may belong to an unrelated process.
   if (nameOf(backend) !== "postgres") return undefined;

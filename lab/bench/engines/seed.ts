@@ -4,15 +4,15 @@ import { EVENT_NAMES } from "../workloads/updates.ts";
 import { externalIdOf } from "../workloads/users.ts";
 
 /*
- * What the database holds before a measurement: users with attributes and a short history, written
- * with SQL because that takes seconds. The profile id follows from the user's number, in SQL and in
- * the program alike, and grows with it as ids do that the server makes.
+ * The contents of the database before a measurement: users with attributes and a short history,
+ * written with SQL because that takes seconds. The profile id follows from the user's number, in
+ * SQL and in the program alike, and grows with it as ids do that the server makes.
  */
 
 /** A server that applies its first manifest gives this number to the first workspace. */
 export const SEEDED_WORKSPACE = 1;
 
-/** What links to pages are signed with, so that the load can make them. */
+/** The secret that signs links to pages, so that the load can make them. */
 export const LINK_SECRET = "bench-link-secret";
 
 /** How many events every user has unless it is said, and of how many names. */
@@ -62,14 +62,14 @@ const BUCKET_FUNCTION = `
     select ('{${BUCKETS.join()}}'::smallint[])[place + 1]
   $$`;
 
-/** The id of a row with this number, whose last byte is a place. */
+/** The id of a row with this number; its last byte is the bucket. */
 const ID_FUNCTION = `
   create function bench_id(n bigint, place int) returns uuid language sql immutable parallel safe as $$
     select (lpad(to_hex(${FIRST_USER_AT} + n), 12, '0') || '7' || substr(md5(n::text), 1, 3)
       || '8' || substr(md5(n::text), 4, 13) || lpad(to_hex(place), 2, '0'))::uuid
   $$`;
 
-/** The number of a user whose profile is `p`. */
+/** The number of the user with profile `p`. */
 const NUMBER = "substr(p.external_id, 6)::bigint";
 
 /** The name of the k-th event of that user: one of `EVENT_NAMES`. */

@@ -4,8 +4,8 @@ import type { RoleMain } from "../processes/child.ts";
 import { workloadNamed } from "../workloads/workloads.ts";
 
 /**
- * The first floor: a bare HTTP server that parses the same bodies and answers as many bytes as the
- * real one, and does nothing else. Greets with its URL.
+ * The first floor: a bare HTTP server that parses the same bodies and returns as many bytes as the
+ * real one, and nothing more. Greets with its URL.
  */
 export const playBareHttp: RoleMain<{ workload: string }, never> = async ({ workload: name }) => {
   const workload = workloadNamed(name);

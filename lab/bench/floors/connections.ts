@@ -65,10 +65,10 @@ function refusePassword(answer: Buffer): void {
   throw new Error("The plain-SQL floor connects without a password: let the server trust it.");
 }
 
-/** Each call resolves with what comes up to the next ReadyForQuery, an error or the end. */
+/** Each call resolves with all messages up to the next ReadyForQuery, an error or the end. */
 function answersOf(socket: Socket): () => Promise<Buffer> {
   let received: Buffer = Buffer.alloc(0);
-  /** Where the next message begins that has not been looked at. */
+  /** The beginning of the next unread message. */
   let seen = 0;
   let waiting: { resolve(answer: Buffer): void; reject(error: Error): void } | undefined;
 

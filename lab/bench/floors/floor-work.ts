@@ -7,14 +7,14 @@ export interface FloorWork {
   readonly postgres: FloorShape;
   readonly embedded: FloorShape;
   /**
-   * Writes the messages of one batch of so many units.
+   * Writes the messages of one batch of this many units.
    *
    * @param pick draws users that no other connection writes to.
    */
   write(messages: Messages, units: number, random: Random, pick: UserPicker): void;
 }
 
-/** What was found to be fastest on an engine (lab/NOTEBOOK.md). */
+/** The fastest way found on an engine (lab/NOTEBOOK.md). */
 export interface FloorShape {
   readonly connections: number;
   readonly unitsPerBatch: number;

@@ -4,8 +4,8 @@ import type { FloorWork } from "./floor-work.ts";
 import { newIds } from "./new-ids.ts";
 
 /*
- * What a set of subscription states leaves behind: the state of each profile, an entry in the history
- * where that is a change, and the profile's time of the last write.
+ * The writes of a set of subscription states: the state of each profile, an entry in the history if
+ * that is a change, and the profile's time of the last write.
  */
 
 const WRITE_PROFILES = `

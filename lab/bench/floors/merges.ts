@@ -4,9 +4,9 @@ import type { FloorWork } from "./floor-work.ts";
 import { newIds } from "./new-ids.ts";
 
 /*
- * What a merge leaves behind: the kept profile with what it lacked, the history of both, and a note of
- * what was done; the merged profile and its identifier are gone. It is rolled back at the end, so that
- * the same users can be merged again: the floor is lower than it would be by a commit.
+ * The writes of a merge: the kept profile with its new values, the history of both, and a record of
+ * the merge; the merged profile and its identifier are deleted. It is rolled back at the end, so
+ * that the same users can be merged again: the floor is lower than it would be by a commit.
  */
 
 const PAIRS = "unnest($1::uuid[], $2::uuid[]) as pair (merged, kept)";

@@ -21,9 +21,9 @@ export interface Messages {
   parse(statement: string, sql: string): void;
   /** Runs a prepared statement. */
   execute(statement: string, parameters: readonly ArrayParameter[]): void;
-  /** Commits what was run since the last one; the engine answers when that is done. */
+  /** Commits the statements since the last commit; the engine responds when that is done. */
   sync(): void;
-  /** What was written, to be sent; the next messages begin afresh. */
+  /** The bytes to send; the next messages begin in an empty buffer. */
   take(): Buffer;
 }
 
@@ -69,7 +69,7 @@ export function createMessages(): Messages {
     byte(0);
   }
 
-  /** Four bytes of length, those of the length itself included or not, and then the content. */
+  /** Four bytes of length, which may include themselves, and then the content. */
   function measured(own: number, content: () => void): void {
     const start = end;
     int32(0);
@@ -158,7 +158,7 @@ export function createMessages(): Messages {
   };
 }
 
-/** The message of an error among what the engine answered, or undefined. */
+/** The message of an error in the engine's response, or undefined. */
 export function findError(answer: Uint8Array): string | undefined {
   const view = Buffer.from(answer.buffer, answer.byteOffset, answer.byteLength);
   for (let start = 0; start + 5 <= view.length; start += 1 + view.readInt32BE(start + 1)) {

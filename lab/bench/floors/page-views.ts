@@ -1,7 +1,7 @@
 import { profileIdOf, SEEDED_WORKSPACE } from "../engines/seed.ts";
 import type { FloorWork } from "./floor-work.ts";
 
-/* What a preference page shows: the profile and its group states, in binary form and not decoded. */
+/* The reads of a preference page: the profile and its group states, in binary form and not decoded. */
 
 const TABLES = ["profiles", "group_states"];
 

@@ -20,8 +20,8 @@ export interface PlainSqlResult {
 /**
  * The second floor: the same volume in the best plain SQL that we know, on the same engine.
  *
- * Every connection writes to users of its own, so that none waits for another, and prepares its
- * next batch while the engine works on the last.
+ * Every connection writes to separate users, so that none waits for another, and prepares its next
+ * batch while the engine works on the last.
  */
 export const playPlainSql: RoleMain<PlainSqlSettings, { seconds: number }> = async ({
   workload: name,

@@ -3,8 +3,8 @@ import { externalIdOf } from "../workloads/users.ts";
 import type { FloorWork } from "./floor-work.ts";
 
 /*
- * What an export reads: profiles by external_id, with all that belongs to them, in binary form and
- * not decoded.
+ * The reads of an export: profiles by external_id, with all their data, in binary form and not
+ * decoded.
  */
 
 const TABLES = ["profiles", "event_summaries", "purchase_summaries", "group_states"];

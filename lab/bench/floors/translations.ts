@@ -2,7 +2,7 @@ import { MESSAGE_IDS } from "../engines/message.ts";
 import { SEEDED_WORKSPACE } from "../engines/seed.ts";
 import type { FloorWork } from "./floor-work.ts";
 
-/* What reading a message in all its locales reads: the rows that hold its strings, as they are. */
+/* The reads of a message in all its locales: the rows with its strings, unchanged. */
 
 const statements = {
   translations: `

@@ -7,11 +7,11 @@ import type { ArrayParameter, Messages } from "./messages.ts";
 import { newIds } from "./new-ids.ts";
 
 /*
- * What a track request leaves behind, in plain SQL: attributes merged into the profile, the event
+ * The writes of a track request, in plain SQL: attributes merged into the profile, the event
  * stored, its summary counted, and the profile's time of the last write set by both.
  *
- * The floor knows the profile ids and reads nothing. What was tried to make it as fast as can be,
- * and what each attempt came to, stands in lab/NOTEBOOK.md.
+ * The floor knows the profile ids and reads nothing. lab/NOTEBOOK.md has the attempts to make it as
+ * fast as possible, and the result of each.
  */
 
 const WRITE_PROFILES = `
@@ -67,7 +67,7 @@ function writeUpdates(messages: Messages, units: number, random: Random, pick: U
   const patches = new Map<number, Patch>();
   for (let count = 0; count < units / 2; count++) {
     const { standard, custom } = attributesOf(random);
-    // The later of two patches has the same members, so that it stands for both.
+    // The later of two patches has the same members, so it replaces both.
     patches.set(pick(), { standard: JSON.stringify(standard), custom: JSON.stringify(custom) });
   }
   const events = Array.from({ length: units / 2 }, () => ({ user: pick(), ...eventOf(random) }));

@@ -1,7 +1,7 @@
 import type { Dataset } from "../engines/engine.ts";
 
 /*
- * What PostgreSQL counts about its own work, and how large tables and indexes are: why an update of many users costs
+ * PostgreSQL's own counters, and the sizes of tables and indexes: why an update of many users costs
  * more than one of few.
  */
 
@@ -13,12 +13,14 @@ export interface Counters {
   readonly pagesRead: Readonly<Record<string, number>>;
 }
 
-/** The tables to which `track` writes, and where it looks users up. */
+/** The tables that `track` writes to, and those it looks users up in. */
 export const TABLES = ["profiles", "identifiers", "events", "event_summaries"];
 
 const LISTED = TABLES.map((name) => `'${name}'`).join();
 
-/** PostgreSQL's processes report what they count when they have been idle for a moment, at most once a second. */
+/**
+ * PostgreSQL's processes report their counters after a moment without work, at most once a second.
+ */
 const REPORTED_AFTER_MS = 2_500;
 
 export async function readCounters(dataset: Dataset): Promise<Counters> {
@@ -37,8 +39,8 @@ export async function readCounters(dataset: Dataset): Promise<Counters> {
 }
 
 /**
- * Reads the tables and their indexes once, so that the operating system holds of them what fits into memory, as it does
- * on a server that has run for long. Without the extension pg_prewarm nothing is read.
+ * Reads the tables and their indexes once, so that the operating system caches as much as fits into
+ * memory, as on a server that has run for long. Without the extension pg_prewarm nothing is read.
  */
 export async function readAhead(dataset: Dataset): Promise<void> {
   await dataset

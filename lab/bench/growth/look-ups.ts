@@ -4,7 +4,8 @@ import { createRandom, type Random } from "../workloads/random.ts";
 import { externalIdOf } from "../workloads/users.ts";
 
 /*
- * What somebody asks who looks people up, one request at a time: how long it takes among many users.
+ * The look-ups of a person who searches users, one request at a time: how long each takes among
+ * many users.
  */
 
 export interface LookUp {
@@ -18,7 +19,7 @@ const REQUESTS = 200;
 const WARM_UP = 20;
 const WORKSPACE = "/admin/v1/workspaces/bench";
 
-/** Reads the settings of the workspace: what a request costs that looks for nobody. */
+/** Reads the settings of the workspace: the cost of a request that looks nobody up. */
 const CONTROL = "control";
 
 export async function measureLookUps(server: ServerProcess, users: number): Promise<LookUp[]> {
@@ -62,7 +63,7 @@ export async function measureLookUps(server: ServerProcess, users: number): Prom
   return measured;
 }
 
-/** A letter with which identifiers begin, or one with which none does. */
+/** A first letter of identifiers, or one that no identifier begins with. */
 const lettersOf = (random: Random): string => "uz".charAt(random.below(2));
 
 async function ask<Body>(server: ServerProcess, path: string): Promise<Body> {

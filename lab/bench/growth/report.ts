@@ -4,7 +4,7 @@ import { median } from "../ratios.ts";
 import { type Counters, TABLES } from "./counters.ts";
 import type { Size } from "./run.ts";
 
-/** What was measured as tables in Markdown, a column for each size. */
+/** The measurements as tables in Markdown, a column for each size. */
 export function growthReport(sizes: readonly Size[]): string {
   const first = sizes[0] as Size;
   const lines: [string, (size: Size) => string][] = [
@@ -61,7 +61,7 @@ const cpuOf = ({ units, server, database }: Round): number => (server + (databas
 
 const perThousand = (value: number, units: number): number => (value / Math.max(1, units)) * 1_000;
 
-/** What the database counted over all rounds, for 1,000 updates. */
+/** The database's counters over all rounds, for 1,000 updates. */
 function counted({ counted, rounds }: Size, value: (of: Counters) => number): number {
   const total = counted.reduce((sum, { before, after }) => sum + value(after) - value(before), 0);
   return perThousand(

@@ -14,8 +14,8 @@ import { type LookUp, measureLookUps } from "./look-ups.ts";
 import { growthReport } from "./report.ts";
 
 /*
- * The same load on databases that differ in how many users they hold, in turns: what an update and a look-up cost as a
- * database grows, and why.
+ * The same load on databases with different numbers of users, in turns: the cost of an update and
+ * of a look-up as a database grows, and the reasons.
  */
 
 export interface GrowthOptions {
@@ -28,12 +28,12 @@ export interface GrowthOptions {
   readonly keep: boolean | undefined;
 }
 
-/** One size of database, and what was found out about it. */
+/** One size of database, with its results. */
 export interface Size {
   readonly users: number;
   readonly tables: Readonly<Record<string, TableSize>>;
   readonly rounds: Round[];
-  /** What the database counted during each round. */
+  /** The database's counters during each round. */
   readonly counted: { readonly before: Counters; readonly after: Counters }[];
   readonly lookUps: LookUp[];
   serverBytes: number;

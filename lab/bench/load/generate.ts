@@ -21,7 +21,7 @@ export interface Load {
   readonly requestsPerSecond?: number | undefined;
 }
 
-/** One request as it is sent. */
+/** One request as sent. */
 export interface Prepared {
   readonly method: "GET" | "POST" | "PUT";
   readonly path: string;
@@ -40,7 +40,7 @@ export interface LoadResult {
   readonly latencies: Histogram;
 }
 
-/** The pause between two looks at the clock; what is due meanwhile is sent late by that much. */
+/** The pause between two looks at the clock; requests due meanwhile are late by up to this. */
 const TICK_MS = 1;
 
 /** Sends one request that was due at a time (of `performance.now()`); resolves with its answer. */
@@ -49,7 +49,7 @@ type Send = (dueAt: number) => Promise<void>;
 /**
  * @param next the requests in turn.
  * @param isFaulty whether a successful answer says that something was not done.
- * @param onWhole is told of every acknowledged request.
+ * @param onWhole gets every acknowledged request.
  */
 export async function generate(
   load: Load,
@@ -103,7 +103,7 @@ async function keepRate(send: Send, perSecond: number, goesOn: GoesOn): Promise<
 
 const HEADERS = { authorization: `Bearer ${API_KEY}`, "content-type": "application/json" };
 
-/** @returns `whole` or `fault` for a success, else the status or the code of the error. */
+/** @returns `whole` or `fault` for a success, otherwise the status or the code of the error. */
 function request(
   pool: Pool,
   prepared: Prepared,

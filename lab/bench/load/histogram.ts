@@ -1,6 +1,6 @@
 /*
- * Latencies, counted in buckets that are each 1 % wider than the one before: small enough to be
- * handed from process to process and added up, exact to 1 %.
+ * Latencies, counted in buckets that are each 1 % wider than the previous one: small enough to be
+ * passed between processes and added up, exact to 1 %.
  */
 
 const FIRST_MS = 0.01;

@@ -7,7 +7,7 @@ import { generate, type Load, type Prepared } from "./generate.ts";
 export interface LoadSettings {
   readonly workload: string;
   readonly users: number;
-  /** How many bodies are prepared; undefined for what the workload says. */
+  /** How many bodies are prepared; undefined for the workload's default. */
   readonly bodies?: number;
 }
 
@@ -32,7 +32,7 @@ export const playLoad: RoleMain<LoadSettings, Load> = async ({ workload: name, u
     },
   );
   const isFaulty = (answer: Buffer) => workload.faults.some((text) => answer.includes(text));
-  /** Of each receiver, so that a floor does not use up what the server is to get. */
+  /** For each receiver, so that a floor does not use up the server's bodies. */
   const sent = new Map<string, number>();
   const nextTo = (url: string) => () => {
     const next = sent.get(url) ?? 0;

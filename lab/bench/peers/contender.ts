@@ -9,19 +9,19 @@ export interface Contender {
   readonly dialect: Dialect;
   /** Creates the tables in an empty database, and users and events as `seed.ts` declares them. */
   prepare(dataset: Dataset, setting: Setting): Promise<void>;
-  /** Starts it; what must be stopped is entered in the clean-up. */
+  /** Starts it; processes to stop are added to the clean-up. */
   start(dataset: Dataset, setting: Setting): Promise<Started>;
   /** SQL that counts the stored events. */
   readonly countEvents: string;
-  /** SQL that counts the users whose attributes are no longer those of the beginning. */
+  /** SQL that counts the users whose attributes differ from their initial ones. */
   readonly countChangedUsers: string;
 }
 
 /** How updates are put to a contender. */
 export interface Dialect {
-  /** The best request for these updates: the contender's batch call where there are several. */
+  /** The best request for these updates: the contender's batch call if there are several. */
   requestOf(updates: Updates): Prepared;
-  /** Texts that a successful response holds only when something of the request was not done. */
+  /** Texts that a successful response contains only if a part of the request was not done. */
   readonly faults: readonly string[];
 }
 
@@ -29,9 +29,9 @@ export interface Setting {
   readonly users: number;
   /** How many server processes. */
   readonly processes: number;
-  /** Where the peers are installed. */
+  /** The folder of the installed peers. */
   readonly packages: string;
-  /** For whatever lasts no longer than the benchmark. */
+  /** For uses within the benchmark's lifetime. */
   readonly folder: string;
   atEnd(undo: () => Promise<unknown>): void;
 }

@@ -10,7 +10,7 @@ import { promisify } from "node:util";
  * configured for, into a folder of the system's temporary files; later runs find them there.
  */
 
-/** The newest releases whose `engines` allow Node 20, each in a folder of its own. */
+/** The newest releases whose `engines` allow Node 20, each in a separate folder. */
 export const PEERS = {
   "parse-server": {
     version: "9.10.0",
@@ -32,8 +32,8 @@ export const loaderOf = (folder: string, peer: PeerName): LoadPackage =>
 /**
  * Installs the peers unless they are there.
  *
- * @returns the folder that holds a folder of each.
- * @throws if npm cannot install them, with what it said.
+ * @returns the folder with a folder for each.
+ * @throws if npm cannot install them, with its message.
  */
 export async function installPeers(say: (line: string) => void): Promise<string> {
   const user = process.getuid?.();

@@ -30,7 +30,7 @@ const headers = { "content-type": "application/json" };
 
 const queries = new Map<string, string>();
 
-/** One mutation that does so many updates, by variables that are numbered. */
+/** One mutation with this many updates, in numbered variables. */
 function queryOf(attributes: number, events: number): string {
   const key = `${attributes} ${events}`;
   const known = queries.get(key);

@@ -6,7 +6,10 @@ import { columns } from "../report/columns.ts";
 import { type Machine, type Measured, rounded } from "../result.ts";
 import type { PeerProof } from "./run.ts";
 
-/** One size of request on every contender, Rapport first: written to a file as it stands here. */
+/**
+ * One size of request on every contender, Rapport first, in the form in which it is written to a
+ * file.
+ */
 export interface Comparison {
   readonly updatesPerRequest: number;
   readonly users: number;

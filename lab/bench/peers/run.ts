@@ -14,8 +14,9 @@ import { installPeers } from "./packages.ts";
 import { type Comparison, comparisonOf, comparisonText, writeComparisons } from "./report.ts";
 
 /*
- * The same updates on Rapport and on its peers, all durable on one PostgreSQL, each in a database of its own and in
- * processes of its own. They are measured in turns, in another order in each round; whoever waits is idle.
+ * The same updates on Rapport and on its peers, all durable on one PostgreSQL, each with a separate
+ * database and separate processes. They are measured in turns, in another order in each round;
+ * waiting contenders are idle.
  */
 
 export interface PeerOptions {
@@ -28,10 +29,10 @@ export interface PeerOptions {
   readonly results: string;
 }
 
-/** Long enough for V8 to have compiled what the slowest contender runs. */
+/** Long enough for V8 to compile the slowest contender's code. */
 const WARM_UP_SECONDS = 3;
 
-/** What an update a request and fifty are measured by: their connections and numbers of bodies. */
+/** The load for one and for fifty updates per request: connections and numbers of bodies. */
 const WORKLOADS: readonly Workload[] = [track, trackSingle];
 
 interface Measured extends Started {
@@ -151,7 +152,7 @@ export interface PeerProof {
   readonly usersFoundChanged: number;
 }
 
-/** Counts what was acknowledged, from the beginning of the run. @throws when anything is missing. */
+/** Counts acknowledged updates, from the beginning of the run. @throws when anything is missing. */
 async function prove(
   { name, dataset, eventsBefore, eventsAcknowledged }: Measured,
   usersChanged: number,

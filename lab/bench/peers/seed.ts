@@ -19,7 +19,7 @@ export const USER_COLUMNS: Readonly<Record<string, string>> = {
   spent: "(n % 10000) / 100.0",
 };
 
-/** The columns of events; `k` is the number of the event among those of its user. */
+/** The columns of events; `k` is the number of the event among the user's events. */
 export const EVENT_COLUMNS: Readonly<Record<string, string>> = {
   external_id: "'user-' || n",
   name: `'event_' || (n + k * 3) % ${EVENT_NAMES.length}`,
@@ -47,12 +47,12 @@ const insertInto = (table: string, columns: Readonly<Record<string, string>>): s
   `insert into ${table} (${Object.keys(columns).map((name) => `"${name}"`)})
    select ${Object.values(columns)}`;
 
-/** What remains to be done when the tables are filled. */
+/** The remaining work after the tables are filled. */
 export const SETTLE = ["vacuum analyze", "checkpoint"];
 
 /**
- * SQL that counts the users whom updates of attributes have changed. An update that sets all four values
- * to what they were is one in 3,000,000,000.
+ * SQL that counts the users that updates of attributes have changed. The chance that an update sets
+ * all four values to their old ones is one in 3,000,000,000.
  *
  * @param column the SQL for an attribute.
  */

@@ -2,7 +2,7 @@ import type { Random } from "../workloads/random.ts";
 import { attributesOf, eventOf } from "../workloads/updates.ts";
 import type { UserPicker } from "../workloads/users.ts";
 
-/* What every contender is asked to do: the updates of the workloads `track` and `track-single`. */
+/* The work of every contender: the updates of the workloads `track` and `track-single`. */
 
 export interface AttributesUpdate {
   readonly user: number;

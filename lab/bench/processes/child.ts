@@ -1,15 +1,15 @@
 import { fork } from "node:child_process";
 
 /*
- * The roles of the benchmark that run in processes of their own: the load, the two floors, and the peers. They
- * are started with their settings, and then do what they are called to do, one call at a time.
+ * The roles of the benchmark with separate processes: the load, the two floors, and the peers. They
+ * are started with their settings, and then handle calls, one at a time.
  */
 
 export type Role = "load" | "bare-http" | "plain-sql" | "peer" | "peer-load";
 
 export interface Child {
   readonly processId: number;
-  /** What the role said when it was ready. */
+  /** The role's greeting when it was ready. */
   readonly greeting: unknown;
   call<Result>(argument: unknown): Promise<Result>;
   stop(): Promise<void>;
@@ -20,7 +20,7 @@ type Message = { readonly result: unknown } | { readonly error: string };
 /**
  * Starts a role; resolves when it is ready.
  *
- * @param environment beside that of this process. @throws what the role throws.
+ * @param environment in addition to this process's. @throws the role's error.
  */
 export async function startChild(
   role: Role,
@@ -28,7 +28,7 @@ export async function startChild(
   environment: Readonly<Record<string, string>> = {},
 ): Promise<Child> {
   const child = fork(process.argv[1] as string, [role], {
-    // Standard output holds the figures alone.
+    // Standard output has only the figures.
     stdio: ["ignore", "ignore", "inherit", "ipc"],
     env: { ...process.env, ...environment },
   });
@@ -55,7 +55,7 @@ export async function startChild(
   };
 }
 
-/** What a role does: it starts with its settings, greets, and answers calls until it is let go. */
+/** A role starts with its settings, greets, and answers calls until it is released. */
 export type RoleMain<Settings, Argument> = (settings: Settings) => Promise<{
   readonly greeting?: unknown;
   call?(argument: Argument): Promise<unknown>;

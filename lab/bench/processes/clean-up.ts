@@ -1,4 +1,4 @@
-/** What must be undone at the end, however that comes about; the last thing first. */
+/** Undoes everything at the end, in reverse order, however the run ends. */
 export interface CleanUp {
   add(undo: () => Promise<unknown>): void;
   /** Undoes everything, once, however often it is called; failures are reported and do not stop the rest. */

@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from "node:fs";
 
 /*
- * What the processes of this machine use, from /proc (Linux): see proc(5).
+ * Processor time and memory of this machine's processes, from /proc (Linux): see proc(5).
  */
 
-/** What Linux counts processor time in, whatever the machine. */
+/** Linux's unit of processor time, on any machine. */
 const TICKS_PER_SECOND = 100;
 
 interface ProcessStat {
@@ -52,7 +52,9 @@ function treeOf(root: number): ProcessStat[] {
 /** The ids of a process and all that it started. */
 export const processesOf = (root: number): number[] => treeOf(root).map(({ id }) => id);
 
-/** Processor time of a process and all below it, in seconds, with that of children that ended. */
+/**
+ * Processor time of a process and all its descendants, in seconds, including children that ended.
+ */
 export function cpuSecondsOf(root: number): number {
   const ticks = treeOf(root).reduce((sum, each) => sum + each.ownTicks + each.childTicks, 0);
   return ticks / TICKS_PER_SECOND;

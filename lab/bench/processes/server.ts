@@ -29,7 +29,7 @@ const UNLIMITED = [
   "campaigns.translations.get",
 ];
 
-/** What the server under test is declared to serve: one workspace. */
+/** The manifest of the server under test: one workspace. */
 const MANIFEST = {
   company: { name: "Benchmark" },
   workspaces: [
@@ -87,7 +87,7 @@ export async function startServer(
         ADMIN_TOKEN,
         // All views come from one address.
         PAGE_LIMIT: "1000000",
-        // A copy of a database has another data folder, and no key of its own.
+        // A copy of a database has another data folder, without its own key.
         SECRET_KEY,
         WEB_CONCURRENCY: workers === undefined ? "" : String(workers),
       },

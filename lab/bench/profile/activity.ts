@@ -3,10 +3,10 @@ import postgres from "postgres";
 /** How often the connections are looked at. */
 const EVERY_MS = 20;
 
-/** What the server's connections were doing, as shares of all the times that they were looked at. */
+/** The activity of the server's connections, as shares of all samples. */
 export type Activity = ReadonlyMap<string, number>;
 
-/** Looks at the connections of a server until it is told to stop. */
+/** Samples the connections of a server until it is told to stop. */
 export function watchActivity(url: string): { stop(): Promise<Activity> } {
   const unlogged = { log_min_duration_statement: "-1" };
   const sql = postgres(url, { max: 1, onnotice: () => {}, connection: unlogged });

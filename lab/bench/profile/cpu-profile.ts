@@ -29,12 +29,12 @@ interface CpuProfile {
 /** Busy milliseconds by place: a file of ours, a package, or a part of Node. */
 export interface Spending {
   readonly busyMs: number;
-  /** By thread, in the order in which they were started. */
+  /** By thread, in the order of their start. */
   readonly byThread: readonly number[];
   readonly byPlace: ReadonlyMap<string, number>;
-  /** A function's own time, without that of what it calls. */
+  /** A function's own time, without the functions that it calls. */
   readonly ownByFunction: ReadonlyMap<string, number>;
-  /** Of ours, with that of what it calls, as far as it is called directly. */
+  /** For our functions, including directly called functions. */
   readonly totalByFunction: ReadonlyMap<string, number>;
 }
 
@@ -44,7 +44,7 @@ export interface Span {
   readonly to: number;
 }
 
-/** Reads all profiles of a folder and adds up what was spent within a span of time. */
+/** Reads all profiles of a folder and adds up the time within a period. */
 export async function readSpending(folder: string, span: Span): Promise<Spending> {
   const byThread: number[] = [];
   const sums = {
@@ -98,7 +98,7 @@ function ownMsByNode({ samples, timeDeltas, startTime }: CpuProfile, { from, to 
   let time = startTime;
   for (const [index, id] of samples.entries()) {
     time += timeDeltas[index] ?? 0;
-    // A sample stands for the time up to the next one.
+    // A sample counts for the time up to the next one.
     if (time >= from && time < to) add(own, id, (timeDeltas[index + 1] ?? 0) / 1_000);
   }
   return own;

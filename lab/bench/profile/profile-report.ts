@@ -7,7 +7,7 @@ import type { StatementTimes } from "./statement-log.ts";
 const MOST_PLACES = 25;
 const MOST_FUNCTIONS = 30;
 
-/** Where the server's processor time went, for 1,000 units. */
+/** The server's processor time by function, for 1,000 units. */
 export function spendingReport(spending: Spending, units: number, seconds: number): string {
   const { busyMs, byThread } = spending;
   const per1000 = (ms: number) => String(rounded((ms / units) * 1_000));
@@ -22,11 +22,11 @@ export function spendingReport(spending: Spending, units: number, seconds: numbe
     "",
     table("Own time by place", spending.byPlace, MOST_PLACES),
     table("Own time by function", spending.ownByFunction, MOST_FUNCTIONS),
-    table("Time of our functions with what they call", spending.totalByFunction, MOST_FUNCTIONS),
+    table("Time of our functions including called ones", spending.totalByFunction, MOST_FUNCTIONS),
   ].join("\n");
 }
 
-/** What PostgreSQL did: for one call in milliseconds, and for 1,000 units. */
+/** PostgreSQL's work: for one call in milliseconds, and for 1,000 units. */
 export function statementsReport(statements: readonly StatementTimes[], units: number): string {
   const rows = statements.map(({ statement, calls, parseMs, bindMs, executeMs }) => [
     statement,
@@ -38,7 +38,7 @@ export function statementsReport(statements: readonly StatementTimes[], units: n
   return [...columns([head, ...rows]), ""].join("\n");
 }
 
-/** What the connections were doing. */
+/** The activity of the connections. */
 export function activityReport(activity: Activity): string {
   const rows = [...activity].map(([doing, share]) => [doing, percent(share)]);
   return [...columns([["Connections", "share"], ...rows]), ""].join("\n");

@@ -18,13 +18,14 @@ export interface ProfileOptions {
   readonly seconds: number;
   readonly connections: number | undefined;
   readonly workers: number | undefined;
-  /** For whatever lasts no longer than the benchmark. */
+  /** For uses within the benchmark's lifetime. */
   readonly folder: string;
 }
 
 /**
- * Runs a workload at saturation and tells where the time went: of the server by file and function, of
- * PostgreSQL by statement. Everything is slower for being watched; the shares are what counts.
+ * Runs a workload at saturation and shows where the time was spent: in the server by file and
+ * function, in PostgreSQL by statement. Everything is slower for being watched; the shares are what
+ * counts.
  *
  * @returns the report as text.
  */

@@ -5,7 +5,7 @@ import { open, stat } from "node:fs/promises";
  * parameters were read and planned with, and how long it ran.
  */
 
-/** What a PostgreSQL must be started with. */
+/** The settings that PostgreSQL must be started with. */
 export const LOG_SETTINGS = {
   log_min_duration_statement: "0",
   log_parameter_max_length: "0",

@@ -1,6 +1,6 @@
 import { createRandom } from "../workloads/random.ts";
 
-/* Users whom a seed makes, and the number of those who meet a filter, counted in the plainest way. */
+/* Users made from a seed, and the number of those who meet a filter, counted in the simplest way. */
 
 const PLANS = ["free", "pro", "team"];
 const COUNTRIES = ["DE", "FR", "US", "JP"];
@@ -29,7 +29,9 @@ interface Test {
   meets(user: User): boolean;
 }
 
-/** Hours off the ends of days when nothing happens, so that a run of less than that sees the same days. */
+/**
+ * How many hours from the ends of days events keep away, so that a shorter run sees the same days.
+ */
 const QUIET_HOURS = 4;
 
 export function createModel(users: number, now: number): Model {

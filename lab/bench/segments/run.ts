@@ -4,8 +4,9 @@ import { ADMIN_TOKEN, type ServerProcess, startServer } from "../processes/serve
 import { createModel, type Model, sentOf } from "./model.ts";
 
 /*
- * Segments: random filters, each counted exactly and estimated by the server, beside a naive model of the same users;
- * how fast both are; what an exact count does to track beside it; and what the index of the sample costs new users.
+ * Segments: random filters, each counted exactly and estimated by the server, and checked with a
+ * naive model of the same users; the speed of both; the effect of an exact count on track; and the
+ * cost of the sample's index for new users.
  */
 
 export interface SegmentsOptions {
@@ -80,7 +81,7 @@ async function track({ url }: ServerProcess, body: object): Promise<void> {
   }
 }
 
-/** Runs a task over and over on several connections until all of them have no more. */
+/** Runs a task repeatedly on several connections until none of them has more. */
 const onConnections = (next: () => Promise<boolean>): Promise<unknown> =>
   Promise.all(
     Array.from({ length: CONNECTIONS }, async () => {

@@ -4,7 +4,10 @@ import type { Workload } from "./workload.ts";
 
 const MERGES = 50;
 
-/** POST /users/merge. A merged user is gone, so every body is sent once and names users of its own. */
+/**
+ * POST /users/merge. A merged user no longer exists, so every body is sent once and names new
+ * users.
+ */
 export const merges: Workload = {
   name: "merges",
   about: "50 merges a request, each of two users with a history, until all users are paired.",

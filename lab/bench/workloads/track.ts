@@ -61,7 +61,7 @@ export const track = full(
   "50 updates a request, half attributes and half events, every user as likely as any other.",
 );
 
-/** What most senders do: every attributes object repeats the address that the user has. */
+/** Like most senders: every attributes object repeats the address that the user has. */
 export const trackProfiles: Workload = {
   ...full(
     "track-profiles",

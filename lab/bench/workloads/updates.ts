@@ -1,8 +1,9 @@
 import type { Random } from "./random.ts";
 
 /*
- * What an update says. Half of all updates are attributes, half are events, each of a user who is
- * drawn anew and whom the server knows already. Nothing here has to be read before it is written.
+ * The contents of an update. Half of all updates are attributes, half are events, each for a
+ * randomly drawn user whom the server already knows. Nothing here has to be read before it is
+ * written.
  */
 
 export const EVENT_NAMES = Array.from({ length: 10 }, (_, index) => `event_${index}`);
@@ -13,7 +14,7 @@ const PLANS = ["free", "pro", "team"];
 const FIRST_DAY = Date.UTC(2026, 0, 1);
 const DAYS_MS = 28 * 24 * 3_600 * 1_000;
 
-/** What an attributes object sets: one standard attribute and three custom ones. */
+/** The attributes of an attributes object: one standard attribute and three custom ones. */
 export const attributesOf = (random: Random) => ({
   standard: { home_city: `Town ${random.below(200)}` },
   custom: {

@@ -28,7 +28,7 @@ export function createUserPicker(
 /** How steep. With 0.99, as in YCSB, one in a hundred of 100,000 users takes 60 % of the load. */
 const EXPONENT = 0.99;
 
-/** Spreads neighbours in rank over the whole table; a prime, so that no two ranks meet. */
+/** Distributes neighbours in rank over the whole table; a prime, so that no two ranks collide. */
 const SCATTER = 2_654_435_761;
 
 /**

@@ -13,7 +13,7 @@ import {
 import { translations } from "./translations.ts";
 import type { Workload } from "./workload.ts";
 
-/** Every workload, in the order in which they run when none is named. */
+/** Every workload, in the order of a run without names. */
 export const WORKLOADS: readonly Workload[] = [
   track,
   trackProfiles,
@@ -30,7 +30,7 @@ export const WORKLOADS: readonly Workload[] = [
 /** Run when they are named, because no floor has their volume of new users, and on Citus. */
 const MORE_WORKLOADS: readonly Workload[] = [trackNew, trackNewEmails];
 
-/** What a cluster is compared with a plain PostgreSQL by. */
+/** The workloads that compare a cluster with a plain PostgreSQL. */
 export const CITUS_WORKLOADS: readonly Workload[] = [
   track,
   trackProfiles,
@@ -48,6 +48,6 @@ export function workloadNamed(name: string): Workload {
   throw new Error(`There is no workload '${name}'; there are ${names}.`);
 }
 
-/** How many bodies a workload has, with so many users. */
+/** How many bodies a workload has for this many users. */
 export const bodiesOf = ({ bodies }: Workload, users: number): number =>
   typeof bodies === "number" ? bodies : bodies(users);

@@ -93,7 +93,7 @@ export function createAuthenticator(
   };
 }
 
-/** Who holds the API key of a request, where the key may make it. */
+/** The workspace of a request's API key, if the key may make the request. */
 function createKeyCheck({ database, clock, lastUsed, failedAttempts }: AuthenticatorServices) {
   const keys = createHolderCache((hashes) => readKeyHolders(database, hashes, clock.now()));
   return {

@@ -27,7 +27,7 @@ import {
 } from "./manage-credentials.ts";
 import { SCIM_TOKENS } from "./scim-tokens.ts";
 
-/** What a list shows of every credential, besides what it grants. */
+/** The listed fields of every credential, in addition to its grants. */
 const LIFE = {
   declared: Type.Boolean({ description: "Whether a manifest declared it." }),
   created_at: Type.String(),
@@ -69,11 +69,11 @@ const ShownOnce = Type.String({
   description: "The secret. It is shown once: only its hash is stored.",
 });
 
-/** Where the endpoints of a kind are, and who may call them. */
+/** The path of a kind's endpoints, and their callers. */
 interface Scope {
   readonly path: string;
   readonly params: TProperties;
-  /** What the list belongs to, and what a change concerns, for summaries. */
+  /** The owner of the list, and the subject of a change, for summaries. */
   readonly owner: string;
   readonly granted: string;
   readonly reads: Contract["access"];
@@ -85,7 +85,7 @@ const CLOSED = { additionalProperties: false };
 /** A request that the schemas of its endpoint have checked. */
 interface Checked<Where> {
   readonly context: Where;
-  /** Of the credential that the path names. */
+  /** The name of the credential in the path. */
   readonly name: string;
   readonly body: Entry;
 }
@@ -108,7 +108,7 @@ function administering<Where extends Context>(
       return {
         status,
         body: { ...(await respond(services, request)), message: "success" },
-        // A secret in a response is for the caller alone.
+        // Only the caller may see a secret in a response.
         ...(secretName in reply && { headers: { "cache-control": "no-store" } }),
       };
     },

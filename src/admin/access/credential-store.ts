@@ -91,7 +91,7 @@ export async function selectCredentials<Grant>(
   );
 }
 
-/** A new credential: with `secrets` if a manifest declares it, else null. */
+/** A new credential: with `secrets` if a manifest declares it, otherwise null. */
 export interface NewRow<Grant> {
   readonly id: string;
   readonly name: string;

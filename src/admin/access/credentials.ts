@@ -26,7 +26,7 @@ import {
 } from "./secret-store.ts";
 
 /*
- * API keys and SCIM tokens (decision: docs/decisions/keys.md). A credential is a name with what it
+ * API keys and SCIM tokens (decision: docs/decisions/keys.md). A credential is a name with its
  * grants, and one secret, or two while one replaces the other.
  */
 
@@ -36,17 +36,17 @@ import {
  */
 export interface CredentialKind<Grant, Where extends Context = never> {
   readonly table: CredentialTable<Grant>;
-  /** How sentences call one, and where it belongs. */
+  /** How sentences name a credential, and who owns it. */
   readonly noun: string;
   readonly belongs: string;
   /** The prefix of generated secrets. */
   readonly prefix: string;
-  /** The member that holds the secret, in a manifest and in replies. */
+  /** The member with the secret, in a manifest and in replies. */
   readonly secretName: "key" | "token";
   readonly auditKind: string;
-  /** Where it belongs; the workspace is empty for what belongs to the company. */
+  /** The owner; the workspace is empty for credentials of the company. */
   ownerOf(context: Where): { readonly id: OwnerId; readonly workspace: string };
-  /** A grant as a manifest and the admin API write it, and what may be omitted there. */
+  /** A grant as a manifest and the admin API write it, and the members that they may omit. */
   readonly members: TProperties;
   readonly defaults: Entry;
   grantOf(members: Entry): Grant;
@@ -64,7 +64,7 @@ export const grantMembers = <Grant>({ members, defaults }: CredentialKind<Grant>
     ]),
   );
 
-/** Where a credential belongs, and its time and ids at creation. */
+/** The owner of a credential, and its time and ids at creation. */
 export interface CredentialTarget {
   readonly ownerId: OwnerId;
   readonly now: Date;
@@ -115,7 +115,7 @@ function rowOf<Grant>({ table }: CredentialKind<Grant>, declared: DeclaredCreden
   return { name, secrets, grant };
 }
 
-/** The secrets of declared credentials, under whose names a refusal is reported. */
+/** The secrets of declared credentials, with the names that a refusal reports. */
 async function keepSecrets<Grant>(
   tx: Transaction,
   { noun }: CredentialKind<Grant>,
@@ -135,13 +135,15 @@ async function keepSecrets<Grant>(
   );
 }
 
+/** The refusal of a new credential whose name is in use. */
 export const nameTaken = <Grant>(kind: CredentialKind<Grant>, name: string) =>
   new Problem("CONFLICT", `There is ${withArticle(kind.noun)} '${name}' ${kind.belongs} already.`);
 
+/** The noun with "a" or "an", by its first letter. */
 export const withArticle = (noun: string): string =>
   `${/^[AEIOU]/.test(noun) ? "an" : "a"} ${noun}`;
 
-/** A credential as its administrator sees it. Never holds a secret. */
+/** A credential as its administrator sees it. Never contains a secret. */
 export type CredentialView<Grant> = CredentialRow<Grant> & {
   /** While two secrets are valid: when the previous one expires. */
   readonly overlapUntil: Date | undefined;

@@ -3,9 +3,10 @@ import { networkOf } from "../../base/outbound/networks.ts";
 import { Problem, type ProblemDetails } from "../../base/problem.ts";
 
 /*
- * Requests without a valid secret are counted by address. A valid API key is never refused for them: keys are long, and a
- * proxy may stand before many callers. A secret that opens the whole company is not checked any more, right or wrong, while
- * its address has no attempts left for secrets of its kind; other addresses notice nothing.
+ * Requests without a valid secret are counted by address. A valid API key is never refused because
+ * of them: keys are long, and many callers may share a proxy's address. A secret that opens the
+ * whole company is not checked any more, right or wrong, while its address has no attempts left for
+ * secrets of its kind; other addresses notice nothing.
  */
 
 /** The kind of secret that the request needed. */
@@ -23,7 +24,7 @@ const SENTENCES: Readonly<Record<AttemptKind, string>> = {
 /** Kinds of secrets that open the whole company, and sign-ins, which make the server ask the identity provider. */
 export type LockingKind = "administrator" | "scim" | "link" | "sign_in";
 
-/** Each address has a count of its own for each kind, and one for all of them. */
+/** Each address has a count for each kind, and one for all kinds. */
 const MOST_COUNTS = 20_000;
 
 export interface FailedAttempts {
@@ -34,7 +35,7 @@ export interface FailedAttempts {
    * @returns UNAUTHENTICATED; RATE_LIMITED once the address has used up its attempts of this minute.
    */
   refuse(kind: AttemptKind, address: string, body?: ProblemDetails["body"]): Problem;
-  /** Counts a failure that has a response of its own. */
+  /** Counts a failure that gets its own response. */
   note(kind: AttemptKind, address: string): void;
   /**
    * Call it before a secret of this kind is checked.

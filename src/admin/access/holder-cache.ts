@@ -7,7 +7,7 @@ const TRUST_MS = 1_000;
 /** How many secrets are cached at once; beyond that the cache is emptied. */
 const MOST_CACHED = 10_000;
 
-/** Finds who holds a secret, and caches it for a second: the hot path needs no query. */
+/** Finds the owner of a secret, and caches it for a second: the hot path needs no query. */
 export interface HolderCache<Holder> {
   find(secret: string | undefined): Promise<Holder | undefined>;
   /** Empties the cache. */
@@ -15,10 +15,10 @@ export interface HolderCache<Holder> {
 }
 
 /**
- * One statement runs at a time, and the next one looks up all secrets that arrive meanwhile: a flood of
- * wrong secrets occupies one connection.
+ * One statement runs at a time, and the next one looks up all secrets that arrive during it: a
+ * flood of wrong secrets occupies one connection.
  *
- * @param read takes hashes, returns the holders of those that are in use.
+ * @param read takes hashes, returns the holders of the hashes in use.
  * @param trustMs how long an entry is valid; 0 caches nothing.
  */
 export function createHolderCache<Holder>(
@@ -30,7 +30,7 @@ export function createHolderCache<Holder>(
     const hashes = new Set(asked);
     const memory = known;
     const holders = await read([...hashes]);
-    // What was read before forget() may be stale: it goes into the old map.
+    // An answer that was read before forget() may be stale: it goes into the old map.
     if (memory.size + hashes.size > MOST_CACHED) memory.clear();
     const until = performance.now() + trustMs;
     if (trustMs > 0)

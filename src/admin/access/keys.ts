@@ -48,7 +48,7 @@ export const API_KEYS: CredentialKind<KeyGrant, WorkspaceContext> = {
   members: {
     permissions: Type.Array(Type.Enum([...KEY_PERMISSIONS]), {
       maxItems: KEY_PERMISSIONS.length,
-      description: "What the key may do: all, or a list of permissions.",
+      description: "The key's permissions: all, or a list.",
     }),
     ip_allowlist: Type.Array(
       Type.Refine(Type.String(), isAllowlistEntry, () => "must be an IP address or CIDR"),
@@ -65,7 +65,7 @@ export const API_KEYS: CredentialKind<KeyGrant, WorkspaceContext> = {
   membersOf: ({ permissions, ipAllowlist }) => ({ permissions, ip_allowlist: ipAllowlist }),
 };
 
-/** The holder of an API key: the workspace it belongs to and what it may do there. */
+/** An API key as a request uses it: its workspace and its permissions there. */
 export interface KeyHolder {
   readonly keyId: string;
   readonly keyName: string;
@@ -95,7 +95,7 @@ export async function readKeyHolders(
   );
 }
 
-/** The holder of a key, by the key itself. */
+/** Finds the holder of a key. */
 export async function findKeyHolder(
   database: Queryable,
   key: string,

@@ -8,10 +8,11 @@ const EXACTNESS_SECONDS = 60;
 /** When keys and tokens were last used: collected in memory, written together now and then. */
 export interface LastUsed {
   note(table: SeenTable, id: string): void;
-  /** Writes what was noted since the last time, in one statement for each table. */
+  /** Writes the uses since the last call, in one statement for each table. */
   write(): Promise<void>;
 }
 
+/** Notes uses in memory, until `write` stores them. */
 export function createLastUsed(database: Database, clock: Clock): LastUsed {
   const noted = new Map<SeenTable, Map<string, Date>>();
   return {

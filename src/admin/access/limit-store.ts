@@ -4,8 +4,9 @@ import { type Grant, type Limit, SHARES_OF_A_WINDOW } from "./limit-windows.ts";
 
 /**
  * Leases requests of a window that all server processes share, in one statement: the row's lock
- * serializes them. A process gets as many as it wants, at most a share of what is left, and at least one
- * if any is left. No window ends later than its length from now, even if it began while a clock ran ahead.
+ * serializes them. A process gets as many as it asks for, but at most a share of the rest, and at
+ * least one if any is left. No window ends later than its length from now, even if it began while a
+ * clock ran ahead.
  *
  * @param now on the clock that all processes share.
  */
@@ -31,6 +32,8 @@ export async function lendFromWindow(
   return { ...grant, window: endsAt.getTime(), endsInMs: endsAt.getTime() - now.getTime() };
 }
 
-/** The most that one lease may hold after this many were given out; zero or less if none are left. */
+/**
+ * The most that one lease may have after this many were given out; zero or less if none are left.
+ */
 const share = (given: string): string =>
   `least($5::bigint - ${given}, greatest(1, ($5::bigint - ${given}) / ${SHARES_OF_A_WINDOW}))`;

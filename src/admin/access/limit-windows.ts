@@ -32,13 +32,13 @@ export interface Grant {
 /** Gives out requests of a window; begins a new one if the last has ended. */
 export type Lender = (limit: Limit, wanted: number) => Promise<Grant>;
 
-/** A slice is at most this part of what is left in the window. */
+/** A slice is at most this part of the rest of the window. */
 export const SHARES_OF_A_WINDOW = 20;
 
 /** For how long a slice should last. */
 const SLICE_LASTS_MS = 100;
 
-/** From this size on, the next slice is fetched before the last one is used up. */
+/** Slices of at least this size are replaced before they are used up. */
 const SLICE_WORTH_PREPARING = 8;
 
 export interface LimitState {
@@ -57,7 +57,7 @@ interface Holding {
   /** How many are given out in the window, to all processes. */
   given: number;
   window: number;
-  /** On the clock that never jumps, as the other times here. */
+  /** On the monotonic clock, as the other times here. */
   endsAt: number;
   /** How many it leases the next time. */
   slice: number;

@@ -42,8 +42,8 @@ export async function listCredentials<Grant, Where extends Context>(
 }
 
 /**
- * Creates a credential with a new secret. It replaces a revoked one of the same name, whose secrets
- * remain refused.
+ * Creates a credential with a new secret. The new credential replaces a revoked one of the same
+ * name, whose secrets remain refused.
  *
  * @returns the secret, which cannot be read again.
  * @throws Problem CONFLICT if the name is in use.
@@ -105,7 +105,7 @@ async function addSecret(
   return secret;
 }
 
-/** Changes what a credential grants. @throws Problem NOT_FOUND, or CONFLICT if it is revoked. */
+/** Changes the grants of a credential. @throws Problem NOT_FOUND, or CONFLICT if it is revoked. */
 export function changeCredential<Grant, Where extends Context>(
   services: CredentialServices,
   kind: CredentialKind<Grant, Where>,

@@ -11,7 +11,7 @@ export interface SessionFinder {
   find(secret: string, isUse: boolean): Promise<Session | undefined>;
 }
 
-/** What the refusal of a request without a session says about how to sign in. */
+/** The end of a refusal without a session: how to sign in. */
 export type SignInHint = Readonly<Record<string, unknown>>;
 
 /**
@@ -53,7 +53,7 @@ export function callerOf(session: Session): Caller {
 }
 
 /**
- * What a person who is signed in may call. docs/dashboard.md has the table.
+ * The calls that a signed-in person may make. docs/dashboard.md has the table.
  *
  * @param workspaceName the workspace of the path; whether it exists is not known yet.
  * @throws Problem FORBIDDEN that names the first permission that is missing.

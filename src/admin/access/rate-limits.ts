@@ -9,7 +9,7 @@ import { createLimitWindows, type LimitState, lendToOneProcess } from "./limit-w
 /** A permission, or SCIM as a whole. */
 type LimitName = Permission | "scim";
 
-/** Names whose requests are counted together, and how many of them fit into a window. */
+/** Names whose requests are counted together, and how many requests fit into a window. */
 interface Bucket {
   readonly names: readonly LimitName[];
   readonly requests: number;
@@ -69,8 +69,8 @@ export interface RateLimitServices {
 }
 
 /**
- * Counts requests by owner and bucket: in this process on the embedded engine, which serves no other, else
- * together with all processes of the database.
+ * Counts requests by owner and bucket: on the embedded engine in this process, which is the only
+ * one; otherwise together with all processes of the database.
  */
 export function createRateLimits({ database, clock }: RateLimitServices): RateLimits {
   const alone = lendToOneProcess(clock);
@@ -78,7 +78,7 @@ export function createRateLimits({ database, clock }: RateLimitServices): RateLi
     try {
       return await lendFromWindow(database, limit, wanted, clock.now());
     } catch (error) {
-      // While nothing can be written reads go on, each process counting by itself.
+      // While nothing can be written reads continue, and each process counts separately.
       if (isRefusedWrite(error)) return alone(limit, wanted);
       throw error;
     }
@@ -93,7 +93,7 @@ export function createRateLimits({ database, clock }: RateLimitServices): RateLi
       const bucket = BUCKETS.find((each) => each.names.includes(name)) ?? DEFAULT_BUCKET;
       const setting = name === "scim" ? undefined : workspace?.settings.rate_limits[name];
       if (setting === "off") return undefined;
-      // A limit of its own takes a permission out of its shared bucket.
+      // A separate limit takes a permission out of its shared bucket.
       const counter = setting ? name : (bucket.names[0] ?? "default");
       const requests = setting?.requests ?? bucket.requests;
       const perSeconds = setting?.per_seconds ?? bucket.perSeconds;

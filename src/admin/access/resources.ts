@@ -30,7 +30,7 @@ import { selectCurrentHashes } from "./secret-store.ts";
 
 /* API keys and SCIM tokens in the manifest. */
 
-/** What a header can hold after `Bearer`. */
+/** Characters that a header may contain after `Bearer`. */
 const secret = (description: string) =>
   Type.String({ minLength: 1, maxLength: 255, pattern: "^\\S+$", description });
 
@@ -58,7 +58,9 @@ function credentialResource<Grant, Where extends Context>(
     schema: Type.Object(
       {
         name: CredentialName,
-        [secretName]: secret("What requests send as the bearer token. Only its hash is stored."),
+        [secretName]: secret(
+          "The secret that requests send as the bearer token. Only the secret's hash is stored.",
+        ),
         ...grantMembers(kind),
         [`previous_${secretName}`]: Type.Optional(
           secret("The previous secret, which is valid until then."),
@@ -119,11 +121,11 @@ async function noteDrift<Grant>(
 }
 
 /**
- * A declared credential as it is stored, with hashes in place of its secrets.
+ * A declared credential as stored, with hashes in place of its secrets.
  *
  * @param services the previous secret may be shorter than `shortestSecret`.
- * @throws Problem INVALID_REQUEST for a short secret, one that is an admin token, or half of what describes the previous
- *   one.
+ * @throws Problem INVALID_REQUEST for a short secret, for an admin token, or for an incomplete
+ * description of the previous secret.
  */
 function declaredCredential<Grant>(
   { noun, secretName, grantOf, defaults }: CredentialKind<Grant>,
@@ -164,5 +166,5 @@ export const apiKeys = credentialResource(
 export const scimTokens = credentialResource(
   SCIM_TOKENS,
   "scim_tokens",
-  "The tokens with which identity providers manage dashboard users over SCIM.",
+  "The tokens that let identity providers manage dashboard users over SCIM.",
 );

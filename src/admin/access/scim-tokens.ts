@@ -6,7 +6,7 @@ import {
 } from "../../base/context/dashboard-permissions.ts";
 import type { CredentialKind } from "./credentials.ts";
 
-/** Where requests with a SCIM token come from, and what they may grant. */
+/** The required origin of requests with a SCIM token, and the permissions they may grant. */
 export interface TokenGrant {
   readonly serviceOrigin: string;
   /** Whether `X-Request-Origin` must hold it. */
@@ -16,8 +16,8 @@ export interface TokenGrant {
 }
 
 /**
- * What a token may grant if it does not say: what requests in the specification grant. `admin` would make whoever has the
- * token an administrator (docs/decisions/scim.md).
+ * Permissions that a token may grant by default: those that requests in the specification grant.
+ * `admin` would make anyone with the token an administrator (docs/decisions/scim.md).
  */
 const USUAL_COMPANY_PERMISSIONS: readonly CompanyPermission[] = ["manage_company_settings"];
 
@@ -64,7 +64,7 @@ export const SCIM_TOKENS: CredentialKind<TokenGrant, CompanyContext> = {
       Type.Array(Type.Enum([...COMPANY_PERMISSIONS]), {
         uniqueItems: true,
         description:
-          "The permissions in the company that users may be given with the token; by default manage_company_settings. With `admin` the token is worth as much as the admin token.",
+          "The permissions in the company that users may be given with the token; by default manage_company_settings. With `admin` the token can do as much as the admin token.",
       }),
     ),
   },

@@ -85,7 +85,7 @@ export async function selectCurrentHashes(
   return new Map(rows.map((row) => [row.ownerId, row.hash]));
 }
 
-/** When the previous secret of each owner expires, for those that have one. */
+/** When the previous secret of each owner expires, for owners that have one. */
 export async function selectOverlaps(
   database: Queryable,
   ownerIds: readonly string[],
@@ -99,7 +99,7 @@ export async function selectOverlaps(
   return new Map(rows.map((row) => [row.ownerId, row.until]));
 }
 
-/** Whether one of these hashes is that of a secret of a key or token, revoked ones included. */
+/** Whether one of these hashes belongs to a secret of a key or token, including revoked ones. */
 export async function hasSecret(database: Queryable, hashes: readonly string[]): Promise<boolean> {
   const rows = await database.query(
     "select from secrets where secret_hash = any($1::text[]) limit 1",

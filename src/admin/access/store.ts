@@ -2,7 +2,7 @@ import type { Company } from "../../base/context/context.ts";
 import type { Permission } from "../../base/context/permissions.ts";
 import type { Queryable } from "../../database/database.ts";
 
-/** An API key as an open secret leads to it. */
+/** An API key, as found by one of its secrets. */
 export interface KeyRow {
   readonly secretHash: string;
   readonly keyId: string;
@@ -28,12 +28,12 @@ export async function selectOpenKeys(
   );
 }
 
-/** The holder of a SCIM token. */
+/** The company and permissions of a SCIM token. */
 export interface TokenHolder {
   readonly tokenId: string;
   readonly tokenName: string;
   readonly company: Company;
-  /** What `X-Request-Origin` must hold; undefined if the token does not require it. */
+  /** The required value of `X-Request-Origin`; undefined if the token does not require it. */
   readonly requiredOrigin: string | undefined;
   /** The permissions in the company that it may give users. */
   readonly grantable: readonly string[];

@@ -14,9 +14,9 @@ import { type ChainedEntry, chainTo, type StoredEntry, type UnchainedEntry } fro
 import { type AuditFilter, insertEntries, lockHead, selectChain, selectEntries } from "./store.ts";
 
 /*
- * The audit log has a row for every change to what is declared or administered: who, what, when and from
- * where (docs/decisions/audit.md). The row commits or rolls back with the change. It never holds a
- * secret, nor data of the users of a workspace. The rows form a chain (chain.ts).
+ * The audit log has a row for every change to declared or administered things: who, what, when and
+ * from where (docs/decisions/audit.md). The row commits or rolls back with the change. It never
+ * contains a secret, nor data of the users of a workspace. The rows form a chain (chain.ts).
  */
 
 /** One change that is recorded. */
@@ -25,17 +25,17 @@ export interface AuditedChange {
   readonly action: string;
   /** What was changed, in the singular: `api_key`, `subscription_group`, `dashboard_user`. */
   readonly kind: string;
-  /** Empty or absent for what belongs to the company. */
+  /** Empty or absent for resources of the company. */
   readonly workspace?: string;
-  /** The name or id of what was changed; absent where there is only one of the kind. */
+  /** The name or id of the changed resource; absent if there is only one of its kind. */
   readonly name?: string;
-  /** The new state, or what was done. Visible to administrators; never a secret. */
+  /** The new state, or the action. Visible to administrators; never a secret. */
   readonly details?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /**
- * Records changes in the transaction that makes them, in their order. Call it last: other transactions
- * wait to record theirs until this one ends.
+ * Records changes in the transaction that makes them, in their order. Call it last: other
+ * transactions that record changes wait until this one ends.
  */
 export async function recordChanges(
   tx: Transaction,
@@ -98,7 +98,7 @@ export const recordChangeIn = (
 ): Promise<void> =>
   recordChanges(tx, clock, context, [{ ...change, workspace: context.workspace.name }]);
 
-/** A read of personal data, by whom, before it is a row of the audit. */
+/** A read of personal data and its reader, before it is a row of the audit. */
 interface AuditedRead {
   readonly context: Context;
   readonly read: AuditedChange;
@@ -108,8 +108,8 @@ interface AuditedRead {
 export type ReadRecorder = (read: AuditedRead) => Promise<void>;
 
 /**
- * Records reads: those that come while one transaction runs are recorded by the next one together, because each
- * transaction waits for the end of the chain. docs/decisions/audit-chain.md
+ * Records reads. All reads that arrive while a transaction runs are recorded by the next one,
+ * because each transaction waits for the end of the chain. docs/decisions/audit-chain.md
  */
 export const createReadRecorder = ({
   database,
@@ -130,8 +130,9 @@ export interface AuditingServices {
 }
 
 /**
- * Records that personal data was read through the admin API: by which call, in which workspace, about how
- * many users (of a stream, whose length is not known: all). Call it before the response, so that nothing is shown that is not recorded.
+ * Records that personal data was read through the admin API: the call, the workspace, and the
+ * number of users (a stream of unknown length counts as all). Call it before the response, so that
+ * nothing is shown that is not recorded.
  */
 export async function recordRead(
   { recordAuditedRead }: AuditingServices,
@@ -158,7 +159,7 @@ export async function readAuditLog(
   return forwardPage(found, limit, ({ id }) => id);
 }
 
-/** At most `limit` rows of the chain behind a position, oldest first. */
+/** At most `limit` rows of the chain after a position, oldest first. */
 export const readAuditChain = (
   { database }: { readonly database: Queryable },
   after: number,

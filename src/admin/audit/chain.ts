@@ -36,7 +36,7 @@ export interface Head {
 
 export interface Unchained {
   readonly rows: number;
-  /** Of their content (store.ts). */
+  /** The hash of their content (store.ts). */
   readonly hash: string;
 }
 
@@ -97,8 +97,8 @@ const partsOf = (entry: UnchainedEntry, details: unknown) => [
 ];
 
 /**
- * Whether a row is as it was written behind the row with a hash. Its hash may have either form:
- * nobody can make a row whose hash in one form is that of another row in the other form.
+ * Whether a row is unchanged after the row with a hash. Its hash may have either form: no row can
+ * be constructed whose hash in one form equals another row's hash in the other form.
  */
 export function isAsWritten(
   before: string,
@@ -120,7 +120,7 @@ export function isAsWritten(
   }
 }
 
-/** JSON with the members of objects in one order: the engines store them in an order of their own. */
+/** JSON with the members of objects in a fixed order: each engine stores them in its own. */
 function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
   if (typeof value !== "object" || value === null) return JSON.stringify(value);

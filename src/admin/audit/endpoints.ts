@@ -57,7 +57,7 @@ const listEndpoint = endpoint({
     name: Type.Optional(Type.String()),
     of: Type.Optional(
       Type.Enum(["changes", "reads"], {
-        description: "Only changes, or only reads of personal data; both where omitted.",
+        description: "Only changes, or only reads of personal data; both by default.",
       }),
     ),
     cursor: Type.Optional(Type.String({ format: "uuid" })),

@@ -6,8 +6,8 @@ import { type Database, withRetries } from "../../database/database.ts";
 import { recordChanges } from "./audit.ts";
 
 /*
- * Attempts to reach a host, folder or connection that is not the caller's are in the audit log: as many a minute as a
- * person makes, so that a program does not fill it.
+ * Attempts to reach a host, folder or connection that is not the caller's are in the audit log.
+ * Their number per minute is limited, so that a program cannot fill it.
  */
 
 const MOST_A_MINUTE = 100;
@@ -19,9 +19,13 @@ interface RefusalServices {
   readonly clock: Clock;
 }
 
-/** Of the company, or of a workspace. */
+/** In the company, or in a workspace. */
 type SomeContext = Context & { readonly workspace?: { readonly name: string } };
 
+/**
+ * Writes an audit row for a refused attempt to reach a place, up to a limit per minute and
+ * workspace.
+ */
 export async function recordRefusal(
   { database, clock }: RefusalServices,
   context: SomeContext,
@@ -34,7 +38,7 @@ export async function recordRefusal(
   await withRetries(database, (tx) => recordChanges(tx, clock, context, [change]));
 }
 
-/** Runs what may refuse to reach a place, and records such a refusal. */
+/** Runs a function that may refuse to reach a place, and records such a refusal. */
 export async function recordingRefusals<Result>(
   services: RefusalServices,
   context: SomeContext,

@@ -31,6 +31,7 @@ const headOf = ({ entries, hash, unchained, unchainedHash }: HeadRow): Head => (
   unchained: { rows: unchained, hash: unchainedHash },
 });
 
+/** Appends rows to the chain and moves its head, in the same transaction. */
 export async function insertEntries(
   tx: Transaction,
   entries: readonly ChainedEntry[],
@@ -65,7 +66,7 @@ export interface AuditFilter {
   readonly name: string | undefined;
   /** Reads are of personal data. */
   readonly of: "changes" | "reads" | undefined;
-  /** Only entries that are older than this one. */
+  /** Only entries older than this one. */
   readonly before: string | undefined;
 }
 

@@ -2,7 +2,7 @@ import type { Database } from "../../database/database.ts";
 import { type ChainedEntry, type Head, isAsWritten, type Unchained } from "./chain.ts";
 import { selectChain, selectFiner, selectHead, selectOutside, selectUnchained } from "./store.ts";
 
-/** The first place where the audit is not as it was written. */
+/** The first place where the audit has been altered. */
 export interface Break {
   readonly position: number;
   /** The row there; null if there is none. */
@@ -13,7 +13,7 @@ export interface Break {
 
 export interface Verification {
   readonly head: Pick<Head, "entries" | "hash">;
-  /** Undefined: every row is as it was written. */
+  /** Undefined: every row is unaltered. */
   readonly brokenAt: Break | undefined;
 }
 

@@ -31,7 +31,7 @@ export interface JobKey {
 /** A job that this process has claimed. */
 export interface Job extends JobKey {
   readonly id: string;
-  /** Tries that had failed when this one began, since the job last got somewhere. */
+  /** Failed tries before this one, since the job last made progress. */
   readonly failures: number;
   /** Aborted when the process stops or another one has the job by now. */
   readonly signal: AbortSignal;

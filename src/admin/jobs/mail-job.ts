@@ -14,11 +14,11 @@ const MOST_TRIES = 8;
 const FIRST_DELAY_MS = 1_000;
 
 /**
- * A mail that is a job of its own, enqueued by the transaction that it tells about: a killed process does not lose it, and
- * a mail server that is down delays nothing else.
+ * A mail as a job, enqueued by the transaction that it reports: a killed process does not lose it,
+ * and a mail server that is down delays nothing else.
  *
- * @param about what the mails are about, for the log.
- * @param write undefined where there is nothing to tell any more.
+ * @param about the subject of the mails, for the log.
+ * @param write undefined if there is no longer anything to report.
  */
 export const mailJobOf = (
   name: string,

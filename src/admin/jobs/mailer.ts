@@ -4,12 +4,12 @@ export interface Mail {
   readonly to: readonly string[];
   readonly subject: string;
   readonly text: string;
-  /** The same for the same mail, so that one that is sent twice can be known. */
+  /** The same for the same mail, so that a mail that is sent twice can be recognized. */
   readonly id: string;
 }
 
 export interface Mailer {
-  /** @throws the error of the SMTP client, with the server's `responseCode` where it answered. */
+  /** @throws the error of the SMTP client, with the server's `responseCode` if it answered. */
   send(mail: Mail): Promise<void>;
 }
 

@@ -19,7 +19,7 @@ export async function enqueue(
 }
 
 /**
- * Withdraws the jobs of a kind, of all subjects where none are given. One that is running can commit
+ * Withdraws the jobs of a kind, for all subjects if none are given. One that is running can commit
  * nothing any more.
  */
 export const withdraw = (

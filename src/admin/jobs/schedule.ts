@@ -12,7 +12,7 @@ import {
   upsertSchedules,
 } from "./store.ts";
 
-/** Whether a text is a cron expression of five fields that ever comes true. */
+/** Whether a text is a cron expression of five fields that matches some date. */
 export function isCron(text: string): boolean {
   try {
     return readCron(text).nextRun() !== null;
@@ -76,8 +76,9 @@ export async function enqueueDue(database: Database, clock: Clock): Promise<void
 }
 
 /**
- * Repairs times that were written before the clock was set back: waiting jobs start now, leases last no longer than
- * they should, and each schedule is due at its next time by the new clock. Any number of processes may do so.
+ * Repairs times that were written before the clock was set back: waiting jobs start now, leases
+ * last no longer than they should, and each schedule is due at its next time by the new clock. Any
+ * number of processes may do this.
  */
 export async function followStepBack(
   database: Database,

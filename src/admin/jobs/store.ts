@@ -39,7 +39,7 @@ export interface ClaimedRow extends JobKey {
 
 /**
  * Claims due jobs that no process holds, oldest first and round-robin among workspaces, with at
- * most `mostOfOne` per workspace including those that the holder already has. Rows that another
+ * most `mostOfOne` per workspace, counting the jobs the holder already has. Rows that another
  * process is just claiming are skipped. `jobs` is a small table of one node, so `for update` works
  * on every engine.
  */
@@ -51,9 +51,12 @@ export async function claimJobs(
     readonly now: Date;
     readonly leasedUntil: Date;
     readonly atMost: number;
-    /** Of one workspace. */
+    /** The most jobs of one workspace. */
     readonly mostOfOne: number;
-    /** What this process works on: where its lease ran out, the process must not hold a second run of it. */
+    /**
+     * The jobs that this process is running: if the lease of one ran out, the process must not
+     * start it a second time.
+     */
     readonly running: readonly string[];
   },
 ): Promise<ClaimedRow[]> {
@@ -85,7 +88,7 @@ export async function claimJobs(
   );
 }
 
-/** Renews what a holder has. @returns the ids that are still its own. */
+/** Renews a holder's jobs. @returns the ids that are still its own. */
 export async function renewLeases(
   database: Queryable,
   holder: string,
@@ -100,7 +103,7 @@ export async function renewLeases(
   return rows.map((row) => row.id);
 }
 
-/** Renews one lease. @returns whether it is still the holder's. */
+/** Renews one lease. @returns whether the holder still has it. */
 export async function holdJob(
   tx: Transaction,
   holder: string,
@@ -118,7 +121,7 @@ export async function holdJob(
   return rows.length > 0;
 }
 
-/** @returns whether it was still the holder's. */
+/** @returns whether the holder still had it. */
 export async function finishJob(tx: Transaction, holder: string, id: string): Promise<boolean> {
   const rows = await tx.query("delete from jobs where job_id = $2 and holder = $1 returning 1", [
     holder,
@@ -142,7 +145,7 @@ export async function releaseJob(
   );
 }
 
-/** Releases every job: where this process is the only one, no other holds any. */
+/** Releases every job: this process is the only one, so no other has any. */
 export async function forgetHolders(database: Database): Promise<void> {
   await database.query("update jobs set holder = null, leased_until = null");
 }
@@ -191,7 +194,7 @@ export async function deleteSchedules(
   );
 }
 
-/** The schedules whose time has come; held until the transaction ends. */
+/** The due schedules; locked until the transaction ends. */
 export async function selectDueSchedules(tx: Transaction, now: Date): Promise<ScheduleRow[]> {
   return tx.query<ScheduleRow>(
     `select workspace_id as "workspaceId", kind, subject, cron, next_at as "nextAt"

@@ -30,11 +30,11 @@ export interface WorkerServices {
 export interface Worker {
   /** Looks for work now rather than at its next round. */
   wake(): void;
-  /** Lets every job come to where it can be left, and gives it back. */
+  /** Lets every job reach a point where it can stop, and gives it back. */
   stop(): Promise<void>;
 }
 
-/** How often it looks for work, and renews what it holds. */
+/** How often it looks for work and renews its leases. */
 const ROUND_MS = 1_000;
 
 /**
@@ -49,11 +49,11 @@ const STEP_BACK_MS = 1_000;
 const LONGEST_PAUSE_MS = 5 * 60 * 1_000;
 
 /**
- * Runs jobs of all kinds in this process until it is stopped. Any number of processes may do so on
- * one database. A job is held by a lease that each round renews. A killed process renews nothing,
- * and after `leaseMs` another one takes over its jobs. A process that merely stalled fails when it
- * commits: `job.hold` and similar calls work only for the holder. So the length of a lease decides
- * how soon a job resumes; correctness does not depend on it.
+ * Runs jobs of all kinds in this process until it is stopped. Any number of processes may do this
+ * on one database. A job is held by a lease that each round renews. A killed process renews
+ * nothing, and after `leaseMs` another one takes over its jobs. A process that merely stalled fails
+ * when it commits: `job.hold` and similar calls only succeed for the holder. The length of a lease
+ * therefore decides how soon a job resumes; correctness does not depend on it.
  */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: its rounds share which jobs are held and whether it stops.
 export async function startWorker<Services extends WorkerServices>(
@@ -121,7 +121,7 @@ export async function startWorker<Services extends WorkerServices>(
     }
   }
 
-  /** @returns how the job is to be given back; one that is finished is not there any more. */
+  /** @returns how the job is to be given back; a finished job no longer exists. */
   async function tryOnce(row: ClaimedRow, signal: AbortSignal) {
     try {
       await tracing.alone(`job ${row.kind}`, { "rapport.job": row.kind }, async () =>

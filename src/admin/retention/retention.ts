@@ -10,18 +10,18 @@ import { loadWorkspace } from "../workspaces/find-workspace.ts";
 import { listWorkspaces } from "../workspaces/manage-workspaces.ts";
 
 /*
- * Removes data that is older than a workspace keeps it: a daily job, in steps so small that requests hardly
- * wait. docs/operations/retention.md
+ * Removes data older than the workspace's limit: a daily job, in steps so small that requests
+ * hardly wait. docs/operations/retention.md
  */
 
-/** A kind of data with a period of its own. */
+/** A kind of data with its own period. */
 export interface Retained {
   /** In the audit. */
   readonly kind: string;
   /** How many days it is kept; 0 keeps it. */
   days(settings: WorkspaceSettings): number;
   /**
-   * Removes a part of what is older, in a transaction of its own.
+   * Removes a part of the older data, in a separate transaction.
    *
    * @param after where the last step ended; undefined at the beginning.
    */
@@ -40,18 +40,18 @@ export interface RemovedStep {
 }
 
 /**
- * Removes what one feature has written down about an erased person outside the person's own rows, in steps, each in a
- * transaction of its own.
+ * Removes a feature's records about an erased person outside the person's rows, in steps, each in a
+ * separate transaction.
  *
  * @param after where the last step ended; undefined at the beginning.
- * @returns where the next step goes on; undefined if nothing is left.
+ * @returns where the next step continues; undefined if nothing is left.
  */
 export type TraceEraser = (
   tx: Transaction,
   workspaceId: number,
   erased: {
     readonly mentions: Mentions;
-    /** Only what was written from then on, where the feature can tell. */
+    /** Only records written from then on, if the feature can tell. */
     readonly since: Date;
   },
   after: string | undefined,
@@ -67,7 +67,7 @@ export const RETENTION_JOB = "retention";
 /** One job removes everything of a workspace. */
 const SUBJECT = "workspace";
 
-/** At night where most servers are, in UTC. */
+/** At night where most servers are; in UTC. */
 const DAILY = "17 3 * * *";
 
 /**

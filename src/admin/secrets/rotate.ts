@@ -39,7 +39,7 @@ export interface SealedKind {
  *
  * @param select reads the rows that have a value, and `valueIn` their value with its place.
  * @param update stores other values in some of the rows.
- * @param remove deletes rows whose value is lost; left out where such a row stays as it is.
+ * @param remove deletes rows whose value is lost; without it such a row stays unchanged.
  */
 export const sealedColumn = <Row>({
   select,
@@ -72,7 +72,7 @@ export const sealedColumn = <Row>({
 
 const Count = (description: string) => Type.Integer({ description });
 
-/** How many stored secrets there are, by what they are sealed with. */
+/** How many stored secrets there are, by the key that sealed them. */
 export const SealedCounts = Type.Object({
   current: Count("Sealed with SECRET_KEY."),
   previous: Count("Sealed with PREVIOUS_SECRET_KEY."),
@@ -118,11 +118,12 @@ export async function countSealed(
 }
 
 /**
- * Seals every stored secret with SECRET_KEY, in one transaction: a process that is killed leaves everything
- * as it was. Repeating it changes nothing.
+ * Seals every stored secret with SECRET_KEY, in one transaction: if the process is killed, nothing
+ * changes. Repeating it changes nothing.
  *
- * @returns how many were sealed with what before.
- * @throws Problem CONFLICT without a key, and while a server runs that could not open what is sealed with it.
+ * @returns how many secrets were sealed with each earlier key.
+ * @throws Problem CONFLICT without a key, or while a server runs that could not open secrets sealed
+ * with it.
  */
 export async function rotateSealing(
   { database, clock, sealing, sealedKinds }: SealingServices,
@@ -157,8 +158,8 @@ export async function rotateSealing(
 }
 
 const keyIsMissing = (keyId: string, servers: readonly string[]): string =>
-  `The key ${keyId} is missing on ${servers.join(", ")}: what is sealed with it could not be opened there. Restart ` +
-  "these servers with SECRET_KEY and PREVIOUS_SECRET_KEY first; one that has ended is forgotten after a minute.";
+  `The key ${keyId} is missing on ${servers.join(", ")}: secrets sealed with it could not be opened there. Restart ` +
+  "these servers with SECRET_KEY and PREVIOUS_SECRET_KEY first; a server that has ended is forgotten after a minute.";
 
 /**
  * Gives up the secrets that cannot be opened any more, because their key is lost. The next secret is

@@ -12,12 +12,14 @@ import { countOtherWriters, deleteServer, selectServers, upsertServer } from "./
 
 /** A process that has announced itself. */
 export interface Announcement {
-  /** To be called every few seconds. @returns how many processes write users, this one included. */
+  /** Call it every few seconds. @returns how many processes write users, this one included. */
   renew(): Promise<number>;
   withdraw(): Promise<void>;
 }
 
-/** Announces this process. The embedded engine has one: there is nobody to tell. */
+/**
+ * Announces this process. The embedded engine has a single server: no other server needs to know.
+ */
 export async function announceServer({
   database,
   clock,

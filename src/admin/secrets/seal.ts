@@ -39,7 +39,7 @@ export const sealingKeyOf = (secret: string): SealingKey => ({
 const derive = (secret: string, purpose: string, bytes: number): Buffer =>
   Buffer.from(hkdfSync("sha256", secret, "", purpose, bytes));
 
-/** @param place which row and column holds the value; needed to open it. */
+/** @param place the row and column of the value; needed to open it. */
 export function sealWith({ id, bytes }: SealingKey, text: string, place: string): string {
   const nonce = randomBytes(NONCE_BYTES);
   const cipher = createCipheriv(CIPHER, bytes, nonce, { authTagLength: TAG_BYTES });

@@ -15,8 +15,9 @@ export interface Sealing {
   /**
    * The text of a stored value.
    *
-   * @throws Unopenable for one that is sealed with another key, was changed or copied, and for one that is not sealed,
-   *   unless such values from before there was sealing are left: else a writer of the database could replace a secret.
+   * @throws Unopenable for a value that is sealed with another key, was changed or copied, or is
+   * not sealed. Unsealed values are accepted only while some from before sealing are left:
+   * otherwise a writer of the database could replace a secret.
    */
   open(stored: string, place: string): string;
   /** Whether values from before there was sealing may be left, which are their own text. */
@@ -42,7 +43,7 @@ export const SECRET_KEY = "secret-key";
 /** Stored check values were sealed for this place. */
 export const CHECK_PLACE = "sealing_keys";
 
-/** What a check value says: plain values may be left, or every stored secret is sealed. */
+/** The meaning of a check value: plain values may be left, or every stored secret is sealed. */
 const SOME_PLAIN = "rapport";
 const ALL_SEALED = "rapport, and all secrets are sealed";
 

@@ -2,7 +2,9 @@ import { randomBytes, timingSafeEqual } from "node:crypto";
 import { Problem } from "../../base/problem.ts";
 import { sha256 } from "../../base/values/hashes.ts";
 
-/** A secret as it is stored: SHA-256, in hexadecimal. Tokens are random, so they need no salt. */
+/**
+ * The stored form of a secret: SHA-256, in hexadecimal. Tokens are random, so they need no salt.
+ */
 export const hashSecret = sha256;
 
 /** A new token: 256 random bits after a prefix that names its kind. */

@@ -6,7 +6,7 @@ export interface ServerRow {
   /** Its machine and process. */
   readonly name: string;
   readonly version: string;
-  /** The keys with which it opens secrets. */
+  /** The keys that can open its secrets. */
   readonly keyIds: readonly string[];
 }
 
@@ -16,7 +16,7 @@ const SEEN_WITHIN_SECONDS = 60;
 /** A process that has not written for longer does not count as one that writes. */
 const WROTE_WITHIN_SECONDS = 30;
 
-/** Says that a process runs, and whether it has written users since it said so last; forgets those that ended long ago. */
+/** Records that a process runs, and whether it has written users since its last record; forgets those that ended long ago. */
 export async function upsertServer(
   database: Queryable,
   { id, name, version, keyIds }: ServerRow,

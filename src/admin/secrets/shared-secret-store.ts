@@ -4,7 +4,10 @@ import type { Queryable, Transaction } from "../../database/database.ts";
 export interface SharedSecretRow {
   /** Proves the secret without holding it: the hash of a token, or a text that opens only with the key. */
   readonly check: string;
-  /** The server that generated the secret and the file that holds it there; null for a configured one. */
+  /**
+   * The server that generated the secret and the file that keeps it there; null for a configured
+   * one.
+   */
   readonly keptOn: string | null;
   readonly createdAt: Date;
 }

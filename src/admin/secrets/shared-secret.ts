@@ -15,9 +15,9 @@ import {
 /** A secret that every server on a database accepts. */
 export interface SharedSecret {
   readonly hash: string;
-  /** Undefined if another server created it and this one's data folder does not hold it. */
+  /** Undefined if another server created it and it is not in this one's data folder. */
   readonly secret: string | undefined;
-  /** Whether this start created it: the only one that prints it. */
+  /** Whether this start created it: only the creator prints it. */
   readonly isNew: boolean;
   /** Which server created it, and when; undefined if it was configured or the engine is embedded. */
   readonly origin: SecretOrigin | undefined;
@@ -31,9 +31,9 @@ export interface SecretOrigin {
 }
 
 /**
- * Finds a generated token that all servers on the database share, or creates it. The first server stores its
- * hash in the database and keeps the token itself in its data folder; the others accept it by the hash. An
- * embedded database has one server, so there the data folder alone decides.
+ * Finds a generated token that all servers on the database share, or creates it. The first server
+ * stores its hash in the database and keeps the token itself in its data folder; the others accept
+ * it by the hash. An embedded database has one server, so there only the data folder decides.
  *
  * @param name of its file, and of its row in the database.
  */
@@ -61,7 +61,7 @@ const RETIRED = "retired:";
 
 const isRetired = (check: string): boolean => check.startsWith(RETIRED);
 
-/** Makes sure that a generated token does not work again, where a configured one takes its place. */
+/** Invalidates a generated token that a configured one replaces. */
 export async function retireSharedSecret(
   database: Database,
   dataDir: string,
@@ -81,14 +81,17 @@ export async function retireSharedSecret(
   if (check !== undefined) await removeRetired(dataDir, name, check);
 }
 
-/** Removes the file of a retired token; a file that holds another one stays. */
+/** Removes the file of a retired token; a file with another token stays. */
 async function removeRetired(dataDir: string, name: string, check: string): Promise<void> {
   const kept = await readKeptSecret(dataDir, name);
   if (kept !== undefined && `${RETIRED}${hashSecret(kept)}` === check)
     await rm(join(dataDir, name), { force: true });
 }
 
-/** Makes room for a new token: of the retired one this data folder may have the file. */
+/**
+ * Removes the retired token's file from this data folder, if it has one, before a new token is
+ * written.
+ */
 async function forgetRetired(
   database: Database,
   dataDir: string,
@@ -112,7 +115,7 @@ export async function findSharedSecret(
   return row && sharedBy(row, await readKeptSecret(dataDir, name));
 }
 
-/** @param kept what this data folder holds; the file may be that of another database. */
+/** @param kept the secret in this data folder; the file may belong to another database. */
 const sharedBy = (
   { check: hash, keptOn, createdAt }: SharedSecretRow,
   kept: string | undefined,
@@ -133,7 +136,8 @@ export async function keptSecret(dataDir: string, name: string, prefix: string):
   if (known !== undefined) return known;
   const path = join(dataDir, name);
   await createPrivateFolder(dataDir);
-  // Written aside and linked, so that two processes that start at once read the same complete secret.
+  // Written to a temporary file and linked, so that two processes that start at once read the same
+  // complete secret.
   const aside = `${path}.${process.pid}`;
   await writeFile(aside, `${newSecret(prefix)}\n`, { mode: 0o600 });
   await link(aside, path).catch((error: NodeJS.ErrnoException) => {
@@ -150,6 +154,6 @@ export async function readKeptSecret(dataDir: string, name: string): Promise<str
   return text?.trim();
 }
 
-/** This server, and the file in which it keeps a secret. */
+/** This server, and the file that keeps a secret. */
 export const placeOf = (dataDir: string, name: string): string =>
   dataDir === "memory:" ? hostname() : `${hostname()} (${join(dataDir, name)})`;

@@ -20,7 +20,7 @@ import {
   updateCheck,
 } from "./shared-secret-store.ts";
 
-/** Where the current key comes from. */
+/** The source of the current key. */
 export interface KeySource {
   /** `SECRET_KEY`, or the path of the file of a generated key; empty if there is none. */
   readonly name: string;
@@ -30,9 +30,9 @@ export interface KeySource {
 
 export interface StartedSealing {
   readonly sealing: Sealing;
-  /** Whether this start decided with which key all servers on the database seal. */
+  /** Whether this start decided which key all servers on the database seal with. */
   readonly isFirst: boolean;
-  /** Where the key is that this server will need; only if it started without. */
+  /** The place of the key that this server will need; only if it started without one. */
   readonly missing?: string;
 }
 
@@ -41,17 +41,18 @@ interface SealedStore {
   readonly sealedKinds: readonly SealedKind[];
 }
 
-/** Whether it is settled with which key the servers on this database seal. */
+/** Whether the key for the servers on this database is settled. */
 export const isKeySettled = async (database: Database): Promise<boolean> =>
   (await selectSharedSecret(database, SECRET_KEY)) !== undefined;
 
 /**
- * Starts sealing with the keys of the settings. On PostgreSQL the first server says in the database which
- * key is in use, so that a server with another key does not start, whether a secret is stored or not. A
- * configured key replaces a generated one that has sealed nothing yet. A server without a key starts as long as
- * nothing is sealed.
+ * Starts sealing with the keys of the settings. On PostgreSQL the first server records in the
+ * database which key is in use. A server with another key does not start, even if no secret is
+ * stored. A configured key replaces a generated one that has sealed nothing yet. A server without a
+ * key starts as long as nothing is sealed.
  *
- * @throws an Error in words where the database's secrets are sealed with a key that is not given.
+ * @throws an Error with an explanation if the database's secrets are sealed with a key that is not
+ * given.
  */
 export async function startSealing(
   services: SealedStore,
@@ -105,8 +106,8 @@ export async function checkSealing(
 }
 
 /**
- * Compares the keys of the settings with the one in use: they hold it, or one that replaces it, or none, which is
- * harmless on PostgreSQL as long as nothing is sealed.
+ * Compares the keys in the settings with the one in use. They contain it, or a key that replaces
+ * it, or none, which is harmless on PostgreSQL as long as nothing is sealed.
  *
  * @throws an Error in words where the database's secrets are sealed with a key that is not given.
  */
@@ -122,7 +123,7 @@ async function judgeKey(
   const isUnused = counts.current + counts.previous + counts.unreadable === 0;
   const isGivenForGenerated = inUse.keptOn !== null && source.keptOn === null;
   if (isUnused && keys.current !== undefined && isGivenForGenerated) return "replaces";
-  // Without a key nothing can be sealed here, and nothing is sealed that this server could not open.
+  // Without a key nothing can be sealed here; nothing is sealed that this server could not open.
   if (isUnused && source.name === "" && database.engine === "postgres") return "missing";
   throw new Error(wrongKey(keys, inUse, source));
 }

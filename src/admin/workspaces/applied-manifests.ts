@@ -39,8 +39,8 @@ function scopeOf({ company, workspaces }: Manifest): string[] {
 }
 
 /**
- * The newest manifest about the same workspaces, if it replaced this one: it has a higher version or, where not both
- * have one, this one was applied before it.
+ * The newest manifest about the same workspaces, if it replaced this one: it has a higher version
+ * or, if one of them has none, this one was applied before it.
  */
 export async function findNewer(
   tx: Queryable,
@@ -58,7 +58,7 @@ export async function findNewer(
   return own ? newest : undefined;
 }
 
-/** Records that a manifest is the one that was applied last. */
+/** Records a manifest as the last one applied. */
 export async function recordApplied(
   tx: Transaction,
   clock: Clock,

@@ -24,7 +24,7 @@ import { lockForApply } from "./store.ts";
 
 /** What a manifest may contain. */
 export interface ManifestResources {
-  /** The resources of every workspace, in the order in which they are applied. */
+  /** The resources of every workspace, in the order they are applied. */
   readonly resources: readonly Resource[];
   /** Those of the company. They are applied after all workspaces, because they may refer to them, unless `isFirst`. */
   readonly companyResources: readonly Resource<CompanyContext>[];
@@ -65,9 +65,9 @@ function withVariables(node: unknown): unknown {
 export interface ApplyOptions {
   /** Reports the changes and makes none. */
   readonly dryRun?: boolean | undefined;
-  /** Removes what earlier manifests declared in lists that this one omits. */
+  /** Removes declarations of earlier manifests from lists that this one omits. */
   readonly prune?: boolean | undefined;
-  /** Where the manifest comes from, for the record of those that were applied. */
+  /** The source of the manifest, for the record of applied manifests. */
   readonly source?: string | undefined;
   /** Refuses a manifest that a newer one replaced. */
   readonly unlessOlder?: boolean | undefined;
@@ -79,9 +79,9 @@ export interface ApplyOptions {
  * Applies a manifest in one transaction; applying it again changes nothing. Workspaces that it does not
  * name stay as they are. Every change is audited.
  *
- * @returns the changes, in the order in which they were applied.
- * @throws Problem INVALID_REQUEST with the location and the rule of every error, CONFLICT; OlderManifest where that is
- *   asked for. Nothing is applied then.
+ * @returns the changes, in the order they were applied.
+ * @throws Problem INVALID_REQUEST with the location and the rule of every error, CONFLICT;
+ * OlderManifest if it is to be refused. Nothing is applied then.
  */
 export async function applyManifest(
   services: ApplyServices,
@@ -123,7 +123,7 @@ class RolledBack extends Error {
   }
 }
 
-/** In a dry run changes name the fields that they change. */
+/** In a dry run, changes list the changed fields. */
 type Applying = ApplyServices & { readonly dryRun: boolean };
 
 async function applyChecked(
@@ -272,7 +272,7 @@ async function applyAll<Where extends Context>(
   return changes;
 }
 
-/** Of a preview: the declaration of the present state, without secrets. */
+/** For a preview: the declaration of the present state, without secrets. */
 async function stateOf<Where extends Context>(
   tx: Transaction,
   { sealing, dryRun }: Applying,
@@ -282,7 +282,7 @@ async function stateOf<Where extends Context>(
   return dryRun ? declaration(tx, { sealing, secret: () => HIDDEN }, context) : undefined;
 }
 
-/** A list of keys and indexes that leads to a member of the manifest. */
+/** The path of a member in the manifest: keys and indexes. */
 type ManifestPath = readonly (string | number)[];
 
 /** Extends the place that a resource reports, below its owner, to the place in the manifest. */

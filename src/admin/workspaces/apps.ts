@@ -6,7 +6,7 @@ import { type DeclaredApp, deleteApps, selectApps, upsertApps } from "./store.ts
 
 export { type DeclaredApp, selectApps as readApps } from "./store.ts";
 
-/** Where an app can run. */
+/** The platforms of apps. */
 export const PLATFORMS = [
   "android",
   "fire_os",
@@ -26,7 +26,7 @@ export const apps = listedResource<DeclaredApp, WorkspaceContext>({
     {
       id: DeclaredId,
       name: Name,
-      platform: Type.Enum([...PLATFORMS], { description: "Where the app runs." }),
+      platform: Type.Enum([...PLATFORMS], { description: "The platform of the app." }),
     },
     { additionalProperties: false },
   ),

@@ -67,7 +67,7 @@ export async function deleteWorkspace(
   services.requestLog.forget(id, () => true);
 }
 
-/** Longer than any request takes, and than any server caches who holds a key. */
+/** Longer than any request takes, and longer than servers cache the owner of a key. */
 const SETTLED_AFTER = { hours: 1 };
 
 /** Removes what requests wrote that were under way on some server while their workspace was deleted. */

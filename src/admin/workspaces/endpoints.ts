@@ -30,7 +30,7 @@ const Change = Type.Object({
         before: Type.Unknown({ description: "The value now." }),
         after: Type.Unknown({ description: "The value afterwards." }),
       }),
-      { description: "In a dry run, what an update changes. Secrets are hidden." },
+      { description: "In a dry run, the fields that an update changes. Secrets are hidden." },
     ),
   ),
 });
@@ -45,7 +45,7 @@ const applyEndpoint = endpoint({
   access: byAdministrator("admin"),
   query: Type.Object({
     dry_run: Type.Optional(
-      Type.Boolean({ description: "Changes nothing and responds with what would change." }),
+      Type.Boolean({ description: "Changes nothing and returns the changes that would be made." }),
     ),
     prune: Type.Optional(
       Type.Boolean({
@@ -85,7 +85,7 @@ const applyEndpoint = endpoint({
       changes: Type.Array(Change),
       notes: Type.Array(Type.String(), {
         description:
-          "What differs from the manifest and stays so: a key that was rotated since, for example.",
+          "Differences from the manifest that stay: a key that was rotated since, for example.",
         examples: [[]],
       }),
       message: Success,

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Change, FieldChange } from "./resource.ts";
 
-/* What a change does to each field, from the declarations of the states before and after it: they hold no secrets. */
+/* The changed fields of each change, from the declarations before and after it: they contain no secrets. */
 
 /** Marks the place of a secret in a declaration that is compared and never written. */
 export const HIDDEN = "(secret)";
@@ -13,7 +13,7 @@ interface Compared {
   readonly after: unknown;
 }
 
-/** The changes with the fields of those that update something. */
+/** The changes, with the fields of each update. */
 export const withFields = (changes: readonly Change[], compared: Compared): Change[] =>
   changes.map((change) =>
     change.action === "updated" ? { ...change, fields: fieldsOf(change, compared) } : change,
@@ -22,12 +22,12 @@ export const withFields = (changes: readonly Change[], compared: Compared): Chan
 function fieldsOf({ name }: Change, { identity, before, after }: Compared): FieldChange[] {
   const find = (state: unknown, member: string, value: unknown) =>
     (Array.isArray(state) ? state : []).find((entry) => entry[member] === value);
-  // A change has the name afterwards; the entry may have had another one before.
+  // A change has the new name; the entry may have had another one before.
   const entry =
     identity === undefined ? after : (find(after, identity, name) ?? find(after, "name", name));
   const known = identity === undefined ? before : find(before, identity, entry?.[identity]);
   const fields = differences(known, entry);
-  // Only secrets can differ where nothing does that is shown.
+  // If no visible field differs, only secrets can.
   return fields.length > 0 ? fields : [{ field: HIDDEN, before: HIDDEN, after: HIDDEN }];
 }
 

@@ -32,8 +32,8 @@ export const loadWorkspace = async (
 ): Promise<Workspace | undefined> => (await loadWorkspaces(database, [id])).get(id);
 
 /**
- * What preference pages need of the settings, whether its change feed is on (`Workspace.feed`), and the webhooks that
- * turn it on.
+ * The settings that preference pages need, whether the change feed is on (`Workspace.feed`), and
+ * the webhooks that turn it on.
  */
 export {
   selectFeed as readFeed,

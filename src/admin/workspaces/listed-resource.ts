@@ -19,7 +19,7 @@ export interface Declared {
   readonly declared: boolean;
 }
 
-/** A list whose entries are stored as they are declared. */
+/** A list whose entries are stored as declared. */
 export interface Listed<Item extends Entry, Where extends Context> {
   readonly key: string;
   readonly about: string;
@@ -34,7 +34,7 @@ export interface Listed<Item extends Entry, Where extends Context> {
   readonly kind: string;
   readonly permissions: ResourcePermissions;
   nameOf(item: Item): string;
-  /** Fills in what a declaration may omit; `known` is the present entry of this identity. */
+  /** Fills in members that a declaration omits; `known` is the present entry of this identity. */
   complete?(entry: Entry, known: Item | undefined, services: ResourceServices): Item;
   select(database: Queryable, context: Where): Promise<readonly (Item & Declared)[]>;
   /** Creates or changes entries. */
@@ -55,7 +55,10 @@ export function listedResource<Item extends Entry, Where extends Context>(
 
   const idOf = (item: Entry): string => String(item[identity]);
 
-  /** @throws Problem INVALID_REQUEST; what `complete` filled in may repeat what the manifest did not. */
+  /**
+   * @throws Problem INVALID_REQUEST; the members filled in by `complete` may repeat what the
+   * manifest did not.
+   */
   const refuseRepeated = (wanted: readonly Item[]): void => {
     refuseDuplicates(wanted, identity, [key]);
     const { unique } = listed;
@@ -113,7 +116,7 @@ export function listedResource<Item extends Entry, Where extends Context>(
   };
 }
 
-/** Empty for what belongs to the company. */
+/** Empty for resources of the company. */
 const workspaceNameOf = (context: Context & { readonly workspace?: { readonly name: string } }) =>
   context.workspace?.name ?? "";
 

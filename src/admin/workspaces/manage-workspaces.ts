@@ -49,7 +49,7 @@ export async function saveCompany(
   return { id, changes: change("updated") };
 }
 
-/** A workspace as it is declared; omitted fields reset to their defaults. */
+/** A workspace as declared; omitted fields reset to their defaults. */
 export interface WantedWorkspace {
   readonly allow_reset?: boolean | undefined;
   readonly settings?: DeclaredSettings | undefined;

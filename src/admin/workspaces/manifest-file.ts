@@ -2,12 +2,12 @@ import { readFile } from "node:fs/promises";
 import { type Alias, type Document, isMap, isNode, LineCounter, parseDocument, visit } from "yaml";
 import { Problem } from "../../base/problem.ts";
 
-/** A list of keys and indexes that leads to a member of the manifest. */
+/** The path of a member in the manifest: keys and indexes. */
 type Path = readonly (string | number)[];
 
 /** Something wrong in a manifest file. */
 interface FileFault {
-  /** `manifest.yaml:12:5`, or the file alone. */
+  /** `manifest.yaml:12:5`, or only the file. */
   readonly place: string;
   readonly rule: string;
 }
@@ -69,7 +69,10 @@ async function readManifestFile(
   return { content, placeOf };
 }
 
-/** The document as plain values. An alias (`*name`) may lead nowhere, to far too much, or around in a circle. */
+/**
+ * The document as plain values. An alias (`*name`) may have no anchor, expand to too much, or form
+ * a cycle.
+ */
 function contentOf(document: Document, placeAt: (offset: number) => string): unknown {
   refuseCircles(document, placeAt);
   try {
@@ -80,7 +83,7 @@ function contentOf(document: Document, placeAt: (offset: number) => string): unk
   }
 }
 
-/** An alias leads back to what was anchored before it, so a circle has one that leads to a node around itself. */
+/** An alias refers to an earlier anchor, so a cycle contains an alias for a node around it. */
 function refuseCircles(document: Document, placeAt: (offset: number) => string): void {
   const faults: FileFault[] = [];
   visit(document, {
@@ -94,7 +97,7 @@ function refuseCircles(document: Document, placeAt: (offset: number) => string):
   if (faults.length > 0) throw new ManifestUnreadable(faults);
 }
 
-/** Where the alias that leads nowhere begins, else the first one. */
+/** The beginning of the unresolved alias, or else of the first alias. */
 function offsetOfAlias(document: Document): number {
   const aliases: Alias[] = [];
   visit(document, { Alias: (_key, alias) => void aliases.push(alias) });
@@ -124,7 +127,7 @@ export async function applyManifestFile<Result>(
   }
 }
 
-/** Where a member begins, or the nearest member around it that exists. */
+/** The beginning of a member, or of the nearest existing member around it. */
 function offsetOf(document: Document, path: Path): number {
   for (let depth = path.length; depth >= 0; depth--) {
     const node = document.getIn(path.slice(0, depth), true);

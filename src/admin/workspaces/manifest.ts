@@ -35,7 +35,9 @@ export function manifestSchema(ofWorkspace: readonly Shape[], ofCompany: readonl
   return Type.Object(
     {
       $schema: Type.Optional(
-        Type.String({ description: "Where editors find this schema. It has no other effect." }),
+        Type.String({
+          description: "The address of this schema, for editors. It has no other effect.",
+        }),
       ),
       version: Type.Optional(
         Type.Integer({
@@ -47,7 +49,7 @@ export function manifestSchema(ofWorkspace: readonly Shape[], ofCompany: readonl
       ),
       company: Type.Object(
         { name: Name, ...membersOf(ofCompany) },
-        { additionalProperties: false, description: "What all workspaces share." },
+        { additionalProperties: false, description: "Settings that all workspaces share." },
       ),
       workspaces: Type.Array(
         Type.Object(
@@ -105,7 +107,7 @@ export interface ManifestFault {
   readonly rule: string;
 }
 
-/** What the schema refuses in a manifest; empty for a valid one. */
+/** The faults that the schema finds in a manifest; empty for a valid one. */
 export type FindManifestFaults = (manifest: unknown) => ManifestFault[];
 
 /** Compiles the checks of a schema, which takes longer than to check a manifest. */
@@ -127,7 +129,9 @@ const stepsOf = (pointer: string): (string | number)[] =>
     .slice(1)
     .map((step) => (/^\d+$/.test(step) ? Number(step) : step));
 
-/** Refuses a manifest with all that is wrong with it: the message and the path are those of the first fault. */
+/**
+ * Refuses a manifest and lists all its faults; the message and the path are those of the first one.
+ */
 export function manifestProblem(faults: readonly ManifestFault[]): Problem {
   const [first = { path: [], rule: "The manifest is not valid." }] = faults;
   const listed = faults.map(({ path, rule }) => ({ path, message: rule }));

@@ -5,7 +5,7 @@ import { type Database, type Transaction, withRetries } from "../../database/dat
 import { lockPeople } from "../../database/people-lock.ts";
 import { recordChanges } from "../audit/audit.ts";
 
-/** Removes what one feature stores about the users of a workspace. */
+/** Removes a feature's data about the users of a workspace. */
 export type Eraser = (tx: Transaction, workspaceId: number) => Promise<void>;
 
 export interface ResetServices {
@@ -13,13 +13,14 @@ export interface ResetServices {
   readonly clock: Clock;
   /** One for every feature that holds user data. */
   readonly erasers: readonly Eraser[];
-  /** What is counted in memory, which the erasers do not reach. */
+  /** Counts in memory, which the erasers do not reach. */
   readonly catalogue: { forget(workspaceId: number): void };
   readonly requestLog: { forget(workspaceId: number, matches: () => boolean): void };
 }
 
 /**
- * Deletes the user data of a workspace; what is declared (keys, apps, groups) stays. It is audited.
+ * Deletes the user data of a workspace; declared resources (keys, apps, groups) stay. It is
+ * audited.
  *
  * @throws Problem FORBIDDEN without `allow_reset: true`.
  */

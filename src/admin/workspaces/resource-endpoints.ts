@@ -58,13 +58,14 @@ const WORKSPACE: Owner = {
   access: (permission) => byAdministratorOfWorkspace(permission as WorkspacePermission),
 };
 
-/** Every resource, by its owner. Those without `read` have endpoints of their own. */
+/** Every resource, by its owner. Resources without `read` have their own endpoints. */
 export interface Resources {
   readonly ofServer: readonly MaybeEditable[];
   readonly ofCompany: readonly MaybeEditable[];
   readonly ofWorkspace: readonly MaybeEditable[];
 }
 
+/** The `/admin/v1` endpoints of every resource that can be edited one entry at a time. */
 export const resourceEndpoints = ({
   ofServer,
   ofCompany,
@@ -117,7 +118,7 @@ function listEndpoints(
   identity: string,
 ): Endpoint<AdministerServices>[] {
   const { key, schema, parameter = "id" } = resource;
-  // A union has no members of its own; its resource has a `body`.
+  // A union has no members; its resource has a `body`.
   const { [identity]: Identity = Type.String(), ...members } =
     (schema as Partial<TObject>).properties ?? {};
   const View = resource.view ?? { [identity]: Identity, ...members, declared: DECLARED };

@@ -17,11 +17,11 @@ import type { Sealing } from "../secrets/sealing.ts";
  * manifest and of the JSON Schema, its endpoints below /admin/v1, and its rows in the audit log.
  */
 
-/** A change to a resource. Never holds a secret. */
+/** A change to a resource. Never contains a secret. */
 export interface Change {
   readonly action: "created" | "updated" | "removed";
   readonly kind: string;
-  /** Empty for what belongs to the company. */
+  /** Empty for resources of the company. */
   readonly workspace: string;
   readonly name: string;
   /** The new state, as far as the audit log records it. */
@@ -53,7 +53,7 @@ export interface ResourceServices {
   readonly shortestSecret: number;
   /** The hashes of the admin tokens that work: no declared key or token may be one of them. */
   readonly adminTokenHashes: readonly string[];
-  /** What a workspace consists of; a new one starts with their defaults. */
+  /** The resources of a workspace; a new one starts with their defaults. */
   readonly resources: readonly Resource[];
   /** Tells who applies a manifest, in a sentence, what differs from it and stays so. */
   readonly note?: (sentence: string) => void;
@@ -94,13 +94,16 @@ interface Described {
 }
 
 /**
- * A part of the manifest: a list, or one value. It replaces what earlier manifests declared; if it is
- * absent, everything stays as it is.
+ * A part of the manifest: a list, or one value. It replaces what earlier manifests declared; if it
+ * is absent, nothing changes.
  */
 interface Declarable<Where extends Context> extends Described {
-  /** Of a resource of the company: whether it is applied before the workspaces, because they refer to it. */
+  /**
+   * For a resource of the company: whether it is applied before the workspaces, because they refer
+   * to it.
+   */
   readonly isFirst?: boolean;
-  /** @throws Problem whose `path` is the place of the fault below the owner of the resource. */
+  /** @throws Problem with the `path` of the fault below the owner of the resource. */
   apply(
     tx: Transaction,
     services: ResourceServices,
@@ -118,16 +121,16 @@ interface Declarable<Where extends Context> extends Described {
 }
 
 /**
- * What the admin API reads and changes, one entry at a time; `resource-endpoints.ts` builds the
- * endpoints. A declared entry stays declared, so the next manifest overrides the change. An entry that
- * was created this way stays until it is removed this way.
+ * The state that the admin API reads and changes, one entry at a time; `resource-endpoints.ts`
+ * builds the endpoints. A declared entry stays declared, so the next manifest overrides the change.
+ * An entry that was created this way stays until it is removed this way.
  */
 export interface Editable<Where extends Context> extends Described {
-  /** The name of the path parameter that holds the identity; `id` by default. */
+  /** The name of the path parameter with the identity; `id` by default. */
   readonly parameter?: string;
-  /** What a person who is signed in needs; see docs/dashboard.md. */
+  /** The permission that a signed-in person needs; see docs/dashboard.md. */
   readonly permissions: ResourcePermissions;
-  /** What PUT takes; by default the members of the schema without the identity. */
+  /** The body of PUT; by default the members of the schema without the identity. */
   readonly body?: TSchema;
   /** The members of an entry in replies; by default those of the schema and `declared`. */
   readonly view?: TProperties;
@@ -144,12 +147,19 @@ export interface Editable<Where extends Context> extends Described {
   ): Promise<Change[]>;
 }
 
-/** A resource of every workspace, or of the company; not editable if its feature has endpoints of its own. */
+/**
+ * A resource of every workspace, or of the company; not editable if its feature has its own
+ * endpoints.
+ */
 export type Resource<Where extends Context = WorkspaceContext> = Declarable<Where> &
   Partial<Editable<Where>>;
 
 export type MaybeEditable = Described & Partial<Editable<Context>>;
 
+/**
+ * Whether the resource engine provides the endpoints of a resource; otherwise its feature has its
+ * own.
+ */
 export const isEditable = (resource: MaybeEditable): resource is Editable<Context> =>
   resource.read !== undefined;
 

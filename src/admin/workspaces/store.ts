@@ -7,6 +7,7 @@ import type { Declared } from "./listed-resource.ts";
 /** Unlike any other lock in the database: one manifest is applied at a time. */
 const APPLY_LOCK = 7_270_412;
 
+/** Waits until no other manifest is being applied; holds the lock until the transaction ends. */
 export async function lockForApply(tx: Transaction): Promise<void> {
   await tx.query("select pg_advisory_xact_lock($1)", [APPLY_LOCK]);
 }
@@ -19,14 +20,14 @@ export interface AppliedManifest {
   /** What the manifest calls itself. */
   readonly version: number | null;
   readonly scope: readonly string[];
-  /** Where it came from: a path, or the admin API. */
+  /** Its source: a path, or the admin API. */
   readonly source: string;
   /** The machine of the server that applied it. */
   readonly server: string;
   readonly appliedAt: Date;
 }
 
-/** In the order in which they were applied. */
+/** In the order they were applied. */
 export const selectAppliedManifests = (database: Queryable): Promise<AppliedManifest[]> =>
   database.query<AppliedManifest>(
     `select hash, number, version, scope, source, server, applied_at as "appliedAt"
@@ -44,7 +45,7 @@ export async function selectLastAppliedHash(database: Queryable): Promise<string
 /** How many are remembered, so that the table stays small. */
 const MOST_APPLIED = 1_000;
 
-/** Makes it the one that was applied last. */
+/** Records it as the last one applied. */
 export async function insertAppliedManifest(
   tx: Transaction,
   applied: Omit<AppliedManifest, "number">,
@@ -111,7 +112,7 @@ const WORKSPACE_COLUMNS = 'w.workspace_id as id, w.name, w.allow_reset as "allow
 export interface WorkspaceBefore {
   /** The workspace of this name, if there is one. */
   readonly known: WorkspaceRow | undefined;
-  /** The id of the next new workspace: higher than that of any that there is or was. */
+  /** The id of the next new workspace: higher than any id so far. */
   readonly nextId: number;
 }
 
@@ -174,6 +175,7 @@ export async function selectWorkspace(
   return row && wholeOf(row);
 }
 
+/** Workspaces with everything that a request needs of them; missing ids are left out. */
 export async function selectWorkspacesById(
   database: Queryable,
   ids: readonly number[],
@@ -240,7 +242,7 @@ export async function updateHasWebhooks(
   );
 }
 
-/** An app as it is declared. */
+/** An app as declared. */
 export type DeclaredApp = {
   readonly id: string;
   readonly name: string;
@@ -305,12 +307,12 @@ export async function selectPageSettings(
   return { brand: row?.brand ?? {}, page_image_hosts: row?.hosts ?? [] };
 }
 
-/** A subscription group as it is declared. */
+/** A subscription group as declared. */
 export type DeclaredGroup = {
   readonly id: string;
   readonly name: string;
   readonly channel: Channel;
-  /** What subscribers get, for the page on which they choose. */
+  /** A description for subscribers, shown on the page where they choose. */
   readonly description?: string;
 };
 

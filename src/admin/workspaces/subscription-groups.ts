@@ -9,7 +9,8 @@ export { type GroupRow as SubscriptionGroup, selectGroups as readGroups } from "
 /** Removing a group keeps the states that users chose. */
 export const subscriptionGroups = listedResource<DeclaredGroup, WorkspaceContext>({
   key: "subscription_groups",
-  about: "What users of the workspace can subscribe to. Removing a group keeps their states.",
+  about:
+    "Lists of messages that users of the workspace can subscribe to. Removing a group keeps their states.",
   schema: Type.Object(
     {
       id: DeclaredId,
@@ -19,8 +20,8 @@ export const subscriptionGroups = listedResource<DeclaredGroup, WorkspaceContext
         Type.String({
           minLength: 1,
           maxLength: 500,
-          description: "What subscribers get, for the page on which they choose.",
-          examples: ["Once a month, what is new."],
+          description: "A description for subscribers, shown on the page where they choose.",
+          examples: ["News, once a month."],
         }),
       ),
     },

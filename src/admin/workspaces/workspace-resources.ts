@@ -37,7 +37,9 @@ const viewOf = ({ name, allowReset, settings }: WorkspaceRow) => ({
   settings,
 });
 
-/** Workspaces are removed by an endpoint of their own, because that takes long: `delete-workspace.ts`. */
+/**
+ * Workspaces are removed by a separate endpoint, because that takes long: `delete-workspace.ts`.
+ */
 export const workspaces: Editable<Context> = {
   key: "workspaces",
   permissions: { read: "add_remove_app_groups", write: "add_remove_app_groups" },

@@ -1,7 +1,10 @@
 import type { Person, Session } from "./person.ts";
 import type { Workspace } from "./workspace.ts";
 
-/** Who acts, and through which call: recorded by the audit and by the history of subscription states. */
+/**
+ * Who acts, and through which call; recorded by the audit and by the history of subscription
+ * states.
+ */
 export interface Context {
   readonly actor:
     | "key"
@@ -45,7 +48,7 @@ export interface Company {
 /** Acts for the company. */
 export interface CompanyContext extends Context {
   readonly company: Company;
-  /** Of a SCIM token: the permissions in the company that it may give users. */
+  /** For a SCIM token: the permissions in the company that it may give users. */
   readonly grantable?: readonly string[];
 }
 

@@ -2,7 +2,10 @@ import type { CompanyPermission, WorkspacePermission } from "./dashboard-permiss
 
 /** A person who is signed in to the dashboard, with their present permissions. */
 export interface Person {
-  /** Of the dashboard user; null for the administrator, who signed in with the admin token or a one-time link. */
+  /**
+   * The id of the dashboard user; null for the administrator, who signed in with the admin token or
+   * a one-time link.
+   */
   readonly userId: string | null;
   readonly userName: string;
   readonly displayName: string;
@@ -13,12 +16,12 @@ export interface Person {
   readonly workspacePermissions: ReadonlyMap<string, ReadonlySet<WorkspacePermission>>;
 }
 
-/** A session of the dashboard as the cookie of a request leads to it. */
+/** A session of the dashboard, found by the cookie of a request. */
 export interface Session {
   /** The hash of its secret. */
   readonly id: string;
   readonly person: Person;
-  /** What requests that change something must also present. */
+  /** A value that changing requests must also present. */
   readonly csrfToken: string;
   /** When it ends if it is not used again. */
   readonly expiresAt: Date;

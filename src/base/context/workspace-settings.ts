@@ -38,7 +38,7 @@ const Brand = Type.Object(
         examples: ["https://acme.example/logo.png"],
       }),
     ),
-    color: Type.Optional({ ...Color, description: "Of buttons and switches: #3453d1." }),
+    color: Type.Optional({ ...Color, description: "The color of buttons and switches: #3453d1." }),
     color_dark: Type.Optional({
       ...Color,
       description: "The same for dark screens; by default the other one.",
@@ -73,7 +73,7 @@ const ExportBucket = Type.Refine(
     },
     {
       additionalProperties: false,
-      description: "Where exports of segments are written. Without one they are links to download.",
+      description: "The bucket for exports of segments. Without one they are links to download.",
       examples: [{ connection: "exports", url: "s3://bucket/exports/" }],
     },
   ),
@@ -195,7 +195,8 @@ export const Settings = Type.Object(
     ),
     redirect_merged_ids: Type.Optional(
       Type.Boolean({
-        description: "Whether a merged external_id leads to the kept profile. false by default.",
+        description:
+          "Whether a merged external_id still identifies the kept profile. false by default.",
       }),
     ),
     brand: Type.Optional(Brand),
@@ -206,7 +207,7 @@ export const Settings = Type.Object(
         uniqueItems: true,
         description:
           "Hosts from which preference pages load pictures and fonts, over https, beside the host of the brand's logo; " +
-          "* for any. None by default: an address of a picture can tell its host what a page knows of its reader.",
+          "* for any. None by default: the address of a picture can tell its host what a page shows about its reader.",
         examples: [["cdn.acme.example", "*.images.example"]],
       }),
     ),

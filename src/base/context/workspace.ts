@@ -2,7 +2,7 @@ import type { WorkspaceSettings } from "./workspace-settings.ts";
 
 export type Channel = "email" | "sms" | "whatsapp";
 
-/** The workspace on whose behalf a request runs, with all that is declared about it. */
+/** The workspace of a request, with everything declared about it. */
 export interface Workspace {
   readonly id: number;
   readonly name: string;

@@ -13,9 +13,9 @@ export interface LogOptions {
 }
 
 /**
- * Lines are written several at a time, a moment later, and before the process ends: a write for each took 5 % of a
- * small request, and one to a reader that has stopped would stop the server. No write is larger than what a pipe takes
- * whole, so that lines of several processes never mix.
+ * Lines are written together, a moment later, and before the process ends: one write for each took
+ * 5 % of a small request, and a write to a reader that has stopped would stop the server. No write
+ * is larger than a pipe takes at once, so that lines of several processes never mix.
  */
 const STANDARD_ERROR = {
   dest: 2,
@@ -38,10 +38,13 @@ const QUOTES_NO_DATA = /^(?:E[A-Z]+|CONN\w+|(?:08|23|25|28|2D|3D|40|42|53|54|55|
 
 const QUOTED = /"[^"]*"|'[^']*'|`[^`]*`|"[^"]*$/g;
 
-/** Addresses, telephone numbers, keys: long enough to be somebody's; not those of machines. */
+/**
+ * Addresses, telephone numbers, keys: long enough to identify a person; not the addresses of
+ * machines.
+ */
 const TELLING = /\S+@\S+|\+\d[\d ().-]{5,}\d|\b\d{7,}\b|\b[\w-]{24,}\b/g;
 
-/** Other messages may quote what a user sent: a value that cannot be parsed, for example. */
+/** Other messages may quote a user's data: a value that cannot be parsed, for example. */
 function withoutData(message: string, code: string | undefined): string {
   const plain =
     code !== undefined && QUOTES_NO_DATA.test(code) ? message : message.replace(QUOTED, "…");
@@ -52,9 +55,9 @@ const LONGEST_MESSAGE = 500;
 
 /**
  * The server's log: a short line for people on a terminal, JSON with level names and ISO 8601 times
- * for programs. It never holds a person's data or a secret: `test/system/log.test.ts`.
+ * for programs. It never contains a person's data or a secret: `test/system/log.test.ts`.
  *
- * @param to where it goes; by default standard error.
+ * @param to the destination; by default standard error.
  */
 export async function createLog(
   { logLevel, logFormat }: LogOptions,

@@ -2,7 +2,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom
 import { type Clock, systemClock } from "../clock.ts";
 import { createTraffic, type Traffic } from "./traffic.ts";
 
-/** What the server counts about itself (docs/operations/metrics.md). Labels never hold a user's data. */
+/** The server's own counters (docs/operations/metrics.md). Labels never contain a user's data. */
 export interface Metrics {
   /** In Prometheus' text format. */
   readonly registry: Registry;
@@ -18,9 +18,11 @@ export interface Metrics {
   batch(items: number, seconds: number): void;
   /** How many items wait for the next transaction. */
   waiting(items: number): void;
-  /** One statement: what it was for, and how long it took in seconds, waiting for its turn included. */
+  /** One statement: its purpose, and how many seconds it took, including the wait for its turn. */
   statement(use: string, seconds: number): void;
-  /** One transaction: what it was for, and whether it was committed, aborted (and retried) or failed. */
+  /**
+   * One transaction: its purpose, and whether it was committed, aborted (and retried) or failed.
+   */
   transaction(use: string, ending: string): void;
   /** How many requests are in flight. */
   inFlight(requests: number): void;
@@ -35,9 +37,12 @@ export interface Metrics {
   job(kind: string, outcome: string): void;
   /** Changes that were deleted from a change feed because of their age, or because it takes too much space. */
   expiredChanges(why: "age" | "size", count: number): void;
-  /** One attempt of a webhook, or what it has missed: how it ended, and how many changes it had. */
+  /**
+   * One attempt of a webhook, or changes that it has missed: the outcome, and how many changes it
+   * had.
+   */
   webhook(outcome: string, changes: number): void;
-  /** How many webhooks have paused by themselves, and how far the others are behind, in seconds. */
+  /** How many webhooks were paused automatically, and how far the others are behind, in seconds. */
   webhooks(paused: number, behind: readonly WebhookBehind[]): void;
   /** One run of a warehouse sync that ended, with its status, its rows, and the time of its end. */
   sync(run: {
@@ -97,7 +102,7 @@ export function createMetrics(clock: Clock = systemClock): Metrics {
     "http_requests_in_flight",
     "Requests being received, processed or answered.",
   );
-  const databaseUp = latest("database_up", "1 while the database can be reached, else 0.");
+  const databaseUp = latest("database_up", "1 while the database can be reached, otherwise 0.");
   databaseUp.value = 1;
   const shed = counter(
     "http_requests_shed_total",
@@ -173,7 +178,7 @@ export function createMetrics(clock: Clock = systemClock): Metrics {
   // Every process reports all webhooks.
   const webhooksPaused = new Gauge({
     name: "rapport_webhooks_paused",
-    help: "Webhooks that paused by themselves.",
+    help: "Webhooks that were paused automatically.",
     registers,
     aggregator: "max",
   });

@@ -31,14 +31,14 @@ import { metricProducer } from "./metric-producer.ts";
 import { type ActiveSpan, NO_TRACING, type Resume, type Tracing } from "./tracing.ts";
 
 /*
- * Traces and metrics for an OpenTelemetry collector (docs/operations/telemetry.md). Loaded only where one is set. The
- * libraries read the standard variables; nothing here is registered globally, so that a program that embeds Rapport
- * keeps its own.
+ * Traces and metrics for an OpenTelemetry collector (docs/operations/telemetry.md). Loaded only if
+ * one is set. The libraries read the standard variables; nothing here is registered globally, so
+ * that a program that embeds Rapport keeps its own.
  */
 
 export type OtlpProtocol = "http/protobuf" | "http/json";
 
-/** What is sent, and how; undefined if it is not. */
+/** The signals to send, and how; undefined if none. */
 export interface TelemetrySettings {
   readonly traces: OtlpProtocol | undefined;
   readonly metrics: OtlpProtocol | undefined;
@@ -47,7 +47,7 @@ export interface TelemetrySettings {
 
 export interface Telemetry {
   readonly tracing: Tracing;
-  /** Sends what is left, for two seconds at most. */
+  /** Sends the remaining data, for two seconds at most. */
   stop(): Promise<void>;
 }
 
@@ -57,7 +57,10 @@ const LAST_EXPORT_MS = 2_000;
 /** How long an export of metrics may take, at most; never longer than the interval. */
 const METRICS_TIMEOUT_MS = 10_000;
 
-/** Starts what the settings ask for. Spans wait in a bounded queue (`OTEL_BSP_MAX_QUEUE_SIZE`); more are dropped. */
+/**
+ * Starts the exporters that the settings ask for. Spans wait in a bounded queue
+ * (`OTEL_BSP_MAX_QUEUE_SIZE`); more are dropped.
+ */
 export function startTelemetry(
   settings: TelemetrySettings,
   { version, registry, log }: { version: string; registry: Registry; log: Logger },

@@ -1,9 +1,10 @@
 /*
- * What the rest of Rapport says for a trace: which piece of work belongs to which. `open-telemetry.ts` sends it to a
- * collector; without one, nothing is loaded and every call below runs its work and does nothing else.
+ * How the rest of Rapport describes its work to a trace, and which piece of work belongs to which.
+ * `open-telemetry.ts` sends it to a collector; without one, nothing is loaded and every call below
+ * runs its work and does nothing else.
  */
 
-/** Kinds, counts and codes; never what a user sent. */
+/** Kinds, counts and codes; never a user's data. */
 export type SpanAttributes = Readonly<Record<string, string | number>>;
 
 /** A span that is recorded, as another piece of work may continue it. */
@@ -48,7 +49,7 @@ export interface Tracing {
     attributes: SpanAttributes,
     work: () => Promise<Result>,
   ): Promise<Result>;
-  /** Runs work in a trace of its own. */
+  /** Runs work in its own trace. */
   alone<Result>(
     name: string,
     attributes: SpanAttributes,

@@ -1,8 +1,9 @@
 import { sum } from "../values/sum.ts";
 /*
- * What each workspace sends and gets, in the memory of this process: counts for each ten seconds of the last hour and
- * each five minutes of the last day. A request costs a few additions to numbers that are there already. A workspace
- * takes 70 KB, and 8 KB more for each code and each throttled key; the least recent workspace is dropped first.
+ * The traffic of each workspace, in the memory of this process: counts for each ten seconds of the
+ * last hour and each five minutes of the last day. A request costs a few additions to numbers that
+ * are there already. A workspace takes 70 KB, and 8 KB more for each code and each throttled key;
+ * the least recent workspace is dropped first.
  */
 
 /** Upper bounds of the latency buckets, in milliseconds; one more bucket holds everything slower. */
@@ -10,7 +11,9 @@ export const LATENCY_BOUNDS_MS = [
   1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 1_000, 2_000, 5_000,
 ] as const;
 
-/** What is counted in a slot; latencies follow, one place for each bound and one for what takes longer. */
+/**
+ * The counters of a slot; latencies follow, one place for each bound and one for everything slower.
+ */
 const COLUMNS = ["requests", "refused", "failed", "accepted", "rejected"] as const;
 
 export type TrafficColumn = (typeof COLUMNS)[number];
@@ -42,7 +45,7 @@ export interface TrafficCounts {
   readonly waiting: readonly number[];
 }
 
-/** What was counted in one slot of one workspace. */
+/** The counts of one slot of one workspace. */
 export interface SlotCounts {
   /** By column. */
   readonly main: readonly number[];
@@ -67,9 +70,9 @@ export interface Traffic {
   items(workspaceId: number, outcome: "accepted" | "rejected", count: number): void;
   rejection(workspaceId: number, code: string): void;
   waiting(items: number): void;
-  /** @param now the slot of this moment is the last one. */
+  /** @param now the slot of this time is the last one. */
   read(workspaceId: number, period: Period, now: number): TrafficCounts;
-  /** All that may have changed since a moment. */
+  /** Every slot that may have changed since a time. */
   since(from: number): Slot[];
 }
 
@@ -78,7 +81,7 @@ function createRing(slotMs: number, slots: number, width: number) {
   const counts = new Uint32Array(slots * width);
   const slotAt = new Float64Array(slots);
 
-  /** Where the numbers of a moment are. */
+  /** The position of a time's numbers. */
   function placeOf(now: number): number {
     const slot = Math.floor(now / slotMs);
     const row = slot % slots;
@@ -92,7 +95,7 @@ function createRing(slotMs: number, slots: number, width: number) {
   return {
     counts,
     placeOf,
-    /** The numbers of every slot up to a moment, oldest first; undefined if nothing was counted. */
+    /** The numbers of every slot up to a time, oldest first; undefined if nothing was counted. */
     rows(now: number): (Uint32Array | undefined)[] {
       const last = Math.floor(now / slotMs);
       return Array.from({ length: slots }, (_, index) => {
@@ -206,7 +209,7 @@ export function createTraffic(clock: () => number): Traffic {
   };
 }
 
-/** The slots of a period from the one of a moment on, without those in which nothing was counted. */
+/** The slots of a period from a given time, without empty ones. */
 function slotsOf(
   { main, rejections, throttled }: OfWorkspace,
   waiting: Series,

@@ -28,7 +28,7 @@ export interface OutboundResponse {
   readonly ok: boolean;
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string | undefined>>;
-  /** Unpacked where the server packed it with gzip. Read it, or call `discard`. */
+  /** Uncompressed if the server compressed it with gzip. Read it, or call `discard`. */
   readonly body: Readable;
   /** The whole body. @throws BodyTooLarge */
   bytes(atMost: number): Promise<Buffer>;
@@ -38,7 +38,7 @@ export interface OutboundResponse {
   discard(): void;
 }
 
-/** A body exceeds what the caller takes; the rest of it was not read. */
+/** A body exceeds the caller's limit; the rest of it was not read. */
 export class BodyTooLarge extends Error {
   constructor(atMost: number) {
     super(`The response is larger than ${atMost} bytes.`);
@@ -60,7 +60,7 @@ export async function fetchOutbound(
   if (protocol !== "http:" && protocol !== "https:") {
     throw new TypeError(`Rapport calls http: and https: only, not ${protocol}`);
   }
-  if (username || password) throw new TypeError("The URL must not hold a user or a password.");
+  if (username || password) throw new TypeError("The URL must not contain a user or a password.");
   const isSecure = protocol === "https:";
   const addresses = await outbound.resolve(hostname, Number(port || (isSecure ? 443 : 80)));
   signal?.throwIfAborted();
@@ -75,7 +75,7 @@ export async function fetchOutbound(
       maxHeaderSize: LARGEST_HEADERS,
       timeout: silenceMs,
       ...(signal && { signal }),
-      // Never asked where the URL holds an address, which is the one that was checked.
+      // Never called if the URL contains an address: that address was checked.
       lookup: (_name, options, done) => {
         const [first = ""] = addresses;
         if (!options.all) return done(null, first, isIP(first));

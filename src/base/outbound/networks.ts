@@ -1,8 +1,9 @@
 import { BlockList, isIP } from "node:net";
 
 /*
- * Which addresses a server may call on behalf of others. IANA's registries of special-purpose addresses (RFC 6890)
- * list what is no host of the internet; the metadata services of clouds lie in them, except Azure's.
+ * Which addresses a server may call on behalf of others. IANA's registries of special-purpose
+ * addresses (RFC 6890) list addresses that are not hosts of the internet; the metadata services of
+ * clouds are among them, except Azure's.
  */
 
 /** Private, loopback, link-local, unique local, documentation, multicast, reserved; metadata services with them. */
@@ -25,7 +26,7 @@ const SPECIAL = [
   "240.0.0.0/4",
 ];
 
-/** Of IPv6, only these are addresses of the internet, without what embeds an IPv4 address. */
+/** Only these IPv6 addresses belong to the internet, without those that embed an IPv4 address. */
 const GLOBAL_IPV6 = ["2000::/3"];
 
 const SPECIAL_IPV6 = ["2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"];
@@ -59,14 +60,14 @@ export const isPublic = (address: string): boolean =>
   !isSpecial(address) && (isIP(address) === 4 || isGlobalIpv6(address));
 
 /**
- * An address in one form: without a zone, and an IPv4 address that is written as IPv6 (`::ffff:10.0.0.1`,
- * `::ffff:a00:1`) as IPv4, because that is what the system connects to.
+ * An address in one form: without a zone; an IPv4 address that is written as IPv6
+ * (`::ffff:10.0.0.1`, `::ffff:a00:1`) becomes IPv4, because the system connects to that.
  */
 export function plainAddress(address: string): string {
-  const bare = address.replace(/%.*$/, "");
-  if (isIP(bare) !== 6) return bare;
+  const withoutZone = address.replace(/%.*$/, "");
+  if (isIP(withoutZone) !== 6) return withoutZone;
   // The URL parser normalizes an address: lower case, no leading zeros, dotted ends as groups.
-  const normal = new URL(`http://[${bare}]`).hostname.slice(1, -1);
+  const normal = new URL(`http://[${withoutZone}]`).hostname.slice(1, -1);
   const mapped = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(normal);
   if (!mapped) return normal;
   const [high = 0, low = 0] = mapped.slice(1).map((group) => Number.parseInt(group, 16));
@@ -74,8 +75,8 @@ export function plainAddress(address: string): string {
 }
 
 /**
- * What shares one count where callers are counted by address: an IPv4 address; the /64 of an IPv6 address, which usually
- * belongs to one caller; and every text that is no address, which a trusted proxy may pass on.
+ * The key under which callers are counted by address: an IPv4 address; the /64 of an IPv6 address,
+ * which usually belongs to one caller; or any other text, which a trusted proxy may pass on.
  */
 export function networkOf(address: string): string {
   const plain = plainAddress(address);

@@ -26,8 +26,9 @@ import { isNetwork, isPublic, networks, plainAddress } from "./networks.ts";
  */
 
 /**
- * A host that Rapport does not call. The message names the host as the caller gave it, and no address. It is the same for a
- * name without an address: which names a private network has is not the caller's to know.
+ * A host that Rapport does not call. The message names the host as the caller gave it, and no
+ * address. The error is the same for a name without an address: the caller must not learn which
+ * names a private network has.
  */
 export class OutboundRefused extends Error {
   constructor(host: string) {
@@ -63,8 +64,8 @@ export interface CheckOptions {
 
 export interface Outbound {
   /**
-   * Resolves a host and checks what it leads to. A host that cannot be resolved now passes, because connecting fails then;
-   * for a caller who may not know which names exist, it does not.
+   * Resolves a host and checks its addresses. A host that cannot be resolved now passes, because
+   * connecting fails then; for a caller who may not know which names exist, it does not.
    *
    * @throws OutboundRefused
    */
@@ -192,13 +193,14 @@ const COUNT_MS = 20;
 
 /** Ends a connection that sends more than its client should have to hold. */
 export interface ReadLimit {
-  /** Begins to count anew: before a question whose answer the client keeps whole. */
+  /** Resets the count: call it before a question whose answer the client buffers whole. */
   renew(): void;
 }
 
 /**
- * Bounds what a server may send before it is asked again, for protocols whose client collects an answer whole. TLS counts
- * as it is on the wire. The socket is destroyed up to 20 ms after the last byte that it may receive.
+ * Limits how much a server may send before it is asked again, for protocols whose client buffers an
+ * answer whole. Counts TLS bytes as sent on the wire. The socket is destroyed up to 20 ms after the
+ * last byte that it may receive.
  */
 export function limitReads(socket: Socket, mostBytes: number): ReadLimit {
   let from = socket.bytesRead;
@@ -215,5 +217,5 @@ export function limitReads(socket: Socket, mostBytes: number): ReadLimit {
   };
 }
 
-/** Lets everything through: for what an administrator of the whole installation declares. */
+/** Allows everything: for declarations by an administrator of the whole installation. */
 export const UNGUARDED: Outbound = createOutbound({ allow: ["0.0.0.0/0", "::/0"], own: [] });

@@ -9,7 +9,10 @@ const MOST_TOGETHER = 16;
 /** How long a thread works on a group. The rest waits for its owner's next turn. */
 const SLICE_MS = 20;
 
-/** For the thread: turns a function into one that takes a group and does as much of it as fits into a slice. */
+/**
+ * For the thread: turns a function into one that takes a group and works on it until its slice is
+ * over.
+ */
 export const ofGroup =
   <Input, Output>(run: (input: Input) => Output) =>
   (inputs: readonly Input[]): Output[] => {
@@ -60,7 +63,7 @@ export function createCallGroups(mostWaiting: number, refusal: () => Error): Cal
     else waiting.delete(key);
     const outputs = await runner.run(group.map(({ input }) => input)).catch((error) => {
       if (group.length === 1) group[0]?.reject(error);
-      // One of them is to blame. Alone, it fails no other.
+      // One of them is to blame. It fails alone, without failing others.
       else for (const each of group) runAlone(each, runner);
       return undefined;
     });

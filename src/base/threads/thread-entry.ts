@@ -1,4 +1,4 @@
-/* What every call of the thread pool begins with on its thread (thread-pool.ts). */
+/* The entry of every call on a thread of the pool (thread-pool.ts). */
 
 /** A call as its thread gets it. */
 export interface ThreadCall {

@@ -10,28 +10,28 @@ import type { ThreadCall } from "./thread-entry.ts";
  * the event loop, with a deadline and a limit on memory. A thread that exceeds either is ended and
  * replaced, so no input can stop the server.
  *
- * How to use it. Put a plain function that takes and returns values that `structuredClone` can copy (no
- * functions, no class instances) into a file of its own, which imports as little as possible, since
- * every thread loads it. Declare it, and run it on behalf of a workspace:
+ * How to use it. Put a plain function in a separate file. It takes and returns values that
+ * `structuredClone` can copy (no functions, no class instances), and its file imports as little as
+ * possible, since every thread loads it. Declare it, and run it on behalf of a workspace:
  *
  *     const RENDER = defineWork<typeof render>(import.meta.resolve("./render.js"), "render", 2_000);
  *     const result = await threads.run(RENDER, workspace.id, input);
  *
- * Where calls are small and many, `defineGroupedWork` sends those of a workspace to a thread together; the file
- * exports `ofGroup(render)`.
+ * If calls are small and many, `defineGroupedWork` sends those of a workspace to a thread together;
+ * the file exports `ofGroup(render)`.
  *
  * Return faults as values: an error arrives as a plain `Error` without its class. Keep deterministic
  * budgets inside the function, so that the same input always gets the same verdict; the deadline is for
  * what these do not foresee. A thread keeps its modules, and with them any cache they hold.
  */
 
-/** A function that threads run: where it is, and how long one call may take. */
+/** A function that threads run: its file, and how long one call may take. */
 export interface Work<Input, Output> {
   /** The URL of the compiled module. */
   readonly file: string;
   /** The name it is exported by. */
   readonly name: string;
-  /** From the moment a thread begins the function, in milliseconds. */
+  /** From the start of the function on the thread, in milliseconds. */
   readonly deadlineMs: number;
   /** Whether the function takes several inputs and returns the outputs of the first ones (call-groups.ts). */
   readonly isGrouped?: boolean;
@@ -87,10 +87,10 @@ export interface ThreadPool {
   stop(): Promise<void>;
 }
 
-/** A thread without work ends after this time, and with it what it has cached. */
+/** An idle thread ends after this time, with everything it has cached. */
 const IDLE_AFTER_MS = 60_000;
 
-/** Of one thread's heap. */
+/** The limit of one thread's heap. */
 const HEAP_LIMIT_MB = 192;
 
 /** Calls of one owner that wait; beyond, they are refused. */
@@ -159,7 +159,7 @@ async function call<Result>(
 
 const NS_PER_MS = 1_000_000;
 
-/** A signal for the moment when a call has exceeded its deadline, and what ends the watch. */
+/** A signal that a call has exceeded its deadline, and a function that ends the watch. */
 function watchDeadline(begunAt: BigInt64Array, deadlineMs: number) {
   const controller = new AbortController();
   const askedAt = process.hrtime.bigint();

@@ -1,6 +1,6 @@
 /**
- * Names a value in the sentence that refuses it: a text in quotes, a number, `true`, `false` or `null` as it
- * is, else "an array" or "an object". At most about 70 characters.
+ * Names a value in the sentence that refuses it: a text in quotes; a number, `true`, `false` or
+ * `null` as written; otherwise "an array" or "an object". At most about 70 characters.
  */
 export function describeValue(value: unknown): string {
   if (typeof value === "string") return `'${printable(value)}'`;

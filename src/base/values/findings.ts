@@ -2,8 +2,9 @@ import type { Fault } from "../problem.ts";
 import { printable } from "./describe-value.ts";
 
 /**
- * A fault found while walking over a JSON value. `steps` lead to its place, the innermost first: they are
- * collected on the way back from a fault, so that a walk that finds none allocates nothing.
+ * A fault found while walking over a JSON value. `steps` are the path to its place, the innermost
+ * first: they are collected on the way back from a fault, so that a walk without faults allocates
+ * nothing.
  */
 export interface Finding {
   readonly code: string;

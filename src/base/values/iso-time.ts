@@ -9,8 +9,8 @@ const dates = new Map<number, string>();
 const twoDigits = Array.from({ length: 60 }, (_, number) => String(number).padStart(2, "0"));
 
 /**
- * What `toISOString` gives, in a third of the time where other times of that day were written before: an export
- * writes hundreds.
+ * The result of `toISOString`, in a third of the time if other times of that day were written
+ * before: an export writes hundreds.
  */
 export function isoTime(time: Date): string {
   const ms = time.getTime();

@@ -1,4 +1,4 @@
-/** The name that a misspelt one is most likely meant to be; undefined where none is near. */
+/** The name that a misspelled one most likely means; undefined if none is similar. */
 export function nearestTo(name: string, known: Iterable<string>): string | undefined {
   // One slip for every four letters, two at most.
   let best = Math.min(2, Math.floor(name.length / 4)) + 1;

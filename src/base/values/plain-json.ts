@@ -113,8 +113,8 @@ export const inexactReason =
   "send a smaller one, or an id as a string";
 
 /**
- * Whether a number is read back as it was written by everything that speaks JSON: at most 2^53 − 1
- * in magnitude, and finite. docs/decisions/values.md
+ * Whether every JSON reader returns the number as written: at most 2^53 − 1 in magnitude, and
+ * finite. docs/decisions/values.md
  */
 export const isExact = (value: number): boolean => Math.abs(value) <= Number.MAX_SAFE_INTEGER;
 

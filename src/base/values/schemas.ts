@@ -11,8 +11,8 @@ export const NullableText = nullable(Type.String());
 const OF_NAME = "\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029";
 
 /**
- * The name of something that is declared. It appears in paths, files and outputs of programs: it holds no control
- * characters, and is not `.` or `..`.
+ * The name of something that is declared. It appears in paths, files and outputs of programs: it
+ * has no control characters, and is not `.` or `..`.
  */
 export const PLAIN_NAME = {
   minLength: 1,
@@ -20,7 +20,7 @@ export const PLAIN_NAME = {
   pattern: `^(?:[^.${OF_NAME}][^${OF_NAME}]*|\\.[^.${OF_NAME}][^${OF_NAME}]*|\\.\\.[^${OF_NAME}]+)$`,
 } as const;
 
-/** In the query of a list that is read page by page. */
+/** The cursor in the query of a paginated list. */
 export const Cursor = Type.Optional(Type.String({ maxLength: 4_096 }));
 
 /** The `message` of a response that has nothing else to say. */

@@ -12,8 +12,8 @@ export const parseTime = (text: string): Date | undefined => toInstant(readIso(t
 /**
  * Reads a date inside an attribute value: what `parseTime` accepts, and also `MM/dd/yyyy`,
  * `MM-dd-yyyy` (one digit is enough for month and day) and `ddd MM dd HH:mm:ss.TZD YYYY`, whose
- * weekday must be right. A date alone is its midnight in UTC. Returns undefined for anything else
- * and for years after 3000. docs/decisions/times.md
+ * weekday must be right. A date without a time is its midnight in UTC. Returns undefined for
+ * anything else and for years after 3000. docs/decisions/times.md
  */
 export const parseAttributeTime = (text: string): Date | undefined =>
   toInstant(readIso(text) ?? readMonthFirst(text) ?? readWeekdayFirst(text), 3000);
@@ -29,13 +29,15 @@ interface Written {
   readonly fraction: string;
   /** What one of the last part lasts. */
   readonly lastPartMs: number;
-  /** East of UTC; NaN where there is no such offset. */
+  /** East of UTC; NaN if there is no such offset. */
   readonly offsetMinutes: number;
 }
 
 type Digits = string | undefined;
 
-/** The widest offset accepted. The widest in use is 14 hours, the widest ever was below 16. */
+/**
+ * The widest offset accepted. The widest offset in use is 14 hours, the widest ever was below 16.
+ */
 const maxOffsetMinutes = 18 * 60;
 
 const weekdays = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];

@@ -44,7 +44,7 @@ export function define(cdi: Command): void {
     )
     .action(async (name: string, options: Options) => {
       const sync = { name, workspace: options.workspace };
-      // JSON alone goes to standard output.
+      // Only JSON goes to standard output.
       const output = options.json ? process.stderr : process.stdout;
       process.exitCode = await runSyncThroughApi(sync, targetOf(options), output, options.json);
     });
@@ -102,7 +102,7 @@ const describe = (each: Listed): string =>
   ].join("  ");
 
 interface WantedRows {
-  /** Of the integration. */
+  /** The workspace of the integration. */
   readonly name: string;
   readonly workspace?: string | undefined;
   /** The id of a run; by default the last one. */

@@ -21,7 +21,7 @@ interface Tested {
 }
 
 /**
- * Prints what a sync would read, and what is wrong with it.
+ * Prints what a sync would read, and the faults.
  *
  * @returns the exit code: 0 if nothing is wrong, 2 if some rows are, 1 if a sync would fail.
  * @throws if there is no such integration, or more than one.

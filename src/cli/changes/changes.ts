@@ -5,7 +5,7 @@ import { findWorkspaceName, workspacePath } from "../workspace-option.ts";
 import { describeChange, readChanges, type ShownChange } from "./follow.ts";
 
 const HELP = `
-Without --from or a cursor file it begins at the oldest change, with --follow at the next one. The cursor file is
+Without --from or a cursor file it begins at the oldest change; with --follow, at the next one. The cursor file is
 written once its changes are printed: a command that was killed prints the last ones again, and misses none.
 
 Examples:

@@ -19,7 +19,7 @@ interface Page {
 export interface Following {
   /** `/workspaces/{name}`. */
   readonly path: string;
-  /** Undefined for what comes from now on. */
+  /** Undefined for changes from now on. */
   readonly cursor: string | undefined;
   readonly types?: string | undefined;
   /** The platform_id of one user. */
@@ -44,7 +44,7 @@ export async function* readChanges(
       ...(cursor !== undefined && { cursor }),
       ...(types !== undefined && { types }),
       ...(user !== undefined && { user }),
-      // Without a cursor the first answer says where now is.
+      // Without a cursor the first response contains the present position.
       ...(follows && cursor !== undefined && { wait_s: String(WAIT_S) }),
     });
     const page = await patiently(follows, () =>

@@ -33,7 +33,7 @@ async function configText(
 }
 
 const HELP = `
-Everything is read at one moment. A file appears only when it is complete, and only its owner can read it.
+Everything is read from one snapshot. A file appears only when it is complete, and only its owner can read it.
 Without a file, or for -, the rows go to standard output.
 
 Examples:
@@ -53,7 +53,7 @@ interface Options extends TargetOptions, ExportSelection {
   readonly gzip?: true;
 }
 
-/** `rapport export …`: what a workspace holds, as files that `rapport import` reads. */
+/** `rapport export …`: the data of a workspace, as files that `rapport import` reads. */
 export function define(command: Command): void {
   command.addHelpText("after", HELP);
   for (const kind of KINDS) {

@@ -4,14 +4,15 @@ import { standardAttribute } from "../../people/profiles/standard-attributes.ts"
 import { NUMBERS, TEXTS } from "../import/columns.ts";
 
 /*
- * A row of an export as cells of a table that `rapport import` reads without a difference. Members of nested objects
- * become columns of their own (`properties.size`), lists become JSON. The header of a column says the type of its
- * values (`custom_attributes.score:number`). What an import would not take back is left out.
+ * A row of an export as cells of a table that `rapport import` reads without a difference. Members
+ * of nested objects become separate columns (`properties.size`), lists become JSON. The header of a
+ * column says the type of its values (`custom_attributes.score:number`). Fields that an import
+ * would not accept are left out.
  */
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** Members that hold an object with names of the user's own choice, or an alias. */
+/** Members that contain an object with names of the user's own choice, or an alias. */
 const NESTED = ["properties", "custom_attributes", "user_alias"];
 
 /** Members that follow from others, or repeat them under another name. */
@@ -47,10 +48,12 @@ interface ColumnOfTable {
 
 type CellType = "text" | "number" | "boolean" | "json";
 
-/** A table whose columns hold what all rows need: first `see` every row, then ask for the columns. */
+/**
+ * A table whose columns cover all rows: first call `see` with every row, then ask for the columns.
+ */
 export function createTable(kind: ImportKind) {
   const types = new Map<string, CellType | undefined>();
-  /** Texts that an import would take for something else if the header did not say what they are. */
+  /** Texts that an import would misread if the header did not name their type. */
   const ambiguous = new Set<string>();
 
   function see(name: string, value: unknown): void {

@@ -12,14 +12,14 @@ export interface ExportSelection {
 
 const NEWLINE = 10;
 
-/** A line and what came with its end. */
+/** A line with its line break. */
 const MOST_HELD_BYTES = 2 * LONGEST_LINE_BYTES;
 
 /**
  * The lines of an export, in pieces that end with a whole line. The last line of the stream, which says that
  * it is complete, is checked and left out.
  *
- * @param onRows told how many rows each piece holds.
+ * @param onRows gets the number of rows in each piece.
  * @throws if the stream breaks off or rows are missing.
  */
 export async function* readExport(
@@ -34,7 +34,7 @@ export async function* readExport(
   const path = `${workspacePath(workspace)}/export/${kind}?${query}`;
   const { body } = await openAdmin(target, path);
   let rows = 0;
-  // From the last whole line on: it may be the end.
+  // From the last complete line on: it may be the end.
   let held: Uint8Array[] = [];
   let heldBytes = 0;
   try {
@@ -60,7 +60,7 @@ export async function* readExport(
   if (complete !== rows) throw brokenOff(rows, undefined);
 }
 
-/** Where the last line begins; 0 if there is only one. */
+/** The beginning of the last line; 0 if there is only one. */
 function startOfLastLine(bytes: Buffer): number {
   const lastNewline = bytes.lastIndexOf(NEWLINE);
   return lastNewline <= 0 ? 0 : bytes.lastIndexOf(NEWLINE, lastNewline - 1) + 1;
@@ -84,7 +84,7 @@ function readEnd(line: string): number | undefined {
 
 const brokenOff = (rows: number, cause: unknown): Error =>
   new Error(
-    `The export broke off after ${rows} rows, and what was written is incomplete: the server or its database ` +
+    `The export broke off after ${rows} rows, and the output is incomplete: the server or its database ` +
       "failed, or the connection was lost. Run the command again.",
     { cause },
   );

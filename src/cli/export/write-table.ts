@@ -11,8 +11,8 @@ import { PARQUET_COLUMNS, type ParquetType, parquetType } from "../parquet-schem
 import { createTable } from "./flatten.ts";
 
 /*
- * CSV and Parquet need all columns before the first row. So the rows go to a temporary file first, beside the
- * output, and are read from there a second time.
+ * CSV and Parquet need all columns before the first row. The rows therefore go to a temporary file
+ * beside the output first, and are read a second time from there.
  */
 
 type Lines = AsyncIterable<Uint8Array>;
@@ -46,7 +46,7 @@ async function* csvOf(rows: string, table: ReturnType<typeof createTable>): Asyn
   if (portion.length > 0) yield csvText(portion);
 }
 
-/** Quoted also where a reader might trim, or take a carriage return for the end of a line. */
+/** Also quoted if a reader might trim, or read a carriage return as the end of a line. */
 const csvText = (rows: string[][]): string => stringify(rows, { quoted_match: /[\r\n]|^\s|\s$/ });
 
 async function* readRows(path: string): AsyncGenerator<Readonly<Record<string, unknown>>> {
@@ -55,7 +55,7 @@ async function* readRows(path: string): AsyncGenerator<Readonly<Record<string, u
   }
 }
 
-/** A reader of the file holds the text of one row group, or a part of it. */
+/** A reader of the file needs memory for one row group, or a part of it. */
 const ROWS_PER_GROUP = 20_480;
 
 const parquetSchema = (kind: ImportKind): string =>
@@ -99,7 +99,7 @@ async function withRows(
   lines: Lines,
   work: (rows: string) => Promise<void>,
 ): Promise<void> {
-  // Beside the output: the rows take about as much room. Only the owner can open the folder.
+  // Beside the output: the rows take about as much space. Only the owner can open the folder.
   const parent = path === "-" || path.startsWith("/dev/") ? tmpdir() : dirname(path);
   const folder = await mkdtemp(join(parent, ".rapport-export-")).catch((error) => {
     throw error.code === "ENOENT" ? folderIsMissing(path) : error;

@@ -14,7 +14,7 @@ export interface KnownApp {
   readonly name: string;
 }
 
-/** @param warn told what is left out of rows. */
+/** @param warn gets a message about fields that are left out of rows. */
 export function rowsOfBraze(
   kind: ImportKind,
   record: unknown,

@@ -12,7 +12,9 @@ export const COLUMN_TYPES = ["text", "number", "boolean", "time", "json"] as con
 
 type ValueType = (typeof COLUMN_TYPES)[number];
 
-/** With a question mark, a cell that is not of the type is left out and reported, and the row is imported. */
+/**
+ * With a question mark, a cell of another type is left out and reported, and the row is imported.
+ */
 export type ColumnType = ValueType | `${ValueType}?`;
 
 export const isColumnType = (text: string): text is ColumnType =>
@@ -20,7 +22,7 @@ export const isColumnType = (text: string): text is ColumnType =>
 
 /** A column and where its values go. */
 export interface Column {
-  /** Without its type. */
+  /** The header without its type. */
   readonly name: string;
   /** The member, step by step; undefined if the column is left out. */
   readonly path: readonly string[] | undefined;
@@ -55,13 +57,13 @@ export const NUMBERS: Readonly<Record<ImportKind, readonly string[]>> = {
 /** Members that hold objects, which a column can name with a dot. */
 const NESTED = ["user_alias", "properties", "custom_attributes"];
 
-/** A header and what it says. */
+/** A header and its parts. */
 export interface Heading {
   readonly name: string;
   readonly type: ColumnType | undefined;
 }
 
-/** @throws where an option names a column that does not exist. */
+/** @throws if an option names a column that does not exist. */
 export function readHeadings(
   header: readonly string[],
   { map, types }: ColumnOptions,
@@ -98,6 +100,7 @@ export interface ColumnFacts {
   isJson: boolean;
 }
 
+/** The facts about a column before its first value: any type is still possible. */
 export const noFacts = (): ColumnFacts => ({
   example: "",
   isNumber: true,
@@ -117,7 +120,8 @@ export function addToFacts(evidence: ColumnFacts, text: string): void {
 /**
  * Decides where columns go and what their values are.
  *
- * @param evidence of each column; of those whose headings have no type, from all values.
+ * @param evidence the types of each column's values; for columns without a type in the heading,
+ * from all values.
  * @throws if two columns set one member.
  */
 export function inferColumns(
@@ -130,7 +134,7 @@ export function inferColumns(
   const isProfile = kind === "users" && targets.some((path) => path?.[0] === "created_at");
   const columns = headings.map(({ name, type }, index) => {
     const target = wholeOf(targets[index], evidence[index] ?? noFacts());
-    // An exported profile has its custom attributes in an object of their own.
+    // An exported profile has its custom attributes in a separate object.
     const path =
       !isProfile && target?.[0] === "custom_attributes" && target.length > 1
         ? target.slice(1)
@@ -142,7 +146,10 @@ export function inferColumns(
   return columns;
 }
 
-/** A column of JSON named `properties` holds all of them, and one named `user_alias` the whole alias. */
+/**
+ * A column of JSON named `properties` contains all of them, and one named `user_alias` the whole
+ * alias.
+ */
 const wholeOf = (
   path: readonly string[] | undefined,
   { example, isJson }: ColumnFacts,
@@ -198,7 +205,7 @@ const isOwnField = (kind: ImportKind, name: string): boolean =>
   NUMBERS[kind].includes(name) ||
   (kind === "users" && standardAttribute(name) !== undefined);
 
-/** What is no field of an event or a purchase is a property of it. */
+/** Any field that an event or a purchase does not have is a property of it. */
 function pathOf(kind: ImportKind, field: string): readonly string[] | undefined {
   if (field === "") return undefined;
   const [first = "", ...rest] = field.split(".");
@@ -227,7 +234,10 @@ function typeOf(
   return evidence.isJson ? "json" : "text";
 }
 
-/** Written as a number is: what begins with a zero or a plus, or has more digits than a number holds, is an id. */
+/**
+ * Spelled as a number is: a text that begins with a zero or a plus, or has more digits than a
+ * number can hold, is an id.
+ */
 const isNumber = (text: string): boolean => {
   if (!/^-?(0|[1-9]\d*)(\.\d+)?$/.test(text)) return false;
   return text.replaceAll(/\D/g, "").length <= 15;
@@ -245,7 +255,9 @@ function readJson(text: string): unknown {
   }
 }
 
-/** What a row means: an object, without the cells that were left out of it; or why it is none. */
+/**
+ * The object of a row, without the cells that were left out of it; or the reason why there is none.
+ */
 type ReadRow =
   | { readonly value: Record<string, unknown>; readonly leftOut: readonly Fault[] }
   | { readonly fault: Fault };

@@ -17,7 +17,7 @@ export function rowsOfCall(kind: ImportKind, call: unknown): JsonObject[] {
   return [];
 }
 
-/** Traits with a name of their own in the specification, and the attribute that each becomes. */
+/** Traits that the specification names, and the attribute for each. */
 const ATTRIBUTE_OF: Readonly<Record<string, string>> = {
   firstName: "first_name",
   first_name: "first_name",
@@ -84,7 +84,9 @@ const identityOf = ({ userId, anonymousId }: JsonObject): JsonObject =>
     ? { user_alias: { alias_name: anonymousId ?? null, alias_label: "anonymous_id" } }
     : { external_id: userId };
 
-/** `timestamp` is the time by the server's clock; RudderStack's files may have the client's alone. */
+/**
+ * `timestamp` is the time by the server's clock; RudderStack's files may have only the client's.
+ */
 const timeOf = (call: JsonObject) =>
   call.timestamp ?? call.originalTimestamp ?? call.receivedAt ?? null;
 

@@ -6,10 +6,10 @@ import { LONGEST_RECORD_BYTES } from "./record.ts";
 
 /* What is asked of a Parquet file: DuckDB reads it page by page and gives every value as text. */
 
-/** DuckDB's own bound on what it holds of a file at a time. */
+/** DuckDB's limit on the part of a file that it holds at a time. */
 const SETTINGS = {
   memory_limit: "512MB",
-  // One thread holds the pages of one row group.
+  // One thread keeps the pages of one row group in memory.
   threads: "1",
   temp_directory: "",
   autoinstall_known_extensions: "false",

@@ -116,7 +116,10 @@ function columnsOf(
   return inferColumns(options.kind, headings, facts, options);
 }
 
-/** What the type of the file says of a column, or its name, if an export has a column of this name. */
+/**
+ * The type of a column according to the file, or to its name if an export has a column of this
+ * name.
+ */
 function factsOf(
   { name, sqlType }: FileColumn,
   example: string,

@@ -1,9 +1,9 @@
 import type { Fault } from "../../base/problem.ts";
 import type { Column } from "./columns.ts";
 
-/** One record of a file, as it was read. */
+/** One record of a file as read. */
 export interface FileRecord {
-  /** The line on which it begins, from 1. */
+  /** The line where it begins, from 1. */
   readonly line: number;
   /** How many bytes of the file it ends after. */
   readonly endsAt: number;
@@ -12,7 +12,7 @@ export interface FileRecord {
   readonly fault?: Fault;
   /** What was left out of the value. */
   readonly leftOut?: readonly Fault[];
-  /** Its JSON, where it is the line itself. */
+  /** Its JSON, if the line itself is JSON. */
   readonly json?: string;
 }
 
@@ -22,5 +22,5 @@ export interface Table {
   readonly records: AsyncIterable<FileRecord>;
 }
 
-/** The longest record, in bytes: below what one request may hold. */
+/** The longest record, in bytes: below the limit of a request. */
 export const LONGEST_RECORD_BYTES = 2_000_000;

@@ -13,7 +13,7 @@ export interface Reject extends Fault {
 }
 
 export interface Rejects {
-  /** Writes rejected rows; those that an earlier run wrote are passed over. */
+  /** Writes rejected rows; skips those that an earlier run wrote. */
   write(rejects: readonly Reject[]): Promise<void>;
   close(): Promise<void>;
 }

@@ -26,10 +26,10 @@ import { type FileRecord, LONGEST_RECORD_BYTES, type Table } from "./record.ts";
 import { isParquetHead, openSource, type Source } from "./source.ts";
 
 /**
- * The records of NDJSON: one JSON value a line, empty lines are passed over. A line that cannot be read is a
- * record with a fault; one that is too long is never held in memory.
+ * The records of NDJSON: one JSON value a line, empty lines are passed over. An unreadable line is
+ * a record with a fault; a line that is too long is never held in memory.
  *
- * @throws in words where the file is one JSON array.
+ * @throws an explanation if the file is one JSON array.
  */
 async function* readNdjson(
   name: string,
@@ -81,7 +81,7 @@ export interface Row {
   readonly fault?: Fault;
   /** Cells that the reader left out of the row. */
   readonly leftOut?: readonly Fault[];
-  /** The row as it is in the file, for the file of rejected rows. */
+  /** The row as in the file, for the file of rejected rows. */
   readonly value: unknown;
 }
 
@@ -94,12 +94,12 @@ export interface ReadOptions extends ColumnOptions {
 }
 
 export interface Rows {
-  /** Of a CSV or Parquet file. */
+  /** For a CSV or Parquet file. */
   readonly columns?: readonly Column[];
   readonly rows: AsyncIterable<Row>;
   /** What a preset left out, each once. */
   readonly leftOut: ReadonlySet<string>;
-  /** How many records are of another kind than the one that is imported. */
+  /** How many records are of another kind than the imported one. */
   passedOver(): number;
 }
 
@@ -189,14 +189,17 @@ async function readCsv(source: Source, options: ReadOptions): Promise<Table> {
   return { columns, records: records() };
 }
 
-/** The content of a source, and the same again; what can be read only once goes to a temporary file. */
+/**
+ * The content of a source, which can be read twice; a source that can be read only once goes to a
+ * temporary file.
+ */
 async function twice({ path, chunks }: Source) {
   if (path !== undefined) {
     return { read: chunks, again: async () => (await openSource(path)).chunks };
   }
   const name = join(tmpdir(), `rapport-import-${randomUUID()}`);
   const file = await open(name, "wx+", 0o600);
-  // The file is this process's alone, and goes when the process ends.
+  // The file belongs only to this process, and is deleted when the process ends.
   await rm(name);
   async function* read(): AsyncGenerator<Buffer> {
     for await (const chunk of chunks) {

@@ -12,7 +12,7 @@ const ROWS_PER_BATCH = 1_000;
 /** Well below the largest body. */
 const BYTES_PER_BATCH = 2_000_000;
 
-/** Well below what one request may hold. */
+/** Well below the limit of a request. */
 const VALUES_PER_BATCH = budgetsOf({}).valuesIn / 2;
 
 export interface RunOptions {
@@ -29,10 +29,10 @@ export interface RunOptions {
 }
 
 export interface RunResult {
-  /** With those of earlier runs. */
+  /** Includes earlier runs. */
   rows: number;
   imported: number;
-  /** Sent by this run alone. */
+  /** Only sent by this run. */
   sent: number;
   /** Written without one of their values, in this run. */
   partial: number;
@@ -83,7 +83,10 @@ interface Batch {
   readonly isDone: boolean;
 }
 
-/** Passes over what an earlier run committed, but for its last batch. The next batch is read while one is sent. */
+/**
+ * Skips the batches that an earlier run committed, except for its last one. The next batch is read
+ * while one is sent.
+ */
 async function* batchesOf(
   all: AsyncIterable<Row>,
   resumed: Progress | undefined,

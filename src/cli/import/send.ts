@@ -31,7 +31,7 @@ const pathOf = ({ workspace, importId }: Import): string =>
 /** How far an earlier run came; undefined if there was none. */
 export const readProgress = (run: Import): Promise<Progress | undefined> =>
   callAdmin<Progress>(run.target, "GET", pathOf(run)).catch((error) => {
-    // Without the workspace it is not found either, and the first batch says so.
+    // Without the workspace it is not found either; the first batch reports that.
     if (error instanceof AdminError && error.status === 404) return undefined;
     throw error;
   });
@@ -48,7 +48,7 @@ const LONGEST_PAUSE_MS = 5_000;
 /**
  * Sends rows, in halves if the server finds too much in them.
  *
- * @param say told why it waits.
+ * @param say gets the reason for a wait.
  * @throws AdminError in words.
  */
 export async function sendRows(

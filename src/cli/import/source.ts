@@ -11,9 +11,9 @@ export interface Source {
   readonly name: string;
   /** Identifies the content by its first mebibyte and, of a file, its size: another file is not continued. */
   readonly fingerprint: string;
-  /** Undefined for what can be read only once: standard input, or a pipe. */
+  /** Undefined for sources that can be read only once: standard input, or a pipe. */
   readonly path: string | undefined;
-  /** Unpacked; undefined where it is unknown. */
+  /** The uncompressed size; undefined if it is unknown. */
   readonly totalBytes: number | undefined;
   /** The first bytes, unpacked or not. */
   readonly head: Buffer;
@@ -82,6 +82,7 @@ async function peek(stream: AsyncIterable<Buffer>, bytes: number): Promise<Peeke
   return { head: Buffer.concat(chunks).subarray(0, bytes), all: all() };
 }
 
+/** Whether the first four bytes of a file are those of Parquet. */
 export const isParquetHead = (head: Buffer): boolean => head.toString("latin1", 0, 4) === "PAR1";
 
 const isGzip = (head: Buffer): boolean => head[0] === 0x1f && head[1] === 0x8b;

@@ -9,7 +9,7 @@ export interface UsersPage {
   readonly next_cursor?: string;
 }
 
-/** Where a command finds users: the options of every `rapport users` command. */
+/** How a command finds users: the options of every `rapport users` command. */
 export interface UserOptions {
   readonly workspace?: string;
   readonly identifier?: string;
@@ -51,7 +51,7 @@ export async function findUser(
   );
 }
 
-/** A user in one line, with everything that leads to it. */
+/** A user in one line, with all identifiers. */
 export function describeUser({ platform_id, ...user }: FoundUser): string {
   const aliases = user.user_aliases.map((alias) => `${alias.alias_label}:${alias.alias_name}`);
   const names = [user.external_id, ...aliases, user.email, user.phone].filter((name) => name);

@@ -1,7 +1,7 @@
 import { callAdmin } from "../admin-client.ts";
 import type { AdminTarget } from "../target.ts";
 
-/** What every entry of a timeline has; the rest depends on its kind. */
+/** The common fields of every timeline entry; the rest depends on its kind. */
 export interface TimelineEntry {
   readonly kind: string;
   readonly at: string;
@@ -27,7 +27,8 @@ const PAGE = 200;
 /**
  * The timeline of a user, the newest first, page by page.
  *
- * @param onSince told for each page from when on it has every change of attributes, where there are any.
+ * @param onSince gets, for each page, the time from which it has every change of attributes, if
+ * there are any.
  */
 export async function* readTimeline(
   target: AdminTarget,

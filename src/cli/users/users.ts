@@ -41,7 +41,7 @@ Examples:
 
 const IDENTIFIERS = ["external_id", "alias", "email", "phone"];
 
-/** `rapport users …`: what is stored about one person, through the admin API of a running server. */
+/** `rapport users …`: the data about one person, through the admin API of a running server. */
 export function define(users: Command): void {
   users.addHelpText("after", HELP);
   const command = (usage: string, about: string) =>
@@ -207,7 +207,7 @@ async function erase(text: string, options: Options & ConfirmOptions): Promise<v
     `The audit recorded the deletion at ${audit.at} (entry ${audit.id}), with names and counts:`,
     ...effects,
     "For up to 24 hours, recorded responses to requests with an Idempotency-Key may hold identifiers;",
-    "for up to 30 days, so may the logs of warehouse syncs. Backups hold what they held.",
+    "for up to 30 days, so may the logs of warehouse syncs. Backups still contain the user.",
   ]);
 }
 
@@ -253,7 +253,7 @@ async function locate(text: string, options: Options) {
 
 type AccessFormat = "json" | "ndjson";
 
-/** What is stored about a user, but for the timeline. */
+/** The stored data about a user, without the timeline. */
 async function readRecord(target: AdminTarget, userPath: string): Promise<object> {
   const answer = await callAdmin<Record<string, unknown>>(target, "GET", userPath);
   const { message: _message, ...record } = answer;

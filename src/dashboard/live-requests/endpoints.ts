@@ -35,7 +35,7 @@ const filter = {
   endpoint: Type.Optional(
     Type.String({
       maxLength: 2_048,
-      description: "The path, or as it is declared: /users/:id.",
+      description: "The path, or the declared path: /users/:id.",
       examples: ["/users/track"],
     }),
   ),

@@ -17,7 +17,7 @@ import { selectRequests } from "./store.ts";
 
 interface PageQuestion extends Question {
   readonly id?: string | undefined;
-  /** Only older ones. */
+  /** Only older requests. */
   readonly before?: string | undefined;
   readonly limit: number;
 }
@@ -64,7 +64,10 @@ function findHere(log: RequestLog, question: PageQuestion): Found {
 /** How many written requests are read at once. */
 const STEP = 50;
 
-/** What processes have written down, newest first, without what those of this machine keep no more. */
+/**
+ * The requests that processes have recorded, newest first, except those that this machine's
+ * processes no longer keep.
+ */
 async function findWritten(
   database: Database,
   question: PageQuestion,
@@ -86,7 +89,10 @@ async function findWritten(
   }
 }
 
-/** Of all servers, newest first: what the processes of this machine keep, and what all have written down. */
+/**
+ * The requests of all servers, newest first: those in memory on this machine, and those that all
+ * have recorded.
+ */
 async function find(
   { processes, database, requestLog }: LiveServices,
   question: PageQuestion,

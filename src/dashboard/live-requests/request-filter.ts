@@ -4,7 +4,7 @@ import { Problem } from "../../base/problem.ts";
 import type { KeptRequest } from "./request-log.ts";
 import type { LiveRequest } from "./request-view.ts";
 
-/* What of the kept requests is wanted, and who may see what of it. */
+/* Which kept requests are wanted, and who may see what of them. */
 
 export interface RequestFilter {
   readonly status?: string | undefined;
@@ -22,7 +22,7 @@ export interface Question extends RequestFilter {
   readonly showsPeople: boolean;
 }
 
-/** What can be told without reading the body: most requests are left out by it. */
+/** The conditions that need no body: they exclude most requests. */
 export function mayMatch(kept: KeptRequest, filter: Question): boolean {
   const { statuses, key, user, endpoint, code } = filter;
   if (kept.status < statuses[0] || kept.status > statuses[1]) return false;

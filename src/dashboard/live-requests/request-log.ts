@@ -3,11 +3,12 @@ import type { Clock } from "../../base/clock.ts";
 import type { AnsweredRequest } from "../../http/observe.ts";
 
 /*
- * The latest requests of API keys, in the memory of the process that got them. Bodies and responses are kept as the
- * bytes and texts that were there anyway, and are read only when a person looks; `share-requests.ts` writes some of them down. docs/decisions/live-requests.md
+ * The latest requests of API keys, in the memory of the process that got them. Bodies and responses
+ * are kept as the bytes and texts that exist anyway, and are read only when a person looks;
+ * `share-requests.ts` records some of them. docs/decisions/live-requests.md
  */
 
-/** A request as it is kept. */
+/** A request in memory. */
 export interface KeptRequest extends AnsweredRequest {
   /** UUIDv7: sorts by time, over all processes. */
   readonly id: string;
@@ -39,7 +40,7 @@ export interface RequestLog {
 /** Larger bodies and responses are left out. */
 const MOST_BODY_BYTES = 65_536;
 
-/** What paths, bodies and responses of all kept requests may take together. */
+/** The limit for paths, bodies and responses of all kept requests together. */
 const MOST_BYTES = 16 * 1_048_576;
 
 /** @param size how many requests are kept; 0 keeps none. */
@@ -111,9 +112,9 @@ export function createRequestLog(clock: Clock, size: number): RequestLog {
   };
 }
 
-/** About what a request takes in memory. */
+/** The approximate memory of a request. */
 export const bytesOf = ({ path, body, response, notes }: KeptRequest): number =>
   path.length + (body?.length ?? 0) + (response?.length ?? 0) + notes.length * BYTES_OF_NOTE;
 
-/** About what a note takes: its message is a sentence. */
+/** The approximate memory of a note: its message is a sentence. */
 const BYTES_OF_NOTE = 300;

@@ -4,14 +4,14 @@ import { type GivenNote, itemListsOf, notesOnItems, placeOf } from "../../base/v
 import { isRefusal } from "../../http/respond.ts";
 import type { KeptRequest } from "./request-log.ts";
 
-/* What is shown of a kept request: the items of its body, each with the verdict from the response. */
+/* The view of a kept request: the items of its body, each with the verdict from the response. */
 
 const Nullable = (description: string, example: string) =>
   nullable(Type.String(), { description, examples: [example] });
 
 const LiveItem = Type.Object({
   index: Type.Integer({ description: "Its place in its list, from 0." }),
-  kind: Type.String({ description: "The list that holds it.", examples: ["events"] }),
+  kind: Type.String({ description: "The list with the item.", examples: ["events"] }),
   accepted: Type.Boolean({ description: "Whether it took effect." }),
   code: Nullable("Why not.", "INVALID_TIME"),
   message: Nullable(
@@ -31,7 +31,7 @@ export const LiveRequest = Type.Object(
     method: Type.String({ description: "The HTTP method.", examples: ["POST"] }),
     path: Type.String({
       description:
-        "Without the query. Without view_pii as it is declared: a parameter may name a user.",
+        "Without the query. As declared for callers without view_pii: a parameter may name a user.",
       examples: ["/users/track"],
     }),
     status: Type.Integer({ description: "The HTTP status.", examples: [201] }),
@@ -48,15 +48,15 @@ export const LiveRequest = Type.Object(
       { description: "The API key." },
     ),
     items: Type.Array(LiveItem, {
-      description: "At most 200; none if the body was too large to be kept.",
+      description: "At most 200; none if the body was too large.",
     }),
     rejected: Type.Integer({ minimum: 0, description: "How many items were rejected or skipped." }),
     code: Nullable("Why the request was refused as a whole.", "INVALID_LOCALE_ID"),
     body: Type.Unknown({
-      description: "The body; null without view_pii, and where it had more than 64 KB.",
+      description: "The body; null without view_pii, and if it had more than 64 KB.",
     }),
     response: Type.Unknown({
-      description: "The response; null without view_pii, and where it was long.",
+      description: "The response; null without view_pii, and if it was long.",
     }),
   },
   { title: "LiveRequest", description: "A request of an API key." },
@@ -82,7 +82,7 @@ export function viewOf(kept: KeptRequest, showsPeople: boolean): LiveRequest {
     server: kept.server,
     key: kept.key,
     items: itemsOf(lists, noted, isRefusal(kept.status)).map((item) =>
-      // A message quotes what it refuses.
+      // A message quotes the refused value.
       showsPeople ? item : { ...item, user: null, message: null },
     ),
     rejected: kept.rejected,
@@ -105,7 +105,7 @@ function codeOf(
   return typeof code === "string" ? code : null;
 }
 
-/** What the response says nothing about was accepted. */
+/** Items that the response does not mention were accepted. */
 function itemsOf(
   lists: ReturnType<typeof itemListsOf>,
   noted: ReadonlyMap<string, GivenNote>,
@@ -134,7 +134,10 @@ function userOf(item: unknown): string | null {
   return names.map(nameOf).find((name) => name !== undefined) ?? null;
 }
 
-/** A name as intake reads it. A rejected item may hold any JSON here, even an object that no text can show. */
+/**
+ * A name as intake reads it. A rejected item may have any JSON here, even an object that no text
+ * can show.
+ */
 const nameOf = (value: unknown): string | undefined =>
   typeof value === "string" || typeof value === "number" ? String(value) : undefined;
 
@@ -152,7 +155,7 @@ function parsed(text: string | undefined): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // Not JSON, or not readable: that is why the request was refused.
+    // Not JSON, or unreadable: that is why the request was refused.
     return text;
   }
 }

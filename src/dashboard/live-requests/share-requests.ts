@@ -23,13 +23,15 @@ import {
 } from "./store.ts";
 
 /*
- * Where several servers share a database, each process writes the requests that it got into one small table, in one
- * batch a second, so that every server shows those of all. The embedded engine has one process, which writes them when it
- * stops: a restart forgets nothing. docs/decisions/live-requests.md
+ * If several servers share a database, each process writes its requests into one small table, in
+ * one batch a second, so that every server shows those of all. The embedded engine has one process,
+ * which writes them when it stops: a restart forgets nothing. docs/decisions/live-requests.md
  */
 
 export interface RequestSharing {
-  /** Writes what came in since the last time, and forgets what was erased elsewhere. To be called every second. */
+  /**
+   * Writes the new requests, and forgets those that were erased elsewhere. Call it every second.
+   */
   write(): Promise<void>;
   /** The same before the process ends: all that it keeps. */
   writeAll(): Promise<void>;
@@ -49,7 +51,7 @@ interface Portion {
 const A_SECOND: Portion = { requests: 100, bytes: 524_288 };
 const AT_THE_END: Portion = { requests: 1_000, bytes: 4 * 1_048_576 };
 
-/** What all processes may have in the table together. */
+/** The limit for all processes in the table together. */
 const MOST_STORED = 1_000;
 const MOST_STORED_BYTES = 16 * 1_048_576;
 
@@ -84,7 +86,7 @@ export function createRequestSharing({ database, requestLog }: SharingServices):
     if (isShared) forgetErased(erasures);
   }
 
-  /** What another server has erased may name a person here, too; the rest of it is in the table. */
+  /** A person erased by another server may be named here too; the rest of it is in the table. */
   function forgetErased(erasures: ReadonlyMap<number, Date>): void {
     for (const [id, at] of erasures) {
       if (applied.get(id)?.getTime() !== at.getTime())
@@ -133,7 +135,7 @@ function portionOf(requests: readonly KeptRequest[], most: Portion): KeptRequest
   return requests.filter((request) => chosen.has(request));
 }
 
-/** Deletes what is kept for too long. */
+/** Deletes requests that are too old. */
 export const sweepRequests = (database: Database, now: Date): Promise<void> =>
   deleteOldRequests(database, earlier(now, KEPT));
 
@@ -175,8 +177,8 @@ export function answerForgetting({
 }
 
 /**
- * Forgets the requests that name an erased person: at once in the processes of this machine and in the table; other
- * servers forget what they have from before then within a second.
+ * Forgets the requests that name an erased person: at once in the processes of this machine and in
+ * the table; other servers forget their older requests within a second.
  */
 export async function forgetRequests(
   { database, processes }: { readonly database: Database; readonly processes: Processes },
@@ -203,7 +205,7 @@ async function eraseAll(
   } while (after !== undefined);
 }
 
-/** Everything in which a request can name people, with the escapes of its JSON resolved. */
+/** Every part of a request that can name people, with the escapes of its JSON resolved. */
 function textOf({ path, body, response = "", notes }: KeptRequest): string {
   const text = body?.toString("utf8") ?? "";
   const said = notes.map(({ message }) => message).join(" ");

@@ -4,17 +4,21 @@ import type { KeptRequest } from "./request-log.ts";
 
 /* The requests that server processes have written down. */
 
-/** A request with where it comes from. */
+/** A request with its origin. */
 export interface StoredRequest extends KeptRequest {
   readonly logId: string;
   readonly server: string;
 }
 
-/** What is written waits until an erasure has removed what it found, and the other way round. */
+/** Writers wait until an erasure has removed what it found, and the other way round. */
 export async function lockForWriting(tx: Transaction): Promise<void> {
   await tx.query("lock table live_requests in row exclusive mode");
 }
 
+/**
+ * Excludes writers of requests until the transaction ends, so that no request arrives during an
+ * erasure.
+ */
 export async function lockForErasing(tx: Transaction): Promise<void> {
   await tx.query("lock table live_requests in share row exclusive mode");
 }
@@ -28,6 +32,7 @@ export async function selectErasures(database: Queryable): Promise<Map<number, D
   return new Map(rows.map(({ workspaceId, erasedAt }) => [workspaceId, erasedAt]));
 }
 
+/** Records the time of an erasure, so that other servers forget their older requests. */
 export async function upsertErasure(tx: Transaction, workspaceId: number): Promise<void> {
   await tx.execute(
     `insert into live_request_erasures (workspace_id, erased_at) values ($1, clock_timestamp())
@@ -143,7 +148,7 @@ export interface StoredQuestion {
   readonly statuses: readonly [number, number];
 }
 
-/** Of a workspace, newest first. */
+/** For one workspace, newest first. */
 export async function selectRequests(
   database: Queryable,
   { workspaceId, id, before, key, statuses: [from, to] }: StoredQuestion,
@@ -161,7 +166,7 @@ export async function selectRequests(
   return rows.map(requestOf);
 }
 
-/** Of a workspace, oldest first: those after the last one that was seen of each log, or after `since`. */
+/** For one workspace, oldest first: those after the last seen one of each log, or after `since`. */
 export async function selectNewRequests(
   database: Queryable,
   workspaceId: number,

@@ -18,9 +18,9 @@ import { selectNewRequests } from "./store.ts";
 import type { StreamSlots } from "./stream-slots.ts";
 
 /*
- * A stream looks for new requests twice a second, and only when its reader has taken what came before: a reader that
- * does not read holds one look's requests, and loses the connection when nothing moves on it for a minute
- * (http/connections.ts). Without a stream nothing is looked up.
+ * A stream looks for new requests twice a second, and only after its reader has taken the earlier
+ * ones: a slow reader holds one look's requests, and is disconnected if nothing moves for a minute
+ * (http/connections.ts). Without a stream nothing is read.
  */
 
 export interface StreamServices extends LiveServices {
@@ -31,7 +31,7 @@ export interface StreamServices extends LiveServices {
 
 export interface StreamInput {
   readonly filter: RequestFilter;
-  /** The id of a request: only newer ones are wanted. Without it those that come in from now on. */
+  /** The id of a request: only newer ones are wanted. Without it only requests from now on. */
   readonly since: string | undefined;
   readonly forSeconds: number;
   readonly confirmCaller: () => Promise<Pick<Context, "person">>;
@@ -42,7 +42,10 @@ const LOOK_EVERY_MS = 500;
 /** After this many looks the caller's right is checked again, and a comment keeps proxies and the reader connected. */
 const CONFIRM_EVERY = 4;
 
-/** What one look reads and passes on, for each process; what is beyond may match, and is only counted. */
+/**
+ * How many requests one look reads and passes on, for each process; further ones may match, and are
+ * only counted.
+ */
 const MOST_AT_A_LOOK = 100;
 const MOST_BYTES_AT_A_LOOK = 524_288;
 
@@ -81,7 +84,7 @@ function lookHere(log: RequestLog, question: LookQuestion): Look {
     if (kept.id <= after) break;
     if (!mayMatch(kept, question)) continue;
     if (requests.length === MOST_AT_A_LOOK || bytes > MOST_BYTES_AT_A_LOOK) {
-      // Not worth parsing its body to learn whether it matches.
+      // Not worth parsing its body to check whether it matches.
       skipped++;
       continue;
     }
@@ -93,8 +96,8 @@ function lookHere(log: RequestLog, question: LookQuestion): Look {
 }
 
 /**
- * What servers on other machines have written down since the last look. Looks that find more than fits go on with it
- * the next time.
+ * Requests that servers on other machines have recorded since the last look. Looks that find more
+ * than fits go on with it the next time.
  */
 async function lookElsewhere(
   { database }: StreamServices,
@@ -122,7 +125,7 @@ async function lookElsewhere(
  * New requests as server-sent events, until the reader leaves, loses the right to see them, the time is over, or the
  * server stops. Opening a stream is audited: bodies name people.
  *
- * @throws Problem FORBIDDEN; NOT_FOUND where none are kept; RATE_LIMITED for too many streams.
+ * @throws Problem FORBIDDEN; NOT_FOUND if none are kept; RATE_LIMITED for too many streams.
  */
 export async function* streamRequests(
   services: StreamServices,
@@ -163,7 +166,7 @@ async function* follow(
   for (let look = 1; services.readiness.isReady && performance.now() < endsAt; look++) {
     await sleep(Math.max(1, Math.min(LOOK_EVERY_MS, endsAt - performance.now())));
     if (look % CONFIRM_EVERY === 0) {
-      // What is shown follows the permissions as they are now.
+      // The view follows the present permissions.
       question = await confirm().catch(endOfRight);
       if (question === undefined) return;
       yield ": still here\n\n";
@@ -179,7 +182,10 @@ async function* follow(
   }
 }
 
-/** Any reason will do: a stream whose caller cannot be confirmed ends, and clients connect again. */
+/**
+ * Any error has the same result: a stream whose caller cannot be confirmed ends, and clients
+ * connect again.
+ */
 const endOfRight = (): undefined => undefined;
 
 function eventsOf(looks: readonly Pick<Look, "requests" | "skipped">[]): string {

@@ -9,7 +9,7 @@ import { MOST_WAITING_ITEMS } from "../../intake/track/write-queue.ts";
 import type { RecentSyncs } from "../../intake/warehouses/recent-runs.ts";
 import type { CombinedCounts } from "./combine.ts";
 
-/* What needs attention, from what the server knows anyway. Each finding is a sentence and a page. */
+/* What needs attention, from data that the server has anyway. Each finding is a sentence and a page. */
 
 export const Finding = Type.Object({
   kind: Type.Enum(
@@ -28,7 +28,7 @@ export const Finding = Type.Object({
   ),
   severity: Type.Enum(["bad", "warn", "info"], { description: "How urgent it is." }),
   subject: Type.String({
-    description: "What it is about: an integration, a webhook, a key, or a code.",
+    description: "The subject: an integration, a webhook, a key, or a code.",
     examples: ["INVALID_TIME"],
   }),
   id: nullable(Type.String(), { description: "The id of the integration or webhook." }),
@@ -40,7 +40,7 @@ export const Finding = Type.Object({
 
 export type Finding = Static<typeof Finding>;
 
-/** Undefined is what the caller may not see. */
+/** Undefined if the caller may not see it. */
 export interface Known {
   readonly now: Date;
   readonly hour: CombinedCounts;

@@ -56,7 +56,7 @@ const overview = endpoint({
         [
           Type.Object({
             rows_synced: counts("Rows of the runs that started then."),
-            rows_failed: counts("Of these runs, the rows that failed."),
+            rows_failed: counts("How many rows of these runs failed."),
           }),
           Type.Null(),
         ],

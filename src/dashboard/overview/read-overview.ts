@@ -57,8 +57,8 @@ export function answerTraffic({
 }
 
 /**
- * What the processes of this machine have counted up to now, and what others, and those before a restart, have written
- * down.
+ * The counts of this machine's processes up to now, and the recorded counts of others and from
+ * before a restart.
  */
 async function countTraffic(
   { database, processes }: Pick<OverviewServices, "database" | "processes">,
@@ -118,13 +118,13 @@ export async function readOverview(
   };
 }
 
-/** Whether the caller may see what a permission opens elsewhere. */
+/** Whether the caller may see data that a permission opens elsewhere. */
 const may = ({ person, workspace }: WorkspaceContext, permission: WorkspacePermission): boolean =>
   person === undefined ||
   person.isAdministrator ||
   (person.workspacePermissions.get(workspace.name)?.has(permission) ?? false);
 
-/** The rows of runs by the slot in which the run started. */
+/** The rows of runs, by the slot where the run started. */
 function rowsBySlot({ runs }: RecentSyncs, start: number, slotMs: number, slots: number) {
   const synced: number[] = Array.from({ length: slots }, () => 0);
   const failed = [...synced];

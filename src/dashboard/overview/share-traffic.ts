@@ -5,15 +5,15 @@ import type { Database } from "../../database/database.ts";
 import { deleteOldSlots, upsertSlots } from "./store.ts";
 
 /*
- * Each process writes down every few seconds what it has counted, so that the overview of every server shows the
- * traffic of all, and a restart forgets nothing. A process writes rows of its own, again and again until a slot is over:
- * writing twice counts nothing twice.
+ * Each process records its counts every few seconds, so that the overview of every server shows the
+ * traffic of all, and a restart loses nothing. A process writes its own rows, again and again until
+ * a slot is over: writing twice counts nothing twice.
  */
 
 export interface TrafficSharing {
   /** Identifies this process. */
   readonly processId: string;
-  /** Writes what was counted since the last time. */
+  /** Writes the counts since the last call. */
   write(): Promise<void>;
 }
 

@@ -1,7 +1,7 @@
 import type { Period, Slot, SlotCounts } from "../../base/observe/traffic.ts";
 import type { Queryable } from "../../database/database.ts";
 
-/** Writes what a process has counted, in place of what it wrote before about the same slots. */
+/** Writes the counts of a process, replacing its earlier ones for the same slots. */
 export async function upsertSlots(
   database: Queryable,
   processId: string,
@@ -22,7 +22,7 @@ export async function upsertSlots(
   );
 }
 
-/** What processes other than these have counted from a moment on. */
+/** The counts of all other processes from a time on. */
 export const selectSlots = (
   database: Queryable,
   workspaceId: number,
@@ -37,7 +37,7 @@ export const selectSlots = (
     [workspaceId, period, from, without],
   );
 
-/** Deletes what the overview shows no more. */
+/** Deletes counts that the overview no longer shows. */
 export async function deleteOldSlots(
   database: Queryable,
   before: Readonly<Record<Period, Date>>,

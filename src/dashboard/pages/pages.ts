@@ -14,8 +14,8 @@ const NOT_BUILT =
   "The dashboard is not part of this build. Build it with npm run build, or use the command line: rapport --help.";
 
 /**
- * Scripts and styles come from this server alone, and none is inline: components set styles through the object model,
- * which the policy allows. The preview of a page is in a frame without scripts.
+ * Scripts and styles come only from this server, and none is inline: components set styles through
+ * the object model, which the policy allows. The preview of a page is in a frame without scripts.
  */
 const HEADERS = {
   ...PAGE_HEADERS,
@@ -27,7 +27,7 @@ const HEADERS = {
 
 const IMMUTABLE = "public, max-age=31536000, immutable";
 
-/** Asked for again each time, so that a new version of the server brings its dashboard with it. */
+/** Requested again each time, so that a new version of the server brings its dashboard with it. */
 const REVALIDATED = "no-cache";
 
 interface Wanted {

@@ -5,8 +5,9 @@ import { promisify } from "node:util";
 import { brotliCompress, gzip, constants as zlib } from "node:zlib";
 
 /*
- * The built files of the dashboard (dist/web), read once and kept in memory with the packed forms that were asked for. Requests
- * are looked up among the files that were there, so that no path leads anywhere else.
+ * The built files of the dashboard (dist/web), read once and kept in memory with the compressed
+ * forms that were requested. Requests are looked up among the files that existed at the start, so
+ * that no path reaches anything else.
  */
 
 export interface WebFile {
@@ -16,7 +17,10 @@ export interface WebFile {
   /** Whether its name changes with its content, as Vite names assets. */
   readonly isHashed: boolean;
   readonly bytes: Buffer;
-  /** The packed form, made once, when it is first asked for; undefined where packing saves nothing. */
+  /**
+   * The compressed form, made once, when it is first requested; undefined if compression saves
+   * nothing.
+   */
   readonly packed: ((coding: Coding) => Promise<Buffer>) | undefined;
 }
 
@@ -50,7 +54,7 @@ const HASHED = /^assets\/.*-[\w-]{8,}\.\w+$/;
 const packGzip = promisify(gzip);
 const packBrotli = promisify(brotliCompress);
 
-/** @returns an empty map where the dashboard was not built. */
+/** @returns an empty map if the dashboard was not built. */
 export async function readWebFiles(folder: string): Promise<WebFiles> {
   const names = await readdir(folder, { recursive: true }).catch(() => []);
   const files = new Map<string, WebFile>();
@@ -74,7 +78,10 @@ async function readWebFile(folder: string, name: string, mediaType: string): Pro
   };
 }
 
-/** Packs on a thread of its own: packing all files at once would make the first visitor wait for more than a second. */
+/**
+ * Compresses on a separate thread: compressing all files at once would make the first visitor wait
+ * for more than a second.
+ */
 function packerOf(bytes: Buffer): (coding: Coding) => Promise<Buffer> {
   const forms = new Map<Coding, Promise<Buffer>>();
   const pack = (coding: Coding): Promise<Buffer> =>

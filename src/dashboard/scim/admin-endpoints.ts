@@ -20,8 +20,8 @@ import {
 } from "./administer-users.ts";
 
 /*
- * Dashboard users without an identity provider's SCIM. Changes need the company's `admin`, which has every other
- * permission: no one can give what they do not have.
+ * Dashboard users without an identity provider's SCIM. Changes need the company's `admin`, which
+ * has every other permission: no one can give permissions that they do not have.
  */
 
 const PATH = "/admin/v1/dashboard-users";
@@ -38,7 +38,7 @@ const CLOSED = { additionalProperties: false };
 const Team = Type.Object(
   {
     teamName: NameOf("The name of the team."),
-    teamPermissions: Type.Optional(listOf(TEAM_PERMISSIONS, "What the user may do in the team.")),
+    teamPermissions: Type.Optional(listOf(TEAM_PERMISSIONS, "The user's permissions in the team.")),
   },
   CLOSED,
 );
@@ -47,7 +47,7 @@ const AppGroup = Type.Object(
   {
     appGroupName: NameOf("The name of the workspace."),
     appGroupPermissions: Type.Optional(
-      listOf(WORKSPACE_PERMISSIONS, "What the user may do in the workspace."),
+      listOf(WORKSPACE_PERMISSIONS, "The user's permissions in the workspace."),
     ),
     appGroupPermissionSets: Type.Optional(
       Type.Array(
@@ -65,7 +65,7 @@ const AppGroup = Type.Object(
 const Permissions = Type.Object(
   {
     companyPermissions: Type.Optional(
-      listOf(COMPANY_PERMISSIONS, "What the user may do in the company."),
+      listOf(COMPANY_PERMISSIONS, "The user's permissions in the company."),
     ),
     appGroup: Type.Optional(
       Type.Array(AppGroup, { maxItems: MOST_ENTRIES, description: "By workspace." }),
@@ -74,7 +74,7 @@ const Permissions = Type.Object(
   {
     ...CLOSED,
     title: "DashboardPermissions",
-    description: "What the user may do, under the names of the SCIM interface.",
+    description: "The user's permissions, under the names of the SCIM interface.",
     examples: [{ companyPermissions: [], appGroup: [{ appGroupName: "demo" }] }],
   },
 );
@@ -104,7 +104,7 @@ const Person = Type.Object(
       examples: ["019a8b54-7c1e-7a5b-9f0e-3d2c1b0a9f8e"],
     }),
     user_name: Type.String({
-      description: "The email address with which the user signs in.",
+      description: "The email address that the user signs in with.",
       examples: ["ada@acme.example"],
     }),
     ...MEMBERS,
@@ -235,7 +235,7 @@ const change = endpoint({
   ...writes,
   ...one,
   method: "PATCH",
-  summary: "Changes a dashboard user; what is omitted stays.",
+  summary: "Changes a dashboard user; omitted attributes stay.",
   description:
     "Permissions take effect with the user's next request; a deactivated user's sessions end. The last active user " +
     "with the company's admin permission keeps it.",

@@ -13,8 +13,8 @@ import { refuseUnstorableMembers } from "./protocol/read-attributes.ts";
 import { readUser } from "./protocol/read-user.ts";
 
 /*
- * Dashboard users as an administrator manages them. What SCIM accepts of a user is accepted here, and nothing else:
- * both read users through the same table of attributes.
+ * Dashboard users as an administrator manages them. The same user attributes are accepted as over
+ * SCIM: both read users through the same table of attributes.
  */
 
 /** What an administrator may set. */
@@ -33,7 +33,7 @@ export interface NewPerson extends PersonChange {
   readonly user_name: string;
 }
 
-/** A dashboard user with those of their permissions whose workspaces, teams and sets exist. */
+/** A dashboard user with all permissions whose workspaces, teams and sets exist. */
 export interface AdministeredPerson {
   readonly user: User;
   readonly attributes: UserAttributes;
@@ -78,7 +78,8 @@ export async function readPerson(
 }
 
 /**
- * Creates a dashboard user. What is omitted is as in `scim_defaults`; without them a new user has no permissions.
+ * Creates a dashboard user. Omitted attributes are as in `scim_defaults`; without those a new user
+ * has no permissions.
  *
  * @throws Problem CONFLICT if the address has a user already, INVALID_REQUEST.
  */
@@ -99,8 +100,8 @@ export async function createPerson(
 }
 
 /**
- * Changes what is given of a dashboard user. Lost permissions take effect with the user's next request; a
- * deactivation ends their sessions.
+ * Changes the given attributes of a dashboard user. Lost permissions take effect with the user's
+ * next request; a deactivation ends their sessions.
  *
  * @throws Problem NOT_FOUND, INVALID_REQUEST; CONFLICT if no administrator would be left.
  */

@@ -43,7 +43,10 @@ export function openDirectory(services: UserServices, context: CompanyContext): 
   };
 }
 
-/** What a token may grant: its own list, and what the company declares for every new user. */
+/**
+ * The permissions that a token may grant: its own list, and those that the company declares for
+ * every new user.
+ */
 const grantableBy = ({ grantable = [] }: CompanyContext, { permissions }: Defaults) =>
   new Set([...grantable, ...(permissions?.companyPermissions ?? [])]);
 

@@ -4,8 +4,8 @@ import { selectAllDefaults, upsertDefaults } from "./defaults-store.ts";
 import { searchableUser } from "./protocol/user-view.ts";
 
 /**
- * Permissions name workspaces: without this a workspace that later gets the name of a deleted one would be open to those
- * who were permitted something in the deleted one.
+ * Permissions name workspaces: otherwise a workspace that later gets the name of a deleted one
+ * would be open to everyone with a permission in the deleted one.
  */
 export const forgetWorkspaceOfUsers: ReferenceEraser = async (tx, { name }, now) => {
   await withdrawPermissions(tx, name, now, searchableUser);

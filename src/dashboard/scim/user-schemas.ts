@@ -70,7 +70,7 @@ export const ReplacedScimUser = Type.Object(
   },
   {
     title: "ReplacedScimUser",
-    description: "What a dashboard user is from now on. The userName stays.",
+    description: "The new state of a dashboard user. The userName stays.",
     examples: [EXAMPLE],
   },
 );

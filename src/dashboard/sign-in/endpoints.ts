@@ -54,8 +54,8 @@ const NotSignedIn = Type.Object(
         oidc: Type.Union(
           [
             Type.Object({
-              name: Type.String({ description: "What to call the provider." }),
-              url: Type.String({ description: "Where signing in begins." }),
+              name: Type.String({ description: "The provider's name." }),
+              url: Type.String({ description: "The address that starts a sign-in." }),
             }),
             Type.Null(),
           ],
@@ -148,8 +148,8 @@ const linkEndpoint = endpoint({
   path: "/admin/v1/sign-in-links",
   summary: "Creates a one-time link that signs in to the dashboard.",
   description:
-    "It signs in whoever made it: with the admin token the administrator, within a session of a dashboard user that " +
-    "user, whose removal ends what the link began.",
+    "It signs in its maker: with the admin token the administrator, within a session of a dashboard user that " +
+    "user; removing the user ends the link's session.",
   access: byAdministrator("admin"),
   replies: {
     201: Type.Object({

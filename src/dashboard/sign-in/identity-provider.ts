@@ -3,9 +3,9 @@ import * as oidc from "openid-client";
 import { Problem } from "../../base/problem.ts";
 
 /*
- * Sign-in through an OpenID Connect provider: the authorization code flow with PKCE, found by discovery. What an
- * attempt needs to be finished travels in a cookie of the browser that began it, so that any server process can
- * finish it and no other browser can. docs/decisions/sign-in.md
+ * Sign-in through an OpenID Connect provider: the authorization code flow with PKCE, found by
+ * discovery. The state of an attempt travels in a cookie of the browser that began it, so that any
+ * server process can finish it and no other browser can. docs/decisions/sign-in.md
  */
 
 export interface OidcSettings {
@@ -16,11 +16,11 @@ export interface OidcSettings {
   readonly clientSecretFile: string | undefined;
   /** What people call the provider. */
   readonly name: string;
-  /** The claim that holds the user name; of `email` the provider must say that it is verified. */
+  /** The claim with the user name; for `email` the provider must say that it is verified. */
   readonly userClaim: string;
 }
 
-/** What the browser keeps between the redirect to the provider and the one back. */
+/** The cookie's contents between the redirect to the provider and the one back. */
 export interface SignInAttempt {
   readonly state: string;
   readonly nonce: string;
@@ -82,7 +82,10 @@ export async function createIdentityProvider(settings: OidcSettings): Promise<Id
   const secret = await readClientSecret(settings);
   let configuration: Promise<oidc.Configuration> | undefined;
 
-  /** Asked at the first sign-in, and again after a failure: the provider may start after Rapport. */
+  /**
+   * Requested at the first sign-in, and again after a failure: the provider may start after
+   * Rapport.
+   */
   const discovered = (): Promise<oidc.Configuration> => {
     configuration ??= discover(settings, secret).catch((error: unknown) => {
       configuration = undefined;
@@ -140,7 +143,7 @@ async function discover(
   secret: string | undefined,
 ): Promise<oidc.Configuration> {
   const url = new URL(issuer);
-  // The settings allow http on a loopback address alone.
+  // The settings allow http only on a loopback address.
   const execute = url.protocol === "http:" ? [oidc.allowInsecureRequests] : [];
   const found = await oidc.discovery(url, clientId, undefined, oidc.None(), {
     execute,
@@ -174,12 +177,12 @@ function userNameIn(claims: Readonly<Record<string, unknown>>, userClaim: string
 }
 
 const unreachable = (cause: unknown): Problem =>
-  new Problem("UNAVAILABLE", "The identity provider cannot be reached. Try again in a moment.", {
+  new Problem("UNAVAILABLE", "The identity provider cannot be reached. Try again shortly.", {
     retryAfterSeconds: 5,
     cause,
   });
 
-/** What the provider says may repeat what a caller sent, so that only its code is shown. */
+/** The provider's message may repeat the caller's input, so only its code is shown. */
 function refusedByProvider(error: unknown): Problem {
   const refused = "The identity provider did not confirm the sign-in. Begin again.";
   if (error instanceof oidc.AuthorizationResponseError) {

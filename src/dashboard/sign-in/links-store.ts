@@ -1,6 +1,6 @@
 import type { Queryable, Transaction } from "../../database/database.ts";
 
-/** @param userId of the dashboard user whom it signs in; null for the administrator. */
+/** @param userId the id of the dashboard user who is signed in; null for the administrator. */
 export async function insertLink(
   tx: Transaction,
   hash: string,
@@ -13,7 +13,9 @@ export async function insertLink(
   );
 }
 
-/** @returns whom the link with this hash signs in; undefined if there is none that has not expired. */
+/**
+ * @returns the user of the link with this hash; undefined if there is none that has not expired.
+ */
 export async function deleteLink(
   database: Queryable,
   hash: string,

@@ -10,9 +10,10 @@ import type { Sessions, StartedSession } from "../users/sessions.ts";
 import { deleteLink, insertLink } from "./links-store.ts";
 
 /*
- * A link that signs in its maker, once: the administrator, in the first minutes of a server and where there is no
- * identity provider, or the dashboard user who made it, whose removal so ends what the link began. Only its hash is
- * stored, so that it works on every server process.
+ * A link that signs in its maker, once: the administrator, in the first minutes of a server and if
+ * there is no identity provider, or the dashboard user who made it. Removing that user therefore
+ * ends the session that the link began. Only its hash is stored, so that it works on every server
+ * process.
  */
 
 export interface LinkServices {
@@ -52,11 +53,11 @@ export async function createSignInLink(
   return { url: `${baseUrl}/dashboard/sign-in?token=${token}`, expiresAt };
 }
 
-/** By which the audit names a link and the session that it began; it does not lead back to the token. */
+/** Names a link and its session in the audit; the token cannot be derived from it. */
 const nameOf = (hash: string): string => hash.slice(0, 16);
 
 /**
- * Signs in the person to whom the link belongs.
+ * Signs in the person who made the link.
  *
  * @throws Problem UNAUTHENTICATED for a link that was used or has expired; FORBIDDEN if its maker was removed.
  */

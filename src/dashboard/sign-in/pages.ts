@@ -15,8 +15,8 @@ import type { IdentityProvider, SignInAttempt } from "./identity-provider.ts";
 import { followSignInLink, type LinkServices } from "./links.ts";
 
 /*
- * The attempt as it travels in the browser's cookie: signed, so that only a sign-in which the server began comes back,
- * and only for ten minutes. Any server on the database can check it.
+ * The attempt in the browser's cookie: signed, so that only sign-ins that the server began are
+ * accepted, and only for ten minutes. Any server on the database can check it.
  */
 
 const VALID_MS = 600_000;
@@ -45,7 +45,7 @@ function readAttempt(cookie: string, keySource: string, now: Date): SignInAttemp
 const signatureOf = (text: string, keySource: string): Buffer =>
   createHmac("sha256", `sign-in attempts ${keySource}`).update(text).digest();
 
-/* Where a browser goes after it has signed in. */
+/* The address after sign-in. */
 
 const DASHBOARD = "/dashboard/";
 
@@ -53,8 +53,8 @@ const DASHBOARD = "/dashboard/";
 const NOWHERE = "http://local.invalid";
 
 /**
- * A path of the dashboard, with query and fragment. Everything else becomes the dashboard itself, so that no link
- * to the sign-in leads a person to another site.
+ * A path of the dashboard, with query and fragment. Everything else becomes the dashboard itself,
+ * so that no link to the sign-in sends a person to another site.
  */
 function localPath(wanted: unknown): string {
   if (typeof wanted !== "string" || !wanted.startsWith("/")) return DASHBOARD;
@@ -80,7 +80,7 @@ const NOT_KEPT = { "cache-control": "no-store", "referrer-policy": "no-referrer"
 
 const Token = Type.Object({ token: Type.String({ maxLength: 128 }) });
 
-/* A preview of the link, or a program that only looks, signs nobody in: that takes a click. */
+/* A preview of the link, or a program that only looks, signs nobody in: signing in takes a click. */
 const showLink = endpoint({
   name: "showSignInLink",
   ...PAGE,
@@ -104,7 +104,7 @@ const followLink = endpoint({
   ...PAGE,
   method: "POST",
   path: LINK,
-  summary: "Signs in with a link that works once, and leads to the dashboard.",
+  summary: "Signs in with a one-time link, and opens the dashboard.",
   fromOwnPages: true,
   refusals: ["UNAUTHENTICATED", "FORBIDDEN", "RATE_LIMITED"],
   accepts: ["application/x-www-form-urlencoded"],
@@ -127,7 +127,7 @@ interface ProviderServices {
   readonly identityProvider: IdentityProvider | undefined;
   readonly failedAttempts: FailedAttempts;
   readonly clock: Clock;
-  /** Of a secret that all servers on the database have. */
+  /** Derived from a secret that all servers on the database have. */
   readonly adminTokenHash: string;
 }
 
@@ -137,7 +137,7 @@ const begin = endpoint({
   name: "beginSignIn",
   ...PAGE,
   path: "/dashboard/sign-in/oidc",
-  summary: "Leads to the identity provider.",
+  summary: "Redirects to the identity provider.",
   refusals: ["NOT_FOUND"],
   query: Type.Object({ return_to: Type.Optional(Type.String({ maxLength: 2_048 })) }),
   replies: { 303: Type.Undefined() },
@@ -159,7 +159,7 @@ const callback = endpoint({
   name: "finishSignIn",
   ...PAGE,
   path: CALLBACK,
-  summary: "Where the identity provider sends the browser back to.",
+  summary: "The identity provider sends the browser back here.",
   refusals: ["FORBIDDEN", "NOT_FOUND", "RATE_LIMITED"],
   query: Type.Object({
     code: Parameter,
@@ -200,9 +200,9 @@ const callback = endpoint({
   };
 });
 
-/** The person is the active dashboard user whose user name is the address. */
+/** The person is the active dashboard user who has the address as user name. */
 async function startFor(services: ProviderServices, context: Context, email: string) {
-  // Of what no user name can be nothing is looked up, and nothing is repeated.
+  // An address that cannot be a user name is neither looked up nor repeated.
   const isUserName = !("fault" in checkEmail(email));
   const user = isUserName ? await findActiveUser(services, email) : undefined;
   if (user) return services.sessions.start(context, user.id, { way: "oidc" });

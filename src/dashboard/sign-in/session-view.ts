@@ -32,14 +32,14 @@ export const SessionView = Type.Object(
     administrator: Type.Boolean({ description: "Whether the person may do everything." }),
     permissions: Type.Object({
       company: Type.Array(Type.Enum([...COMPANY_PERMISSIONS]), {
-        description: "What the person may do for the company.",
+        description: "The person's permissions in the company.",
       }),
       workspaces: Type.Record(Type.String(), Type.Array(Type.Enum([...WORKSPACE_PERMISSIONS])), {
         description: "By the name of the workspace; admin comes with everything that it includes.",
       }),
     }),
     workspaces: Type.Array(Type.String(), {
-      description: "The workspaces in which the person may do anything.",
+      description: "The workspaces in which the person has any permission.",
     }),
     csrf_token: Type.String({
       description: "For the header X-CSRF-Token of requests that change something.",
@@ -50,7 +50,7 @@ export const SessionView = Type.Object(
   { title: "Session", description: "Who is signed in to the dashboard." },
 );
 
-/** What the dashboard shows of a session, with the permissions as they are now. */
+/** The dashboard's view of a session, with the present permissions. */
 export async function viewSession(
   { database }: { readonly database: Database },
   { person, csrfToken, expiresAt }: Session,

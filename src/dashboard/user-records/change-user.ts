@@ -16,8 +16,9 @@ const IDENTIFYING = [
 ];
 
 /**
- * Sets attributes and subscription states of one user, by the rules of an attributes object of /users/track. A wrong
- * value is refused, also where the workspace leaves wrong values out of what its clients send.
+ * Sets attributes and subscription states of one user, by the rules of an attributes object of
+ * /users/track. A wrong value is refused, even if the workspace leaves wrong values out of its
+ * clients' requests.
  *
  * The audit names the attributes that were set, and none of their values.
  *

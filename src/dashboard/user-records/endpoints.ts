@@ -24,8 +24,8 @@ interface MergeOrder {
 /**
  * Merges a user into another one, as `/users/merge` does.
  *
- * @returns what it did, field by field, or would do.
- * @throws Problem NOT_FOUND for one of them; INVALID_REQUEST if both ids lead to one user.
+ * @returns the effects, field by field, of the merge or of its preview.
+ * @throws Problem NOT_FOUND for one of them; INVALID_REQUEST if both ids identify one user.
  */
 function mergeUser(
   services: IdentityServices,
@@ -66,7 +66,7 @@ const movedTo = (workspace: string, keptId: string, suffix = "") => ({
   status: 301 as const,
   headers: {
     location: `/admin/v1/workspaces/${encodeURIComponent(workspace)}/users/${keptId}${suffix}`,
-    // Where a merged id leads can change.
+    // The target of a merged id can change.
     "cache-control": "no-store",
   },
   body: { merged_into: keptId, message: "success" as const },
@@ -99,7 +99,7 @@ const read = endpoint({
   name: "getUser",
   method: "GET",
   path: `${PATH}/:id`,
-  summary: "Reads everything that is stored about one user; a merged id leads to the kept user.",
+  summary: "Reads everything that is stored about one user; a merged id gives the kept user.",
   access: byAdministratorOfWorkspace("view_user_profile", "view_pii"),
   params: OfUser,
   replies: {
@@ -154,7 +154,7 @@ const timeline = endpoint({
       entries: Type.Array(TimelineEntry),
       attributes_since: nullable(Type.String(), {
         description:
-          "From when on the page has every change of attributes, in ISO 8601; null if the change feed is off or has none.",
+          "The time from which the page has every change of attributes, in ISO 8601; null if the change feed is off or has none.",
         examples: ["2026-01-31T12:00:00.000Z"],
       }),
       next_cursor: Type.Optional(Type.String()),
@@ -186,7 +186,7 @@ const erase = endpoint({
         id: Type.String(),
         at: Type.String(),
         effects: Type.Array(AuditedEffect, {
-          description: "What the audit records: names and counts, no values.",
+          description: "The audited part: names and counts, no values.",
         }),
       }),
       message: Success,
@@ -220,7 +220,7 @@ const merge = endpoint({
           ...AuditedEffect.properties,
           kept: Type.Unknown(),
           merged: Type.Unknown({ description: "The user that is merged away." }),
-          result: Type.Unknown({ description: "What the merge does, or would do." }),
+          result: Type.Unknown({ description: "The effects of the merge or of its preview." }),
         }),
       ),
       message: Success,

@@ -21,11 +21,11 @@ import { mergedInto, requireProfile } from "./find-record.ts";
 export interface Erasure {
   readonly platform_id: string;
   /**
-   * What became of the state of the email address: `erased`, `kept` because other users have the address,
-   * or `none` where there was none.
+   * The outcome for the state of the email address: `erased`, `kept` because other users have the
+   * address, or `none` if there was none.
    */
   readonly email_state: "erased" | "kept" | "none";
-  /** What the audit keeps, without any value of the user's. */
+  /** The part that stays in the audit, without any value of the user's. */
   readonly audit: AuditEntry;
 }
 
@@ -38,10 +38,10 @@ export interface EraseServices extends IdentityServices {
 const CLOCKS_DIFFER = { ms: 60_000 };
 
 /**
- * Erases a person: the profile with everything that `/users/delete` removes, and the state of the email
- * address, unless other users have it, in one transaction (docs/decisions/deleting-users.md); and what names
- * the person elsewhere (docs/personal-data.md). That is removed before, in steps, so that others do not wait for it; what
- * was written meanwhile goes with the person.
+ * Erases a person: the profile with everything that `/users/delete` removes, and the state of the
+ * email address, unless other users have it, in one transaction (docs/decisions/deleting-users.md);
+ * and what names the person elsewhere (docs/personal-data.md). That is removed first, in steps, so
+ * that others do not wait for it; anything written meanwhile is removed with the person.
  *
  * @throws Problem NOT_FOUND; CONFLICT for the id of a merged user.
  */
@@ -68,7 +68,7 @@ export async function eraseUser(
     names: [{ kind: "platform_id", value: platformId }],
     async alsoWrite(tx, [fault], [deleted]) {
       if (fault || !deleted) throw new Problem("NOT_FOUND", `There is no user '${platformId}'.`);
-      // Merged since it was found: the id leads to another user.
+      // Merged since it was found: the id now names another user.
       if (deleted.user.platformId !== platformId)
         throw mergedInto(platformId, deleted.user.platformId);
       emailState = "none";
@@ -95,7 +95,7 @@ export async function eraseUser(
   return { platform_id: platformId, email_state: emailState, audit };
 }
 
-/** Everything that a person is called by, now or by ids that lead to the person. */
+/** Every name of the person: present identifiers and ids of merged users. */
 async function namesOf(
   database: Queryable,
   workspaceId: number,

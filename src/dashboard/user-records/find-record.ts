@@ -4,7 +4,7 @@ import { findDeletion } from "../../people/identity/read-audit.ts";
 import { selectMerged } from "../../people/profiles/merged-store.ts";
 import { type ProfileRow, selectProfiles } from "../../people/profiles/store.ts";
 
-/** A profile, or the id of the one that it was merged into. */
+/** A profile, or the id of the profile that it was merged into. */
 export type FoundRecord = { readonly profile: ProfileRow } | { readonly mergedInto: string };
 
 /** @throws Problem NOT_FOUND as `findRecord` does, or CONFLICT for the id of a merged user. */
@@ -27,7 +27,7 @@ export const mergedInto = (platformId: string, keptId: string): Problem =>
 /**
  * Finds the record under a platform_id.
  *
- * @throws Problem NOT_FOUND, with the time at which the user was deleted.
+ * @throws Problem NOT_FOUND, with the time when the user was deleted.
  */
 export async function findRecord(
   database: Queryable,

@@ -23,14 +23,14 @@ export interface ReadRecordServices {
   readonly clock: Clock;
 }
 
-/** Everything that is stored about one person, but for the entries of the timeline. */
+/** Everything that is stored about one person, without the entries of the timeline. */
 export const PersonRecord = Type.Object({
   user: Type.Record(Type.String(), Type.Unknown(), {
     description: "The profile with the fields of an export.",
   }),
   updated_at: Type.String(),
   redirects: Type.Array(Type.Object({ platform_id: NullableText, external_id: NullableText }), {
-    description: "Merged users and renamed external ids that lead to this user.",
+    description: "Merged users and renamed external ids that identify this user.",
   }),
   subscriptions: Type.Object({
     email: nullable(
@@ -38,7 +38,7 @@ export const PersonRecord = Type.Object({
         address: Type.String(),
         state: Type.Union([
           Type.Enum(["subscribed", "unsubscribed", "opted_in"]),
-          Type.Null({ description: "Never set, which counts as subscribed." }),
+          Type.Null({ description: "Never set, so it counts as subscribed." }),
         ]),
         set_at: NullableText,
         hard_bounced_at: NullableText,
@@ -72,7 +72,7 @@ const NOT_SHOWN: readonly ExportField[] = ["message_history", "recent_activity",
 const FIELDS = EXPORT_FIELDS.filter((field) => !NOT_SHOWN.includes(field));
 
 /**
- * Reads everything that is stored about one person at one moment.
+ * Reads everything that is stored about one person, from one snapshot.
  *
  * @returns the record; for a merged user, the platform_id of the kept one.
  * @throws Problem NOT_FOUND.

@@ -37,9 +37,9 @@ import {
 } from "./timeline-entry.ts";
 
 /*
- * The timeline of one person: what several tables hold, merged by time, the newest first. A cursor names
- * the last entry by its time, its source and its id, so entries of equal times are neither lost nor
- * repeated, and what is written meanwhile moves nothing.
+ * The timeline of one person: what several tables hold, merged by time, the newest first. A cursor
+ * names the last entry by its time, its source and its id, so entries of equal times are neither
+ * lost nor repeated, and concurrent writes move nothing.
  */
 
 const PAGE = 50;
@@ -47,7 +47,7 @@ const PAGE = 50;
 export const TimelineQuery = Type.Object({
   kind: Type.Optional(Type.Array(Type.Enum([...TIMELINE_KINDS]), { minItems: 1, maxItems: 20 })),
   event: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 255, description: "Only events of this name." }),
+    Type.String({ minLength: 1, maxLength: 255, description: "Only events with this name." }),
   ),
   since: Type.Optional(Type.String({ maxLength: 64 })),
   until: Type.Optional(
@@ -76,7 +76,7 @@ interface Source {
     workspaceId: number,
     of: Person,
     range: TimelineRange,
-    /** Told from when on what is read is complete. */
+    /** Gets the time from which the entries are complete. */
     onComplete: (since: Date | null) => void,
   ): Promise<TimelineEntry[]>;
 }
@@ -202,7 +202,7 @@ interface Position {
   readonly id: string;
 }
 
-/** Where a source resumes after an entry of its own or of another source. */
+/** Where a source resumes after one of its own entries or an entry of another source. */
 function startOf(source: Source, { at, source: name, id }: Position): { at: Date; id: string } {
   if (source.name === name) return { at, id };
   const isDone = rankOf(source.name) < rankOf(name);

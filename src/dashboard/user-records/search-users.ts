@@ -18,7 +18,7 @@ export const UsersQuery = Type.Object({
     Type.String({
       maxLength: 1_000,
       description:
-        "A prefix of an external_id, alias name, email address or phone number. Without it all users are listed.",
+        "A prefix of an external_id, alias name, email address or phone number. Without it the list has all users.",
     }),
   ),
   identifier: Type.Optional(
@@ -80,7 +80,7 @@ export async function searchUsers(
   return { users: [...(owner ? [owner] : []), ...users], ...next };
 }
 
-/** The user with this id, also where it was merged into another one. */
+/** The user with this id, even if it was merged into another one. */
 async function findByPlatformId(
   database: Database,
   workspaceId: number,

@@ -10,7 +10,7 @@ import type {
   GroupStateChange,
 } from "../../people/subscriptions/history-store.ts";
 
-/* The entries of a timeline: their declaration, and how they are built from what is stored. */
+/* The entries of a timeline: their declaration, and how they are built from stored rows. */
 
 const PLACE = { at: Type.String({ description: "ISO 8601." }), id: Type.String() };
 

@@ -4,9 +4,9 @@ import type { UserCondition, UserTest } from "./dashboard-user.ts";
 /**
  * A condition as SQL over `dashboard_users`, with its values as parameters.
  *
- * Values are compared by bytes, in their searchable form. A path into JSON finds every value of a list on
- * its way. Attributes with a column of their own are compared there, so that an index serves the queries
- * that identity providers send for every user.
+ * Values are compared by bytes, in their searchable form. A path into JSON finds every value of a
+ * list on its way. Attributes with their own column are compared there, so that an index serves the
+ * queries that identity providers send for every user.
  *
  * @param parameters is added to; `$n` counts from its present end.
  */
@@ -16,7 +16,7 @@ export function userConditionSql(condition: UserCondition, parameters: unknown[]
 
 type Bind = (value: unknown) => string;
 
-/** Where a condition looks: the row, or one value of a list in it. */
+/** The subject of a condition: the row, or one value of a list in it. */
 interface Searched {
   /** The JSON to look into. */
   readonly json: string;
@@ -65,7 +65,7 @@ function anyValue(
   test: (value: string) => string,
 ): string {
   const column = path.length === 1 && within.columns[path[0] as string];
-  // Never null, so that `not` means what it says; an index on the column still serves.
+  // Never null, so that `not` works; an index on the column still serves.
   if (column) return `(${column} is not null and ${test(column)})`;
   const alias = `value_${within.depth}`;
   const values = `${valuesAt(path, within, bind)} as ${alias} (json)`;

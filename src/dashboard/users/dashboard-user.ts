@@ -1,7 +1,7 @@
 import type { Condition, TextComparator } from "../../base/conditions.ts";
 import type { JsonObject } from "../../base/values/plain-json.ts";
 
-/* Someone who signs in to the dashboard, and what the company declares for them. */
+/* A person who signs in to the dashboard, and the company's declarations for such people. */
 
 export interface User {
   readonly id: string;
@@ -18,7 +18,7 @@ export interface User {
  * other difference does: `toLowerCase` maps the Kelvin sign to `k`, and so one person's address to another's.
  */
 export function userNameKey(userName: string): string {
-  // NFC does the same to the few letters that it takes for an ASCII one, so a name with one stays as it is.
+  // NFC maps a few letters to ASCII too, so a name with one of them stays unchanged.
   const isLookAlike = [...userName].some(
     (letter) => !isAscii(letter) && isAscii(letter.normalize("NFC")),
   );
@@ -71,7 +71,7 @@ export interface DeclaredWorkspace {
   readonly teams: ReadonlyMap<string, string>;
 }
 
-/** Builds the form of a user that conditions are compared with, from what is stored. */
+/** Builds the form of a user that conditions are compared with, from stored rows. */
 export type SearchableForm = (
   id: string,
   attributes: UserAttributes,
@@ -90,7 +90,7 @@ export interface UserQuery {
 }
 
 export interface UserPage {
-  /** On all pages together. */
+  /** The number on all pages together. */
   readonly total: number;
   readonly users: readonly User[];
 }

@@ -2,7 +2,7 @@ import type { Declared } from "../../admin/workspaces/listed-resource.ts";
 import type { Queryable, Transaction } from "../../database/database.ts";
 import { listsOf } from "../../database/parameters/lists-of.ts";
 
-/** A team as it is declared. */
+/** A team as declared. */
 export type DeclaredTeam = {
   readonly id: string;
   readonly name: string;
@@ -43,7 +43,7 @@ export async function deleteTeams(
   ]);
 }
 
-/** A permission set as it is declared. */
+/** A permission set as declared. */
 export type DeclaredPermissionSet = {
   readonly name: string;
   readonly permissions: readonly string[];

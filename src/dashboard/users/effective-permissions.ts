@@ -21,8 +21,8 @@ export const ADMINISTRATOR: Person = {
 };
 
 /**
- * A dashboard user as a person who is signed in. In each workspace they have their own permissions and those
- * of their permission sets; `admin` includes all others. docs/dashboard.md
+ * A dashboard user as a person who is signed in. In each workspace they have their own permissions
+ * and those of their permission sets; `admin` includes all others. docs/dashboard.md
  */
 export function personOf(userId: string, attributes: UserAttributes, sets: PermissionSets): Person {
   const { companyPermissions, appGroup } = attributes.permissions;

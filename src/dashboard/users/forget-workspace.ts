@@ -5,12 +5,13 @@ import { selectUsersOfWorkspace, updateAttributes } from "./store.ts";
 /** How many users are read and written at once. */
 const USERS_AT_ONCE = 500;
 
+/** The permissions without those in the workspace with this name. */
 export const withoutWorkspace = (permissions: Permissions, name: string): Permissions => ({
   ...permissions,
   appGroup: permissions.appGroup.filter(({ appGroupName }) => appGroupName !== name),
 });
 
-/** Takes from all dashboard users what they are permitted in a workspace. */
+/** Removes the permissions of all dashboard users in a workspace. */
 export async function withdrawPermissions(
   tx: Transaction,
   workspaceName: string,

@@ -26,11 +26,11 @@ import {
 } from "./store.ts";
 
 /*
- * The dashboard users of a company. Every change is audited with the id of the user alone; an update
+ * The dashboard users of a company. Every change is audited with only the id of the user; an update
  * also with the names of the attributes that changed.
  *
- * An administrator cannot take away the last active user who has the company's `admin`. An identity provider
- * can: whoever it removes must be gone at once.
+ * An administrator cannot take away the last active user who has the company's `admin`. An identity
+ * provider can: a user whom it removes must lose access at once.
  */
 
 export interface UserServices {
@@ -61,7 +61,7 @@ export const findUser = (
   id: string,
 ): Promise<User | undefined> => selectUser(database, context.company.id, id);
 
-/** A page of the users whose name or user name has a text, by user name. */
+/** A page of the users whose name or user name contains a text, by user name. */
 export async function searchPeople(
   { database }: UserServices,
   context: CompanyContext,

@@ -15,7 +15,7 @@ import {
   upsertPermissionSets,
 } from "./declared-store.ts";
 
-/* What the manifest declares for dashboard users. Credentials of identity providers are in access/. */
+/* The manifest's declarations for dashboard users. Credentials of identity providers are in access/. */
 
 const Team = Type.Object(
   {
@@ -54,7 +54,7 @@ const PermissionSet = Type.Object(
     name: Name,
     permissions: Type.Optional(
       Type.Array(Type.Enum([...WORKSPACE_PERMISSIONS]), {
-        description: "What a user with the set may do in a workspace.",
+        description: "The permissions of a user with the set in a workspace.",
       }),
     ),
   },

@@ -54,6 +54,7 @@ export async function insertSession(
   );
 }
 
+/** Records a use, which postpones the end of the session. */
 export async function touchSession(database: Queryable, hash: string, now: Date): Promise<void> {
   await database.query("update dashboard_sessions set last_used_at = $2 where session_hash = $1", [
     hash,
@@ -70,7 +71,7 @@ export async function deleteSession(tx: Transaction, hash: string): Promise<bool
   return rows.length > 0;
 }
 
-/** Of a dashboard user; null for the administrator. @returns how many there were. */
+/** The id of a dashboard user; null for the administrator. @returns how many there were. */
 export async function deleteSessionsOf(tx: Transaction, userId: string | null): Promise<number> {
   const rows = await tx.query(
     `delete from dashboard_sessions where user_id is not distinct from $1::uuid

@@ -46,11 +46,12 @@ export interface Sessions {
   /**
    * The session that a secret opens now, if any.
    *
-   * @param isUse whether the person is there: else the session goes idle as if nothing had been asked.
+   * @param isUse whether the person is there: otherwise the session goes idle as if nothing had
+   * been requested.
    */
   find(secret: string, isUse: boolean): Promise<Session | undefined>;
   /**
-   * Begins a session with a secret of its own, and audits it.
+   * Begins a session with a new secret, and audits it.
    *
    * @param userId of a dashboard user; null for the administrator.
    * @param how the person signed in, for the audit.
@@ -66,7 +67,7 @@ export type SignInWay =
   /** `link` names it as the audit entry of its creation does. */
   | { readonly way: "link"; readonly link: string };
 
-/** Of a person at a time: another sign-in ends the one that was used least recently. */
+/** The sessions of a person at a time: another sign-in ends the least recently used one. */
 const MOST_SESSIONS = 100;
 
 /** The time of the last use is written this often at most. */

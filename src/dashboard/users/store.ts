@@ -104,7 +104,7 @@ export async function updateUser(
   return { ...user, attributes, updatedAt: now, fromScim: user.fromScim || fromScim };
 }
 
-/** @returns what the user was; undefined if there is no such user. */
+/** @returns the earlier state of the user; undefined if there is no such user. */
 export async function deleteUser(
   database: Queryable,
   companyId: string,
@@ -118,7 +118,10 @@ export async function deleteUser(
   return rows[0]?.attributes;
 }
 
-/** Users whose permissions name a workspace, in the order of their ids; the next page begins after the last one's. */
+/**
+ * Users whose permissions name a workspace, in the order of their ids; pass the last id for the
+ * next page.
+ */
 export const selectUsersOfWorkspace = (
   database: Queryable,
   workspaceName: string,
@@ -136,7 +139,7 @@ export const selectUsersOfWorkspace = (
     ],
   );
 
-/** What users are from now on; who last changed them stays. */
+/** The new states of users; their last change stays attributed. */
 export async function updateAttributes(
   tx: Transaction,
   users: readonly {
@@ -160,7 +163,10 @@ export async function updateAttributes(
   );
 }
 
-/** By user name. The text is looked for in user names and in names, whose searchable form is in lower case. */
+/**
+ * By user name. The text is searched in user names and in names, whose searchable form is in lower
+ * case.
+ */
 export async function selectPeople(
   database: Queryable,
   companyId: string,
@@ -192,6 +198,7 @@ export async function selectHasAdministrator(
   return rows.length > 0;
 }
 
+/** Users of a page and their total, from one snapshot. */
 export async function selectPage(
   database: Database,
   companyId: string,
@@ -245,8 +252,8 @@ async function selectAllIds(
 }
 
 /**
- * Of the users who meet a condition, evaluated once for each. Materialized, because otherwise the engine
- * walks along the order of the page instead of using the index that finds the one user.
+ * Evaluates the condition once for each user. Materialized, because otherwise the engine walks
+ * along the order of the page instead of using the index that finds the one user.
  */
 async function selectMatchingIds(
   tx: Queryable,

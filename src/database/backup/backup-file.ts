@@ -163,7 +163,7 @@ const ROW_CHARACTERS = 50;
 const TOO_LONG = `longer than ${LONGEST_LINE_BYTES / 1_048_576} MiB`;
 
 /**
- * Reads a backup in parts, none of which is large. Only the end shows whether the file was complete.
+ * Reads a backup in parts that are all small. Only the end shows whether the file was complete.
  *
  * @throws BackupUnreadable
  */

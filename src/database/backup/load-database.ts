@@ -111,10 +111,10 @@ const UNFIT = /^(?:22|23|54)/;
 const unfit = (path: string, { table }: TableHeader): BackupUnreadable =>
   new BackupUnreadable(
     path,
-    `is damaged: '${table}' cannot hold one of its rows as it is in the file.`,
+    `is damaged: '${table}' cannot store one of the file's rows unchanged.`,
   );
 
-/** Everything belongs to a company or a workspace: without any, migrations alone have been here. */
+/** Everything belongs to a company or a workspace: without any, only migrations have run. */
 async function refuseFilled(tx: Transaction): Promise<void> {
   const tables = await readTables(tx);
   for (const { table } of tables.filter(({ table }) => OWNERS.includes(table))) {
@@ -129,8 +129,8 @@ async function refuseFilled(tx: Transaction): Promise<void> {
 const OWNERS = ["companies", "workspaces"];
 
 /**
- * Migrations may have put rows into their tables, which the backup has, too. Only tables with rows are truncated: that
- * costs new files for a table and each of its indexes.
+ * Migrations may have put rows into their tables, which the backup has, too. Only tables with rows
+ * are truncated: truncating creates new files for a table and each of its indexes.
  */
 async function clearTables(tx: Transaction): Promise<void> {
   const selects = (await readTables(tx)).map(
@@ -142,8 +142,8 @@ async function clearTables(tx: Transaction): Promise<void> {
 }
 
 /**
- * Rows are JSON arrays of texts, which each type reads as it wrote them. A row whose values would be stored in another
- * form than they have in the file is not inserted.
+ * Rows are JSON arrays of texts, which each type reads as it wrote them. A row is not inserted if
+ * its stored values would differ from those in the file.
  *
  * @param table of the catalog.
  */

@@ -1,11 +1,11 @@
 import { createHmac, hkdfSync, timingSafeEqual } from "node:crypto";
 
 /*
- * The last line of a backup has a checksum, which anybody can work out again after an edit. Where there is a SECRET_KEY it
- * also has a signature, which nobody can without that key.
+ * The last line of a backup has a checksum, which anybody can work out again after an edit. If
+ * there is a SECRET_KEY it also has a signature, which nobody can make without that key.
  */
 
-/** What a signature covers: the checksum of all lines before, and how many rows they are. */
+/** A signature covers the checksum of all lines before it, and their number. */
 export interface Signed {
   readonly rows: number;
   readonly sha256: string;

@@ -10,7 +10,8 @@ import { countShards } from "./distribute.ts";
 import type { Workers } from "./workers.ts";
 
 /**
- * The coordinator of a cluster, with a way past it: what is on one worker alone goes there.
+ * The coordinator of a cluster, with direct connections to workers: a transaction with all its rows
+ * on one worker goes there.
  *
  * @param workers undefined if everything is to go through the coordinator.
  */
@@ -45,8 +46,8 @@ export function clusterOf(coordinator: Database, workers: Workers | undefined): 
 }
 
 /**
- * Small tables are asked for before the transaction locks anything: those who wait for its locks may have all
- * connections to the coordinator.
+ * Small tables are read before the transaction locks anything: the transactions that wait for its
+ * locks may have all connections to the coordinator.
  */
 async function onWorker<Result>(
   coordinator: Database,
@@ -64,7 +65,8 @@ const readerOf = (holder: Database): Queryable => ({
 });
 
 /**
- * Whatever a worker has against it, nothing is committed: it runs again, through the coordinator, which decides.
+ * If a worker fails for any reason, nothing is committed; the transaction runs again through the
+ * coordinator, which decides.
  */
 function runAgain(error: unknown): never {
   if (isUnavailable(error)) throw error;
@@ -73,18 +75,20 @@ function runAgain(error: unknown): never {
 }
 
 /**
- * There is a lane for each shard, and all of them write at the same time. A request waits for all lanes that have
- * a part of it. While more of them write, fewer requests are complete, so each transaction finds less to take: of 3,200
- * updates in flight in 8 lanes it took 160 with six at a time, 240 with three and 285 with two. What a transaction costs
- * before its first row is as much as a hundred rows.
+ * There is a lane for each shard, and all of them write at the same time. A request waits for all
+ * lanes that have a part of it. While more of them write, fewer requests are complete, so each
+ * transaction finds less to take: of 3,200 updates in flight in 8 lanes it took 160 with six at a
+ * time, 240 with three and 285 with two. The fixed cost of a transaction equals that of about a
+ * hundred rows.
  */
 const AT_ONCE = 3;
 const AT_ONCE_AMONG_OTHERS = 2;
 
 /**
- * A shard has a lane of its own where more than this has waited for each. A transaction that writes to all shards of a
- * node runs each statement once for each of them, on all rows of the batch, but begins and commits once: with 6 updates
- * for each of four shards it took 5.3 ms of the node where four transactions took 8.6, with 200 for each as much.
+ * A shard has its own lane if more items than this have waited for each lane. A transaction that
+ * writes to all shards of a node runs each statement once for each of them, on all rows of the
+ * batch, but begins and commits once: with 6 updates for each of four shards it took 5.3 ms of the
+ * node where four transactions took 8.6, with 200 for each as much.
  */
 const ITEMS_OF_SHARD = 128;
 

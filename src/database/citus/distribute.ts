@@ -2,9 +2,9 @@ import { BUCKET_COUNT } from "../buckets.ts";
 import type { Queryable, Transaction } from "../database.ts";
 
 /**
- * Distributes the tables that migrations mark `-- distributed by: bucket`, those that are not distributed
- * yet, with the rows that they hold: so a database of plain PostgreSQL becomes one of a cluster. The first
- * table decides on which node each bucket is; the others are placed beside it.
+ * Distributes the tables that migrations mark `-- distributed by: bucket` and that are not
+ * distributed yet, with their rows: this turns a database of plain PostgreSQL into one of a
+ * cluster. The first table decides the node of each bucket; the others are placed beside it.
  *
  * @param scripts the texts of the migrations that were applied.
  * @param shards how many shards the tables are cut into, if they are cut now; null for `SHARDS_OF_A_NODE` on
@@ -35,7 +35,7 @@ export async function distributeTables(
           table,
           FIRST_TABLE,
         ]));
-    // What was there before is copied to the shards; the copy that stays behind is never read.
+    // Existing rows are copied to the shards; the copy that stays behind is never read.
     await tx.query("select truncate_local_data_after_distributing_table($1::text::regclass)", [
       table,
     ]);
@@ -61,7 +61,7 @@ async function shardsForNodes(tx: Transaction): Promise<number> {
   return Math.min(2 ** Math.ceil(Math.log2(wanted)), BUCKET_COUNT);
 }
 
-/** How many shards the tables of user data are cut into; 1 where there is no cluster. */
+/** The number of shards of the tables of user data; 1 without a cluster. */
 export const countShards = async (database: Queryable): Promise<number> =>
   (await readDistributed(database)).shards;
 

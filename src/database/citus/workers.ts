@@ -25,9 +25,10 @@ interface Worker {
 }
 
 /**
- * A transaction on the worker that has its rows needs no plan and no hop of the coordinator, and commits on one node. Each
- * worker knows where all shards are (`citus_add_node` syncs that). So where a shard has moved since it was
- * looked up here, the worker forwards the statements, which is slower and as correct.
+ * A transaction on the worker that has its rows needs no plan and no hop of the coordinator, and
+ * commits on one node. Each worker knows where all shards are (`citus_add_node` syncs that). If a
+ * shard has moved since it was looked up here, the worker therefore forwards the statements, which
+ * is slower and just as correct.
  *
  * Small tables exist on the coordinator only.
  *
@@ -73,7 +74,7 @@ export function createWorkers(
     const now = performance.now();
     if (isClosed || now - lookedAt < LOOK_EVERY_MS) return;
     lookedAt = now;
-    // Without a coordinator everything stays as it is.
+    // Without a coordinator nothing changes.
     look().catch(() => {});
   }
 
@@ -120,7 +121,7 @@ interface Placement {
   readonly place: string;
 }
 
-/** On which worker each bucket is; without those on the coordinator. */
+/** The worker of each bucket, without buckets on the coordinator. */
 const selectPlacements = (coordinator: Queryable): Promise<Placement[]> =>
   coordinator.query<Placement>(
     `select bucket, nodename || ':' || nodeport as place
@@ -133,7 +134,7 @@ const selectPlacements = (coordinator: Queryable): Promise<Placement[]> =>
     [smallints(BUCKETS)],
   );
 
-/** What tells a server from every other one: a number that it was given when it was created, and the database. */
+/** Identifies a server: a number that it got when it was created, and the database. */
 const IDENTITY =
   "select system_identifier || ' ' || current_database() as identity from pg_control_system()";
 

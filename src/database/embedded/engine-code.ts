@@ -9,17 +9,18 @@ import { setFlagsFromString } from "node:v8";
  */
 
 /**
- * - V8 compiles a function twice: quickly when it first runs, and again with optimizations when it has run often. By
- *   default that is so soon that a start spends a third of its processor time on optimizing what only a start runs.
- *   With 50 times that budget a function of the write path is still optimized within the first second of load.
- * - A function is validated when it is compiled, so that those which never run are not read at all.
+ * - V8 compiles a function twice: quickly when it first runs, and again with optimizations when it
+ *   has run often. The default is so early that a start spends a third of its processor time on
+ *   optimizing code that only a start runs. With 50 times that budget a function of the write path
+ *   is still optimized within the first second of load. - A function is validated when it is
+ *   compiled, so that functions that never run are not read at all.
  */
 const FLAGS = ["--wasm-tiering-budget=100000000", "--wasm-lazy-validation"];
 
 /** A compiled module, which threads can share. */
 export type EngineCode = { readonly [Symbol.toStringTag]: string };
 
-/** Node has it; the compiler's libraries declare it for browsers alone. */
+/** Node has it; the compiler's libraries declare it only for browsers. */
 declare const WebAssembly: { compile(bytes: Uint8Array): Promise<EngineCode> };
 
 let code: Promise<EngineCode> | undefined;

@@ -4,9 +4,9 @@ import { engineCode } from "./engine-code.ts";
 import type { Connection } from "./one-connection.ts";
 import type { ThreadAnswer, ThreadData, ThreadRequest } from "./pglite-thread.ts";
 
-/** An engine on a thread of its own. */
+/** An engine on its own thread. */
 export interface EngineThread extends Connection {
-  /** Resolves with the cause once the engine can do nothing more; its thread is ended by then. */
+  /** Resolves with the cause once the engine has failed for good; its thread has ended by then. */
   readonly failed: Promise<Error>;
 }
 
@@ -30,7 +30,7 @@ type Asked = ThreadRequest extends infer One
 
 const GONE = { message: "The embedded engine has ended.", code: "57P01" };
 
-/** What a checkpoint at the end may take; an engine that takes longer recovers at its next start. */
+/** The time for a checkpoint at the end; an engine that takes longer recovers at its next start. */
 const CLOSE_WITHIN_MS = 30_000;
 
 /**

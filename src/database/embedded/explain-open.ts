@@ -5,7 +5,7 @@ import { join } from "node:path";
 /** Below this PostgreSQL cannot write the WAL segments of a start. */
 const NEEDED_BYTES = 64 * 1_024 ** 2;
 
-/** Without any of these a folder does not hold a whole database. */
+/** A folder without any of these is not a complete database. */
 const NEEDED_FILES = ["PG_VERSION", "global/pg_control", "base", "pg_wal", "pg_xact"];
 
 /** @returns how many bytes this process may still write to the disk of a folder. */

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import type { DiskTrouble } from "../database.ts";
 
 /*
- * Watches the disk of a data folder, so that writes are refused before the embedded engine finds no space: without
- * space for its write-ahead log it panics.
+ * Watches the disk of a data folder, so that writes are refused before the embedded engine runs out
+ * of space: without space for its write-ahead log it panics.
  */
 
 const MEGABYTE = 1_024 ** 2;

@@ -30,12 +30,12 @@ const PAUSE_MS = 50;
 /**
  * Locks a folder for this process, so that two servers never write to one embedded database.
  *
- * A process listens on a socket of its own in the folder, then connects to all others: it holds the lock
- * when none accepts. Every process listens before it looks, so of two contenders at least one sees the
- * other and backs off. The operating system closes a socket with its process, however that ends; the
- * file that remains is stale and is removed. Not a file with a process id: it would outlive a killed
- * process, and the id may be reused. Not one socket with a fixed name: a second contender that cleans up
- * could remove the new owner's.
+ * A process listens on its own socket in the folder, then connects to all others: it holds the lock
+ * if none accepts. Every process listens before it looks, so of two contenders at least one sees
+ * the other and backs off. The operating system closes a socket with its process, however that
+ * ends; the file that remains is stale and is removed. A file with a process id would not do: it
+ * would outlive a killed process, and the id may be reused. Nor would one socket with a fixed name:
+ * a second contender that cleans up could remove the new owner's.
  *
  * @throws FolderInUse when another process holds it.
  */

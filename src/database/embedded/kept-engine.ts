@@ -20,15 +20,16 @@ interface Kept {
   engine: EngineThread | undefined;
   /** Why there is none. */
   cause: Error | undefined;
-  /** What the engine was told last. */
+  /** The latest settings of the engine. */
   isReadOnly: boolean;
   isClosing: boolean;
   restarting: Promise<void> | undefined;
 }
 
 /**
- * One engine after the other on the same folder. When one fails (it panics if it cannot write its log), another is
- * started, which recovers from the write-ahead log. While the disk is in trouble, transactions are read-only.
+ * One engine after the other on the same folder. If one fails (it panics if it cannot write its
+ * log), another is started, which recovers from the write-ahead log. While the disk is in trouble,
+ * transactions are read-only.
  *
  * @param start opens the folder again.
  */
@@ -47,7 +48,7 @@ export function keepEngine(
       if (kept.engine && hasTrouble !== kept.isReadOnly) {
         kept.isReadOnly = hasTrouble;
         const value = hasTrouble ? "on" : "off";
-        // The engine keeps the order; if this fails, so does all that follows.
+        // The engine keeps the order; if this fails, everything that follows fails.
         kept.engine.script(`set default_transaction_read_only = ${value}`).catch(() => {});
       }
       return connectionTo(kept, kept.engine);
@@ -93,7 +94,7 @@ async function restart(kept: Kept, { message: reason }: Error): Promise<void> {
   }
 }
 
-/** The connection to one engine: what has begun on it must not go on in the next one. */
+/** The connection to one engine: work that has begun on it must not continue in the next one. */
 function connectionTo(kept: Kept, engine: EngineThread | undefined): Connection {
   const open = (): EngineThread => {
     if (engine && engine === kept.engine) return engine;

@@ -7,13 +7,13 @@ import { setPlanner, type Use } from "../planner.ts";
 export interface Statement {
   readonly sql: string;
   readonly parameters: readonly unknown[];
-  /** What is to be answered: its rows, or how many it wrote. */
+  /** The result: its rows, or how many it wrote. */
   readonly answer: "rows" | "count";
   /** See `Queryable.execute`. */
   readonly mustWrite?: number | undefined;
 }
 
-/** The one connection that an embedded engine has. What is asked is done in the order of the calls. */
+/** The one connection that an embedded engine has. Calls are handled in their order. */
 export interface Connection {
   /**
    * The connection for a piece of work that begins. It ends with the engine: no statement of a transaction runs on the
@@ -32,8 +32,11 @@ export interface SerializedDatabase extends Database {
   alone<Result>(work: () => Promise<Result>): Promise<Result>;
 }
 
-/** Makes a database of a single connection: a transaction has it alone, everything else waits. */
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: all of it shares the order in which the one connection is used.
+/**
+ * Makes a database of a single connection: a transaction has exclusive use of it, everything else
+ * waits.
+ */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: all of it shares the order of use of the connection.
 export function databaseOf(connection: Connection): SerializedDatabase {
   let last: Promise<unknown> = Promise.resolve();
 
@@ -73,13 +76,15 @@ export function databaseOf(connection: Connection): SerializedDatabase {
       await session.script("commit");
       return result;
     } catch (error) {
-      // Where this fails too, the engine is gone, and the first error says why.
+      // If this fails too, the engine has failed, and the first error says why.
       await session.script("rollback").catch(() => {});
       throw error;
     }
   }
 
-  /** The whole transaction is one message to the engine, and the next one may be on its way by then. */
+  /**
+   * The whole transaction is one message to the engine, and the next one may already be on its way.
+   */
   async function transactionAtOnce<Result>(work: Work<Result>): Promise<Result> {
     const statements: Statement[] = [];
     let answer: Promise<unknown[]> | undefined;
@@ -93,7 +98,7 @@ export function databaseOf(connection: Connection): SerializedDatabase {
       await sent;
       return (await (answer as unknown as Promise<unknown[]>))[place];
     };
-    const script = () => Promise.reject(new Error("A script has a transaction of its own."));
+    const script = () => Promise.reject(new Error("A script runs in a separate transaction."));
     const result = work({ ...queryable(ask), script }, false);
     answer = inTurn(() => begin().run(statements, "transaction"));
     isSent();

@@ -22,9 +22,9 @@ interface ModeOperations {
 }
 
 /**
- * The engine's files in a folder, accessible to their owner only. Emscripten has a umask of its own
- * (022) and, when it unpacks a snapshot, sets mode 0666 and ignores the umask: so every mode is masked
- * where it reaches the real file system.
+ * The engine's files in a folder, accessible to their owner only. Emscripten has its own umask
+ * (022) and, when it unpacks a snapshot, sets mode 0666 and ignores the umask: so every mode is
+ * masked before it reaches the real file system.
  */
 class PrivateNodeFS extends NodeFS {
   override async init(engine: PGlite, options: Options) {
@@ -84,7 +84,7 @@ class SnapshotMemoryFS extends MemoryFS {
  *
  * @param folder created if missing, accessible only to its owner; or `memory:` to store nothing on
  *   disk.
- * @param code given to a thread, which cannot see the one that this process has compiled.
+ * @param code given to a thread, which cannot use the code that this process has compiled.
  */
 export async function openEngine(folder: string, code?: EngineCode): Promise<PGlite> {
   code ??= await engineCode();
@@ -111,7 +111,10 @@ async function openFolder(folder: string, code: EngineCode): Promise<PGlite> {
   }
 }
 
-/** From the snapshot where there is one: without it, the engine creates a database in ten times the time. */
+/**
+ * From the snapshot, if there is one: without it the engine takes ten times as long to create a
+ * database.
+ */
 async function createFolder(folder: string, code: EngineCode): Promise<void> {
   const snapshot = await readSnapshot();
   if (snapshot) unpackSnapshot(snapshot, folder);

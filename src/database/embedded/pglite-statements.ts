@@ -26,7 +26,7 @@ const MOST_PREPARED = 250;
 /** A statement that the engine has prepared. */
 interface Prepared {
   readonly name: string;
-  /** Of its rows; unknown until it has run, empty if it returns none. */
+  /** The columns of its rows; unknown until it has run, empty if it returns none. */
   columns: readonly Column[] | undefined;
 }
 
@@ -53,8 +53,9 @@ export interface StatementRunner {
   script(sql: string): Promise<void>;
 }
 
+/** Runs statements on the engine and keeps the latest ones prepared. */
 export function createStatementRunner(engine: PGlite): StatementRunner {
-  /** To be sent with the next statements. */
+  /** Messages to send with the next statements. */
   let closing: Uint8Array[] = [];
   const prepared = new LRUCache<string, Prepared>({
     max: MOST_PREPARED,
@@ -153,7 +154,7 @@ function createAsker(engine: PGlite) {
       if (message.name === "error") error = worseOf(error, message as DatabaseError);
       else onMessage(message);
     };
-    // Without `onRawData` the engine would read its answers as well, and keep all of them.
+    // Without `onRawData` the engine would also parse its responses, and keep all of them.
     try {
       await engine.execProtocolRawStream(messages, { onRawData });
     } catch (thrown) {
@@ -165,7 +166,7 @@ function createAsker(engine: PGlite) {
   };
 }
 
-/** Of two errors the first, unless only the second one ends the engine. */
+/** The first of two errors, unless only the second one ends the engine. */
 const worseOf = (first: DatabaseError | undefined, second: DatabaseError): DatabaseError =>
   first && (isFatal(first) || !isFatal(second)) ? first : second;
 
@@ -173,7 +174,7 @@ const worseOf = (first: DatabaseError | undefined, second: DatabaseError): Datab
 export const isFatal = (error: unknown): boolean =>
   /^(PANIC|FATAL)$/.test((error as { severity?: string }).severity ?? "");
 
-/** What a message says of the statement to which it is an answer. */
+/** The part of a response that describes its statement. */
 const READERS: {
   readonly [Name in MessageName]?: (
     message: BackendMessage,

@@ -9,7 +9,7 @@ import { keepEngine } from "./kept-engine.ts";
 import { type Connection, databaseOf, type SerializedDatabase } from "./one-connection.ts";
 import { createPrivateFolder } from "./private-folder.ts";
 
-/** Where the embedded engine lives below the data folder. */
+/** The folder of the embedded engine below the data folder. */
 export const ENGINE_FOLDER = "engine";
 
 /**
@@ -56,7 +56,7 @@ export async function openEmbedded(dataDir: string): Promise<Database> {
   }
 }
 
-/** What the log says once when the disk takes no more writes, and once when it does again. */
+/** The log entries when the disk accepts no more writes, and when it does again. */
 const describeDisk = (path: string, trouble: ReturnType<FolderDisk["trouble"]>): EngineEvent =>
   trouble
     ? {
@@ -79,9 +79,10 @@ function withCheckpoints(connection: Connection, disk?: FolderDisk): SerializedD
 }
 
 /*
- * PostgreSQL lets a process of its own write a checkpoint now and then, after which it removes the write-ahead log up
- * to there. The embedded engine has no other processes: without these checkpoints the log would hold everything
- * that was ever written, on the disk or in memory, and a start after a crash would apply all of it again.
+ * In PostgreSQL a separate process writes a checkpoint from time to time, and then removes the
+ * write-ahead log up to there. The embedded engine has no other processes: without these
+ * checkpoints the log would keep every write, on the disk or in memory, and a start after a crash
+ * would apply all of it again.
  */
 
 /**
@@ -90,7 +91,7 @@ function withCheckpoints(connection: Connection, disk?: FolderDisk): SerializedD
  */
 const MOST_LOG_BYTES = 256 * 1_024 ** 2;
 
-/** What the log may hold while the disk is full: a checkpoint gives back the rest. */
+/** The size of the log while the disk is full: a checkpoint frees the rest. */
 const MOST_LOG_BYTES_WHEN_FULL = 4 * 1_024 ** 2;
 
 const LOOK_EVERY_MS = 5_000;

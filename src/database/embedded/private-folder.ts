@@ -12,8 +12,8 @@ const STICKY = 0o1000;
 export const ownerOnly = (mode: number): number => mode & ~OTHERS;
 
 /**
- * Creates a folder for its owner only (mode 0700), and closes an existing one to everyone else. A folder
- * that all users share (`/tmp`) and one that belongs to another user keep their modes.
+ * Creates a folder for its owner only (mode 0700), and closes an existing one to everyone else. A
+ * folder that all users share (`/tmp`) or that belongs to another user keeps its mode.
  */
 export async function createPrivateFolder(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });

@@ -25,7 +25,7 @@ interface Entry {
   readonly stored?: number;
 }
 
-/** A file of the prepared database, or a folder, which comes before what it holds. */
+/** A file of the prepared database, or a folder, which comes before its contents. */
 export interface SnapshotEntry extends Entry {
   readonly bytes: Uint8Array;
 }

@@ -1,7 +1,7 @@
 import type { Database, Queryable } from "../database.ts";
 import { compareMigrations, type SchemaState } from "./migrate.ts";
 
-/** What `rapport doctor` wants to know of a database. */
+/** Facts about a database for `rapport doctor`. */
 export interface Examination {
   /** Such as `16.4`. */
   readonly version: string;
@@ -10,7 +10,7 @@ export interface Examination {
   readonly clockAheadMs: number;
 }
 
-/** @throws where the database takes no writes, as a standby does, with what to do about it. */
+/** @throws if the database accepts no writes, as on a standby, with what to do about it. */
 export async function refuseReadOnly(database: Queryable): Promise<void> {
   const [row] = await database.query<{ readOnly: string; isStandby: boolean }>(
     `select current_setting('transaction_read_only') as "readOnly", pg_is_in_recovery() as "isStandby"`,

@@ -64,8 +64,8 @@ export async function migrateWithin(
 }
 
 /**
- * Statements end at the end of a line (migrations/README.md). Each is sent by itself: where it changes a distributed
- * table Citus sends the whole text on to the workers, which take one statement.
+ * Statements end at the end of a line (migrations/README.md). Each is sent by itself: if it changes
+ * a distributed table, Citus sends the whole text on to the workers, which accept one statement.
  */
 const statementsOf = (sql: string): string[] =>
   sql.split(/;$/m).filter((statement) => /^\s*[^\s-]/m.test(statement));
@@ -98,6 +98,7 @@ export async function compareMigrations(database: Database): Promise<SchemaState
   };
 }
 
+/** Whether Rapport's tables exist, of any version. */
 export async function hasSchema(database: Queryable): Promise<boolean> {
   const sql = "select to_regclass('migrations') is not null as exists";
   const [table] = await database.query<{ exists: boolean }>(sql);
@@ -126,6 +127,7 @@ async function readMigrations(): Promise<Migration[]> {
   );
 }
 
+/** The checksum of each applied migration, by file name. */
 export async function appliedMigrations(tx: Queryable): Promise<Map<string, string>> {
   const rows = await tx.query<{ name: string; checksum: string }>(
     "select name, checksum from migrations",
@@ -133,12 +135,15 @@ export async function appliedMigrations(tx: Queryable): Promise<Map<string, stri
   return new Map(rows.map((row) => [row.name, row.checksum]));
 }
 
-/** Notes, beside the table itself, which version migrated last: an older one can say which one is needed. */
+/**
+ * Records, in the comment of the table itself, which version migrated last: an older one can name
+ * the needed version.
+ */
 async function recordVersion(tx: Transaction): Promise<void> {
   await tx.script(`comment on table migrations is 'Rapport ${FULL_VERSION.replaceAll("'", "''")}'`);
 }
 
-/** Such as `Rapport 0.2.0 (4f2a91c3, 2026-01-31)`; undefined where none has noted itself. */
+/** Such as `Rapport 0.2.0 (4f2a91c3, 2026-01-31)`; undefined if none is recorded. */
 async function lastVersion(database: Queryable): Promise<string | undefined> {
   const sql = "select obj_description('migrations'::regclass, 'pg_class') as version";
   const [row] = await database.query<{ version: string | null }>(sql);

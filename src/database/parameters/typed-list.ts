@@ -50,8 +50,8 @@ export const texts = (values: readonly (string | null)[]): TypedList =>
   );
 
 /**
- * Points in time, in microseconds since the epoch: to the microsecond in our own time, and to the
- * millisecond from the year 1 to 4000, where a number holds no more.
+ * Points in time, in microseconds since the epoch: exact to the microsecond for present times, and
+ * to the millisecond from the year 1 to 4000, where a number cannot hold more.
  */
 export const timestamps = (values: readonly number[]): TypedList =>
   typedList(
@@ -87,7 +87,7 @@ const SMALLINT_BYTES = 2;
 const UUID_BYTES = 16;
 const TIMESTAMP_BYTES = 8;
 const LENGTH_BYTES = 4;
-/** In place of a length. */
+/** Replaces a length. */
 const NULL = -1;
 const HEAD_BYTES = 20;
 
@@ -149,7 +149,7 @@ const digitOf = (code: number): number => (code <= NINE ? code - ZERO : code - T
 
 const DAY_MICROS = 86_400_000_000;
 
-/** More than twice as fast as `Date.toISOString` for each: all times of a batch lie in few days. */
+/** More than twice as fast as `Date.toISOString` for each: all times of a batch are in few days. */
 function timestampLiteral(values: readonly number[]): string {
   let literal = "{";
   let lastDay = Number.NaN;

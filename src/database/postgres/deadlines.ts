@@ -8,7 +8,7 @@ export interface Deadlines {
   readonly statementMs: number;
   /** For one lock that another transaction holds. */
   readonly lockMs: number;
-  /** How long a transaction may hold its locks without a statement. */
+  /** How long a transaction may keep its locks without a statement. */
   readonly idleMs: number;
 }
 
@@ -25,25 +25,27 @@ export const LONG_DEADLINES = deadlinesOf(30 * 60 * 1_000);
 /** Extra time for the network and the client before the server counts as silent. */
 const GRACE_MS = 1_000;
 
-/** The SQLSTATE of a canceled statement: what a server that keeps its deadlines would have sent. */
+/** The SQLSTATE of a canceled statement, as sent by a server that keeps its deadlines. */
 const QUERY_CANCELED = "57014";
 
 /** Ends the wait for responses that do not come. */
 export interface Watchdog {
   /**
-   * @returns what `response` becomes. A statement that is not sent yet waits for a lost server, for a moment.
-   * @throws an error that counts as unavailable when the server is lost, or takes longer than one that responds would.
+   * @returns what `response` becomes. A statement that has not been sent yet waits briefly for a
+   * lost server.
+   * @throws an error that counts as unavailable if the server is lost, or takes longer than a
+   * responding one would.
    */
   watch<Result>(response: PromiseLike<Result>): Promise<Result>;
   /** The same for the statements of a transaction, which are sent already. */
   watchSent<Result>(response: PromiseLike<Result>): Promise<Result>;
-  /** Waits for a lost server, for a moment. @throws where it is not back. */
+  /** Waits briefly for a lost server. @throws if it is not back. */
   ready(): Promise<void>;
 }
 
 /**
- * A server that responds ends each statement in time by itself. Where one statement alone gets no response, its timer
- * here ends the wait; whether the server is there at all is for its pulse to say.
+ * A server that responds ends each statement in time by itself. If only one statement gets no
+ * response, its timer here ends the wait; the pulse finds out whether the server is reachable.
  *
  * @param disconnect closes all connections for a reason.
  */

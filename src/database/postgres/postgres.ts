@@ -29,9 +29,10 @@ import { createPulse, type Pulse } from "./pulse.ts";
 const CONNECTIONS: Readonly<Record<Use, number>> = { intake: 8, lookup: 4, analysis: 5 };
 
 /**
- * By default a coordinator of Citus lets one transaction at a time write to several of the same shards: all lanes with
- * new addresses would wait until the one before has committed. Rapport writes in one order of rows and runs an
- * aborted transaction again, as on PostgreSQL, which ignores the setting (docs/scaling.md).
+ * By default a coordinator of Citus allows one transaction at a time to write to several of the
+ * same shards: all lanes with new addresses would wait until the previous one has committed.
+ * Rapport writes in one order of rows and runs an aborted transaction again, as on PostgreSQL,
+ * which ignores the setting (docs/scaling.md).
  */
 const ON_CITUS = { "citus.enable_deadlock_prevention": "off" };
 
@@ -49,8 +50,8 @@ const STATEMENT_SECONDS = 15;
 /**
  * Opens a PostgreSQL (15 or newer) or a Citus coordinator.
  *
- * @param url `postgres://user:password@host:port/database`
- * @param statementSeconds how long a statement may take; work for `analysis` has deadlines of its own.
+ * @param url `postgres://user:password@host:port/database` @param statementSeconds how long a
+ * statement may take; work for `analysis` has separate deadlines.
  * @param usesWorkers whether statements may go to the workers of a cluster past its coordinator.
  */
 export async function openPostgres(
@@ -121,11 +122,11 @@ interface Pool {
   readonly sql: postgres.Sql;
   readonly watchdog: Watchdog;
   disconnect(reason: Error): void;
-  /** Closes the connections, after at most 5 s with those that are at work. */
+  /** Closes the connections; waits at most 5 s for busy ones. */
   end(): Promise<void>;
 }
 
-/** Opens the connection on which a server is asked for a sign of life; it is there only while one is awaited. */
+/** Opens the connection for the server's pulse; it exists only while a sign of life is awaited. */
 function startPulse(url: string, disconnectPools: (reason: Error) => void) {
   const sockets = createSockets();
   const options = {
@@ -159,7 +160,7 @@ function openPool(url: string, use: Use, deadlines: Deadlines, pulse: Pulse): Po
     backoff: () => RECONNECT_SECONDS,
     // The types of arrays need not be fetched: see parameters.ts.
     fetch_types: false,
-    // Of several hosts one is the primary, and another one after a failover.
+    // One of several hosts is the primary, and another one after a failover.
     ...(namesSeveralHosts(url) && { target_session_attrs: "primary" as const }),
     connection: {
       application_name: "rapport",
@@ -186,7 +187,7 @@ const namesSeveralHosts = (url: string): boolean => /^[^/]+\/\/[^/?]*,/.test(url
 
 const silence = (): Error => databaseError("ETIMEDOUT", "The database sends nothing.");
 
-/** What the client says about a connection that it wants; where there are several hosts, all of them. */
+/** The client's settings for a connection; all hosts if there are several. */
 interface Host {
   readonly path?: string;
   readonly host: readonly string[];
@@ -196,8 +197,9 @@ interface Host {
 /**
  * Opens the client's sockets, so that they can be closed without the server's consent.
  *
- * With several hosts the client takes the failure of one for a reason to try the next, at once and without end, even
- * after it was told to end. So from the second round on each attempt waits here, and after the end there is none.
+ * With several hosts the client treats a failure of one as a reason to try the next, at once and
+ * without end, even after it was told to end. From the second round on, each attempt therefore
+ * waits here, and after the end there is none.
  */
 function createSockets() {
   const sockets = new Set<Socket>();
@@ -234,8 +236,8 @@ function createSockets() {
 /**
  * Runs a transaction. Once its connection is lost the client must receive no further statement, not
  * even a rollback: it would write to a socket that no longer exists, and that would end the
- * process. So later statements of the work fail here. The watchdog covers the statements and also
- * the waits for a connection, for begin and for commit.
+ * process. Later statements of the work therefore fail here. The watchdog covers the statements and
+ * also the waits for a connection, for begin and for commit.
  */
 async function inTransaction<Result>({ sql, watchdog }: Pool, work: Work<Result>): Promise<Result> {
   await watchdog.ready();
@@ -279,7 +281,7 @@ async function inTransaction<Result>({ sql, watchdog }: Pool, work: Work<Result>
     });
     return await watchdog.watchSent(transaction);
   } catch (error) {
-    // What the work met says more than the end of its connection, which may be the consequence.
+    // The error of the work says more than the end of its connection, which may be a consequence.
     if (failed) throw failed.error;
     throw isCommitting && !isUnavailable(error) ? commitError(error) : error;
   } finally {
@@ -288,7 +290,7 @@ async function inTransaction<Result>({ sql, watchdog }: Pool, work: Work<Result>
   }
 }
 
-/** A point in the course of things that can be waited for. */
+/** A signal that can be awaited. */
 function signal(): { readonly reached: Promise<void>; reach(): void } {
   let reach: () => void = () => {};
   const reached = new Promise<void>((resolve) => {
@@ -302,7 +304,7 @@ const LOST = "The transaction is over: its connection was lost.";
 /** Among them what closes a connection to a server that takes no writes: see `createWatchdog`. */
 const HAS_NO_SOCKET = /^(?:CONNECTION_(?:CLOSED|DESTROYED)|ECONN\w+|EPIPE|ETIMEDOUT|25006)$/;
 
-/** What runs statements: the client, or a transaction of it. */
+/** Runs statements: the client, or a transaction of it. */
 interface Asked {
   unsafe(
     ...statement: Parameters<postgres.Sql["unsafe"]>

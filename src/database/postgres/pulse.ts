@@ -3,27 +3,32 @@ import { type EngineEvent, isUnreachable } from "../database.ts";
 import { databaseError } from "../lost-node.ts";
 
 /*
- * A PostgreSQL that is stopped refuses connections. One that is frozen, or behind a network that drops packets, sends
- * nothing at all, and the operating system would wait for many minutes. So where every connection of this process has
- * been silent for half a second, or one was lost, the server is asked for a sign of life on a connection of its own.
- * Without one in time it counts as lost: all that wait for it fail, and so do later callers, at once, until it gives one.
+ * A PostgreSQL that is stopped refuses connections. A server that is frozen, or behind a network
+ * that drops packets, sends nothing at all, and the operating system would wait for many minutes.
+ * If every connection of this process has been silent for half a second, or one was lost, the
+ * server is therefore asked for a sign of life on a separate connection. Without one in time it
+ * counts as lost: all waiting calls fail, and later calls fail at once, until it gives one.
  */
 
 /** How often silence is measured. */
 const TICK_MS = 250;
 
-/** After how many silent ticks a sign of life is asked for, and how many more it may take. */
+/** After how many silent ticks a sign of life is requested, and how many more it may take. */
 const TICKS_UNTIL_ASKED = 2;
 const TICKS_FOR_A_SIGN = 5;
 
 /**
- * How long a call waits for a lost server: enough for one that is back to say so. A call may have waited for another one
- * that was silent before, and its caller is promised a response within two seconds.
+ * How long a call waits for a lost server: enough time for a server that is back. A call may
+ * already have waited for another silent one, and its caller is promised a response within two
+ * seconds.
  */
 const PATIENCE_MS = 100;
 
 export interface Pulse {
-  /** Of a lost server: resolves when it is back. @throws a moment later why it is lost. Undefined of another. */
+  /**
+   * For a lost server: resolves when it is back. @throws the reason why it is lost, a moment later.
+   * Undefined of another.
+   */
   recovery(): Promise<void> | undefined;
   /** Rejects a call as soon as the server is lost. @returns what to call at its end: with a response, or without. */
   waitFor(reject: (error: unknown) => void): (hasResponse: boolean) => void;
@@ -37,10 +42,15 @@ export interface Pulse {
 interface Line {
   /** Resolves with a sign of life. */
   ask(): Promise<unknown>;
-  /** Closes all connections to the server, those that are being opened too. */
+  /** Closes all connections to the server, including those that are being opened. */
   disconnect(): void;
 }
 
+/**
+ * Watches one server through the calls that wait for it.
+ *
+ * @param line how to ask for a sign of life and to disconnect.
+ */
 export function createPulse({ ask, disconnect }: Line): Pulse {
   let tell: (event: EngineEvent) => void = () => {};
   const waiting = new Set<(error: unknown) => void>();
@@ -65,7 +75,7 @@ export function createPulse({ ask, disconnect }: Line): Pulse {
     tell(returnAfter(performance.now() - since));
   }
 
-  /** Asks for a sign of life, where none is awaited yet. */
+  /** Asks for a sign of life, unless one is already awaited. */
   function askOnce(): Promise<void> {
     if (sign) return sign.verdict;
     let expire: () => void = () => {};
@@ -86,8 +96,8 @@ export function createPulse({ ask, disconnect }: Line): Pulse {
   }
 
   /*
-   * Silence is counted in ticks, not in time: where this machine is so busy that they come late, the server and the
-   * connections to it have that much more time.
+   * Silence is counted in ticks, not in time: if this machine is so busy that ticks come late, the
+   * server and the connections to it have that much more time.
    */
   const isLate = () => (sign?.ticks ?? 0) > TICKS_FOR_A_SIGN;
   const timer = setInterval(() => {

@@ -63,7 +63,7 @@ async function* followed(
   }
 }
 
-/** Files in a row, each packed by itself: together they are one file again (RFC 1952, 2.2). */
+/** Files in a row, each compressed by itself: together they are one file again (RFC 1952, 2.2). */
 async function* gzipOf(files: AsyncIterable<ZipFile>): AsyncGenerator<Uint8Array> {
   for await (const { data } of files) yield await gzipped(data);
 }

@@ -32,7 +32,7 @@ const start = endpoint({
       Type.String({
         maxLength: 2_048,
         description:
-          "Gets a POST with `success`, and a `url` of its own once the link opens or the number of `files` in the bucket.",
+          "Gets a POST with `success`, and its own `url` once the link opens or the number of `files` in the bucket.",
         examples: ["https://hooks.example/exports"],
       }),
     ),

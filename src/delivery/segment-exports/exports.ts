@@ -139,7 +139,7 @@ function refuseOneMore(
 /** What a callback is in the audit log. */
 const CALLBACK = { kind: "segment_export", name: "callback_endpoint" };
 
-/** @throws Problem INVALID_REQUEST for what is no URL that may be called. */
+/** @throws Problem INVALID_REQUEST for a text that is not a URL that may be called. */
 async function checkCallback(outbound: Outbound, url: string): Promise<void> {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (!parsed || !/^https?:$/.test(parsed.protocol) || parsed.username || parsed.password) {
@@ -147,7 +147,7 @@ async function checkCallback(outbound: Outbound, url: string): Promise<void> {
     throw new Problem("INVALID_REQUEST", `'callback_endpoint' ${sentence}`);
   }
   const port = Number(parsed.port || (parsed.protocol === "http:" ? 80 : 443));
-  // The holder of a key may not know which names a private network has.
+  // The caller of a key may not learn which names a private network has.
   await outbound.check(parsed.hostname, port, { mustResolve: true }).catch((error: unknown) => {
     if (!(error instanceof OutboundRefused)) throw error;
     const message = `'callback_endpoint' is refused: ${error.message}`;
@@ -159,7 +159,10 @@ export const MOST_TRIES = 6;
 export const FIRST_DELAY_MS = 1_000;
 const CALLBACK_MS = 15_000;
 
-/** Tells a callback that the export is ready, with a link of its own, that its files are in the bucket, or that it failed. */
+/**
+ * Tells a callback that the export is ready, with its own link, that its files are in the bucket,
+ * or that the export failed.
+ */
 export const callbackJob: JobKind<SegmentExportServices> = {
   name: CALLBACK_JOB,
   async run(services, job) {
@@ -199,7 +202,7 @@ async function callBack(
     response.discard();
     if (!response.ok) throw new Error(`The callback responded with ${response.status}.`);
   } catch (error) {
-    // A host that may not be called any more stays so; the link of the response opens anyway.
+    // A host that may no longer be called stays so; the link of the response still opens.
     if (error instanceof OutboundRefused) {
       const context = await contextIn(services.database, job);
       return recordRefusal(services, context, CALLBACK, error.message);
@@ -220,5 +223,6 @@ const reportOfUpload = ({ prefix, failure, files, users }: StoredExport) =>
     ? { success: true, object_prefix: prefix, files, users }
     : { success: false, object_prefix: prefix, message: failure };
 
+/** Deletes exports whose links have expired. */
 export const sweepSegmentExports = (database: Database, now: Date): Promise<void> =>
   deleteExpiredExports(database, now);

@@ -17,9 +17,10 @@ const LARGEST_FILE = 16 * 1_024 ** 2;
 export interface ExportFile extends ZipFile, Pick<StoredExport, "after" | "files" | "users"> {}
 
 /**
- * The users of a segment as files of one JSON object a line, from where the export is. There is at least one file.
+ * The users of a segment as files of one JSON object a line, starting at the export's position.
+ * There is at least one file.
  *
- * @throws Problem if the workspace, or what the filter names, is gone.
+ * @throws Problem if the workspace, or something the filter names, no longer exists.
  */
 export async function* filesOf(
   { database, clock }: { readonly database: Database; readonly clock: Clock },
@@ -39,7 +40,7 @@ export async function* filesOf(
   };
   const wanted = { filter: stands.filter, fields: stands.fields as readonly ExportField[] };
   for await (const step of walkMembers({ database, clock }, workspace, wanted, stands.after)) {
-    // A file ends between two steps, where a later walk can go on.
+    // A file ends between two steps, from which a later walk can continue.
     const added = step.users.map((user) => Buffer.from(`${JSON.stringify(user)}\n`));
     const addedBytes = added.reduce((sum, { length }) => sum + length, 0);
     const isFull =

@@ -3,22 +3,22 @@ import type { Json } from "../../base/values/plain-json.ts";
 import type { Queryable, Transaction } from "../../database/database.ts";
 import type { BucketFolder } from "../../intake/warehouses/open-bucket.ts";
 
-/** An export of a segment: who asked for what, not the users. */
+/** An export of a segment: the request, not the users. */
 export interface SegmentExport {
   readonly workspaceId: number;
   readonly id: string;
   readonly segmentId: string;
-  /** The filter of the segment when the export was asked for. */
+  /** The segment's filter at the time of the request. */
   readonly filter: Json;
   readonly fields: readonly string[];
   readonly format: "zip" | "gzip";
   readonly prefix: string;
-  /** Where to report; null if the response was enough. */
+  /** The address to report to; null if the response was enough. */
   readonly callbackUrl: string | null;
   /** How this server was called, for the link in the report. */
   readonly baseUrl: string;
   readonly expiresAt: Date;
-  /** Where its files are written; null if it is a link. */
+  /** The bucket for its files; null if it is a link. */
   readonly bucket: BucketFolder | null;
 }
 
@@ -37,7 +37,8 @@ const EXPORT = `workspace_id as "workspaceId", export_id as id, segment_id as "s
   expires_at as "expiresAt", written_to as bucket, after, files, users, failure`;
 
 /**
- * @param tokenHash of the link; a report has a link of its own, because only the hash of the first is stored. Null for
+ * @param tokenHash the hash of the link's token; a report has its own link, because only the hash
+ * of the first is stored. Null for
  *   an export into a bucket.
  */
 export async function insertExport(
@@ -77,7 +78,7 @@ export async function lockExports(tx: Transaction): Promise<void> {
   await tx.query("select pg_advisory_xact_lock($1::bigint)", [EXPORTS_LOCK]);
 }
 
-/** The segments whose exports run, of all workspaces. */
+/** The segments with running exports, in all workspaces. */
 export const selectRunning = (
   tx: Queryable,
   now: Date,
@@ -113,6 +114,11 @@ export async function selectExportOf(
   return row;
 }
 
+/**
+ * Adds a link to an export.
+ *
+ * @param tokenHash the hash of the link's token.
+ */
 export async function addToken(tx: Queryable, id: string, tokenHash: string): Promise<void> {
   await tx.query(
     "update segment_exports set token_hashes = token_hashes || $2::text where export_id = $1",
@@ -136,6 +142,7 @@ export async function failExport(tx: Transaction, id: string, failure: string): 
   await tx.query("update segment_exports set failure = $2 where export_id = $1", [id, failure]);
 }
 
+/** Marks an export as finished, successfully or not. */
 export async function endExport(tx: Queryable, id: string): Promise<void> {
   await tx.query("update segment_exports set is_running = false where export_id = $1", [id]);
 }
@@ -148,7 +155,7 @@ export async function deleteAllExports(tx: Transaction, workspaceId: number): Pr
   await tx.query("delete from segment_exports where workspace_id = $1", [workspaceId]);
 }
 
-/** Deletes the exports whose filter names an erased person: their links end. */
+/** Deletes the exports whose filter names an erased person: their links stop working. */
 export async function deleteExportsNaming(
   tx: Transaction,
   workspaceId: number,

@@ -96,7 +96,9 @@ async function upload(
   }
 }
 
-/** Whether the bucket is one that the guard, the root of its connection or the list of its workspaces keeps out. */
+/**
+ * Whether the guard, the root of its connection or the list of its workspaces blocks the bucket.
+ */
 const isRefusal = (error: unknown): boolean =>
   error instanceof OutsideRoot ||
   error instanceof NotConnected ||
@@ -109,7 +111,10 @@ async function write(bucket: WritableBucket, { prefix, format }: StoredExport, f
   } else await bucket.put(`${name}.gz`, await gzipped(file.data), "application/gzip");
 }
 
-/** What a callback may know: a message about the connection names what only the company declares. */
+/**
+ * A message for a callback: a message about the connection contains names that only the company
+ * declares.
+ */
 const sentenceOf = (error: unknown): string =>
   (error instanceof SourceUnfit && !(error instanceof ConnectionUnfit)) || error instanceof Problem
     ? error.message

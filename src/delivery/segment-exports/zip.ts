@@ -2,9 +2,10 @@ import { promisify } from "node:util";
 import { crc32, deflateRaw } from "node:zlib";
 
 /*
- * A zip archive that is written while it is sent (APPNOTE.TXT 6.3.10). Only one file is in memory at a time, so its
- * sizes are known before its header is written. A library that streams archives takes streams of unknown length, for
- * which we have no use, and adds a dependency for a format of three records.
+ * A zip archive that is written while it is sent (APPNOTE.TXT 6.3.10). Only one file is in memory
+ * at a time, so its sizes are known before its header is written. A library that streams archives
+ * accepts streams of unknown length, which we do not need, and would be a dependency for a format
+ * of three records.
  */
 
 const deflate = promisify<Buffer, Buffer>(deflateRaw);
@@ -19,7 +20,7 @@ interface Entry {
   readonly crc: number;
   readonly packed: number;
   readonly size: number;
-  /** Where its header begins. */
+  /** The offset of its header. */
   readonly offset: number;
 }
 
@@ -60,7 +61,7 @@ export async function* zipOf(
   yield endOf(entries.length, directory.length, offset);
 }
 
-/** What a file's header and its entry in the directory have in common. */
+/** The common part of a file's header and its entry in the directory. */
 const common = ({ crc, packed, size, name }: Entry): Buffer =>
   record(24, [
     [2, VERSION],
@@ -118,7 +119,7 @@ async function* only(file: ZipFile): AsyncGenerator<ZipFile> {
   yield file;
 }
 
-/** The end of the archive, in both forms: readers take the one that they know. */
+/** The end of the archive, in both forms: readers use the one they know. */
 function endOf(count: number, length: number, offset: number): Buffer {
   const wide = record(56, [
     [4, 0x06064b50],

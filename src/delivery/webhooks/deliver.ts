@@ -25,9 +25,9 @@ import {
 } from "./webhook.ts";
 
 /*
- * Delivers one partition of the feed to one webhook, batch after batch. A batch is stored with its id before it is sent,
- * and the next one is not sent before it is accepted: so the order holds, nothing is lost, and what is sent again after
- * a crash has the same id.
+ * Delivers one partition of the feed to one webhook, batch after batch. A batch is stored with its
+ * id before it is sent, and the next one is not sent before it is accepted. This keeps the order,
+ * loses nothing, and gives a batch that is sent again after a crash the same id.
  */
 
 export interface DeliverServices extends SendServices {
@@ -39,7 +39,7 @@ export interface DeliverServices extends SendServices {
 /** For how long a partition is one process's: longer than a batch takes. */
 export const LEASE = { seconds: 30 };
 
-/** What a replay waits after each batch, so that it leaves receivers time for what is new. */
+/** The pause of a replay after each batch, which leaves receivers time for new changes. */
 const REPLAY_PAUSE = { seconds: 1 };
 
 /** Another process has the partition, or it was moved or removed. */
@@ -48,14 +48,15 @@ class LaneLost extends Error {}
 interface Work {
   readonly services: DeliverServices;
   readonly holder: string;
-  /** As it was declared when the batch began. */
+  /** As declared when the batch began. */
   readonly webhook: StoredWebhook;
   readonly feed: { readonly id: number; readonly feed: number };
   readonly signal: AbortSignal;
 }
 
 /**
- * Delivers what a partition has, until there is nothing left or a batch fails. The partition is given back at the end.
+ * Delivers the changes of a partition until none are left or a batch fails. The partition is given
+ * back at the end.
  *
  * @param signal ends it before the next batch, or within one, which is sent again later.
  */
@@ -91,7 +92,7 @@ async function deliverNext(work: Work, lane: Lane): Promise<Lane | undefined> {
   if (part === "missing") return skipMissing(work, lane);
   const [first] = part.changes;
   if (!first) {
-    // What was in the batch was erased, or is not wanted any more; otherwise nothing is left.
+    // The changes in the batch were erased, or are no longer wanted; otherwise nothing is left.
     const isAtEnd = part.until === lane.position || part.until === lane.endsAt;
     return isAtEnd ? giveBack(work, at(lane, part.until)) : at(lane, part.until);
   }
@@ -177,7 +178,7 @@ async function skipMissing(work: Work, lane: Lane): Promise<Lane> {
   const first = oldest.get(lane.bucket) ?? 0;
   const position = first > lane.position ? first : (heads.get(lane.bucket) ?? 0);
   const next = { ...at(lane, position), atMost: null, narrowedUntil: null };
-  // Where a reset has moved the partition meanwhile, nothing was missed.
+  // If a reset has moved the partition meanwhile, nothing was missed.
   await save(work, next, {});
   log.warn({ webhook: lane.webhookId, bucket: lane.bucket }, "changes of a webhook were missed");
   await recordDelivery(work.services, lane, {
@@ -243,7 +244,7 @@ async function conclude(
   }
 }
 
-/** The host has come to lead where Rapport may not call. */
+/** The host now resolves to an address that Rapport may not call. */
 async function recordRefusedHost(
   { services, webhook, feed }: Work,
   { webhookId }: Lane,

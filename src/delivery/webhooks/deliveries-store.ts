@@ -175,7 +175,7 @@ export async function deleteDeadLetter(
   );
 }
 
-/** Removes the dead letters whose changes no feed keeps any more. */
+/** Removes the dead letters whose changes are no longer in the feed. */
 export async function deleteOldDeadLetters(database: Queryable, before: Date): Promise<void> {
   await database.query("delete from webhook_dead_letters where at < $1", [before]);
 }

@@ -36,7 +36,7 @@ const ATTEMPT = {
       "delivered; failed: it is tried again; refused: a 4xx, so the batch is split; gone: a 410; missed: the feed kept the changes no longer.",
   }),
   status: nullable(Type.Integer(), {
-    description: "Of the response; null without one.",
+    description: "The status of the response; null without a response.",
     examples: [204],
   }),
   response: nullable(Type.String(), {
@@ -103,7 +103,7 @@ const deliveries = endpoint({
   method: "GET",
   path: `${ONE}/deliveries`,
   summary: "Lists the last 100 attempts of a webhook, the newest first.",
-  // A receiver may repeat what it was sent.
+  // A receiver may repeat the contents of its request.
   access: byAdministratorOfWorkspace("manage_external_integrations", "view_pii"),
   params: OfWebhook,
   replies: {
@@ -204,7 +204,7 @@ const replay = endpoint({
   summary:
     "Delivers changes to a webhook again: all from a place in the feed on, or a dead letter.",
   description:
-    "From a place: in the background, beside what is new, one batch a second for each partition. A dead letter: at once, and the response shows the attempt. Changes and their ids are the same as before.",
+    "From a position: in the background, beside new changes, one batch a second for each partition. A dead letter: at once, and the response shows the attempt. Changes and their ids are the same as before.",
   examples: { "From a time on": { from: "2026-01-31T12:00:00Z" } },
   access: byAdministratorOfWorkspace("admin"),
   params: OfWebhook,
@@ -232,7 +232,7 @@ const replay = endpoint({
   replies: {
     200: Type.Object({
       attempt: nullable(Type.Object(ATTEMPT), {
-        description: "What became of the dead letter; null for a replay from a place.",
+        description: "The outcome for the dead letter; null for a replay from a position.",
       }),
       message: Success,
     }),

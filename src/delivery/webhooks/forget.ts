@@ -13,5 +13,6 @@ export async function eraseDeliveries(tx: Transaction, workspaceId: number): Pro
 /** No feed keeps a change for longer. */
 const LONGEST_RETENTION = { days: 90 };
 
+/** Deletes dead letters that are older than any feed's retention. */
 export const sweepDeadLetters = (database: Database, now: Date): Promise<void> =>
   deleteOldDeadLetters(database, earlier(now, LONGEST_RETENTION));

@@ -7,7 +7,7 @@ import { selectWebhook } from "./store.ts";
 
 export const MAIL_JOB = "webhooks.mail";
 
-/** Mails the contacts of a webhook that has paused by itself. */
+/** Mails the contacts of a webhook that was paused automatically. */
 export const webhookMailJob = mailJobOf(MAIL_JOB, "a webhook", writeMail);
 
 /** Undefined if it has no contacts, or delivers again. */

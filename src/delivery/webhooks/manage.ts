@@ -20,13 +20,14 @@ import { newSigningSecret } from "./sign.ts";
 import { selectWebhook, selectWebhooks, upsertWebhook } from "./store.ts";
 import { MOST_DELIVERIES, type StoredWebhook, type WebhookKey } from "./webhook.ts";
 
-/* What administrators see of the deliveries of a webhook, and do about them. */
+/* The deliveries of a webhook as administrators see and manage them. */
 
 export interface ManageServices {
   readonly database: Database;
   readonly clock: Clock;
 }
 
+/** The key of a webhook in the workspace of a request. */
 export const keyIn = ({ workspace }: WorkspaceContext, webhookId: string): WebhookKey => ({
   workspaceId: workspace.id,
   webhookId,
@@ -83,7 +84,7 @@ export async function listDeliveries(
   return selectDeliveries(database, key, MOST_DELIVERIES);
 }
 
-/** A page of what the receiver refused, the newest first. @throws Problem */
+/** A page of refused changes, the newest first. @throws Problem */
 export async function listDeadLetters(
   { database }: ManageServices,
   context: WorkspaceContext,
@@ -125,7 +126,7 @@ export async function discardDeadLetter(
   });
 }
 
-/** Gives a webhook a new secret; the one before signs as well for a while. */
+/** Gives a webhook a new secret; the previous one also signs for a while. */
 export async function rotateSecret(
   { database, clock, sealing }: ManageServices & { readonly sealing: Sealing },
   context: WorkspaceContext,

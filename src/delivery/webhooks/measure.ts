@@ -11,7 +11,7 @@ interface MeasureServices {
   readonly metrics: Pick<Metrics, "webhooks">;
 }
 
-/** Sets the metrics of all webhooks. Without any it costs two small statements. */
+/** Sets the metrics of all webhooks. Without webhooks it costs two small statements. */
 export async function measureWebhooks({
   database,
   clock,

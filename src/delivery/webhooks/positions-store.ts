@@ -2,20 +2,23 @@ import type { Queryable, Transaction } from "../../database/database.ts";
 import { smallints } from "../../database/parameters/typed-list.ts";
 import type { WebhookKey } from "./webhook.ts";
 
-/** Where a webhook is in one partition of the feed. */
+/** The position of a webhook in one partition of the feed. */
 export interface Lane extends WebhookKey {
   readonly isReplay: boolean;
   readonly bucket: number;
   /** The last change that is done with. */
   readonly position: number;
-  /** Where a replay ends; null for live deliveries. */
+  /** The end of a replay; null for live deliveries. */
   readonly endsAt: number | null;
   /** The batch under way; null if there is none. */
   readonly batchId: string | null;
   readonly batchUntil: number | null;
   readonly attempts: number;
   readonly failingSince: Date | null;
-  /** While a refused change is looked for: how many changes to send at most, up to which position. */
+  /**
+   * While a refused change is searched for: how many changes to send at most, and up to which
+   * position.
+   */
   readonly atMost: number | null;
   readonly narrowedUntil: number | null;
 }
@@ -43,10 +46,14 @@ export interface ActiveWorkspace {
   readonly workspaceId: number;
   /** When one of its webhooks was last changed. */
   readonly changedAt: Date;
-  /** Whether something waits that no new change announces: another try, a replay, what an ended process had. */
+  /**
+   * Whether work waits that no new change announces: a retry, a replay, the work of an ended
+   * process.
+   */
   readonly isDue: boolean;
 }
 
+/** The workspaces with active webhooks, when one last changed, and whether work is due there. */
 export const selectActive = (database: Queryable, times: Times): Promise<ActiveWorkspace[]> =>
   database.query<ActiveWorkspace>(
     `select w.workspace_id as "workspaceId", max(w.changed_at) as "changedAt",
@@ -60,7 +67,7 @@ export const selectActive = (database: Queryable, times: Times): Promise<ActiveW
     timesOf(times),
   );
 
-/** What the webhooks of some workspaces could go on with. */
+/** Partitions in which the webhooks of some workspaces could continue. */
 export const selectFree = (
   database: Queryable,
   workspaceIds: readonly number[],
@@ -81,7 +88,7 @@ export interface Claim {
   readonly leasedUntil: Date;
 }
 
-/** Takes partitions that are free; those that another process is just taking are left out. */
+/** Takes free partitions; those that another process is just taking are left out. */
 export const claimLanes = (
   database: Queryable,
   { workspaceId, webhookId, isReplay }: Pick<Lane, "workspaceId" | "webhookId" | "isReplay">,
@@ -100,7 +107,7 @@ export const claimLanes = (
     [holder, leasedUntil, workspaceId, webhookId, isReplay, smallints(buckets), ...timesOf(times)],
   );
 
-/** What changes about a partition that a process has. */
+/** The changed fields of a partition that a process has. */
 export interface LaneUpdate {
   readonly position: number;
   readonly batchId: string | null;
@@ -150,7 +157,7 @@ export async function updateLane(
   return rows.length > 0;
 }
 
-/** Gives a partition back as it is. */
+/** Gives a partition back unchanged. */
 export async function releaseLane(
   database: Queryable,
   holder: string,
@@ -178,14 +185,14 @@ export async function deleteLane(
   );
 }
 
-/** Gives every partition back: where this process is the only one, no other has any. */
+/** Gives every partition back: this process is the only one, so no other has any. */
 export async function forgetHolders(database: Queryable): Promise<void> {
   await database.query(
     "update webhook_positions set holder = null, leased_until = null where holder is not null",
   );
 }
 
-/** Starts a webhook, or a replay of it, at positions; one that is there begins again. */
+/** Starts a webhook, or a replay of it, at positions; an existing one begins again. */
 export async function insertLanes(
   tx: Transaction,
   { workspaceId, webhookId }: WebhookKey,
@@ -241,6 +248,11 @@ export interface Behind extends WebhookKey {
   readonly failingSince: Date | null;
 }
 
+/**
+ * For each webhook since when it is behind and failing, over all partitions.
+ *
+ * @param workspaceId by default all workspaces.
+ */
 export const selectBehind = (database: Queryable, workspaceId?: number): Promise<Behind[]> =>
   database.query<Behind>(
     `select workspace_id as "workspaceId", webhook_id as "webhookId",
@@ -250,7 +262,10 @@ export const selectBehind = (database: Queryable, workspaceId?: number): Promise
     [workspaceId ?? null],
   );
 
-/** Moves the live positions of all webhooks of a workspace, without delivering what is before them; replays end. */
+/**
+ * Moves the live positions of all webhooks of a workspace without delivering earlier changes;
+ * replays end.
+ */
 export async function moveLanes(
   tx: Transaction,
   workspaceId: number,

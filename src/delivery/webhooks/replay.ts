@@ -83,7 +83,10 @@ async function sendAtOnce(
   }
 }
 
-/** Sends a dead letter again, with its id; one that is accepted is none any more. @throws Problem */
+/**
+ * Sends a dead letter again, with its id; an accepted one is no longer a dead letter. @throws
+ * Problem
+ */
 export async function replayDeadLetter(
   services: ReplayServices,
   context: WorkspaceContext,
@@ -130,8 +133,8 @@ function orMissing(error: unknown): { readonly changes: [] } {
 }
 
 /**
- * Delivers what a webhook has had once more, in the background and beside what is new: the same changes with the same
- * ids. A replay that is under way begins again.
+ * Delivers earlier changes once more, in the background and beside new ones: the same changes with
+ * the same ids. A replay that is under way begins again.
  *
  * @param from a cursor of the feed, `beginning`, or a time.
  * @throws Problem INVALID_REQUEST, GONE

@@ -46,7 +46,7 @@ const Types = Type.Array(Type.Enum([...CHANGE_TYPES]), {
 const ContactEmails = Type.Refine(
   Type.String({
     maxLength: 2_000,
-    description: "Addresses to notify when the webhook pauses by itself, separated by commas.",
+    description: "Addresses to notify when the webhook is paused automatically, separated by commas.",
   }),
   areAddresses,
   () => "must hold email addresses, separated by commas",
@@ -65,7 +65,7 @@ const DeclaredWebhook = Type.Object(
       Type.String({
         pattern: SECRET_PATTERN,
         description:
-          "Signs each delivery: `whsec_` and 24 to 64 bytes in base64. Without one the present secret stays; a new webhook gets one, which `rotate-secret` replaces and shows.",
+          "Signs each delivery: `whsec_` and 24 to 64 bytes in base64. Without a secret the present one stays; a new webhook gets one, which `rotate-secret` replaces and shows.",
         examples: ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"],
       }),
     ),
@@ -105,7 +105,7 @@ const declarationOf = ({ id, name, url, types, state, contactEmails }: StoredWeb
   ...(contactEmails.length > 0 && { contact_emails: contactEmails.join(", ") }),
 });
 
-/** Nothing secret, and no address: an audit row outlives what it describes. */
+/** No secrets and no address: an audit row outlives what it describes. */
 const changeOf = (
   { workspace }: WorkspaceContext,
   action: Change["action"],
@@ -131,10 +131,10 @@ async function save(
   return action === undefined ? [] : [changeOf(context, action, wanted)];
 }
 
-/** Where the changes of a workspace are delivered. Removing a webhook removes its place in the feed. */
+/** The receivers of a workspace's changes. Removing a webhook removes its place in the feed. */
 export const webhooks: Resource = {
   key: "webhooks",
-  about: `Where changes of users are delivered, at most ${MOST_WEBHOOKS}. docs/webhooks.md`,
+  about: `Where to deliver changes of users, at most ${MOST_WEBHOOKS}. docs/webhooks.md`,
   schema: DeclaredWebhook,
   identity: "id",
   permissions: { read: "manage_external_integrations", write: "admin" },
@@ -145,10 +145,10 @@ export const webhooks: Resource = {
     types: Types,
     state: State,
     contact_emails: Type.String({
-      description: "Addresses to notify when the webhook pauses by itself, separated by commas.",
+      description: "Addresses to notify when the webhook is paused automatically, separated by commas.",
     }),
     paused_reason: nullable(Type.String(), {
-      description: "Why it paused by itself; null if it did not. PUT with `active` resumes it.",
+      description: "Why it was paused automatically; null if it was not. PUT with `active` resumes it.",
       examples: ["The receiver responded with 410: it wants no more deliveries."],
     }),
     behind_since: nullable(Type.String(), {

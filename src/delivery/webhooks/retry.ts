@@ -21,12 +21,12 @@ const JITTER = 0.1;
 /** For how long a webhook fails before it pauses. */
 export const PAUSES_AFTER_MS = 3 * DAY_MS;
 
-/** No time to try again is later than this: one that is was written before the clock was set back. */
+/** No retry is later than this: a later time was written before the clock was set back. */
 export const LONGEST_DELAY_MS = 2 * DAY_MS;
 
 /**
  * @param failures how often the batch has failed, this time included.
- * @param retryAfterMs what the receiver asks for; up to a day of it is respected.
+ * @param retryAfterMs the delay that the receiver asks for; respected up to a day.
  */
 export function delayAfter(failures: number, retryAfterMs = 0): number {
   const delay = DELAYS_MS[Math.min(failures, DELAYS_MS.length) - 1] ?? 0;

@@ -19,9 +19,10 @@ import {
 import { LONGEST_DELAY_MS } from "./retry.ts";
 
 /*
- * Each server process delivers what it can claim. It wakes when the feed of a workspace with webhooks grows, by the
- * statement that all readers of the feed share, and looks once a second for what no change announces: other tries,
- * replays, new webhooks, and what a process that has ended left behind.
+ * Each server process delivers the partitions that it can claim. It wakes when the feed of a
+ * workspace with webhooks grows, by the statement that all readers of the feed share. It also looks
+ * once a second for work that no change announces: retries, replays, new webhooks, and the work of
+ * a process that has ended.
  */
 
 export interface RunnerServices extends DeliverServices {
@@ -29,7 +30,10 @@ export interface RunnerServices extends DeliverServices {
 }
 
 export interface WebhookRunner {
-  /** Lets every batch come to where it can be left. What is not answered in time is sent again later. */
+  /**
+   * Lets every batch reach a point where it can stop. A delivery without a response in time is sent
+   * again later.
+   */
   stop(): Promise<void>;
 }
 
@@ -44,7 +48,7 @@ const MOST_OF_ONE = 4;
 const MOST_OF_REPLAY = 1;
 const MOST_OF_ALL = 256;
 
-/** What batches under way are given when the server stops. */
+/** How long batches under way may take when the server stops. */
 const STOP_MS = 2_000;
 
 const keyOf = ({ workspaceId, webhookId, isReplay, bucket }: Lane): string =>
@@ -70,10 +74,10 @@ export async function startWebhooks(services: RunnerServices): Promise<WebhookRu
   const { database, clock, log, changeWatch } = services;
   const holder = randomUUID();
   const running = new Map<string, { readonly lane: Lane; readonly done: Promise<void> }>();
-  /** Workspaces in which there may be something to deliver. */
+  /** Workspaces that may have something to deliver. */
   const awake = new Set<number>();
   const watched = new Set<number>();
-  /** Those for which no connection was left. */
+  /** Workspaces for which no connection was left. */
   const crowdedOut = new Set<number>();
   const changedAt = new Map<number, number>();
   const abort = new AbortController();
@@ -92,7 +96,7 @@ export async function startWebhooks(services: RunnerServices): Promise<WebhookRu
     const now = clock.now();
     return {
       now,
-      // Another server's clock may be a little ahead.
+      // Another server's clock may be slightly ahead.
       longestLease: later(now, { seconds: 2 * LEASE.seconds }),
       longestDelay: later(now, { ms: LONGEST_DELAY_MS }),
     };
@@ -109,7 +113,7 @@ export async function startWebhooks(services: RunnerServices): Promise<WebhookRu
     }
   }
 
-  /** Waits for the next change of a workspace, apart from all others. */
+  /** Waits for the next change of one workspace. */
   async function watch(workspaceId: number, heads: Positions): Promise<void> {
     if (watched.has(workspaceId) || !changedAt.has(workspaceId)) return;
     watched.add(workspaceId);
@@ -179,7 +183,7 @@ export async function startWebhooks(services: RunnerServices): Promise<WebhookRu
     } catch (error) {
       if (!abort.signal.aborted) {
         log.error({ webhook: lane.webhookId, ...describeError(error) }, "webhook not delivered");
-        // What fails here is not the receiver: it is not tried again at once.
+        // A failure here is not the receiver's: it is not tried again at once.
         await sleep(ROUND_MS, undefined, { ref: false });
       }
     }

@@ -17,16 +17,20 @@ export interface SaveServices {
   readonly sealing: Sealing;
 }
 
-/** A webhook as it is wanted; without a secret the present one stays, and a new webhook gets one. */
+/**
+ * The wanted state of a webhook; without a secret the present one stays, and a new webhook gets
+ * one.
+ */
 export type WantedWebhook = Omit<Webhook, "secret"> & { readonly secret: string | undefined };
 
 /** How long the secret before is good, so that the receiver can change its own. */
 const OVERLAP = { hours: 24 };
 
 /**
- * Creates or changes a webhook. A new one delivers what changes from now on; one that had paused goes on where it was.
+ * Creates or changes a webhook. A new webhook delivers changes from now on; a paused one resumes
+ * where it was.
  *
- * @param resumes whether one that paused by itself goes on though nothing else changes.
+ * @param resumes whether a webhook that was paused automatically resumes though nothing else changes.
  * @returns undefined if nothing changes.
  */
 export async function saveWebhook(

@@ -4,7 +4,7 @@ import type { Sealing } from "../../admin/secrets/sealing.ts";
 import { selectSecrets, updateSecrets } from "./store.ts";
 import type { StoredWebhook, WebhookKey } from "./webhook.ts";
 
-/** The same for both secrets, so that one can become the previous one as it is stored. */
+/** The same for both secrets, so that the stored secret can become the previous one unchanged. */
 export const placeOf = ({ workspaceId, webhookId }: WebhookKey): string =>
   `webhooks ${workspaceId} ${webhookId}`;
 
@@ -22,7 +22,10 @@ export function openSecret(
   }
 }
 
-/** Those that sign a delivery: the secret, and the one before for as long as it is good; undefined if the key is lost. */
+/**
+ * The secrets that sign a delivery: the present one, and the previous one while it is valid;
+ * undefined if the key is lost.
+ */
 export function signingSecrets(
   sealing: Sealing,
   key: WebhookKey,
@@ -36,7 +39,7 @@ export function signingSecrets(
   return previous === undefined ? [present] : [present, previous];
 }
 
-/** The secrets of webhooks; those whose key is lost stay until another one is declared. */
+/** The secrets of webhooks; secrets with a lost key stay until they are replaced. */
 export const webhookSecrets = sealedColumn({
   select: selectSecrets,
   valueIn: (row) => ({ stored: row.sealed, place: placeOf(row) }),

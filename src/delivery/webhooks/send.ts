@@ -16,7 +16,7 @@ export interface SendServices {
   readonly sealing: Sealing;
 }
 
-/** What one attempt came to. */
+/** The result of one attempt. */
 export interface Attempt {
   /** `refused`: the receiver takes the webhook but not this body. `gone`: it wants no more. `failed`: try again. */
   readonly outcome: "delivered" | "failed" | "refused" | "gone";
@@ -26,7 +26,7 @@ export interface Attempt {
   readonly response: string | null;
   /** Why there was no response. */
   readonly error: string | null;
-  /** Whether it was not sent because the host leads where Rapport may not call. */
+  /** Whether it was not sent because Rapport may not call the host's address. */
   readonly isRefusal?: boolean;
   readonly retryAfterMs: number | undefined;
   readonly at: Date;
@@ -88,7 +88,7 @@ export async function send(
 
 const GONE = 410;
 
-/** Not about what was sent: the receiver was too slow, is not ready, or has too much to do. */
+/** The fault is not in the content: the receiver was too slow, is not ready, or is overloaded. */
 const TEMPORARY = [408, 425, 429];
 
 function verdictOn({ status, ok, headers }: OutboundResponse, clock: Clock) {
@@ -101,7 +101,7 @@ function verdictOn({ status, ok, headers }: OutboundResponse, clock: Clock) {
   };
 }
 
-/** Its status is what counts: a body without an end, or one that breaks off, changes nothing. */
+/** Only its status counts: an endless or broken body changes nothing. */
 async function beginningOf(response: OutboundResponse): Promise<string> {
   const parts: Buffer[] = [];
   await Promise.race([
@@ -126,7 +126,10 @@ async function readInto(parts: Buffer[], body: Readable): Promise<void> {
   }
 }
 
-/** Without an address, and the same for a name that has none: it is what the guard keeps from callers. */
+/**
+ * Without an address, and the same for a name that has none: the guard hides the difference from
+ * callers.
+ */
 function sentenceOf(error: unknown, { url }: StoredWebhook): string {
   if (error instanceof OutboundRefused || isUnresolved(error)) {
     return new OutboundRefused(new URL(url).hostname).message;

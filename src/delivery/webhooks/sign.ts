@@ -7,6 +7,7 @@ const PREFIX = "whsec_";
 /** 24 to 64 bytes in base64. */
 export const SECRET_PATTERN = "^whsec_[A-Za-z0-9+/]{32,86}={0,2}$";
 
+/** A random secret of 32 bytes in the form of Standard Webhooks. */
 export const newSigningSecret = (): string => PREFIX + randomBytes(32).toString("base64");
 
 interface Signed {
@@ -15,7 +16,7 @@ interface Signed {
   readonly body: string;
 }
 
-/** @param secrets of which the receiver needs to know one. */
+/** @param secrets the receiver needs one of them. */
 export function signedHeaders(
   { id, at, body }: Signed,
   secrets: readonly string[],

@@ -94,7 +94,7 @@ export async function pauseWebhook(
   return rows.length > 0;
 }
 
-/** How many webhooks stopped by themselves. */
+/** How many webhooks were paused automatically. */
 export async function countPaused(database: Queryable): Promise<number> {
   const [row] = await database.query<{ paused: number }>(
     "select count(*)::int as paused from webhooks where paused_reason is not null",
@@ -108,6 +108,7 @@ export interface SealedSecret extends WebhookKey {
   readonly sealed: string;
 }
 
+/** The present and the previous secrets of all webhooks, sealed. */
 export const selectSecrets = (database: Queryable): Promise<SealedSecret[]> =>
   database.query<SealedSecret>(
     `select workspace_id as "workspaceId", webhook_id as "webhookId", false as "isPrevious",

@@ -9,7 +9,7 @@ export const WEBHOOK_STATES = ["active", "paused"] as const;
 
 export type WebhookState = (typeof WEBHOOK_STATES)[number];
 
-/** A webhook as it is declared. */
+/** A webhook as declared. */
 export interface Webhook {
   readonly id: string;
   readonly name: string;
@@ -22,12 +22,12 @@ export interface Webhook {
   readonly state: WebhookState;
 }
 
-/** As it is stored: the secrets are sealed. */
+/** As stored: the secrets are sealed. */
 export interface StoredWebhook extends Webhook {
   /** The secret before, and until when deliveries are signed with it as well. */
   readonly previousSecret: string | null;
   readonly previousUntil: Date | null;
-  /** Why deliveries stopped by themselves; null if they did not. */
+  /** Why deliveries were paused automatically; null if they were not. */
   readonly pausedReason: string | null;
   /** Whether a manifest declared it. */
   readonly declared: boolean;
@@ -36,7 +36,7 @@ export interface StoredWebhook extends Webhook {
 /** How many webhooks a workspace may have, so that its connections are bounded. */
 export const MOST_WEBHOOKS = 20;
 
-/** What a batch holds at most. */
+/** The most changes in a batch. */
 export const MOST_CHANGES = 500;
 export const MOST_BATCH_BYTES = 1_048_576;
 

@@ -12,7 +12,7 @@ export interface CaptureServices {
 }
 
 /**
- * What a workspace keeps: beyond that the oldest calls are deleted. The number of calls alone would allow 40 GB, because
+ * The limit of a workspace: beyond it the oldest calls are deleted. The number of calls alone would allow 40 GB, because
  * a body may have 4 MB.
  */
 export const CAPTURE_LIMITS = { calls: 10_000, bytes: 64 * 1_048_576 };

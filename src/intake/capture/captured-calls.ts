@@ -6,7 +6,7 @@ import type { WorkspaceContext } from "../../base/context/context.ts";
 import { type Database, withRetries } from "../../database/database.ts";
 import { deleteAllCalls, deleteOldCalls, selectCalls } from "./captured-store.ts";
 
-/* What administrators do with the captured calls of a workspace. */
+/* Administrators' calls about the captured calls of a workspace. */
 
 /** A page ends before it is larger than this, even below its limit; a single call always fits. */
 const PAGE_BYTES = 8 * 1_048_576;

@@ -1,7 +1,7 @@
 import type { Mentions } from "../../base/mentions.ts";
 import type { Queryable, Transaction } from "../../database/database.ts";
 
-/** A call as it is stored. */
+/** A call as stored. */
 export interface CapturedRow {
   /** Its number in the workspace, from 1. */
   readonly position: number;
@@ -17,7 +17,7 @@ export interface CapturedRow {
   readonly response: string;
   readonly keyName: string | null;
   readonly requestId: string;
-  /** What it counts against the limit of its workspace. */
+  /** Its size against the limit of its workspace. */
   readonly bytes: number;
 }
 
@@ -43,6 +43,11 @@ export async function advanceHead(
   return head as { calls: number; bytes: number };
 }
 
+/**
+ * Stores a call.
+ *
+ * @param bytesBefore the bytes of all earlier calls of the workspace.
+ */
 export async function insertCall(
   tx: Transaction,
   workspaceId: number,

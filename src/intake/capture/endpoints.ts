@@ -18,12 +18,12 @@ const CapturedCall = Type.Object({
   position: Type.Integer({ minimum: 1, description: "The number of the call in its workspace." }),
   captured_at: Type.String({ description: "ISO 8601.", examples: ["2026-01-01T12:00:00.000Z"] }),
   method: Type.String({ description: "The method of the call.", examples: ["POST"] }),
-  path: Type.String({ description: "Without the query.", examples: ["/messages/send"] }),
+  path: Type.String({ description: "The path without the query.", examples: ["/messages/send"] }),
   query: Type.Record(Type.String(), Type.Unknown(), {
     description: "The parameters of the query.",
   }),
   body: nullable(Anything, {
-    description: "The body as it was sent; null if there was none.",
+    description: "The body as sent; null if there was none.",
     examples: [{ external_user_ids: ["ada"], messages: {} }],
   }),
   status: Type.Integer({ description: "The status that it got.", examples: [201] }),
@@ -44,14 +44,14 @@ const listEndpoint = endpoint({
   path: "/admin/v1/workspaces/:name/captured",
   summary: "Lists the calls that a workspace with capture_unsupported has captured, newest first.",
   description:
-    "A workspace keeps the last 10,000 calls, 64 MB and seven days, whichever is less. A page ends early where its " +
+    "A workspace keeps the last 10,000 calls, at most 64 MB, for at most seven days. A page ends early where its " +
     "calls are large.",
   access: byAdministratorOfWorkspace("dev_console", "view_pii"),
   params: OfWorkspace,
   query: Type.Object({
     path: Type.Optional(
       Type.String({
-        description: "Only calls of this path, or of paths below it.",
+        description: "Only calls of this path and of paths below it.",
         examples: ["/messages"],
       }),
     ),

@@ -6,14 +6,14 @@ import { type CaptureServices, captureCall, type ReceivedCall } from "./capture-
 import { PUBLIC_CALLS, type PublicCall } from "./public-calls.ts";
 
 /*
- * Routes for the public calls that Rapport does not serve. They are no part of the reference. A caller needs a key
- * with the call's own permission, because the key says in which workspace it is; there `capture_unsupported`
- * decides between a 404 and a success.
+ * Routes for the public calls that Rapport does not serve. They are no part of the reference. A
+ * caller needs a key with the call's own permission, because the key determines the workspace;
+ * there `capture_unsupported` decides between a 404 and a success.
  */
 
 const Anything = Type.Record(Type.String(), Type.Unknown());
 
-/** Deletions of one thing have no body; those of many list them in theirs. */
+/** A deletion of one thing has no body; a deletion of several lists them in its body. */
 const takesBody = ([method, path]: PublicCall): boolean =>
   method !== "GET" && (method !== "DELETE" || /\/(?:items|delete)$/.test(path));
 
@@ -43,7 +43,7 @@ function routeOf(call: PublicCall): Endpoint<CaptureServices> {
   );
 }
 
-/** @throws Problem NOT_FOUND where the workspace does not capture calls. */
+/** @throws Problem NOT_FOUND if the workspace does not capture calls. */
 function refuseUnlessCaptured(
   [method, path]: PublicCall,
   workspace: Workspace,
@@ -54,7 +54,7 @@ function refuseUnlessCaptured(
   throw new Problem(
     "NOT_FOUND",
     `${call} is not part of Rapport: see ${baseUrl}/docs#description/compatibility. ` +
-      "With capture_unsupported in the settings of the workspace it is stored and gets a success.",
+      "With capture_unsupported in the settings of the workspace the call is stored and gets a success.",
     { body: { docs: `${baseUrl}/docs#description/compatibility` } },
   );
 }

@@ -31,11 +31,13 @@ export const found: Replier = () => success(200);
 export const created: Replier = () => success(201);
 export const queued: Replier = () => success(202);
 
+/** An empty list under this name. */
 export const listOf =
   (name: string): Replier =>
   () =>
     success(200, { [name]: [] });
 
+/** An empty list under this name, with its count. */
 export const countedListOf =
   (name: string): Replier =>
   () =>
@@ -93,6 +95,6 @@ export const assetCreated: Replier = ({ body }) =>
 
 export const keyCreated: Replier = () => success(201, { id: randomUUID() });
 
-/** The export would lie in a bucket, under a folder of this name. */
+/** The prefix in a bucket under which the export would be written. */
 export const exported: Replier = ({ now }) =>
   success(201, { object_prefix: `${randomUUID()}-${Math.floor(now.getTime() / 1_000)}` });

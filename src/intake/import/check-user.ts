@@ -14,7 +14,7 @@ import type { PersonIdentifier } from "../../people/profiles/identifiers.ts";
 import { checkOneIdentifier, type RawItem, withWireNames } from "../track/check-identity.ts";
 import { ImportedObject } from "./import-schema.ts";
 
-/** What one object of an import says about one user. */
+/** The part of an import's object about one user. */
 export interface ImportedUser {
   readonly identifier: PersonIdentifier;
   readonly apps: readonly AppUsage[];
@@ -38,8 +38,8 @@ const isTimeName = (name: string): boolean =>
   name.startsWith("last_") || name === "first_used" || name.endsWith("_at");
 
 /**
- * Checks one object of an import: exactly one identifier, as in an event, and what is known of the
- * user. Times become ISO 8601 in UTC.
+ * Checks one object of an import: exactly one identifier, as in an event, and the user's data.
+ * Times become ISO 8601 in UTC.
  */
 export function checkImportedUser(
   element: unknown,
@@ -79,7 +79,7 @@ export function checkHistory(
 
 type UserObject = Static<typeof ImportedObject>;
 
-/** A place whose time cannot be read, at any depth. */
+/** The place of an unreadable time, at any depth. */
 function faultOfTimes(value: unknown, path: string): Fault | undefined {
   if (value === null || typeof value !== "object") return undefined;
   const isList = Array.isArray(value);

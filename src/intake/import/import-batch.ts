@@ -51,9 +51,9 @@ const WRITERS: Readonly<Record<ImportKind, Write>> = {
 };
 
 /**
- * Writes consecutive rows of a file and the progress of the import, in one transaction. Every row is judged by
- * the rules of the API and gets its own verdict. A batch that is sent again is recognized and not written
- * again. The audit records the beginning of an import.
+ * Writes consecutive rows of a file and the progress of the import, in one transaction. Every row
+ * is checked by the rules of the API and gets its own verdict. A batch that is sent again is
+ * recognized and not written again. The audit records the beginning of an import.
  *
  * @throws Problem CONFLICT if the batch does not follow the rows that are done.
  */
@@ -157,5 +157,6 @@ const noImport = (importId: string): Problem =>
 /** How long an import that stopped can be continued. */
 const KEPT_DAYS = 90;
 
+/** Deletes the progress of imports that have been idle for 90 days. */
 export const sweepImports = (database: Database, now: Date): Promise<void> =>
   deleteOldImports(database, earlier(now, { days: KEPT_DAYS }));

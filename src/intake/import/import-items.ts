@@ -31,6 +31,7 @@ export interface Judged {
   readonly verdict: Verdict;
 }
 
+/** The note on a row that was skipped or rejected; none for an applied one. */
 export function noteOnVerdict({ item, verdict }: Judged): RowNote[] {
   if (verdict.outcome === "applied") return [];
   if (verdict.outcome === "skipped") return [noteOn(item.index, "skipped", verdict.reason)];
@@ -43,7 +44,7 @@ const ITEMS_OF_A_REQUEST = 50;
 /**
  * Writes items in one transaction.
  *
- * @param finish runs in it, once all of them are written.
+ * @param finish runs in the transaction, after all of them are written.
  */
 export async function writeItems(
   services: WriteServices,
@@ -63,10 +64,10 @@ export async function writeItems(
       verdicts[index] = ofPart;
     },
   }));
-  const judge = (): Judged[] => {
+  const withVerdicts = (): Judged[] => {
     const all = verdicts.flat();
     return items.map((item, place) => ({ item, verdict: all[place] as Verdict }));
   };
-  const last = { context, items: [], readBack: (tx: Transaction) => finish(tx, judge()) };
+  const last = { context, items: [], readBack: (tx: Transaction) => finish(tx, withVerdicts()) };
   await writeBatch(services, [...requests, last]);
 }

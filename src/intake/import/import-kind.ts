@@ -28,9 +28,14 @@ export interface ImportProgress {
   readonly lastNotes: readonly RowNote[];
 }
 
-/** What is committed with the rows of a batch, in their transaction. */
+/** Written together with the rows of a batch, in their transaction. */
 export type Commit = (tx: Transaction, notes: readonly RowNote[]) => Promise<void>;
 
+/**
+ * The form of a note on one row.
+ *
+ * @param index of the row in its batch.
+ */
 export const noteOn = (
   index: number,
   outcome: RowNote["outcome"],

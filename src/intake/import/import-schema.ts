@@ -29,14 +29,14 @@ const strict = { additionalProperties: false };
 const List = <Entry extends TSchema>(entry: Entry) =>
   Type.Optional(Type.Array(entry, { maxItems: 1_000 }));
 
-/** What is known of one user, in the publicly known names of exported profiles. */
+/** The data of one user, in the public names of exported profiles. */
 export const ImportedObject = Type.Object(
   {
     apps: List(
       Type.Object(
         {
           app_id: Text,
-          // As an export shows them: those of the workspace's app count.
+          // As in an export: the apps are those of the workspace.
           name: Type.Optional(Text),
           platform: Type.Optional(Text),
           version: Type.Optional(text("The version of the app.", "2.4.0")),

@@ -20,7 +20,7 @@ import { type Commit, noteOn, type RowNote } from "./import-kind.ts";
 
 const Id = Type.Optional(Type.Union([Type.String(), Type.Number(), Type.Null()]));
 
-/** With a group it sets the state of users in it; without one, the email state of an address. */
+/** With a group it sets the state of users in it; otherwise the email state of an address. */
 const SubscriptionRow = Type.Object({
   external_id: Id,
   user_alias: Type.Optional(Type.Unknown()),
@@ -32,7 +32,9 @@ const SubscriptionRow = Type.Object({
 
 const validator = Compile(SubscriptionRow);
 
-/** What may name a user: as in a set of states, and the alias of a user who has nothing else. */
+/**
+ * The identifiers of a user: as in a set of states, and the alias of a user who has nothing else.
+ */
 const NAMES = [...NAME_KINDS, "user_alias"] as const;
 
 type CheckedRow =

@@ -40,13 +40,13 @@ const MOST_USERS = 500;
  * Imports what no public call writes: apps with their sessions, devices, push tokens, campaigns,
  * canvases, cards, messages and Last_X_at fields.
  *
- * What an object names is set: an app, a device, a campaign or a message that is there already is
- * replaced, so that importing twice changes nothing; push tokens are added. Creates missing users, except by
+ * An object sets what it names: an existing app, device, campaign or message is replaced, so that
+ * importing twice changes nothing; push tokens are added. Creates missing users, except by
  * platform_id, and audits the count. decision: docs/decisions/imported-activity.md.
  *
  * @param users the objects as they were sent; each gets its own verdict.
- * @throws Problem NOT_FOUND for the workspace; INVALID_REQUEST for more than 500 objects, or where
- *   none can be taken.
+ * @throws Problem NOT_FOUND for the workspace; INVALID_REQUEST for more than 500 objects, or if
+ * none is accepted.
  */
 export async function importUsers(
   services: ImportServices,

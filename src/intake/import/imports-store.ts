@@ -83,7 +83,7 @@ export async function deleteOldImports(database: Database, before: Date): Promis
   await database.execute("delete from imports where updated_at < $1", [before]);
 }
 
-/** Removes what the verdicts on the last batches say about rows that name an erased person. */
+/** Removes the parts of the last batches' verdicts that are about an erased person. */
 export async function eraseNotes(
   tx: Transaction,
   workspaceId: number,

@@ -7,7 +7,10 @@ import { isJsonObject, type JsonObject } from "../../base/values/plain-json.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** What an export shows and no attribute sets: derived from events, purchases and merges, or never known. */
+/**
+ * Exported fields that no attribute sets: derived from events, purchases and merges, or never
+ * known.
+ */
 const DERIVED = [
   "created_at",
   "random_bucket",
@@ -44,11 +47,11 @@ export interface ProfileRow {
   readonly history: Row | undefined;
   /** All aliases of the row, as they were given. */
   readonly aliases: readonly unknown[];
-  /** When an exported profile was created, as it was given. */
+  /** The creation time of an exported profile, as given. */
   readonly createdAt: unknown;
 }
 
-/** Takes a row apart. Nothing is checked but what decides where a value belongs. */
+/** Takes a row apart. Only the decision where a value belongs is checked here. */
 export function readProfileRow(row: Row): ProfileRow {
   const { custom_attributes: custom, message_history, user_aliases, ...rest } = row;
   const isExported = isJsonObject(custom);
@@ -76,8 +79,9 @@ export function readProfileRow(row: Row): ProfileRow {
 }
 
 /**
- * Of an exported profile: a state that is the default was perhaps never given, and must not become a consent;
- * derived fields follow from the events and purchases, which are imported on their own.
+ * Fields of an exported profile that are not imported. A default state was perhaps never given, and
+ * must not become a consent. Derived fields follow from the events and purchases, which are
+ * imported separately.
  */
 function withoutExportDefaults(row: Row): Row {
   const set = omit(row, DERIVED);
@@ -93,10 +97,12 @@ const STATES = ["email_subscribe", "push_subscribe"];
 
 const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.length === 0;
 
-/** Identifiers that are no attributes beside another identifier, as email and phone are. */
+/** Identifiers that are not attributes beside another identifier, as email and phone are. */
 const NAMES = ["external_id", "user_alias", "platform_id", "braze_id"];
 
-/** One identifier: a platform_id only where nothing else names the user, because it creates none. */
+/**
+ * One identifier: a platform_id only if nothing else names the user, because it creates no user.
+ */
 function identityOf(row: Row, aliases: readonly unknown[]): Row {
   const given = (name: string) => row[name] !== undefined && row[name] !== null;
   if (given("external_id")) return { external_id: row.external_id };
@@ -136,7 +142,7 @@ const pick = (row: Row, names: readonly string[]): Row =>
 const omit = (row: Row, names: readonly string[]): Row =>
   Object.fromEntries(Object.entries(row).filter(([name]) => !names.includes(name)));
 
-/** An export shows what is missing as null. */
+/** An export shows missing values as null. */
 function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls);
   if (!isJsonObject(value)) return value;

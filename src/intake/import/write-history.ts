@@ -5,7 +5,7 @@ import type { ImportedUser } from "./check-user.ts";
 
 type ListName = "apps" | "devices" | "interactions" | "messages";
 
-/** What an object says about the user with this profile. */
+/** The activity that an object sets for the user with this profile. */
 export interface HistoryPart {
   readonly profileId: string;
   readonly user: Pick<ImportedUser, ListName>;
@@ -25,7 +25,7 @@ export function writeHistory(
   });
 }
 
-/** One row for each profile and key: where several objects set the same thing, the last one does. */
+/** One row for each profile and key: if several objects set the same thing, the last one counts. */
 function lastOf<List extends ListName>(
   parts: readonly HistoryPart[],
   list: List,

@@ -30,7 +30,7 @@ function misspeltLists(body: object): Placed<Fault>[] {
     });
 }
 
-/** In how many members of a body a slip is looked for. */
+/** The most members of a body that are searched for a misspelled name. */
 const MOST_NAMES = 20;
 
 type Answer<Success> =
@@ -41,7 +41,7 @@ type Answer<Success> =
  * The verdicts as a response: `errors` and `skipped` in the order of the request. Attributes that were left out of
  * written objects are among `skipped`.
  *
- * @param success what a 201 holds besides.
+ * @param success further members of a 201.
  */
 export function answerTo<Success extends object>(
   checked: CheckedRequest,

@@ -41,7 +41,7 @@ export interface Happened<Work> {
   readonly work: Work;
 }
 
-/** What the items of a batch come to, gathered in their order. */
+/** The writes of a batch's items, gathered in their order. */
 export interface Batch {
   readonly people: People;
   readonly events: Happened<EventWork>[];
@@ -50,15 +50,20 @@ export interface Batch {
   readonly emailStates: (EmailStateSet & WaitingState)[];
   /** By address. */
   readonly linkedEmailStates: Map<string, LinkedEmailState>;
-  /** By address, where `emailStates` sets the address before it is linked. */
+  /** By address, for items in which `emailStates` sets the address before it is linked. */
   readonly relinkedEmailStates: Map<string, LinkedEmailState>;
-  /** How many items have said something about an email state, so that each has a time of its own. */
+  /** Counts the items about an email state, so that each gets its own time. */
   emailStateCount: number;
   readonly now: Date;
   readonly quotas: BatchQuotas | undefined;
   newId(): string;
 }
 
+/**
+ * An empty batch over these people.
+ *
+ * @param quotas undefined where names and users are not limited.
+ */
 export const startBatch = (
   people: People,
   { now, newId }: Clock,
@@ -77,6 +82,7 @@ export const startBatch = (
   newId,
 });
 
+/** The changes of the batch to subscriptions, in the order of its items. */
 export const subscriptionChanges = (batch: Batch): SubscriptionChanges => ({
   groupStates: batch.groupStates,
   emailStates: batch.emailStates,
@@ -131,7 +137,7 @@ export function applyItem(
 const customChanges = ({ custom }: AttributesWork, values: readonly Json[]) =>
   custom.map(({ name }, index) => [name, values[index] ?? null] as const);
 
-/** Whether an address, an alias or a platform_id has led to a user whose external_id is blocked. */
+/** Whether an address, an alias or a platform_id gave a user whose external_id is blocked. */
 const isBlocked = ({ workspace }: WorkspaceContext, { externalId }: Person): boolean =>
   !!externalId && workspace.settings.blocked_external_ids.includes(externalId);
 
@@ -236,7 +242,7 @@ function linkEmailState(
   if (!other || prevails(waiting, other)) links.set(email, { email, ...waiting, context });
 }
 
-/** Tokens are added to those that are there; null removes all. */
+/** Tokens are added to the present ones; null removes all. */
 function mergePushTokens(batch: Batch, person: Person, value: Json): Json {
   if (value === null) return null;
   const stored = (attributeOf(person, "standard", "push_tokens") ?? []) as readonly PushToken[];

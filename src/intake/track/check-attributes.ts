@@ -41,7 +41,7 @@ const NO_ANONYMOUS_IMPORT = refused(
   "'push_token_import' is not supported: give push_tokens to an identified user",
 );
 
-/** What an attributes object says, before its place in the request is known. */
+/** The checked contents of an attributes object, before its place in the request is known. */
 export type CheckedItem = Omit<Item, "array" | "index"> & {
   /** Attributes that lenient intake leaves out. */
   readonly dropped?: readonly Fault[];
@@ -75,7 +75,7 @@ export function checkAttributes(
   // for…in makes no list; JSON gives objects without enumerable inherited members.
   for (const name in raw) {
     const value = raw[name];
-    // What identifies is not written: the address stays as it was given first.
+    // Identifiers are not written: the address stays in its first spelling.
     if (CONTROL.has(name) || name === identifier.value.kind) continue;
     const fault = standardAttribute(name)
       ? addStandard(standard, workspace, name, value)
@@ -97,6 +97,7 @@ export function checkAttributes(
   });
 }
 
+/** The note on an attribute that lenient intake left out. */
 export const leftOut = ({ code, message }: Fault): Fault => ({
   code,
   message: `${message} (left out of its object: the workspace setting is 'intake: lenient')`,
@@ -152,7 +153,7 @@ function workOf(
     kind: "attributes",
     email: standard.get("email") as string | null | undefined,
     phone: standard.get("phone") as string | null | undefined,
-    // Null is "unknown", which is what an address is that never had a state: subscribed.
+    // Null means "unknown", the state of an address that never had one: subscribed.
     emailState: state === null ? "subscribed" : (state as EmailState | undefined),
     groups,
     standard: [...standard].filter(([name]) => !standardAttribute(name)?.storedAs),
@@ -160,7 +161,7 @@ function workOf(
   };
 }
 
-/** Beside the addresses that it gives, which may be those that the person has. */
+/** In addition to the addresses that it sets, which may be the person's present ones. */
 const readsPerson = (work: AttributesWork): boolean =>
   work.email === null ||
   work.phone === null ||
@@ -174,7 +175,10 @@ const addressesOf = ({ email, phone }: AttributesWork): GivenAddress[] => [
   ...(phone ? [{ kind: "phone" as const, value: phone, given: phone }] : []),
 ];
 
-/** spec: Attributes object, subscription_groups. Lenient intake leaves out a single one that is invalid. */
+/**
+ * spec: Attributes object, subscription_groups. Lenient intake leaves out an attribute that is
+ * invalid.
+ */
 function checkGroups(
   workspace: Workspace,
   value: unknown,

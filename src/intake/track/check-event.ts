@@ -25,14 +25,14 @@ export function checkEvent(raw: RawItem, now: Date, intake: Intake): Checked<Che
   return accepted(needingNothing(identifier, creates, work));
 }
 
-/** An item that is written without a look at what is stored. */
+/** An item that can be written without reading stored data. */
 export const needingNothing = (
   identifier: PersonIdentifier,
   creates: boolean,
   work: EventWork | PurchaseWork,
 ): CheckedItem => ({ identifier, creates, reads: false, addresses: [], spreads: false, work });
 
-/** What events and purchases have in common: who, when, in which app, with which properties. */
+/** The common parts of events and purchases: who, when, in which app, with which properties. */
 export function checkOccurrence(raw: RawItem, now: Date, intake: Intake) {
   const identifier = checkOneIdentifier(raw, intake);
   if ("fault" in identifier) return identifier;

@@ -11,7 +11,7 @@ import {
   type PersonIdentifier,
 } from "../../people/profiles/identifiers.ts";
 
-/** Members of an item that can name the person, in the order in which they win. */
+/** Members of an item that can name the person, in the order of precedence. */
 const PRIMARY = ["external_id", "user_alias", "platform_id", "braze_id"] as const;
 const SECONDARY = ["email", "phone"] as const;
 
@@ -28,7 +28,7 @@ const CHECKS: Readonly<Record<IdentifierName, (value: unknown) => Checked<Person
 
 const MISSING = "'external_id', 'platform_id', 'user_alias', 'email' or 'phone' is required";
 
-/** A local phone number as the country of the object means it, in E.164; everything else as it is. */
+/** A local phone number of the object's country, in E.164; everything else unchanged. */
 export function withLocalPhone(item: RawItem): RawItem {
   const { phone, country } = item;
   if (typeof phone !== "string" || typeof country !== "string") return item;
@@ -45,14 +45,14 @@ const isGiven = (value: unknown): boolean => value !== undefined && value !== nu
  * and neither wins. docs/conformance.md#names-that-clients-use
  */
 export function withWireNames(raw: RawItem): RawItem {
-  // Hardly ever there: then nothing is copied.
+  // Local numbers are rare: without one nothing is copied.
   if (raw.braze_id === undefined) return raw;
   const { braze_id, ...item } = raw;
   if (!isGiven(braze_id) || item.platform_id === braze_id) return item;
   return isGiven(item.platform_id) ? { ...item, braze_id } : { ...item, platform_id: braze_id };
 }
 
-/** The usual case, in which no list is created. */
+/** The usual case: no list is created. */
 const isNamedByExternalIdAlone = (item: RawItem): boolean =>
   isGiven(item.external_id) &&
   !isGiven(item.user_alias) &&
@@ -87,7 +87,7 @@ export function checkOneIdentifier(
 
 /**
  * The user of an attributes object: email and phone next to another identifier are plain
- * attributes. If both are given alone, email identifies the user.
+ * attributes. If only these two are given, email identifies the user.
  */
 export function checkAttributesIdentifier(item: RawItem): Checked<PersonIdentifier> {
   if (isNamedByExternalIdAlone(item)) return checkExternalId(item.external_id);

@@ -10,7 +10,7 @@ const CURRENCIES: ReadonlySet<string> = new Set(codes());
 
 const MOST_IN_ONE_PURCHASE = 100;
 
-/** spec: Purchase object; what is required is a decision (docs/decisions/values.md). */
+/** spec: Purchase object; the required members are a decision (docs/decisions/values.md). */
 export function checkPurchase(raw: RawItem, now: Date, intake: Intake): Checked<CheckedItem> {
   const occurrence = checkOccurrence(raw, now, intake);
   if ("fault" in occurrence) return occurrence;

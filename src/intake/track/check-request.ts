@@ -22,12 +22,12 @@ export interface CheckedRequest {
 /** How many objects a request may hold. */
 export interface Capacity {
   readonly objects: number;
-  /** Of these, how many with the same identifier. */
+  /** The most of these with the same identifier. */
   readonly perUser?: number;
 }
 
 /**
- * Checks every object of a track request on its own, in the order in which they will be applied.
+ * Checks every object of a track request on its own, in the order of application.
  *
  * @throws Problem INVALID_REQUEST when there are more objects than the request may hold.
  */
@@ -87,9 +87,10 @@ export function requestProblem(message: string, array: InputArray, index: number
   });
 }
 
+/** The error of a refused object, with its array and index. */
 export const verdictOn = (placed: Placed<Fault>) => errorOf(placed, placed.value);
 
-/** Member by member: a spread takes three times as long, and this is done for every item. */
+/** Copied member by member, for every item: a spread takes three times as long. */
 const itemAt = (
   array: InputArray,
   index: number,
@@ -153,8 +154,8 @@ function withoutUnstorable(raw: RawItem): {
 }
 
 /**
- * Refuses a blocked external_id. Where another identifier may lead to a blocked user, the item reads
- * the profile, so that `applyItem` can tell.
+ * Refuses a blocked external_id. If another identifier may name a blocked user, the item reads the
+ * profile, so that `applyItem` can tell.
  */
 function refuseBlocked(workspace: Workspace, item: CheckedItem): Checked<CheckedItem> {
   const { blocked_external_ids: blocked, redirect_merged_ids: redirects } = workspace.settings;

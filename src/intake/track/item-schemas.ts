@@ -96,7 +96,7 @@ const Occurrence = {
   app_id: Type.Optional(
     Type.String({
       maxLength: 255,
-      description: "The app in which it happened.",
+      description: "The app where it happened.",
       examples: ["7f1c0a52-6a0e-4a3e-9d55-0c9b1f3c2d11"],
     }),
   ),
@@ -132,7 +132,7 @@ export const EventObject = Type.Object(
   },
 );
 
-/** spec: Purchase object; what is required is a decision (docs/decisions/values.md). */
+/** spec: Purchase object; the required members are a decision (docs/decisions/values.md). */
 export const PurchaseObject = Type.Object(
   {
     product_id: Type.Union([Type.String({ minLength: 1, maxLength: 255 }), Type.Number()], {

@@ -4,7 +4,7 @@ import type { AttributeOperation } from "../../people/profiles/custom-attributes
 import type { Target } from "../../people/profiles/load-people.ts";
 import type { EmailState, GroupState } from "../../people/subscriptions/states.ts";
 
-/** The arrays of a track request, in the order in which they are applied. */
+/** The arrays of a track request, in the order of application. */
 export const INPUT_ARRAYS = ["attributes", "events", "purchases"] as const;
 
 export type InputArray = (typeof INPUT_ARRAYS)[number];
@@ -12,7 +12,7 @@ export type InputArray = (typeof INPUT_ARRAYS)[number];
 /** One checked object of a track request: nothing about its form can fail any more. */
 export interface Item extends Target {
   readonly array: InputArray;
-  /** Its place in the array as it was sent. */
+  /** Its index in the array as sent. */
   readonly index: number;
   /** Whether a missing user is created. */
   readonly creates: boolean;

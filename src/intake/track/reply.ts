@@ -2,7 +2,7 @@ import Type, { type Static } from "typebox";
 import { ItemError, ItemNote } from "../../base/verdicts.ts";
 import { INPUT_ARRAYS } from "./item.ts";
 
-/** The array of the request that holds an item: an enum here, unlike in other endpoints. */
+/** The array of the request with the item: an enum here, unlike in other endpoints. */
 const OfArray = { input_array: Type.Enum([...INPUT_ARRAYS]) };
 
 const TrackError = Type.Object({ ...ItemError.properties, ...OfArray });
@@ -30,7 +30,7 @@ const Summary = {
   count: Type.Integer({ minimum: 0 }),
 };
 
-/** The user under the identifier that the request used, with nothing but what the object touched. */
+/** The user under the identifier of the request, with only what the object touched. */
 const TouchedUser = Type.Object({
   external_id: Type.Optional(Type.String()),
   user_alias: Type.Optional(Type.Object({ alias_name: Type.String(), alias_label: Type.String() })),

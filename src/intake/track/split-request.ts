@@ -16,15 +16,15 @@ export interface Part {
  * Splits a request among lanes by the buckets of the persons it names, the same way in every process, so that
  * each person's items stay together and in order, and processes seldom meet on a row.
  *
- * It stays whole where the order of two persons' items could be noticed (they share an address), where
- * a person may be named in two ways, and where it must be applied whole (an Idempotency-Key, or
+ * It stays whole if the order of two persons' items could be noticed (they share an address), if a
+ * person may be named in two ways, and if it must be applied as a whole (an Idempotency-Key, or
  * something else that is committed with it).
  */
 export function splitRequest(request: WriteRequest, lanes: Lanes): Part[] {
   const { items, context } = request;
   const workspaceId = context.workspace.id;
   const isIndivisible = !!(request.recorded || request.alsoWrite || request.readBack);
-  // Where merged external ids lead to the kept user, two of them may name one person.
+  // If merged external ids still identify the kept user, two of them may name one person.
   const hasTwoNames = context.workspace.settings.redirect_merged_ids;
   const isWhole =
     lanes.count === 1 ||

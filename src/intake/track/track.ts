@@ -23,8 +23,8 @@ export interface TrackServices {
 /**
  * Records attributes, events and purchases; when it responds they are committed and readable.
  *
- * spec: POST /users/track. Every object gets its own verdict: an invalid one is listed in `errors`, a
- * valid one that changes nothing in `skipped`, and neither affects the others.
+ * spec: POST /users/track. Every object gets its own verdict and affects no other: an invalid one
+ * is listed in `errors`, a valid one that changes nothing in `skipped`.
  *
  * @throws Problem INVALID_REQUEST when no object is valid, or when there are too many;
  *   RATE_LIMITED when the write queue is full.
@@ -51,12 +51,14 @@ export async function track(
   return answer(verdicts);
 }
 
+/** Counts objects that were refused before they were applied, in total and by code. */
 export function countRefused(metrics: Metrics, faults: CheckedRequest["faults"]): void {
   if (faults.length === 0) return;
   metrics.items("refused", faults.length);
   for (const { value } of faults) metrics.rejection(value.code);
 }
 
+/** Counts the verdicts on applied objects, in total and by code. */
 export function countVerdicts(metrics: Metrics, verdicts: readonly Verdict[]): void {
   const counts = { applied: 0, skipped: 0, refused: 0 };
   for (const verdict of verdicts) {
@@ -71,7 +73,7 @@ export function countVerdicts(metrics: Metrics, verdicts: readonly Verdict[]): v
 
 type Counters = Partial<Record<`${InputArray}_processed`, number>>;
 
-/** What was accepted of each array that was sent; of attributes, the different users. */
+/** Counts of accepted objects in each array that was sent; for attributes, the different users. */
 function countersOf(
   body: TrackBody,
   items: readonly Item[],

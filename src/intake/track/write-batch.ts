@@ -28,7 +28,7 @@ export interface WriteRequest {
   readonly items: readonly Item[];
   /**
    * The timestamp of each item in microseconds since the epoch, so that the most recently updated
-   * user does not depend on the order of transactions. By default, the time at which the batch is
+   * user does not depend on the order of transactions. By default the time when the batch is
    * computed.
    */
   readonly moments?: readonly number[];
@@ -37,11 +37,14 @@ export interface WriteRequest {
     readonly claim: IdempotencyClaim;
     answer(verdicts: readonly Verdict[]): Reply;
   };
-  /** What is committed with the items or not at all. It runs again whenever the batch does. */
+  /**
+   * Further writes that are committed together with the items or not at all. It runs again whenever
+   * the batch does.
+   */
   alsoWrite?(tx: Transaction, verdicts: readonly Verdict[]): Promise<void>;
   /**
-   * Reads what the items left, in their transaction, before the answer is recorded. It runs again
-   * whenever the batch does.
+   * Reads the results of the items, in their transaction, before the response is recorded. It runs
+   * again whenever the batch does.
    */
   readBack?(tx: Transaction, verdicts: readonly Verdict[]): Promise<void>;
 }
@@ -89,8 +92,8 @@ export async function writeBatch(
 }
 
 /**
- * The items as they are read. The change feed names users by their external_id and aliases, so those who are named by
- * something else are read.
+ * The items as they are read. The change feed names users by their external_id and aliases, so
+ * users named in another way are read.
  */
 const namedFor = ({ feed }: Workspace, items: readonly Item[]): readonly Target[] =>
   feed === null
@@ -108,7 +111,7 @@ const writtenAtOnce = ({ changes, batch: { events, purchases } }: Worked): Writt
   purchases,
 });
 
-/** A batch as it is to be written. */
+/** A batch ready to be written. */
 interface Worked {
   readonly requests: readonly WriteRequest[];
   readonly batch: Batch;
@@ -165,7 +168,7 @@ async function save(
   const readsBack = worked.requests.some((request) => request.readBack);
   const record = () => services.idempotency.record(tx, workspace, recordedAnswers(worked));
   const people = savePeople(tx, workspace.id, changes, workspace.settings.profile_max_bytes);
-  // Looks before it writes, and what belongs to a person is written once the person is locked.
+  // Reads before it writes; the data of a person is written after the person is locked.
   if (changes.addressesOfNew.length > 0) await people;
   const [, , subscriptions] = await settleAll([
     people,

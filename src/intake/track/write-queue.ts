@@ -35,8 +35,9 @@ export interface WriteQueue {
 /**
  * Requests that wait share transactions (`createSharedTransactions`).
  *
- * Several lanes write at the same time, each for its share of the buckets, so that their transactions
- * do not wait for each other's rows. A request is split among them where that cannot be noticed.
+ * Several lanes write at the same time, each for its share of the buckets, so that their
+ * transactions do not wait for each other's rows. A request is split among them if that cannot be
+ * noticed.
  *
  * @param plan of the engine (`Database.lanes`).
  */

@@ -14,7 +14,7 @@ import type { LogEntry } from "./progress-store.ts";
 import type { RunRow } from "./store.ts";
 import { type TriggerServices, triggerSync } from "./trigger.ts";
 
-/* What administrators see of syncs: runs, their status, and every row that failed. */
+/* Syncs as administrators see them: runs, their status, and every row that failed. */
 
 const Cursor = Type.Object({ cursor: Type.Optional(Type.String()) });
 
@@ -31,7 +31,7 @@ const Run = Type.Object({
   rows_skipped: Type.Integer({ description: "Rows that had no effect.", examples: [0] }),
   rows_failed_with_errors: Type.Integer(),
   bytes_scanned: nullable(Type.Integer(), {
-    description: "What the warehouse says that it has scanned; null where it does not say.",
+    description: "How much the warehouse says that it has scanned; null if it does not say.",
     examples: [10_485_760],
   }),
 });

@@ -15,7 +15,7 @@ export interface Note {
   readonly fault: RowFault;
 }
 
-/** What is committed with the rows, in their transaction. */
+/** Written together with the rows, in their transaction. */
 type Commit = (tx: Transaction, notes: readonly Note[]) => Promise<void>;
 
 /** Writes rows of attributes, events or purchases by the path of /users/track. */
@@ -31,13 +31,13 @@ export async function trackRows(
     const checked = checkRow(context.workspace, type, row, now);
     return "fault" in checked ? checked : { value: { ...checked.value, array: type, index } };
   });
-  const judge = (verdicts: readonly Verdict[]) =>
+  const notesOn = (verdicts: readonly Verdict[]) =>
     verdicts.flatMap((verdict, place) => noteOn(verdict, items[place]?.index ?? 0));
   await writeBatch(services, [
     {
       context,
       items,
-      alsoWrite: (tx, verdicts) => commit(tx, [...rejected, ...judge(verdicts)]),
+      alsoWrite: (tx, verdicts) => commit(tx, [...rejected, ...notesOn(verdicts)]),
     },
   ]);
 }
@@ -59,11 +59,11 @@ export async function deleteRows(
     const checked = checkDeletion(row);
     return "fault" in checked ? checked : { value: { identifier: checked.value, index } };
   });
-  const judge = (faults: readonly (Fault | undefined)[]) =>
+  const notesOn = (faults: readonly (Fault | undefined)[]) =>
     faults.flatMap((fault, place) => (fault ? [skipped(taken[place]?.index ?? 0, fault)] : []));
   await deleteNamed(services, context, {
     names: taken.map(({ identifier }) => identifier),
-    alsoWrite: (tx, faults) => commit(tx, [...rejected, ...judge(faults)]),
+    alsoWrite: (tx, faults) => commit(tx, [...rejected, ...notesOn(faults)]),
   });
 }
 

@@ -7,11 +7,11 @@ import type { SourceRow } from "./sources/source.ts";
  * with exactly that time must be applied, rows already applied must not be repeated, and two rows
  * with the same content are two rows (identical events are separate events).
  *
- * So a run reads from the boundary, inclusive, and counts the rows at the boundary by content: how
- * many of each were ever processed, and how many this read has seen. The n-th row with the same
- * content in a read is new if fewer than n were processed. Rows after the boundary are always new.
- * Counts are stored only for the boundary, and change in the transaction that applies the rows.
- * (decision: docs/decisions/warehouse-progress.md)
+ * A run therefore reads from the boundary, inclusive, and counts the rows at the boundary by
+ * content: how many of each were ever processed, and how many this read has seen. The n-th row with
+ * the same content in a read is new if fewer than n were processed. Rows after the boundary are
+ * always new. Counts are stored only for the boundary, and change in the transaction that applies
+ * the rows. (decision: docs/decisions/warehouse-progress.md)
  */
 
 /** How many rows of one content there are at the boundary. */
@@ -31,23 +31,23 @@ export interface Boundary {
   readonly through: string;
   /** Whether it is later than before, so that the counts of the old one can go. */
   readonly hasMoved: boolean;
-  /** By row hash, of what these rows change. */
+  /** By row hash: the changes to the counts of these rows. */
   readonly counts: ReadonlyMap<string, BoundaryCount>;
 }
 
-/** What distinguishes a row from others of its time: its content, as a UUID. */
+/** Distinguishes a row from others of its time: its content, as a UUID. */
 export function rowHash(row: SourceRow): string {
   const content = JSON.stringify([row.identifiers, row.payloadBytes, row.payload]);
   return uuidOf(sha256(content));
 }
 
-/** The hashes of the rows whose counts `sift` has to know. */
+/** The hashes of the rows whose counts `sift` needs. */
 export const hashesAt = (rows: readonly SourceRow[], through: string): string[] => [
   ...new Set(rows.filter((row) => row.updatedAt === through).map(rowHash)),
 ];
 
 /**
- * Separates new rows from those that were processed before.
+ * Separates new rows from rows that were processed before.
  *
  * @param rows in the order of UPDATED_AT, none before `through`, at least one.
  * @param through the boundary so far.

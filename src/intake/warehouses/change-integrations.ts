@@ -14,7 +14,7 @@ import {
 } from "./store.ts";
 import { type StoredIntegration, sealIntegration, storedPlaceOf } from "./stored-warehouse.ts";
 
-/** In which workspace, when, and what seals how warehouses are entered. */
+/** The workspace, the time, and the seal for credentials of warehouses. */
 export interface Where {
   readonly sealing: Sealing;
   readonly workspaceId: number;
@@ -36,7 +36,7 @@ export async function changeIntegrations(
 ): Promise<void> {
   const { workspaceId } = where;
   const savedIds = saved.map(idOf);
-  // Schedules before jobs, in the order in which the worker locks them.
+  // Schedules before jobs: the worker locks them in this order.
   await removeSchedules(tx, workspaceId, SYNC_JOB, [...removed, ...savedIds]);
   await remove(tx, where, removed);
   const present = await selectIntegrationsById(tx, workspaceId, savedIds);
@@ -44,7 +44,7 @@ export async function changeIntegrations(
   await save(tx, where, saved, isDeclared);
 }
 
-/** What the audit keeps of an integration: nothing of how its warehouse is entered. */
+/** The audited form of an integration: without anything that opens its warehouse. */
 export const detailsOf = ({ type, status, schedule, warehouse }: Integration) => ({
   type,
   status,
@@ -66,7 +66,7 @@ async function remove(
   await deleteIntegrations(tx, workspaceId, ids);
 }
 
-/** Those whose rows lie elsewhere from now on, or mean something else. */
+/** Integrations whose rows are now in another place, or mean something else. */
 function movedAmong(
   wanted: readonly Integration[],
   present: readonly StoredIntegration[],
@@ -77,7 +77,7 @@ function movedAmong(
   return present.filter((each) => after.get(each.id) !== meaningOf(each)).map(idOf);
 }
 
-/** Other rows have another progress: what was read of the old ones says nothing about them. */
+/** Different rows have different progress: the old rows' progress says nothing about them. */
 async function startAfresh(
   tx: Transaction,
   { workspaceId, now }: Where,

@@ -13,7 +13,7 @@ export interface RowFault extends Fault {
   readonly field: string | null;
 }
 
-/** What a row amounts to, or why it is rejected. */
+/** The item of a row, or why it is rejected. */
 export type CheckedRow<Value> = { readonly value: Value } | { readonly fault: RowFault };
 
 /**
@@ -85,7 +85,7 @@ function readPayload({
   try {
     value = JSON.parse(payload);
   } catch (error) {
-    // Without the text around the place: that may be personal.
+    // Without the text around the fault: that may be personal.
     const place = /at position \d+/.exec(String(error))?.[0] ?? "";
     return fault("PAYLOAD", "PAYLOAD_NOT_JSON", `'PAYLOAD' is not valid JSON ${place}`.trim());
   }
@@ -110,7 +110,7 @@ function identityOf(identifiers: Identifiers, takesPhoneBesides: boolean): JsonO
   };
 }
 
-/** Which identifier the payload gives otherwise than its column, if any. */
+/** The identifier that differs between the payload and its column, if any. */
 function findClash(payload: JsonObject, identity: JsonObject): string | undefined {
   const { braze_id = payload.platform_id, ...rest } = payload;
   const given: JsonObject = { ...rest, ...(braze_id !== undefined && { platform_id: braze_id }) };

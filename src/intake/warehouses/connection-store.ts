@@ -1,7 +1,7 @@
 import type { Queryable } from "../../database/database.ts";
 import { listsOf } from "../../database/parameters/lists-of.ts";
 
-/** A connection as it is stored: what is secret is sealed. */
+/** A connection as stored: its secrets are sealed. */
 export interface StoredConnection {
   readonly name: string;
   readonly type: string;
@@ -9,7 +9,7 @@ export interface StoredConnection {
   readonly workspaces: readonly string[];
   /** Settings that are no secrets. */
   readonly settings: Readonly<Record<string, unknown>>;
-  /** The secret settings as JSON, sealed; null where the kind has none. */
+  /** The secret settings as JSON, sealed; null if the kind has none. */
   readonly sealed: string | null;
   /** Whether a manifest declared it. */
   readonly declared: boolean;

@@ -31,12 +31,12 @@ import {
 } from "./sources/kinds.ts";
 
 /*
- * What workspaces may read is declared once, by the company: how a warehouse is reached, with which credentials, and
- * which workspaces may use it. Integrations name a connection; a role in a workspace can do nothing else.
- * decision: docs/decisions/connections.md
+ * The company declares once which sources workspaces may read: how a warehouse is reached, with
+ * which credentials, and which workspaces may use it. Integrations name a connection; a role in a
+ * workspace can do nothing else. decision: docs/decisions/connections.md
  */
 
-/** A connection as it is declared: `name`, `type`, `workspaces`, and the settings of its kind. */
+/** A connection as declared: `name`, `type`, `workspaces`, and the settings of its kind. */
 export interface Connection {
   readonly name: string;
   readonly type: string;
@@ -50,7 +50,7 @@ const Workspaces = Type.Array(Name, {
   description: "The workspaces that may read through it.",
 });
 
-/** What replies show of a connection: settings of any kind, without secrets. */
+/** The part of a connection in replies: settings of any kind, without secrets. */
 const SHOWN_SETTINGS: TProperties = Object.fromEntries(
   KINDS.flatMap((kind) =>
     Object.entries(connectionSettingsOf(kind))
@@ -59,7 +59,7 @@ const SHOWN_SETTINGS: TProperties = Object.fromEntries(
         setting,
         Type.Optional(
           Type.String({
-            description: "As it is declared; secrets are never shown.",
+            description: "As declared; secrets are never shown.",
             examples: (schema as { examples?: string[] }).examples ?? [],
           }),
         ),
@@ -72,7 +72,7 @@ const schemaOf = (extra: TProperties): TSchema =>
 
 const rowOf = (companyId: string, name: string): string => `connections ${companyId} ${name}`;
 
-/** A connection's settings apart from what every connection has. */
+/** A connection's settings without those that every connection has. */
 function settingsOf({
   name: _name,
   type: _type,
@@ -105,7 +105,7 @@ async function seal(
   };
 }
 
-/** A connection as it is declared. @throws Unopenable */
+/** A connection as declared. @throws Unopenable */
 export function openConnection(
   sealing: Sealing,
   companyId: string,
@@ -115,7 +115,7 @@ export function openConnection(
   return { ...settings, ...secret, name, type, workspaces };
 }
 
-/** The same for comparing; one that cannot be opened equals no declaration. */
+/** For comparisons: a connection that cannot be opened equals no declaration. */
 function openForComparison(sealing: Sealing, companyId: string, stored: StoredConnection) {
   try {
     return openConnection(sealing, companyId, stored);
@@ -125,7 +125,7 @@ function openForComparison(sealing: Sealing, companyId: string, stored: StoredCo
   }
 }
 
-/** Nothing secret, and no address: an audit row outlives what it describes. */
+/** No secrets and no address: an audit row outlives what it describes. */
 const detailsOf = ({ type, workspaces }: Connection) => ({ type, workspaces });
 
 async function save(
@@ -232,7 +232,7 @@ export const connections: Resource<CompanyContext> = {
 const isNamed = (entries: readonly Connection[], { name }: Connection): boolean =>
   entries.some((entry) => entry.name === name);
 
-/** A variable for each secret that is set; all of the kind where it cannot be opened. */
+/** A variable for each secret that is set; for all secrets of the kind if it cannot be opened. */
 function secretNames(
   sealing: Sealing,
   companyId: string,
@@ -246,7 +246,10 @@ function secretNames(
   return Object.fromEntries(set.map((setting) => [setting, variable(setting)]));
 }
 
-/** The credentials of connections; those whose key is lost stay until the connection is declared again. */
+/**
+ * The credentials of connections; credentials with a lost key stay until the connection is declared
+ * again.
+ */
 export const connectionCredentials = sealedColumn({
   select: selectSealedConnections,
   valueIn: ({ companyId, name, sealed }) => ({ stored: sealed, place: rowOf(companyId, name) }),

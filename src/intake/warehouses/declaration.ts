@@ -18,19 +18,20 @@ import type { Warehouse } from "./sources/source.ts";
 export const areAddresses = (text: string): boolean =>
   addressesIn(text).every((address) => !("fault" in checkEmail(address)));
 
+/** The email addresses of a list that is separated by commas. */
 export const addressesIn = (text: string): string[] =>
   text
     .split(",")
     .map((address) => address.trim())
     .filter(Boolean);
 
-/** In one form only, so that the same id cannot stand twice in a list. */
+/** Only one spelling, so that the same id cannot occur twice in a list. */
 const isLowerCaseUuid = (text: string): boolean => isUuid(text) && text === text.toLowerCase();
 
 /** The members of an integration besides its id. */
 const members = {
   name: Type.String(PLAIN_NAME),
-  type: Type.Enum([...INTEGRATION_TYPES], { description: "What each row is." }),
+  type: Type.Enum([...INTEGRATION_TYPES], { description: "The kind of each row." }),
   status: Type.Optional(
     Type.Enum([...INTEGRATION_STATUSES], {
       description: "A paused integration ignores its schedule. active by default.",
@@ -79,7 +80,7 @@ export const IntegrationEntry = Type.Object(
   { additionalProperties: false },
 );
 
-/** The body of a PUT, whose path has the id; without a warehouse the present one stays. */
+/** The body of a PUT; its path has the id. Without a warehouse the present one stays. */
 export const IntegrationBody = Type.Object(
   { ...members, warehouse: Type.Optional(WarehouseSchema) },
   { additionalProperties: false },
@@ -87,7 +88,7 @@ export const IntegrationBody = Type.Object(
 
 export type Entry = Static<typeof IntegrationEntry>;
 
-/** What a declaration means, with what it leaves out filled in. */
+/** A declaration with its defaults filled in. */
 export const integrationOf = ({
   contact_emails = "",
   status,
@@ -103,7 +104,7 @@ export const integrationOf = ({
   retry: { ...DEFAULT_RETRY, ...retry },
 });
 
-/** The type of a connection is known where it is declared. */
+/** The connection's declaration determines its type. */
 function withoutTypeOfConnection(warehouse: Warehouse): Warehouse {
   if (!warehouse || !("connection" in warehouse)) return warehouse;
   const { type: _type, ...place } = warehouse;

@@ -10,14 +10,14 @@ import type { StrayRow, Strays } from "./sources/source.ts";
 import { finishRun, type RunRow, selectRun } from "./store.ts";
 import { notedText, storable } from "./write-rows.ts";
 
-/** How a run ends. Without a status, the rows decide it. */
+/** How a run ends. By default the rows decide the status. */
 export interface Ending {
   readonly status?: JobStatus;
   readonly message: string | null;
   readonly strays?: Strays;
 }
 
-/** The end of a run that read everything; undefined if there was nothing at all to read. */
+/** The end of a run that read everything; undefined if there was nothing to read. */
 export function endingOf(strays: Strays | undefined): Ending {
   if (!strays) return { message: "There is no file to read." };
   const { future, unreadable } = strays;

@@ -5,7 +5,7 @@ import { type ListedIntegration, type ListServices, listIntegrations, listRuns }
 import type { RunRow } from "./store.ts";
 import { type TriggerServices, triggerSync } from "./trigger.ts";
 
-/** spec: Integration. What has not happened yet, or is not planned, is null. */
+/** spec: Integration. Times that have not come yet, or are not planned, are null. */
 const Integration = Type.Object({
   integration_id: Type.String(),
   app_group_id: Type.String({ description: "The id of the workspace.", examples: ["1"] }),
@@ -14,7 +14,7 @@ const Integration = Type.Object({
   integration_status: Type.String(),
   contact_emails: Type.String(),
   last_updated_at: NullableText,
-  warehouse_type: Type.String({ description: "What it reads from.", examples: ["postgres"] }),
+  warehouse_type: Type.String({ description: "The source that it reads.", examples: ["postgres"] }),
   last_job_start_time: NullableText,
   last_job_status: NullableText,
   next_scheduled_run: NullableText,
@@ -34,6 +34,7 @@ const Cursor = Type.Object({ cursor: Type.Optional(Type.String()) });
 
 const IntegrationId = Type.Object({ integration_id: Type.String() });
 
+/** An integration in the form of the API. spec: GET /cdi/integrations */
 export const integrationView = (integration: ListedIntegration) => ({
   integration_id: integration.id,
   app_group_id: String(integration.workspaceId),
@@ -48,6 +49,7 @@ export const integrationView = (integration: ListedIntegration) => ({
   next_scheduled_run: integration.nextAt?.toISOString() ?? null,
 });
 
+/** A run in the form of the API. spec: GET /cdi/integrations/{integration_id}/job_sync_status */
 export const runView = (run: RunRow) => ({
   job_status: run.status,
   sync_start_time: run.startedAt.toISOString(),

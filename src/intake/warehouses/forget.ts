@@ -6,7 +6,7 @@ import { SYNC_JOB } from "./integration.ts";
 import { deleteBoundary, deleteLog, deleteOldLog } from "./progress-store.ts";
 import { clearProgress, deleteRuns, deleteRunsBefore } from "./store.ts";
 
-/** Integrations start from the beginning again: what was read of their rows is forgotten. */
+/** Starts integrations from the beginning: progress over their rows is forgotten. */
 export async function forgetProgress(
   tx: Transaction,
   workspaceId: number,

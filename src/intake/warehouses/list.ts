@@ -22,7 +22,7 @@ export interface ListServices {
   readonly database: Queryable;
 }
 
-/** Whose integrations are meant. */
+/** The integrations to list. */
 export type WorkspaceId = Pick<Workspace, "id">;
 
 /** spec: Limits, items per page of the integration endpoints. */

@@ -10,12 +10,13 @@ import { selectIntegration, selectRun } from "./store.ts";
 
 export const MAIL_JOB = "cdi.mail";
 
+/** The subject of the mail's job: integration and run, separated by a space. */
 export const mailSubject = (integrationId: string, runId: string): string =>
   `${integrationId} ${runId}`;
 
 export const mailJob = mailJobOf(MAIL_JOB, "a sync", writeMail);
 
-/** Undefined if the integration is gone by now. Nothing in it is about a person. */
+/** Undefined if the integration no longer exists. Nothing in it is about a person. */
 async function writeMail(database: Queryable, job: Job): Promise<Mail | undefined> {
   const [integrationId = "", runId = ""] = job.subject.split(" ");
   const workspace = await loadWorkspace(database, job.workspaceId);

@@ -68,7 +68,7 @@ const readEndpoint = endpoint({
   name: "getIntegration",
   method: "GET",
   path: ONE,
-  summary: "Reads a warehouse integration as it is declared.",
+  summary: "Reads a warehouse integration as declared.",
   access: byAdministratorOfWorkspace("basic_access"),
   params: OfIntegration,
   replies: { 200: Type.Object({ ...Integration, message: Success }) },

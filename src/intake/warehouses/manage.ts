@@ -33,8 +33,8 @@ export type WantedIntegration = Omit<Integration, "warehouse"> &
 
 /**
  * Creates or changes an integration; changing the source restarts the sync. A declared integration
- * stays declared: the next apply overrides changes made through the API. A refusal of what the caller may not read is in
- * the audit log.
+ * stays declared: the next apply overrides changes made through the API. Refusals of a connection
+ * or file that the caller may not read are in the audit log.
  *
  * @throws Problem CONFLICT if another integration has the name; as `resolveWarehouses`.
  */

@@ -8,9 +8,9 @@ import { isBelowRoot } from "./sources/kinds.ts";
 import { keyPath, type S3Place, s3Client, storageOf } from "./sources/s3-client.ts";
 import { NotConnected, OutsideRoot, SourceUnfit } from "./sources/source.ts";
 
-/* Writes files into a bucket through a connection of the company: those that syncs from S3 read through. */
+/* Writes files into a bucket through a connection of the company, of the kind that syncs from S3 use. */
 
-/** A folder in a bucket, and the connection that leads there. */
+/** A folder in a bucket, and the connection to it. */
 export interface BucketFolder {
   readonly connection: string;
   /** `s3://bucket/folder/` */

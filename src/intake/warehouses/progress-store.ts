@@ -5,7 +5,7 @@ import type { RunRow } from "./store.ts";
 
 /* How far an integration got, row by row: the rows at its boundary, and the log of its rows. */
 
-/** What is known of rows at the boundary, by hash; `seen` is what the reading `readingId` saw. */
+/** The rows at the boundary, by hash; `seen` counts the rows that the reading `readingId` saw. */
 export async function selectBoundary(
   database: Queryable,
   workspaceId: number,
@@ -23,6 +23,7 @@ export async function selectBoundary(
   return new Map(rows.map(({ hash, ...count }) => [hash, count]));
 }
 
+/** Saves the counts of the rows at the boundary; the counts of an earlier boundary are deleted. */
 export async function upsertBoundary(
   tx: Transaction,
   workspaceId: number,
@@ -50,7 +51,7 @@ export async function upsertBoundary(
   );
 }
 
-/** Forgets boundaries; of the whole workspace where no integrations are given. */
+/** Forgets boundaries, of the whole workspace if no integrations are given. */
 export async function deleteBoundary(
   tx: Transaction,
   workspaceId: number,
@@ -63,7 +64,7 @@ export async function deleteBoundary(
   );
 }
 
-/** Adds what a warehouse has scanned for a run. */
+/** Adds the bytes that a warehouse has scanned for a run. */
 export async function addScanned(
   database: Queryable,
   workspaceId: number,
@@ -78,7 +79,7 @@ export async function addScanned(
   );
 }
 
-/** What is kept about one row that was not simply applied. */
+/** The log entry about one row that was not simply applied. */
 export interface LogEntry {
   readonly id: string;
   /** `waiting`: its time is still to come. */
@@ -155,7 +156,7 @@ export async function selectLogSummary(
   );
 }
 
-/** Removes logs; of the whole workspace where no integrations are given. */
+/** Removes logs, of the whole workspace if no integrations are given. */
 export async function deleteLog(
   tx: Transaction,
   workspaceId: number,

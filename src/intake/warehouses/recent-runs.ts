@@ -3,7 +3,7 @@ import type { WorkspaceId } from "./list.ts";
 import { type RunRows, selectRunsSince } from "./progress-store.ts";
 import { type IntegrationRow, selectIntegrations } from "./store.ts";
 
-/* What the overview of a workspace shows of its syncs. */
+/* The syncs in the overview of a workspace. */
 
 /** More runs than a chart has points. */
 const MOST_RUNS = 1_000;

@@ -18,7 +18,7 @@ import {
   type StoredIntegration,
 } from "./stored-warehouse.ts";
 
-/* Where an integration may point, when it is declared and when it runs. decision: docs/decisions/connections.md */
+/* The places that an integration may read, checked when it is declared and when it runs. decision: docs/decisions/connections.md */
 
 /** The sentence is the same for a connection that does not exist: names of the company are not the caller's. */
 const noConnection = (name: string): string =>
@@ -27,7 +27,8 @@ const noConnection = (name: string): string =>
 /**
  * Fills in the type of connections, and checks that the workspace may use them and that the caller may declare the rest.
  *
- * @throws Problem INVALID_REQUEST, FORBIDDEN; a `ReachRefused` where it concerns what the caller may read.
+ * @throws Problem INVALID_REQUEST, FORBIDDEN; a `ReachRefused` for a place that the caller may not
+ * read.
  */
 export async function resolveWarehouses(
   database: Queryable,
@@ -79,8 +80,8 @@ export interface ResolvedWarehouse {
 /**
  * The settings of an integration's source as they are now.
  *
- * @throws SourceUnfit where the workspace may not use the connection, or where credentials cannot be opened: trying again
- *   would not help.
+ * @throws SourceUnfit if the workspace may not use the connection, or if credentials cannot be
+ * opened: trying again would not help.
  */
 export async function warehouseOf(
   { database, sealing, outbound }: { database: Queryable; sealing: Sealing; outbound: Outbound },
@@ -94,7 +95,7 @@ export async function warehouseOf(
     const usable = await selectConnectionsOf(database, workspace.id);
     const found = usable.find(({ name, type }) => name === connection && type === warehouse.type);
     if (!found) throw new SourceUnfit(noConnection(connection));
-    // What the connection says comes last: a place never replaces it.
+    // The connection's settings come last: a place never replaces them.
     const settings = openConnection(sealing, found.companyId, found);
     return { warehouse: { ...place, ...settings }, outbound, connection };
   } catch (error) {

@@ -11,7 +11,7 @@ import {
 import { selectConnectionsOf } from "./connection-store.ts";
 import { connectionSettingsOf, KINDS } from "./sources/kinds.ts";
 
-/* What a form for an integration is drawn from: the connections of the workspace, and the settings of every kind. */
+/* Describes the form of an integration: the connections of the workspace, and the settings of every kind. */
 
 const Setting = Type.Object({
   name: Type.String({ description: "The name of the setting." }),
@@ -46,9 +46,9 @@ const settingsOf = (properties: TProperties, secrets: readonly string[]) =>
 const Kinds = Type.Array(
   Type.Object({
     type: Type.String({ description: "The value of `type`." }),
-    label: Type.String({ description: "What people call it.", examples: ["PostgreSQL"] }),
+    label: Type.String({ description: "The name of the product.", examples: ["PostgreSQL"] }),
     connection: Settings("How the warehouse is reached."),
-    place: Settings("What is read there."),
+    place: Settings("What a place means there."),
   }),
   { description: "The kinds of warehouses with their settings." },
 );

@@ -8,6 +8,7 @@ import type { StoredIntegration, StoredWarehouse } from "./stored-warehouse.ts";
 const INTEGRATION_COLUMNS = `integration_id as id, name, type, status,
   to_jsonb(contact_emails) as "contactEmails", schedule, retry, warehouse`;
 
+/** The integrations that a manifest has declared in the workspace. */
 export async function selectDeclaredIntegrations(
   tx: Transaction,
   workspaceId: number,
@@ -32,7 +33,7 @@ export async function selectIntegrationsById(
   );
 }
 
-/** @param isDeclared by a manifest; what one declared stays declared. */
+/** @param isDeclared by a manifest; an integration that a manifest declared stays declared. */
 export async function upsertIntegrations(
   tx: Transaction,
   workspaceId: number,
@@ -141,7 +142,7 @@ export async function selectIntegrations(
   ]);
 }
 
-/** The place of an integration among those of all workspaces. */
+/** The position of an integration among those of all workspaces. */
 export interface IntegrationPlace {
   readonly workspaceId: number;
   readonly name: string;
@@ -168,7 +169,7 @@ export async function selectIntegrationsNamed(
   );
 }
 
-/** By name, those beyond a name; nearest first, so backwards where `isForward` is false. */
+/** By name, after a given name; the nearest first, so backwards if `isForward` is false. */
 export async function selectIntegrationsBeyond(
   database: Queryable,
   workspaceId: number,
@@ -196,11 +197,11 @@ export interface RunRow {
   /** How many rows it will have read in the end; null until they are counted. */
   readonly rowsExpected: number | null;
   readonly rowsRead: number;
-  /** Of these rows, some were without effect: `rowsSkipped`. */
+  /** How many of these rows had no effect: `rowsSkipped`. */
   readonly rowsSynced: number;
   readonly rowsSkipped: number;
   readonly rowsFailed: number;
-  /** What the warehouse says that it has scanned for it; null where it does not say. */
+  /** How much the warehouse says that it has scanned for the run; null if it does not say. */
   readonly bytesScanned: number | null;
 }
 
@@ -209,7 +210,7 @@ const RUN_COLUMNS = `run_id as id, status, message, started_at as "startedAt",
   rows_expected as "rowsExpected", rows_read as "rowsRead", rows_synced as "rowsSynced",
   rows_skipped as "rowsSkipped", rows_failed as "rowsFailed", bytes_scanned as "bytesScanned"`;
 
-/** Begins a run, or resumes one that was begun before. */
+/** Begins a run, or resumes an earlier one. */
 export async function insertRun(
   tx: Transaction,
   workspaceId: number,
@@ -259,7 +260,7 @@ export async function selectRunsBeyond(
   );
 }
 
-/** Says how many rows are still to be read, and what the run waits for. */
+/** Records how many rows are left, and what the run waits for. */
 export async function updateRun(
   database: Queryable,
   workspaceId: number,
@@ -275,7 +276,7 @@ export async function updateRun(
   );
 }
 
-/** What some rows came to. */
+/** The results of some rows. */
 export interface RowCounts {
   readonly read: number;
   readonly synced: number;
@@ -283,7 +284,7 @@ export interface RowCounts {
   readonly failed: number;
 }
 
-/** Adds what a run has read and how far it got. */
+/** Adds the rows that a run has read, and its progress. */
 export async function addToRun(
   tx: Transaction,
   workspaceId: number,
@@ -359,7 +360,7 @@ export async function updateProgress(
   );
 }
 
-/** Integrations start from the beginning again; of the whole workspace where none are given. */
+/** Starts integrations from the beginning, those of the whole workspace if none are given. */
 export async function clearProgress(
   tx: Transaction,
   workspaceId: number,
@@ -372,7 +373,7 @@ export async function clearProgress(
   );
 }
 
-/** Removes runs; of the whole workspace where no integrations are given. */
+/** Removes runs, of the whole workspace if no integrations are given. */
 export async function deleteRuns(
   tx: Transaction,
   workspaceId: number,

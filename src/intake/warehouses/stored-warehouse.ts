@@ -16,8 +16,8 @@ export interface SealedWarehouse {
 }
 
 /**
- * A place of a connection is stored as declared, with the type of the connection: nothing in it is secret. So is a
- * warehouse stored before sealing existed.
+ * A place of a connection is stored as declared, with the type of the connection: nothing in it is
+ * secret. A warehouse stored before sealing existed is readable too.
  */
 export type StoredWarehouse = SealedWarehouse | Warehouse;
 
@@ -25,7 +25,7 @@ export type StoredIntegration = Omit<Integration, "warehouse"> & {
   readonly warehouse: StoredWarehouse;
 };
 
-/** What an integration reads through a connection of the company. */
+/** An integration's reading through a connection of the company. */
 interface ConnectedWarehouse extends Warehouse {
   readonly connection: string;
 }
@@ -34,7 +34,7 @@ interface ConnectedWarehouse extends Warehouse {
 export const isConnected = (stored: StoredWarehouse): stored is ConnectedWarehouse =>
   "connection" in stored && typeof stored.connection === "string";
 
-/** As it is declared: the type is the connection's. */
+/** As declared: the connection determines the type. */
 export const connectedPlace = ({ type: _type, ...place }: ConnectedWarehouse) => place;
 
 /** No declared warehouse has this member. */
@@ -44,7 +44,7 @@ const isSealed = (stored: StoredWarehouse): stored is SealedWarehouse =>
 const rowOf = (workspaceId: number, integrationId: string): string =>
   `integrations.warehouse ${workspaceId} ${integrationId}`;
 
-/** An integration as it is stored. @throws Problem CONFLICT if there is no key. */
+/** An integration as stored. @throws Problem CONFLICT if there is no key. */
 export async function sealIntegration(
   tx: Transaction,
   sealing: Sealing,
@@ -77,7 +77,7 @@ export function openWarehouse(
 }
 
 /**
- * An integration as declared; if its warehouse cannot be opened, one that no declaration can equal.
+ * An integration as declared; if its warehouse cannot be opened, one that equals no declaration.
  */
 export function openIntegration(
   sealing: Sealing,
@@ -92,11 +92,11 @@ export function openIntegration(
   }
 }
 
-/** Where in the warehouse the rows are; nothing secret, and known without a key. */
+/** Where the rows are in the warehouse; no secrets, readable without a key. */
 export const storedPlaceIn = (stored: StoredWarehouse): string =>
   isSealed(stored) ? stored.place : placeIn(stored);
 
-/** What the rows belong to: progress holds as long as this stays the same. */
+/** Identifies the rows: progress stays valid while this stays the same. */
 export const storedPlaceOf = (stored: StoredWarehouse): string =>
   `${stored.type} ${storedPlaceIn(stored)}`;
 

@@ -64,7 +64,7 @@ async function beginRun({ database, clock }: SyncServices, job: Job): Promise<Ru
   });
 }
 
-/** How far the warehouse's clock may be ahead before a time in the future is worth a note. */
+/** How far the warehouse's clock may be ahead before a future time is logged. */
 const CLOCK_TOLERANCE_MS = 5 * 60 * 1_000;
 
 /** How many rows that cannot be read by time are noted one by one. */
@@ -167,7 +167,7 @@ async function endingAfter(
   throw new TryAgain(delayMs, error);
 }
 
-/** Whether the source is one that the guard or the root of its connection keeps out. */
+/** Whether the guard or the root of its connection blocks the source. */
 const isRefusal = (error: unknown): boolean =>
   error instanceof OutsideRoot ||
   (error instanceof ConnectionUnfit && error.cause instanceof OutboundRefused);
@@ -210,7 +210,7 @@ async function* inBatches(
   if (batch.length > 0) yield batch;
 }
 
-/** Fetches the next portion while the one before is being worked on. */
+/** Fetches the next portion while the previous one is processed. */
 async function* ahead<Portion>(portions: AsyncIterable<Portion>): AsyncGenerator<Portion> {
   const iterator = portions[Symbol.asyncIterator]();
   const fetchNext = () => {

@@ -35,7 +35,7 @@ export function readTableShape(
   };
 }
 
-/** Quoted names may differ in their case alone; which of them is meant cannot be told. */
+/** Quoted names may differ only in case; then it is unclear which of them is meant. */
 function refuseDoubles(
   columns: readonly SourceColumn[],
   byName: ReadonlyMap<string, SourceColumn>,

@@ -24,9 +24,9 @@ export const testEndpoint = endpoint({
       }),
       columns: Type.Array(
         Type.Object({
-          name: Type.String({ description: "As it is spelled there." }),
+          name: Type.String({ description: "As spelled in the source." }),
           read_as: nullable(Type.String(), {
-            description: "What it is read as; null if it is ignored.",
+            description: "The field that it is read as; null if it is ignored.",
             examples: ["PAYLOAD"],
           }),
         }),
@@ -34,7 +34,7 @@ export const testEndpoint = endpoint({
       ),
       from: nullable(Type.String(), {
         description:
-          "The last processed UPDATED_AT, from which the next sync reads; null from the beginning.",
+          "The last processed UPDATED_AT, where the next sync begins; null for the beginning.",
         examples: ["2026-01-31T12:00:00.123456Z"],
       }),
       rows_to_read: NullableCount("How many rows the next sync reads."),

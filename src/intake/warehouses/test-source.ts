@@ -19,7 +19,7 @@ import type { IntegrationRow } from "./store.ts";
 import { messageFor } from "./sync.ts";
 import { readTableShape } from "./table-shape.ts";
 
-/* What a sync would do, tried without doing it: the source is opened, three of its rows are read, nothing is written. */
+/* Previews a sync: the source is opened, three of its rows are read, nothing is written. */
 
 export type TestServices = Pick<
   SyncServices,
@@ -29,11 +29,11 @@ export type TestServices = Pick<
 export interface SourceTest {
   /** Why a sync would fail; null if it would not. */
   readonly problem: string | null;
-  /** The columns of the table, with what each is read as; null for one that is ignored. */
+  /** The columns of the table and the field that each is read as; null for an ignored column. */
   readonly columns: readonly { readonly name: string; readonly readAs: string | null }[];
-  /** The first UPDATED_AT that is asked for; null from the beginning. */
+  /** The first UPDATED_AT to read; null from the beginning. */
   readonly from: string | null;
-  /** How many rows the next sync reads; null where it was not found out. */
+  /** How many rows the next sync reads; null if that was not found out. */
   readonly rowsToRead: number | null;
   /** The first of them. */
   readonly rows: readonly { readonly row: SourceRow; readonly fault: RowFault | null }[];
@@ -96,7 +96,7 @@ export async function testSource(
   }
 }
 
-/** Fills in what is found, so that a failure half-way leaves the first half. */
+/** Fills in results as they are found, so that a failure half-way leaves the first half. */
 async function read(
   { clock }: TestServices,
   workspace: Workspace,

@@ -1,7 +1,7 @@
 import type { Mentions } from "../../base/mentions.ts";
 import type { Transaction } from "../../database/database.ts";
 
-/* What runs have written down about rows that name an erased person: removed in steps, counts and codes stay. */
+/* The logged details about rows that name an erased person: removed in steps; counts and codes stay. */
 
 interface Traced {
   readonly mentions: Mentions;

@@ -86,10 +86,13 @@ function entryOf(
   return { id, outcome, identity: storable(identifiers), updatedAt, ...fault };
 }
 
-/** What identifies a row may hold what no text can: that may be why the row failed. */
+/**
+ * The identifiers of a row may contain characters that no text can: that may be why the row failed.
+ */
 export const storable = (identity: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(Object.entries(identity).map(([name, text]) => [name, notedText(text)]));
 
 const LONGEST_NOTE = 1_000;
 
+/** A text in a form that the engines can store, cut off after 1,000 characters. */
 export const notedText = (text: string): string => storableText(text.slice(0, LONGEST_NOTE));

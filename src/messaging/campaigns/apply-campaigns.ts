@@ -10,8 +10,8 @@ import { selectCampaigns, selectMessages, upsertCampaigns } from "./store.ts";
 import { removeCampaignsOf, removeMessagesOf, saveMessages } from "./write-campaigns.ts";
 
 /**
- * Makes the declared campaigns or canvases match a manifest, with their messages and extensions. What the
- * admin API or an update added to them stays.
+ * Makes the declared campaigns or canvases match a manifest, with their messages and extensions.
+ * Messages that the admin API or an update added to them stay.
  *
  * @throws Problem CONFLICT if a message belongs to another campaign.
  */

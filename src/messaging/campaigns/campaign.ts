@@ -16,7 +16,7 @@ export interface Campaign {
   readonly stepIds: readonly string[];
 }
 
-/** Where a message is. */
+/** The place of a message. */
 export interface MessageAddress {
   readonly kind: CampaignKind;
   readonly campaignId: string;

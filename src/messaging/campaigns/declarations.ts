@@ -55,12 +55,14 @@ const messagesWith = (members: TProperties) =>
     ),
   );
 
+/** @param members further members of a message. */
 export const campaignSchema = (members: TProperties) =>
   Type.Object(
     { id: Uuid, name: Name, messages: messagesWith(members) },
     { additionalProperties: false },
   );
 
+/** @param members further members of a message. */
 export const canvasSchema = (members: TProperties) =>
   Type.Object(
     {
@@ -153,7 +155,7 @@ const messagesOf = <Part>(
   });
 
 /**
- * A message as it is stored. If it has a content, its strings are those of the content.
+ * A message as stored. If it has content, its strings are those of the content.
  *
  * @throws Problem INVALID_REQUEST with the place of an invalid text, or of a string that differs from the
  *   content.

@@ -137,7 +137,7 @@ const removeEndpoint = (path: string, kind: CampaignKind, extension: RemovedWith
     return success();
   });
 
-/** @param extension what is removed with messages. */
+/** @param extension data that is removed with messages. */
 export const campaignEndpoints = (extension: RemovedWithMessages) => [
   listCampaignsEndpoint,
   listCanvasesEndpoint,

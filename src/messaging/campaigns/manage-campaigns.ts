@@ -72,7 +72,7 @@ export async function putCampaign(
   });
 }
 
-/** Removes a campaign with its messages and what is kept with them. @throws Problem NOT_FOUND. */
+/** Removes a campaign with its messages and their data. @throws Problem NOT_FOUND. */
 export async function removeCampaign(
   { database, clock }: ManageServices,
   context: WorkspaceContext,

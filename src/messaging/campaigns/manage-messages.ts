@@ -66,7 +66,7 @@ export async function putMessage(
 const withoutLife = ({ declared: _declared, updatedAt: _updatedAt, ...message }: MessageRow) =>
   message;
 
-/** Removes a message with what is kept with it. @throws Problem NOT_FOUND. */
+/** Removes a message with its data. @throws Problem NOT_FOUND. */
 export async function removeMessage(
   { database, clock }: ManageServices,
   context: WorkspaceContext,

@@ -9,11 +9,11 @@ export const placeName = (place: ManifestPath): string =>
     .map((step, index) => (typeof step === "number" ? `[${step}]` : index ? `.${step}` : step))
     .join("");
 
-/** Refuses the value at a place. @param rule what is wrong, to follow its name. */
+/** Refuses the value at a place. @param rule the fault, to follow the name. */
 export const refusalAt = (place: ManifestPath, rule: string): Problem =>
   new Problem("INVALID_REQUEST", `'${placeName(place)}' ${rule}`, { body: { path: place } });
 
-/** Refuses the value at a place for a fault whose message names it. */
+/** Refuses the value at a place, with a message that names the place. */
 export const faultAt = (place: ManifestPath, { code, message }: Fault): Problem =>
   new Problem("INVALID_REQUEST", `${message}.`, { body: { path: place, code } });
 

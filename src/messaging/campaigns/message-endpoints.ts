@@ -84,7 +84,7 @@ const removeEndpoint = (extension: RemovedWithMessages) =>
     return success();
   });
 
-/** @param extension what is removed with messages. */
+/** @param extension data that is removed with messages. */
 export const messageEndpoints = (extension: RemovedWithMessages) => [
   putEndpoint,
   removeEndpoint(extension),

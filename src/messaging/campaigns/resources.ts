@@ -16,7 +16,7 @@ import type { MessageExtension } from "./message-extension.ts";
 import { selectCampaigns, selectMessages } from "./store.ts";
 import { judgeTexts } from "./texts.ts";
 
-/** @param extension what else is declared with a message. */
+/** @param extension further declarations of a message. */
 export function campaignResources<Part>(extension: MessageExtension<Part>): readonly Resource[] {
   const textsOf = (messages: readonly DeclaredMessage[]) => {
     const { maps, contents } = declaredTexts(messages);

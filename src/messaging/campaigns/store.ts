@@ -110,7 +110,7 @@ export async function selectMessage(
  * Creates or changes messages; a declared one stays declared.
  *
  * @param movable campaigns or canvases of the same kind that a message may be taken from.
- * @returns the ids written: one that is missing belongs to another campaign or canvas.
+ * @returns the ids that were written: a missing one belongs to another campaign or canvas.
  */
 export async function upsertMessages(
   tx: Transaction,

@@ -2,7 +2,7 @@ import type { Checked } from "../../base/problem.ts";
 import { findLiquidFault, readTranslationTags, type TranslationTag } from "../liquid/liquid.ts";
 import type { Content, TranslationMap } from "./campaign.ts";
 
-/* What threads do for texts (`src/threads/`): parsing their Liquid. */
+/* The work of threads for texts (`src/threads/`): parsing their Liquid. */
 
 export interface Judged {
   /** For each map the ids of the strings that cannot be rendered, and why. */

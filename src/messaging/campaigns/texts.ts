@@ -12,13 +12,13 @@ import type { Content, TranslationMap } from "./campaign.ts";
 import type { judge } from "./text-work.ts";
 
 /*
- * Parsing Liquid takes a tenth of a second at these limits, so texts with more than a few tags are parsed on a
- * thread first (`judgeTexts`). The results are kept by the object that holds the texts.
+ * Parsing Liquid takes a tenth of a second at these limits, so texts with more than a few tags are
+ * parsed on a thread first (`judgeTexts`). The results are kept by the object with the texts.
  */
 
 const MOST_LIQUID = 10_000;
 
-/** Of all texts with Liquid in a map together, in characters. */
+/** The limit for all texts with Liquid in a map together, in characters. */
 const LONGEST_LIQUID = 1_048_576;
 
 const MOST_PARTS = 50;
@@ -103,7 +103,7 @@ function findTextsFault(texts: TranslationMap, place: string): Fault | undefined
   return fault(`'${place}' has more than ${LONGEST_LIQUID} characters of text with Liquid`);
 }
 
-/** What a thread found in maps and contents, by the object. */
+/** The findings of a thread in maps and contents, by the object. */
 const judgedMaps = new WeakMap<TranslationMap, { readonly reasons: ReadonlyMap<string, string> }>();
 const judgedContents = new WeakMap<
   Content,

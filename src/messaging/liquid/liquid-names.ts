@@ -1,7 +1,7 @@
 /*
- * Clients name an attribute as `${first_name}` inside a tag, which is a syntax error for the library. So every
- * character that a name cannot contain is replaced, one for one, by a Unicode noncharacter, which no text
- * contains, and restored in the output.
+ * Clients name an attribute as `${first_name}` inside a tag, which is a syntax error for the
+ * library. Every character that a name cannot contain is therefore replaced, one for one, by a
+ * Unicode noncharacter, which no text contains, and restored in the output.
  */
 
 const PARTS = /\{[{%]|\$\{[^{}\n]*\}|\}\}|%\}/g;
@@ -12,7 +12,7 @@ const MASKED = "{}$ !\"#%&'()*+,./:;<=>?@[\\]^`|~";
 
 const FIRST_NONCHARACTER = 0xfdd0;
 
-/** A text that the library can read; every character stays where it is. */
+/** A text that the library can read, with every character in its place. */
 export function mask(text: string): string {
   let closing: string | undefined;
   return text.replace(PARTS, (part) => {
@@ -23,7 +23,7 @@ export function mask(text: string): string {
   });
 }
 
-/** A name such as `${first_name}` as it is looked up once a text is masked. */
+/** A name such as `${first_name}`, in its form after a text is masked. */
 export const maskName = (name: string): string => [...name].map(maskCharacter).join("");
 
 function maskCharacter(character: string): string {

@@ -19,14 +19,16 @@ export interface TranslationTag {
 /** Strings, ranges and arrays that one rendering may make, in characters and elements together. */
 const MEMORY_LIMIT = 1_000_000;
 
-/** How long one rendering may hold the thread. */
+/** How long one rendering may occupy the thread. */
 const RENDER_LIMIT_MS = 250;
 
 const LONGEST_OUTPUT = 1_048_576;
 
 const TAGS_THAT_READ_FILES = ["include", "render", "layout", "block"];
 
-/** Without spaces, which would end it in a tag, and without characters that XML cannot contain. */
+/**
+ * Without spaces, which would end it inside a tag, and without characters that XML cannot contain.
+ */
 const ID = /^[^\s\p{C}]{1,255}$/u;
 
 /** Whether a text can be the id of a string. */
@@ -123,7 +125,7 @@ function findEnd(engine: Liquid, begin: TagToken, remaining: TopLevelToken[]): T
   return end;
 }
 
-/** Positions in the masked content are those of the content itself. */
+/** Positions in the masked content equal those in the content itself. */
 function tagOf(content: string, begin: TagToken, end: TagToken): TranslationTag {
   const id = unmask(begin.args.trim());
   if (!isTranslationId(id)) throw new Error("a translation needs an id without spaces");

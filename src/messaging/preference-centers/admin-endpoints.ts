@@ -131,7 +131,7 @@ const removeEndpoint = endpoint({
 
 const previewOptions = {
   external_id: Type.Optional(
-    Type.String({ description: "The user whose page to show; a sample user by default." }),
+    Type.String({ description: "The user whose page is shown; a sample user by default." }),
   ),
   locale: Type.Optional(
     Type.String({

@@ -3,12 +3,12 @@ import type { Queryable } from "../../database/database.ts";
 import type { PreferenceCenter } from "./center.ts";
 import { type CenterHead, selectCenter } from "./store.ts";
 
-/** A center as it is served: `revision` is a new one whenever it changes. */
+/** A center ready to be served: `revision` is a new one whenever it changes. */
 export type ServedCenter = PreferenceCenter & { readonly revision: string };
 
 /**
- * Centers by their revision, which every view reads: a change takes effect at once, whichever process
- * made it.
+ * Centers by their revision, which every view reads: a change takes effect at once, whichever
+ * process made it.
  */
 export interface CenterCache {
   /** The center of this revision, if it is active and still there. */
@@ -19,7 +19,7 @@ export interface CenterCache {
   ): Promise<ServedCenter | undefined>;
 }
 
-/** Of all centers together. */
+/** The limit for all centers together. */
 const MOST_CHARACTERS = 16 * 1_048_576;
 
 /** Keeps the centers that were viewed last, by their revision. */

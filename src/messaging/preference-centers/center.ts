@@ -30,7 +30,7 @@ export interface CenterContent {
   readonly state: CenterState;
   readonly pageHtml: string;
   readonly confirmationHtml: string;
-  /** Where a browser goes instead of to the confirmation page. */
+  /** The page a browser goes to instead of the confirmation page. */
   readonly redirectUrl: string | null;
   readonly options: CenterOptions;
   /** The language that the pages are written in, as a BCP 47 tag. */

@@ -11,7 +11,7 @@ import { localeTag } from "./locales.ts";
 import { imageHostsOf, isPolicyHost } from "./page-policy.ts";
 import type { checkPages } from "./page-work.ts";
 
-/** What the members are called where they come from. */
+/** The names of the members in their source. */
 export type MemberNames = Readonly<Record<PageName | "redirectUrl", string>>;
 
 /** In the API. spec: Preference center. */
@@ -50,12 +50,12 @@ export interface CheckServices {
 }
 
 /**
- * Checks what a team wrote; its pages on a thread, on behalf of `owner`.
+ * Checks what a team wrote; its pages are checked on a thread, on behalf of `owner`.
  *
  * @param path its place in a manifest, which finds the line by it.
- * @returns what is in the pages that has no effect in a browser.
- * @throws Problem INVALID_REQUEST that names the member and, in a page, the line, the column, and the
- *   budget where one is exceeded.
+ * @returns the parts of the pages that have no effect in a browser.
+ * @throws Problem INVALID_REQUEST that names the member and, in a page, the line, the column, and
+ * the budget if one is exceeded.
  */
 export async function checkCenter(
   { threads }: CheckServices,

@@ -9,19 +9,20 @@ import { scopeOf } from "./page-scope.ts";
 import { sampleReader } from "./sample-reader.ts";
 
 /*
- * Whether the pages of a center can be kept: what would go wrong when a page is opened is reported
- * with its line when the page is written. Runs on a thread (`page-work.ts`), since it may take long.
+ * Whether the pages of a center can be stored: faults that would appear when a page is opened are
+ * reported with their line when the page is written. Runs on a thread (`page-work.ts`), since it
+ * may take long.
  */
 
 export const PAGES = ["pageHtml", "confirmationHtml"] as const;
 
 export type PageName = (typeof PAGES)[number];
 
-/** Something wrong with a center: in which member, and what, to follow its name. */
+/** A fault of a center: its member, and a text to follow the member's name. */
 export interface CenterFault {
   readonly member: string;
   readonly rule: string;
-  /** Where in a page; both count from 1. */
+  /** The position in a page; line and column count from 1. */
   readonly line?: number;
   readonly column?: number;
   /** The budget that it exceeds. */
@@ -33,10 +34,10 @@ export interface PageWarning extends HtmlNote {
   readonly page: PageName;
 }
 
-/** Of each page and each text, in characters. */
+/** The limit for each page and each text, in characters. */
 const LONGEST_PAGE = 524_288;
 
-/** Of the pages and texts together: parsing takes that long. */
+/** The limit for all pages and texts together, because of the time to parse them. */
 const MOST_LIQUID = 10_000;
 
 /** Blocks inside one another: the library parses each with a call inside the last one's. */
@@ -60,7 +61,7 @@ export function findPagesFault(
   );
 }
 
-/** What the pages hold that no browser heeds, because a page runs and loads no code. */
+/** The parts of the pages that browsers ignore, because a page runs and loads no code. */
 export const findWarnings = (center: CenterContent, imageHosts: readonly string[]): PageWarning[] =>
   PAGES.flatMap((page) =>
     findIneffective(parseHtml(center[page]), imageHosts).map((note) => ({ ...note, page })),
@@ -123,14 +124,17 @@ function findPageFault(page: string, member: string): CenterFault | undefined {
   return { member, rule, line, ...(budget && { budget }) };
 }
 
-/** A text is part of a page: it has to close what it opens. */
+/** A text is part of a page: it has to close every element that it opens. */
 function findReasonAgainst(id: string, text: string): string | undefined {
   if (!/^\S{1,255}$/.test(id)) return "an id is 1 to 255 characters without spaces";
   if (id === TITLE_ID) return undefined;
   return findTextFault(text) ?? (text.includes("<") ? parseHtml(text).fault?.message : undefined);
 }
 
-/** Tried with a sample, in the language it is written in: what never ends is not kept. */
+/**
+ * Rendered once with a sample, in the language it is written in: a page that never ends is not
+ * stored.
+ */
 function findRenderFault(
   center: CenterContent,
   page: PageName,

@@ -14,7 +14,7 @@ export interface Choices {
 /** In characters. A form with a hundred groups has some thousand. */
 const LONGEST_FORM = 262_144;
 
-/** Publicly known; `on` is what a ticked box sends that has no value. */
+/** Publicly known; `on` is sent by a ticked box that has no value. */
 const EMAIL_STATES: Readonly<Record<string, EmailState>> = {
   on: "opted_in",
   opted_in: "opted_in",
@@ -29,8 +29,8 @@ const GROUP_STATES: Readonly<Record<string, GroupState>> = {
 };
 
 /**
- * Reads a form as a browser or a mail program sends it. Of a repeated field the last value counts, an empty one is
- * no choice, and other fields are ignored.
+ * Reads a form as a browser or a mail program sends it. If a field is repeated, the last value
+ * counts; an empty value is no choice; other fields are ignored.
  *
  * @param contentType of the body: application/x-www-form-urlencoded or multipart/form-data.
  * @throws Problem INVALID_REQUEST, BODY_TOO_LARGE
@@ -51,7 +51,10 @@ export async function readChoices(body: string, contentType: string): Promise<Ch
   };
 }
 
-/** Whether a form looks like that of a mail program, without parsing it; only the rate limit depends on this. */
+/**
+ * Whether a form looks like one of a mail program, without parsing it; only the rate limit depends
+ * on this.
+ */
 export const saysOneClick = (body: string): boolean =>
   body.length < 2_048 && body.includes("List-Unsubscribe") && body.includes("One-Click");
 

@@ -2,15 +2,15 @@ import Type, { type Static } from "typebox";
 import { type CenterOptions, DEFAULT_OPTIONS, STATES } from "./center.ts";
 import { localeTag } from "./locales.ts";
 
-/* What a center's members look like, in the API as in a manifest. */
+/* The members of a center, the same in the API and in a manifest. */
 
 /** Publicly known; the two spellings of the list as well. */
 const LinkTag = Type.Object(
   {
     rel: Type.Enum(["icon", "shortcut icon", "apple-touch-icon", "mask-icon"], {
-      description: "What the icon is for.",
+      description: "The purpose of the icon.",
     }),
-    href: Type.String({ minLength: 1, maxLength: 2_048, description: "Where the icon is." }),
+    href: Type.String({ minLength: 1, maxLength: 2_048, description: "The address of the icon." }),
     type: Type.Optional(
       Type.Enum(
         ["image/png", "image/svg", "image/gif", "image/x-icon", "image/svg+xml", "mask-icon"],
@@ -18,7 +18,7 @@ const LinkTag = Type.Object(
       ),
     ),
     sizes: Type.Optional(Type.String({ maxLength: 255, description: "Such as 32x32." })),
-    color: Type.Optional(Type.String({ maxLength: 255, description: "Of a mask icon." })),
+    color: Type.Optional(Type.String({ maxLength: 255, description: "The color of a mask icon." })),
   },
   { additionalProperties: false },
 );
@@ -44,7 +44,7 @@ export const Options = Type.Object(
     "links-tags": LinkTags,
     "link-tags": LinkTags,
   },
-  { additionalProperties: false, description: "What goes into the head of the pages." },
+  { additionalProperties: false, description: "Elements for the head of the pages." },
 );
 
 /** As they are read. */
@@ -60,17 +60,20 @@ export const Translations = Type.Record(Type.String(), Type.Record(Type.String()
   description: "Texts by language (es, es-MX) and by the id of their translation tag.",
 });
 
-/** The options of a center, with defaults for those that a request leaves out. */
+/** The options of a center, with defaults for those that a request omits. */
 export function optionsOf(options: Static<typeof Options>): CenterOptions {
   const { "links-tags": links, "link-tags": linksToo, ...rest } = options;
   const all = links ?? linksToo;
   return { ...DEFAULT_OPTIONS, ...rest, ...(all && { "links-tags": all }) };
 }
 
-/** A tag in its canonical spelling; other text stays as it is, to be refused. */
+/** A tag in its canonical spelling; other text stays unchanged and is refused later. */
 export const localeOf = (text: string): string => localeTag(text) ?? text;
 
-/** The same for the languages of texts. Of two spellings of one tag the second stays as it is, to be refused. */
+/**
+ * The same for the languages of texts. The second spelling of a tag stays unchanged and is refused
+ * later.
+ */
 export function translationsOf(translations: Static<typeof Translations>) {
   const read = new Map<string, Readonly<Record<string, string>>>();
   for (const [locale, texts] of Object.entries(translations)) {

@@ -8,8 +8,8 @@ const TEXT =
   "A part of it may be missing. Open the link in our latest message, or reply to that message.";
 
 /**
- * The refusal of any link that leads nowhere: the same for all, so that it reveals nothing about users. The page says
- * what to do, in the language of the browser.
+ * The refusal of any invalid link: the same for all, so that it reveals nothing about users. The
+ * page says what to do, in the language of the browser.
  */
 export function deadLink(acceptLanguage: string | undefined): Problem {
   const languages = { language: undefined, country: undefined, acceptLanguage };

@@ -49,7 +49,7 @@ export const DeclaredCenterForm = Type.Object(
 export function centerOf(declared: Static<typeof DeclaredCenterForm>): DeclaredCenter {
   const { id, name, title, state, page_html, confirmation_html, redirect_url } = declared;
   const { options, locale, translations } = declared;
-  // The built-in pages come with translations; a page that a team wrote brings its own.
+  // The built-in pages have translations; a page that a team wrote brings its own.
   const isReady = page_html === undefined || confirmation_html === undefined;
   return {
     id,

@@ -1,6 +1,7 @@
 /*
- * The pages of a center without pages of its own: every group of the workspace with a switch, and
- * one click for no mail at all. They show what a page can use, in the languages of default-texts.ts.
+ * The pages of a center without its own pages: every group of the workspace with a switch, and one
+ * click for no mail at all. They demonstrate the features of pages, in the languages of
+ * default-texts.ts.
  */
 
 const STYLE = `

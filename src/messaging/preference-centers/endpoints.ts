@@ -130,7 +130,7 @@ const content = {
     }),
   ),
   options: Type.Optional(Options),
-  /** As GET answers it, so that what was read can be sent back. */
+  /** In the form that GET returns, so that it can be sent back. */
   preference_center_options: Type.Optional(Options),
   state: Type.Optional(State),
   locale: Type.Optional(Type.String()),
@@ -141,7 +141,7 @@ const NewCenter = Type.Object({ ...content, name: Type.String() });
 
 const ChangedCenter = Type.Object(content);
 
-/** What is not given stays as it is in `present`. */
+/** Omitted members stay as in `present`. */
 function contentOf(
   body: Static<typeof ChangedCenter>,
   present: Omit<CenterContent, "pageHtml" | "confirmationHtml">,

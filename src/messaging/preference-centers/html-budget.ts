@@ -47,9 +47,9 @@ export class HtmlBudgetExceeded extends Error {
 export interface HtmlMeter {
   /** Steps so far. */
   readonly work: number;
-  /** Builds the tree, and counts what it does. */
+  /** Builds the tree, and counts the work. */
   readonly treeAdapter: TreeAdapter<DefaultTreeAdapterMap>;
-  /** Counts a token, and checks what is open. @throws HtmlBudgetExceeded */
+  /** Counts a token, and checks the open elements. @throws HtmlBudgetExceeded */
   token(parser: Parser<DefaultTreeAdapterMap>): void;
 }
 

@@ -4,9 +4,9 @@ import type { Queryable, Transaction } from "../../database/database.ts";
 export interface LinkKey {
   /** Counts from 1; the highest signs. */
   readonly version: number;
-  /** Sealed where it is stored. */
+  /** Sealed in the database. */
   readonly secret: string;
-  /** When links that it signed stop opening; null for the one that signs. */
+  /** When links signed with it stop opening; null for the key in use. */
   readonly goodUntil: Date | null;
 }
 
@@ -22,7 +22,7 @@ export const selectLinkKeys = (
     [purpose, now],
   );
 
-/** The highest version there ever was; 0 before the first. */
+/** The highest version so far; 0 before the first. */
 export async function selectLastVersion(database: Queryable, purpose: string): Promise<number> {
   const [row] = await database.query<{ version: number | null }>(
     "select max(version) as version from link_keys where purpose = $1",
@@ -79,7 +79,7 @@ export async function deleteLinkKeys(
   ]);
 }
 
-/** Sets an end to all keys that are still good; one that ends earlier keeps its end. */
+/** Sets an end to all valid keys; a key that ends earlier keeps its end. */
 export async function retireLinkKeys(
   tx: Transaction,
   purpose: string,

@@ -9,7 +9,7 @@ import type { LinkKey } from "./link-key-store.ts";
  * only the key reads. It cannot be guessed or altered without the key.
  */
 
-/** Whose page a link leads to. */
+/** The user whose page a link opens. */
 export interface LinkTarget {
   readonly workspaceId: number;
   readonly profileId: string;
@@ -20,7 +20,7 @@ export interface LinkTarget {
 export interface OpenedLink extends LinkTarget {
   /** Whether it was made for this address; null: for none. */
   isFor(address: string | null): boolean;
-  /** The address that it was made for; null where it had none, or is of an earlier version. */
+  /** The address that it was made for; null if it had none, or is of an earlier version. */
   readonly address: string | null;
 }
 
@@ -88,8 +88,8 @@ export function readLink(
 const END = Buffer.from([0]);
 
 /**
- * Hides an address, or shows it again. What hides it follows from the fingerprint, so that a user's links are alike and
- * two addresses are never hidden by the same bytes.
+ * Hides an address, or shows it again. The hiding bytes follow from the fingerprint, so that a
+ * user's links are alike and two addresses are never hidden by the same bytes.
  */
 function mask(secret: string, payload: Buffer, text: Buffer): Buffer {
   const fingerprint = payload.subarray(FINGERPRINT_AT, WORKSPACE_AT);
@@ -99,7 +99,7 @@ function mask(secret: string, payload: Buffer, text: Buffer): Buffer {
   return Buffer.from(text.map((byte, index) => byte ^ (stream[index] ?? 0)));
 }
 
-/** What a link to a preview says, with the second at which it expires. */
+/** The contents of a link to a preview, with the second at which it expires. */
 export interface PreviewTarget {
   readonly workspaceId: number;
   readonly centerId: string;
@@ -107,7 +107,7 @@ export interface PreviewTarget {
   readonly locale: string | undefined;
 }
 
-/** Signed apart from links to pages, so that neither can be used as the other. */
+/** Signed differently from links to pages, so that neither can be used as the other. */
 const PREVIEW = "preview ";
 
 /** A signed link to a preview of a center, which expires. */

@@ -30,7 +30,7 @@ import {
 
 /** Makes and reads links, with secrets that all processes on the database share. */
 export interface Links {
-  /** @param address of the profile as it is now, or null. */
+  /** @param address the present address of the profile, or null. */
   make(target: LinkTarget, address: string | null): Promise<string>;
   /** Undefined for a link that is forged, or has expired. */
   read(link: string): Promise<OpenedLink | undefined>;

@@ -1,10 +1,10 @@
 /*
- * A page with its Liquid taken out, so that an HTML parser can check the rest. Every character keeps
- * its place, so that lines, columns and offsets are those of the page.
+ * A page with its Liquid taken out, so that an HTML parser can check the rest. Every character
+ * keeps its place, so that lines, columns and offsets equal those of the page.
  *
- * Of alternatives (`if`, `unless`, `case`) the first one stays, as if it were the one that is shown: the
- * elements of several would not fit together. Single fields can be sought in all of them. A tag becomes
- * blanks, an output letters; so does a tag that puts out a value.
+ * The first of several alternatives (`if`, `unless`, `case`) stays, as if it were shown: the
+ * elements of several would not fit together. Single fields can be sought in all of them. A tag
+ * becomes blanks, an output letters; so does a tag that puts out a value.
  */
 
 /** Which of alternatives stay. */
@@ -26,7 +26,7 @@ interface Part {
   readonly tag: string | undefined;
 }
 
-/** A block whose alternatives exclude each other; a loop is one without alternatives but `else`. */
+/** A block whose alternatives exclude each other; a loop has no alternatives but `else`. */
 interface Block {
   readonly tag: string;
   /** Whether the blocks around it are shown. */
@@ -37,7 +37,7 @@ interface Block {
   isDone: boolean;
 }
 
-/** @param page one whose Liquid can be parsed. Takes time in proportion to its length. */
+/** @param page whose Liquid can be parsed. Takes time in proportion to its length. */
 export function viewWithoutLiquid(page: string, alternatives: Alternatives = "first"): string {
   const blocks: Block[] = [];
   const view: string[] = [];

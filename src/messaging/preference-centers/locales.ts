@@ -12,7 +12,7 @@ export interface ReaderLanguages {
   readonly acceptLanguage: string | undefined;
 }
 
-/** A BCP 47 tag as it is kept: `ES_mx` as `es-MX`. Undefined for what is none. */
+/** The stored form of a BCP 47 tag: `ES_mx` as `es-MX`. Undefined for text that is not a tag. */
 export function localeTag(text: string): string | undefined {
   try {
     return Intl.getCanonicalLocales(text.replaceAll("_", "-"))[0];
@@ -28,7 +28,7 @@ const RIGHT_TO_LEFT = new Set("ar arc ckb dv fa he ks ps sd ug ur yi".split(" ")
 export const directionOf = (locale: string): "ltr" | "rtl" =>
   RIGHT_TO_LEFT.has(locale.split("-", 1)[0] ?? "") ? "rtl" : "ltr";
 
-/** The locale that a page is shown in: one that it has texts in, or the one it is written in. */
+/** The locale of a page: one of its translations, or the language it is written in. */
 export function chooseLocale(
   { locale, translations }: Pick<CenterContent, "locale" | "translations">,
   { language, country, acceptLanguage }: ReaderLanguages,

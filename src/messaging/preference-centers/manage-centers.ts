@@ -138,7 +138,7 @@ export function putCenter(
   });
 }
 
-/** Removes a center; the links to it lead nowhere then. @throws Problem NOT_FOUND. */
+/** Removes a center; links to it stop working. @throws Problem NOT_FOUND. */
 export function removeCenter(
   services: AdministerServices,
   context: WorkspaceContext,

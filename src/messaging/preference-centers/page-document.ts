@@ -2,8 +2,8 @@ import type { CenterContent, LinkTag } from "./center.ts";
 import { attributeOf, type Element, type ParsedHtml, parseHtml } from "./page-html.ts";
 
 /*
- * What is added to a page that a team wrote, so that it is a whole document: title, viewport and icons
- * where it has none, and what an unticked box sends. Nothing of it begins a line, so that a line of the
+ * Completes a page that a team wrote to a whole document: title, viewport and icons if it has none,
+ * and the values that unticked boxes send. Nothing of it begins a line, so that a line of the
  * document is one of the page.
  */
 
@@ -104,9 +104,9 @@ const escapeText = (text: string): string =>
 const FIELD = /\{%-?\s*form_field_name\b|\.field_name\b/;
 
 /**
- * A box that is not ticked is not sent. Before one that is called by `form_field_name` goes a hidden
- * field of the same name, so that unticking it unsubscribes; unless its form has one of its own, or it is
- * ticking that unsubscribes: to leave such a box alone is no choice.
+ * A box that is not ticked is not sent. A hidden field of the same name goes before a box that is
+ * named by `form_field_name`, so that unticking it unsubscribes. There is none if its form has one
+ * already, or if ticking the box unsubscribes: leaving such a box alone is no choice.
  */
 function untickedFields(page: string, inputs: readonly Element[]): Insertion[] {
   const hidden = new Map<Element | undefined, Set<string | undefined>>();
@@ -133,7 +133,7 @@ function formOf({ parentNode }: Element): Element | undefined {
   return parentNode.tagName === "form" ? parentNode : formOf(parentNode);
 }
 
-/** `name="…"` as it is written, with its Liquid. */
+/** `name="…"` as written, with its Liquid. */
 function sourceOfName(page: string, { sourceCodeLocation }: Element): string | undefined {
   const place = sourceCodeLocation?.attrs?.name;
   return place && page.slice(place.startOffset, place.endOffset);

@@ -8,7 +8,7 @@ import { type PageServices, showPage, submitPage, type Visit } from "./show-page
 
 /* The pages themselves. The link is the permission: it shows the page and accepts choices. */
 
-/** What the page of a user and a preview have in common. */
+/** Common parts of a user's page and a preview. */
 const PAGE = {
   access: byAnybody,
   dialect: "page",
@@ -38,13 +38,13 @@ const showEndpoint = endpoint({
   ...PAGE,
   method: "GET",
   path: PAGE_ROUTE,
-  summary: "Shows a user the page on which to choose what to receive.",
+  summary: "Shows a user the page where users choose what they receive.",
   query: Type.Object({
     page: Type.Optional(
       Type.Integer({
         minimum: 1,
         maximum: 1_000_000,
-        description: "Of the groups, where there are more than a page shows.",
+        description: "For groups, if there are more than a page shows.",
         examples: [1],
       }),
     ),

@@ -8,7 +8,7 @@ import {
 import { viewWithoutLiquid } from "./liquid-view.ts";
 import { isImageHost } from "./page-policy.ts";
 
-/* The HTML of a page: what is wrong with it, what a browser will not do with it, and its parts. */
+/* The HTML of a page: its faults, the parts that a browser ignores, and its elements. */
 
 export type Element = DefaultTreeAdapterMap["element"];
 
@@ -22,17 +22,17 @@ export interface HtmlNote {
   readonly budget?: HtmlBudget;
 }
 
-/** A page as an HTML parser sees it, all places being those of the page as it was written. */
+/** A page as an HTML parser sees it; all positions refer to the page as written. */
 export interface ParsedHtml {
   /** In their order. */
   readonly elements: readonly Element[];
   /** The fields of every alternative, not only of the first. */
   readonly inputs: readonly Element[];
-  /** Where the doctype ends; 0 if there is none. */
+  /** The end of the doctype; 0 if there is none. */
   readonly doctypeEnd: number;
   /** The first thing that is wrong with it. */
   readonly fault: HtmlNote | undefined;
-  /** What parsing it cost, in the steps of its budget. */
+  /** The cost of parsing it, in the steps of its budget. */
   readonly work: number;
 }
 
@@ -63,7 +63,7 @@ const VOID = new Set(
 );
 
 /**
- * Parses a page whose Liquid can be parsed. Where it exceeds a budget there are no elements, and the
+ * Parses a page whose Liquid can be parsed. If it exceeds a budget there are no elements, and the
  * fault names the budget.
  */
 export function parseHtml(page: string): ParsedHtml {
@@ -92,7 +92,7 @@ function parseView(view: string) {
     treeAdapter: meter.treeAdapter,
     onParseError({ code, startLine }) {
       const message = FAULTS[code];
-      // A tag that is not ended is noticed at the end of the page, and reported where it begins.
+      // An unclosed tag is noticed at the end of the page, and reported at its beginning.
       // biome-ignore lint/complexity/useLiteralKeys: the parser has no other way to it.
       const open = code === "eof-in-tag" ? parser.tokenizer["currentToken"] : null;
       if (message) faults.push({ message, line: open?.location?.startLine ?? startLine });
@@ -156,7 +156,7 @@ function* elementsBelow(node: Node): Generator<Element> {
 
 /** An element that was begun, must be ended, and is not. */
 function unclosed({ tagName, namespaceURI, sourceCodeLocation }: Element): HtmlNote | undefined {
-  // What the parser itself has put in has no location.
+  // Elements that the parser itself has inserted have no location.
   if (!sourceCodeLocation || sourceCodeLocation.endTag) return undefined;
   if (VOID.has(tagName) || OPTIONAL_END.has(tagName)) return undefined;
   if (namespaceURI !== html.NS.HTML) return undefined;
@@ -172,7 +172,7 @@ function doctypeEndOf(document: DefaultTreeAdapterMap["document"]): number {
 export const attributeOf = ({ attrs }: Element, name: string): string | undefined =>
   attrs.find((attribute) => attribute.name === name)?.value;
 
-/** What has no effect in a page, because a page runs nothing and loads no code. */
+/** The parts of a page without effect, because a page runs nothing and loads no code. */
 export function findIneffective(
   { elements }: ParsedHtml,
   imageHosts: readonly string[],
@@ -187,7 +187,7 @@ export function findIneffective(
 
 const lineOf = ({ sourceCodeLocation }: Element): number => sourceCodeLocation?.startLine ?? 1;
 
-/** A picture whose host is written out, and is none of those that the workspace allows. */
+/** A picture with a fixed host that the workspace does not allow. */
 function picturesIn(element: Element, imageHosts: readonly string[]): string[] {
   const source = attributeOf(element, "src") ?? "";
   if (element.tagName !== "img" || !/^(https?:)?\/\//i.test(source)) return [];
@@ -197,10 +197,13 @@ function picturesIn(element: Element, imageHosts: readonly string[]): string[] {
   return [`a page loads pictures only from the hosts in 'page_image_hosts', which lacks '${host}'`];
 }
 
-/** What `http-equiv` may say: a page is sent with headers that say the same. */
+/** Allowed values of `http-equiv`: a page is sent with headers that say the same. */
 const HARMLESS_META = new Set(["content-type", "x-ua-compatible", "content-language"]);
 
-/** `<meta http-equiv="refresh">` leads readers elsewhere, and takes along what the page knows of them. */
+/**
+ * `<meta http-equiv="refresh">` would send readers to another site, with the page's data about
+ * them.
+ */
 function leadsElsewhere(element: Element): HtmlNote | undefined {
   const { tagName } = element;
   const equivalent = attributeOf(element, "http-equiv")?.trim().toLowerCase();

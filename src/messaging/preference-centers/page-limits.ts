@@ -3,9 +3,9 @@ import { networkOf } from "../../base/outbound/networks.ts";
 import { Problem } from "../../base/problem.ts";
 
 /*
- * Pages need no key, so requests to them are counted per client address and, once the link is known to
- * be genuine, per workspace. Requests of mail programs (RFC 8058) come from few addresses for many
- * readers and are refusals: they are counted apart and may be far more.
+ * Pages need no key, so requests to them are counted per client address and, once the link is known
+ * to be genuine, per workspace. Requests of mail programs (RFC 8058) come from few addresses for
+ * many readers and are refusals: they are counted separately and may be far more.
  */
 
 export interface PageRequest {
@@ -25,7 +25,7 @@ export interface PageLimits {
 const WORKSPACE_FACTOR = 50;
 const ONE_CLICK_FACTOR = 10;
 
-/** Of networks, and of workspaces. */
+/** The most networks and workspaces that are counted. */
 const MOST_COUNTED = 20_000;
 
 /** @param perMinute the limit of one network (`networkOf`). */

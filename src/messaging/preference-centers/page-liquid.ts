@@ -15,11 +15,13 @@ import { GLOBAL_FIELD, groupField } from "./fields.ts";
  * Liquid as pages have it: the publicly known names and tags, every value escaped, and budgets for the
  * steps and the memory of one rendering. They are counted, so a page gets the same verdict each time.
  *
- * Nothing is read from outside: there are no tags that include files. What a template knows is in the
- * scope that it is rendered with (`page-scope.ts`).
+ * Nothing is read from outside: there are no tags that include files. The values that a template
+ * can use are in the scope that it is rendered with (`page-scope.ts`).
  */
 
-/** Tags, outputs and texts that one rendering may go through, those of a loop each time. */
+/**
+ * Tags, outputs and texts that one rendering may go through, counted again in each pass of a loop.
+ */
 const STEP_LIMIT = 50_000;
 
 /** Characters and elements that one rendering may make: its output, and all on the way to it. */
@@ -51,7 +53,7 @@ export type Texts = Readonly<Record<string, string>>;
 /**
  * Parses a page.
  *
- * @param texts those of another language; the page's own text replaces missing ones.
+ * @param texts the texts of another language; the page's own text replaces missing ones.
  */
 export function parsePage(
   html: string,
@@ -79,13 +81,13 @@ export function renderPage(
   try {
     return { html: String(toValueSync(engine.renderer.renderTemplates(templates, context))) };
   } catch (error) {
-    // Columns are those of the document that was made of the page.
+    // Columns refer to the document that was made of the page.
     const { reason, line } = faultOf(error);
     return { reason: `line ${line}: ${reason}` };
   }
 }
 
-/** In the place of the library's limit, which goes by the clock: it asks before every step. */
+/** Replaces the library's limit, which measures time: this is checked before every step. */
 function countSteps(): Context["renderLimit"] {
   let steps = 0;
   const check = () => {
@@ -178,7 +180,10 @@ function fieldNamed(args: string): string {
   );
 }
 
-/** For texts in other languages; it knows no translation tag, as a text cannot hold another one. */
+/**
+ * For texts in other languages; it has no translation tag, because a text cannot contain another
+ * one.
+ */
 const textEngine = createEngine();
 
 function addTranslationTag(engine: Liquid, texts: Texts): void {
@@ -231,7 +236,7 @@ function faultOf(error: unknown): LiquidFault {
   };
 }
 
-/** In our words where the library's say too little. */
+/** In our words if the library's say too little. */
 const REASONS: readonly (readonly [said: string, reason: string])[] = [
   [TOO_MANY_STEPS, `it takes more than ${STEP_LIMIT} steps`],
   ["memory alloc limit exceeded", `it has more than ${MEMORY_LIMIT} characters`],

@@ -2,22 +2,30 @@ import type { WorkspaceSettings } from "../../base/context/workspace-settings.ts
 import { SANDBOX } from "../../http/page-headers.ts";
 
 /*
- * The Content-Security-Policy of a page whose HTML a team wrote. Its author may put what the page shows of its reader into
- * the address of a picture or a font, so the hosts of these are a setting of the workspace, which authors cannot change.
+ * The Content-Security-Policy of a page whose HTML a team wrote. Its author may put data about the
+ * reader into the address of a picture or a font, so the hosts of these are a setting of the
+ * workspace, which authors cannot change.
  */
 
-/** Where the forms of a page may be sent to, and what may frame it, as the policy has them. */
+/** The policy's rules for where forms may be sent and what may frame the page. */
 interface PagePlace {
   readonly formAction: string;
   readonly frameAncestors: string;
 }
 
-/** What goes into a policy as a host: in it `;` and `,` would begin something else. */
+/** Accepted in a policy as a host: `;` and `,` in it would begin something else. */
 const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d+)?$/i;
 
+/**
+ * Whether a text can be a host in a Content-Security-Policy, so that it adds nothing else to the
+ * policy.
+ */
 export const isPolicyHost = (host: string): boolean => HOST.test(host);
 
-/** The hosts of pictures and fonts that the settings of a workspace allow, that of its logo included. */
+/**
+ * The hosts of pictures and fonts that the settings of a workspace allow, including the host of its
+ * logo.
+ */
 export function imageHostsOf({
   brand = {},
   page_image_hosts: hosts = [],

@@ -21,11 +21,11 @@ export interface Reader {
   readonly groups: readonly SubscriptionGroup[];
   /** How the workspace presents itself. */
   readonly brand: Brand;
-  /** From which hosts the page may load pictures and fonts. */
+  /** The hosts from which the page may load pictures and fonts. */
   readonly imageHosts: readonly string[];
 }
 
-/** What a reader has just changed, for the confirmation. */
+/** A reader's latest changes, for the confirmation. */
 export interface Change {
   /** The group; undefined for the state of all email. */
   readonly groupId: string | undefined;
@@ -36,7 +36,7 @@ export interface Change {
 export interface PageFrame {
   readonly submitUrl: string;
   readonly title: string;
-  /** The one that the page is shown in. */
+  /** The locale of the page. */
   readonly locale: string;
   readonly changes?: readonly Change[] | undefined;
   /** Which page of the groups is shown, from 1. */
@@ -60,9 +60,10 @@ const STANDARD_NAMES = Object.entries(STANDARD_ATTRIBUTES).flatMap(([attribute, 
 const USER_ID = maskName(`\${user_id}`);
 
 /**
- * What a page can name (docs/preference-centers.md): the publicly known names, and also
- * `subscription_groups` (id, name, description, channel, state, field_name, is_reachable), `reachable_groups`, `group_page`,
- * `changes`, `brand`, and the title, the locale and the direction of the page.
+ * The names that a page can use (docs/preference-centers.md): the public names, and also
+ * `subscription_groups` (id, name, description, channel, state, field_name, is_reachable),
+ * `reachable_groups`, `group_page`, `changes`, `brand`, and the title, the locale and the direction
+ * of the page.
  */
 export function scopeOf(reader: Reader, frame: PageFrame): Record<string, unknown> {
   const { standardAttributes, customAttributes } = reader;
@@ -163,8 +164,8 @@ function byName(values: readonly (readonly [name: string, value: unknown])[]): o
 type Brand = WorkspaceSettings["brand"];
 
 /**
- * What pages know of it: the colors as they are declared, and for each the one of black and white that is easier to
- * read on it.
+ * The brand as pages see it: the declared colors, and for each the one of black and white that is
+ * easier to read on it.
  */
 function brandView({ company, logo_url, color, color_dark = color }: Brand) {
   return {

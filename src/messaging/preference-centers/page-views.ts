@@ -6,7 +6,7 @@ import type { Reader } from "./page-scope.ts";
 import { readReaders } from "./read-readers.ts";
 import { type CenterHead, selectHeads } from "./store.ts";
 
-/** What a link leads to. */
+/** The target of a link. */
 export interface PageView {
   readonly head: CenterHead | undefined;
   readonly reader: Reader | undefined;
@@ -15,7 +15,7 @@ export interface PageView {
 export type PageViews = (target: LinkTarget) => Promise<PageView>;
 
 /**
- * Reads what pages need, as it is when it is asked for. Requests that come while a read runs are read together
+ * Reads the present data for pages. Requests that come while a read runs are read together
  * afterwards: one view takes six statements, and so do a hundred of a workspace.
  */
 export const createPageViews = (database: Database): PageViews =>

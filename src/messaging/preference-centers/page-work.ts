@@ -14,19 +14,20 @@ import { type PageTemplate, parsePage, renderPage, type Texts } from "./page-liq
 import { type Change, type Reader, scopeOf } from "./page-scope.ts";
 
 /*
- * What threads do for pages (`src/threads/`): checking those of a center, and rendering one for its
- * reader. Parsing takes twenty times as long as rendering, so a thread caches the pages that it parsed.
+ * The work of threads for pages (`src/threads/`): checking those of a center, and rendering one for
+ * its reader. Parsing takes twenty times as long as rendering, so a thread caches the pages that it
+ * parsed.
  */
 
 export interface PagesToCheck {
   readonly center: CenterContent;
-  /** What the pages are called where they come from. */
+  /** The names of the pages in their source. */
   readonly names: Readonly<Record<PageName, string>>;
-  /** From which hosts its pages may load pictures. */
+  /** The hosts from which its pages may load pictures. */
   readonly imageHosts: readonly string[];
 }
 
-/** @returns the first fault in the pages and texts, or what is in them that has no effect. */
+/** @returns the first fault in the pages and texts, or the parts of them without effect. */
 export function checkPages({
   center,
   names,
@@ -72,7 +73,9 @@ function renderForReader({
   );
 }
 
-/** Of all pages that a thread caches, in characters; a tag counts as what it takes in memory. */
+/**
+ * The limit for all pages that a thread caches, in characters; a tag counts as the memory it takes.
+ */
 const MOST_CACHED = 16 * 1_048_576;
 
 const CHARACTERS_A_TAG = 1_024;

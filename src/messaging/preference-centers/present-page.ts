@@ -24,7 +24,7 @@ export interface ShownPage {
 /** A page of a center of a workspace. */
 export interface PageOf {
   readonly workspaceId: number;
-  /** With a revision its pages are cached. */
+  /** Pages are cached if there is a revision. */
   readonly center: PreferenceCenter & { readonly revision?: string };
   readonly page: PageName;
 }
@@ -35,7 +35,7 @@ export interface PageSetting {
   readonly acceptLanguage: string | undefined;
   /** Goes before the reader's own languages. */
   readonly locale?: string | undefined;
-  /** Where the form is sent to. */
+  /** The address that the form is sent to. */
   readonly submitUrl: string;
   /** What was just saved, for the confirmation. */
   readonly changes?: readonly Change[] | undefined;

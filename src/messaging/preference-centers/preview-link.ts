@@ -36,7 +36,7 @@ export async function makePreviewLink(
   return { url: previewUrl(baseUrl, link), expiresAt };
 }
 
-/** @throws Problem NOT_FOUND for any link that leads nowhere, the same for all; RATE_LIMITED. */
+/** @throws Problem NOT_FOUND for any invalid link, the same for all; RATE_LIMITED. */
 export async function openPreview(
   services: PreviewLinkServices,
   visit: Pick<Visit, "link" | "address" | "acceptLanguage">,

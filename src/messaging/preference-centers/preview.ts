@@ -13,7 +13,7 @@ import { readLook, readReader } from "./read-readers.ts";
 import { sampleReader } from "./sample-reader.ts";
 
 export interface PreviewOptions {
-  /** Whose page; by default that of a made-up user. */
+  /** The user whose page it is; by default a made-up user. */
   readonly external_id?: string;
   readonly locale?: string | undefined;
   readonly page?: "page" | "confirmation";
@@ -25,7 +25,7 @@ export interface PreviewServices {
 }
 
 /**
- * Shows a page to those who write it, drafts too. Its form leads nowhere.
+ * Shows a page to its authors, including drafts. Its form goes nowhere.
  *
  * @throws Problem NOT_FOUND for the center or the user, INVALID_REQUEST if the page cannot be rendered
  *   for this user: a reader of a link then gets the ready page instead.

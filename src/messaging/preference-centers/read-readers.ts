@@ -25,7 +25,7 @@ export async function readReader(
 /**
  * Reads people of a workspace as pages show them, in five statements; two more if a profile was merged away.
  *
- * @returns them by the ids asked for: that of a merged profile leads to the kept one.
+ * @returns them by the requested ids: the id of a merged profile gives the kept one.
  */
 export async function readReaders(
   database: Queryable,
@@ -61,7 +61,7 @@ export async function readReaders(
   );
 }
 
-/** What a page has of the settings of its workspace. */
+/** The page's part of the workspace's settings. */
 export async function readLook(
   database: Queryable,
   workspaceId: number,

@@ -11,7 +11,7 @@ import { centerOf, DeclaredCenterForm } from "./declarations.ts";
 import { KIND, writeCenters } from "./manage-centers.ts";
 import { deleteCenters, selectDeclaredCenters, selectWholeCenters } from "./store.ts";
 
-/** What the center of a new workspace is called. */
+/** The name of a new workspace's center. */
 const FIRST_NAME = "default";
 
 const rowOf = ({ clock }: ResourceServices, center: DeclaredCenter, declared: boolean) => ({
@@ -23,7 +23,7 @@ const rowOf = ({ clock }: ResourceServices, center: DeclaredCenter, declared: bo
 /** Removing a center leaves the states that people chose on it. */
 const preferenceCenters: Resource = {
   key: "preference_centers",
-  about: "Pages on which users choose what they receive; a new workspace has a built-in one.",
+  about: "Pages where users choose what they receive; a new workspace has a built-in one.",
   schema: DeclaredCenterForm,
   identity: "id",
   async check(services, workspaceName, entries: readonly Static<typeof DeclaredCenterForm>[]) {

@@ -8,7 +8,7 @@ import type { EmailState, GroupState } from "../../people/subscriptions/states.t
 import type { Choices } from "./choices.ts";
 import type { Reader } from "./page-scope.ts";
 
-/** What is set for a user: the choices that can take effect. */
+/** The changes for a user: the choices that can take effect. */
 interface Effective {
   readonly emailState: EmailState | undefined;
   readonly groupStates: readonly (readonly [groupId: string, state: GroupState])[];
@@ -63,7 +63,7 @@ export const isUnsubscribe = ({ isOneClick, emailState, groupStates }: Choices):
   emailState === "unsubscribed" ||
   (emailState === undefined && groupStates.size === 0);
 
-/** Unsubscribes an address, whoever has it. */
+/** Unsubscribes an address for everyone who has it. */
 export async function unsubscribeAddress(
   services: SetServices,
   context: Context,
@@ -79,8 +79,8 @@ export async function unsubscribeAddress(
 }
 
 /**
- * One click means no mail at all: the email state, or every group where there is no address any more. A
- * group that was removed since the page was shown has nothing to set.
+ * One click means no mail: the email state, or every group if there is no address any more. A group
+ * that was removed since the page was shown has nothing to set.
  */
 function effectOf(reader: Reader, { isOneClick, emailState, groupStates }: Choices): Effective {
   const { email, groups } = reader;

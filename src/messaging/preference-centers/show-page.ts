@@ -25,7 +25,7 @@ import { readReader } from "./read-readers.ts";
 import { isUnsubscribe, saveChoices, unsubscribeAddress } from "./save-choices.ts";
 import { linkAddressOf } from "./user-url.ts";
 
-/* What a link shows in the mailbox of an address that its user does not have any more: nothing of the user. */
+/* The page of a link in the mailbox of a former address: nothing about the user. */
 
 const ENGLISH: Readonly<Record<string, string>> = {
   dead_link: "This link is invalid or has expired",
@@ -83,7 +83,7 @@ export interface Visit extends PageRequest {
 /**
  * Shows a user's page, or to the mailbox of an earlier address of the user only how to unsubscribe that.
  *
- * @throws Problem NOT_FOUND for any link that leads nowhere, the same for all; RATE_LIMITED.
+ * @throws Problem NOT_FOUND for any invalid link, the same for all; RATE_LIMITED.
  */
 export async function showPage(services: PageServices, visit: Visit): Promise<ShownPage> {
   const { target, center, reader } = await open(services, visit);

@@ -56,13 +56,14 @@ export async function lockCenter(
   return rows[0];
 }
 
-/** What a page view has to know of a center each time; the pages themselves are cached. */
+/** The data of a center that every page view needs; the pages themselves are cached. */
 export interface CenterHead {
   readonly id: string;
   readonly state: CenterState;
   readonly revision: string;
 }
 
+/** Centers without their pages. */
 export async function selectHeads(
   database: Queryable,
   workspaceId: number,
@@ -75,6 +76,7 @@ export async function selectHeads(
   );
 }
 
+/** The centers that a manifest has declared in the workspace. */
 export async function selectDeclaredCenters(
   tx: Transaction,
   workspaceId: number,

@@ -32,6 +32,9 @@ export async function urlOfUser(
   return pageUrl(baseUrl, await links.make(target, profile ? linkAddressOf(profile) : null));
 }
 
-/** Where a message with the link goes: after a merge the link opens for this address alone. */
+/**
+ * The address that gets the message with the link: after a merge the link opens only for this
+ * address.
+ */
 export const linkAddressOf = ({ email, phone }: Pick<ProfileRow, "email" | "phone">) =>
   email === null ? phone : emailValue(email);

@@ -22,7 +22,7 @@ import {
 import type { CampaignAddress, FoundMessage, ListedTranslation } from "./translation-store.ts";
 import { type WriteServices, writeTranslations } from "./write-translations.ts";
 
-/* A missing or malformed id has a code of its own, so the schemas leave that check to the handlers. */
+/* A missing or malformed id has its own code, so the schemas leave that check to the handlers. */
 
 const Uuid = (description: string) => Type.Optional(Type.String({ description }));
 
@@ -35,9 +35,9 @@ const TranslationMap = Type.Record(Type.String(), Type.String());
 const Translations = Type.Object({
   translations: Type.Array(
     Type.Object({
-      step_id: Type.Optional(Type.String({ description: "In a list of a whole canvas." })),
+      step_id: Type.Optional(Type.String({ description: "For the list of a whole canvas." })),
       message_variation_id: Type.Optional(
-        Type.String({ description: "In a list of a whole campaign or canvas." }),
+        Type.String({ description: "For the list of a whole campaign or canvas." }),
       ),
       translation_map: TranslationMap,
       locale: LocaleView,
@@ -88,7 +88,7 @@ const dialect = "translations";
 /** How a request names a message, or all messages, of a campaign or canvas. */
 type Named = CampaignMessage & CanvasMessage & { readonly locale_id?: string };
 
-/** What distinguishes the endpoints of campaigns from those of canvases. */
+/** The differences between the endpoints of campaigns and those of canvases. */
 interface Kind {
   /** All publicly known spellings, the specification's first. */
   readonly names: readonly [string, string];
@@ -100,7 +100,7 @@ interface Kind {
   readonly writes: "campaigns.translations.update" | "canvas.translations.update";
   /** @throws Problem if an id is missing or malformed. */
   address(named: Named): MessageAddress;
-  /** Whether a request names the campaign or canvas alone. */
+  /** Whether a request only names the campaign or canvas. */
   isWhole(named: Named): boolean;
   whole(named: Named): CampaignAddress;
 }

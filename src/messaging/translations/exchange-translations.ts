@@ -16,6 +16,7 @@ import type { FileOrProblem, readFile, writeFile } from "./file-work.ts";
 import type { Locale } from "./locale.ts";
 import { lockMessageOf, readMessage, readWholeMessage } from "./manage-translations.ts";
 import type { MatchedFile } from "./match-file.ts";
+import type { FileFormat } from "./translation-file.ts";
 import { missingIds, saveTranslations } from "./write-translations.ts";
 
 /* Translations are exported to translators and imported from them as files, which threads write and read. */
@@ -23,8 +24,6 @@ import { missingIds, saveTranslations } from "./write-translations.ts";
 const FILE_WORK = import.meta.resolve("./file-work.js");
 const READ = defineWork<typeof readFile>(FILE_WORK, "readFile", 10_000);
 const WRITE = defineWork<typeof writeFile>(FILE_WORK, "writeFile", 10_000);
-
-export type FileFormat = "CSV" | "XLIFF";
 
 async function onThread<Input, Result>(
   threads: ThreadPool,

@@ -5,11 +5,8 @@ import { ItemNote } from "../../base/verdicts.ts";
 import { byAdministratorOfWorkspace, endpoint } from "../../http/endpoint.ts";
 import type { TextServices } from "../campaigns/manage-campaigns.ts";
 import { MESSAGE_PATH, OfMessage } from "../campaigns/message-endpoints.ts";
-import {
-  exportTranslations,
-  type FileFormat,
-  importTranslations,
-} from "./exchange-translations.ts";
+import { exportTranslations, importTranslations } from "./exchange-translations.ts";
+import type { FileFormat } from "./translation-file.ts";
 
 /* Exports and imports all translations of a message as a file for translators. */
 

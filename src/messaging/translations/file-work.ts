@@ -3,7 +3,7 @@ import type { TranslationMap } from "../campaigns/campaign.ts";
 import { readCsv, writeCsv } from "./csv.ts";
 import type { Locale } from "./locale.ts";
 import { type MatchedFile, matchFile } from "./match-file.ts";
-import type { TranslationFile } from "./translation-file.ts";
+import type { FileFormat, FileString, TranslationFile } from "./translation-file.ts";
 import { readXliff, writeXliff } from "./xliff.ts";
 
 /* Reads and writes translation files, on threads (`src/threads/`). */
@@ -29,6 +29,16 @@ function orProblem<Result>(run: () => Result): FileOrProblem<Result> {
   }
 }
 
+/** A format without a reader or a writer does not compile. */
+const READERS: Readonly<Record<FileFormat, (text: string) => readonly FileString[]>> = {
+  CSV: readCsv,
+  XLIFF: readXliff,
+};
+
+const WRITERS: Readonly<
+  Record<FileFormat, (file: TranslationFile, sourceLanguage: string) => string>
+> = { CSV: writeCsv, XLIFF: writeXliff };
+
 /** Reads a file and compares it with the strings of its message. */
 export const readFile = ({
   format,
@@ -36,12 +46,12 @@ export const readFile = ({
   source,
   locales,
 }: {
-  readonly format: "CSV" | "XLIFF";
+  readonly format: FileFormat;
   readonly text: string;
   readonly source: TranslationMap;
   readonly locales: readonly Locale[];
 }): FileOrProblem<MatchedFile> =>
-  orProblem(() => matchFile(format === "CSV" ? readCsv(text) : readXliff(text), source, locales));
+  orProblem(() => matchFile(READERS[format](text), source, locales));
 
 /** Writes a translation file on a worker thread. */
 export const writeFile = ({
@@ -49,8 +59,8 @@ export const writeFile = ({
   file,
   sourceLanguage = "und",
 }: {
-  readonly format: "CSV" | "XLIFF";
+  readonly format: FileFormat;
   readonly file: TranslationFile;
   readonly sourceLanguage?: string | undefined;
 }): FileOrProblem<string> =>
-  orProblem(() => (format === "CSV" ? writeCsv(file) : writeXliff(file, sourceLanguage)));
+  orProblem(() => WRITERS[format](file, sourceLanguage));

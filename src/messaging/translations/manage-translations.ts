@@ -67,8 +67,8 @@ export const putTranslation = (
 ): Promise<void> => setTranslation(services, context, address, () => map);
 
 /**
- * Sets and removes single strings of a message in one locale; the others are unchanged, also those that a
- * concurrent request changes.
+ * Sets and removes single strings of a message in one locale; all others are unchanged, and
+ * concurrent changes to them are kept.
  *
  * @param changes by id, checked; null removes a string.
  * @throws Problem as `putTranslation`; INVALID_REQUEST if there are too many strings afterwards.

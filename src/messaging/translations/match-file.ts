@@ -22,13 +22,16 @@ export interface MatchedFile {
   readonly skippedCount: number;
 }
 
-/** Of one file, so that the event loop reads the result of the thread quickly. */
+/** The limit for one file, so that the event loop reads the result of the thread quickly. */
 const MOST_STRINGS = 50_000;
 
 /** Skipped strings that a response lists. */
 const MOST_NOTES = 1_000;
 
-/** Of an id and a key in a sentence, in characters: a file may have longer ones than a message. */
+/**
+ * The limit for an id and a key in a sentence, in characters: a file may have longer ones than a
+ * message.
+ */
 const LONGEST_ID = 255;
 const LONGEST_KEY = 35;
 

@@ -1,6 +1,6 @@
 import { type Fault, Problem } from "../../base/problem.ts";
 
-/** spec: Errors, translation error codes; the last three are those of an update. */
+/** spec: Errors, translation error codes; the last three only occur in updates. */
 export type TranslationCode =
   | "INVALID_CAMPAIGN_ID"
   | "INVALID_LOCALE_ID"

@@ -3,7 +3,7 @@ import { renderContent } from "../liquid/liquid.ts";
 
 /* Renders the parts of a message with the strings of a locale, on threads (`src/threads/`). */
 
-/** Of all parts together, in characters. */
+/** The limit for all parts together, in characters. */
 const LONGEST_CONTENT = 4_194_304;
 
 /** @returns the parts, or a sentence that names the one that cannot be rendered. */

@@ -4,6 +4,8 @@ import type { Locale } from "./locale.ts";
 
 /* The content of a translation file in any format. */
 
+export type FileFormat = "CSV" | "XLIFF";
+
 /** All strings of a message, to write to a file. */
 export interface TranslationFile {
   readonly messageId: string;
@@ -19,7 +21,7 @@ export interface FileString {
   readonly id: string;
   /** As the file writes it. */
   readonly localeKey: string;
-  /** What it was translated from, if the file contains it. */
+  /** The source that it was translated from, if the file contains it. */
   readonly source: string | undefined;
   readonly text: string;
   /** Whether the file marks it as not translated. */

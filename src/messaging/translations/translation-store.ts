@@ -19,7 +19,7 @@ export interface FoundMessage {
     | {
         readonly channel: Channel;
         readonly multiLanguage: boolean;
-        /** Only if it was requested. */
+        /** Present only if requested. */
         readonly source: TranslationMap | null;
       }
     | undefined;
@@ -28,7 +28,7 @@ export interface FoundMessage {
   readonly translations: readonly { readonly locale: Locale; readonly map: TranslationMap }[];
 }
 
-/** What to read: the source, or the translations in one locale or in all. */
+/** The texts to read: the source, or the translations in one locale or in all. */
 export type Wanted = "source" | { readonly localeId: string | undefined };
 
 interface FoundRow {
@@ -194,7 +194,7 @@ export async function upsertTranslations(
   );
 }
 
-/** The messages whose translations together are larger than a limit. */
+/** The messages whose translations together exceed a limit. */
 export async function selectOversized(
   tx: Transaction,
   workspaceId: number,

@@ -4,8 +4,8 @@ import { printable } from "../../base/values/describe-value.ts";
 import { type FileString, type TranslationFile, unreadable } from "./translation-file.ts";
 
 /*
- * Reads XLIFF 1.2. Only the five predefined entities are supported: a document type, which could declare
- * more, is refused, and nothing is fetched.
+ * Reads XLIFF 1.2. Only the five predefined entities are supported: a document type, which could
+ * declare more, is refused; nothing is fetched.
  */
 
 const XLIFF = "urn:oasis:names:tc:xliff:document:1.2";
@@ -144,7 +144,7 @@ const NOT_IN_XML = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u;
  * string without a `target` is not translated.
  *
  * @param sourceLanguage a BCP 47 tag; `und` if unknown.
- * @throws Problem CONFLICT if a string holds a character that XML cannot contain.
+ * @throws Problem CONFLICT if a string contains a character that XML cannot.
  */
 export function writeXliff(file: TranslationFile, sourceLanguage: string): string {
   const { messageId, source, columns } = file;

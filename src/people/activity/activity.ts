@@ -42,7 +42,7 @@ export interface EventSummary {
   readonly lastAt: Date;
 }
 
-/** What a person bought of one product in one currency. */
+/** The purchases of one product in one currency by one person. */
 export interface PurchaseSummary {
   readonly productId: string;
   readonly currency: string;
@@ -70,7 +70,7 @@ export interface Device {
 
 export type InteractionKind = "campaign" | "canvas" | "card";
 
-/** What a person did with one campaign, canvas or card. */
+/** The interactions of a person with one campaign, canvas or card. */
 export interface Interaction {
   readonly kind: InteractionKind;
   readonly id: string;
@@ -115,11 +115,11 @@ export interface RecentPurchases {
 
 /** A part of a history, newest first; undefined members do not narrow. */
 export interface TimelineRange {
-  /** Only what has a time and id before these; the id decides between equal times. */
+  /** Only entries whose time and id come before these; the id decides between equal times. */
   readonly before: { readonly at: Date; readonly id: string } | undefined;
   /** Included. */
   readonly since: Date | undefined;
-  /** Of events: only those of this name. */
+  /** For events: only those with this name. */
   readonly event?: string | undefined;
   readonly limit: number;
 }

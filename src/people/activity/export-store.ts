@@ -6,7 +6,7 @@ import type { EventDetails, PurchaseDetails } from "./activity.ts";
 
 /* All events or purchases of a workspace with the names of their users, in portions: by user, then by time. */
 
-/** What is exported; undefined members do not narrow. */
+/** The exported rows; undefined members do not narrow. */
 export interface ActivityFilter extends ProfileFilter {
   /** Included. */
   readonly since: Date | undefined;

@@ -4,20 +4,20 @@ import { uuids } from "../../database/parameters/typed-list.ts";
 import type { Moves } from "./activity.ts";
 
 /*
- * Copies the rows of merged profiles to the profiles that are kept; the originals are deleted afterwards. A row
- * moves to another bucket, so to another node of a cluster. One statement for both is pulled to the coordinator
- * there; a statement that reads and one that writes each name their buckets. The profiles are locked, so
- * nothing is added in between.
+ * Copies the rows of merged profiles to the profiles that are kept; the originals are deleted
+ * afterwards. A row moves to another bucket, so to another node of a cluster. A single statement
+ * would be pulled to the coordinator there; a reading and a writing statement each name their
+ * buckets. The profiles are locked, so nothing is added in between.
  */
 
 /** A table whose rows move unchanged. */
 interface MovedTable {
   readonly name: string;
-  /** What the rows of a profile are ordered by: column, type, and a value before all others. */
+  /** The columns that order a profile's rows: column, type, and a value before all others. */
   readonly key: readonly (readonly [column: string, type: string, first: string])[];
   /** The one column that can be large. */
   readonly payload: string;
-  /** Beside workspace, bucket and profile. */
+  /** In addition to workspace, bucket and profile. */
   readonly columns: Readonly<Record<string, string>>;
   readonly onConflict?: string;
 }
@@ -59,7 +59,7 @@ const MESSAGES: MovedTable = {
   key: [["message_id", "text", ""]],
   payload: "details",
   columns: { message_id: "text", channel: "text", sent_at: "timestamptz", details: "jsonb" },
-  // A message that both have stays as it is.
+  // A message that both profiles have stays as it is.
   onConflict: "on conflict (workspace_id, profile_id, bucket, message_id) do nothing",
 };
 
@@ -69,7 +69,7 @@ export const MOVED_TABLES: readonly MovedTable[] = [...TABLES, MESSAGES];
 /** How many rows are read at a time, for each table. */
 const PAGE_ROWS = 2_000;
 
-/** A page holds rows up to this size, so 4 MB at most; a larger row is read and written by itself. */
+/** A page has rows up to this size, so 4 MB at most; a larger row is read and written by itself. */
 const LARGEST_PAYLOAD_BYTES = 2_048;
 
 /** A row as JSON, which is not parsed here: so numbers and times stay exact. */
@@ -86,8 +86,8 @@ type WriteLast = () => Promise<void>;
 /**
  * Copies all pages but the last of each table.
  *
- * @param moves whose events and purchases move.
- * @param messageMoves whose messages move.
+ * @param moves the profiles whose events and purchases move.
+ * @param messageMoves the profiles whose messages move.
  * @returns writes the last pages, together with statements that are sent after them.
  */
 export async function copyMoved(
@@ -117,7 +117,7 @@ async function copyPages(
     const rows = await selectPage(tx, workspaceId, table, moves, after);
     const end = rows.at(-1);
     const isLast = !end || rows.length < PAGE_ROWS;
-    // A large row has to be read before what follows deletes it.
+    // A large row has to be read before a later statement deletes it.
     if (isLast && rows.every(({ row }) => row !== null)) {
       return () => insertRows(tx, workspaceId, table, moves, rows);
     }
@@ -127,7 +127,7 @@ async function copyPages(
   }
 }
 
-/** Inserts rows in the order of the moves, so that of two that conflict the first stays. */
+/** Inserts rows in the order of the moves, so that the first of two conflicting rows stays. */
 async function insertPage(
   tx: Transaction,
   workspaceId: number,

@@ -120,7 +120,7 @@ export async function selectPurchaseSummaries(
   );
 }
 
-/** What a profile bought of one product, a row per currency. */
+/** The purchases of one product by a profile, a row per currency. */
 export const selectProductSummaries = (
   database: Queryable,
   workspaceId: number,
@@ -135,7 +135,7 @@ export const selectProductSummaries = (
     [workspaceId, profileId, productId, bucketOfId(profileId)],
   );
 
-/** How many purchases of each product fall into each of the windows, and what they cost. */
+/** Counts and sums the purchases of each product in each of the windows. */
 export async function selectRecentPurchases(
   database: Queryable,
   workspaceId: number,

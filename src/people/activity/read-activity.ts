@@ -44,6 +44,7 @@ export interface AppActivity {
   readonly interactions: readonly Of<Interaction>[];
 }
 
+/** Reads apps, devices and interactions of profiles, in three statements at once. */
 export async function readAppActivity(
   database: Queryable,
   workspaceId: number,
@@ -70,7 +71,7 @@ export async function readMessageCounts(
 /** The windows of recent activity, in days. spec: Merge behaviour, X times in Y days, Y <= 30. */
 export const RECENT_DAYS = [1, 3, 7, 14, 21, 30] as const;
 
-/** What the profiles did in the last days, counted from the events and purchases themselves. */
+/** Recent activity of the profiles, counted from the events and purchases themselves. */
 export async function readRecentActivity(
   database: Queryable,
   workspaceId: number,

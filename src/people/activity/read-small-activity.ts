@@ -27,8 +27,8 @@ export interface SmallActivity {
 }
 
 /**
- * Reads these parts of the activity in one statement, without measuring it beforehand: what it reads at most is
- * bounded.
+ * Reads these parts of the activity in one statement, without measuring them first: the statement
+ * has a bound.
  *
  * @returns undefined if there is more than that: then measure first.
  */
@@ -60,7 +60,7 @@ export async function readSmallActivity(
   return read;
 }
 
-/** Adds a row to what was read. Each returns the row's size as `size-store.ts` counts it. */
+/** Adds a row to the result. Each returns the row's size as `size-store.ts` counts it. */
 const READERS: Readonly<Record<SmallPart, (read: SmallActivity, row: SmallRow) => number>> = {
   custom_events({ events }, { profileId, name, count, firstAt, lastAt }) {
     events.push({ profileId, name, count, firstAt, lastAt } as Of<EventSummary>);

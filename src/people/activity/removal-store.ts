@@ -5,7 +5,8 @@ import type { ActivityPart } from "./size-store.ts";
 
 /** The tables, each with the part of a profile that its rows hold. */
 const TABLES: readonly (readonly [table: string, part: ActivityPart | undefined])[] = [
-  // Not by their summaries: retention keeps those, and nothing says that there is none without one.
+  // Summaries do not tell which users to delete from: retention keeps summaries, and an event may
+  // have none.
   ["events", undefined],
   ["event_summaries", "custom_events"],
   ["purchases", undefined],
@@ -19,7 +20,7 @@ const TABLES: readonly (readonly [table: string, part: ActivityPart | undefined]
 /**
  * Deletes all activity of these profiles.
  *
- * @param empty what is known to have no row of them.
+ * @param empty tables known to have no row of them.
  */
 export async function deleteActivity(
   tx: Transaction,

@@ -37,7 +37,7 @@ export const measureActivityOfEach = (
     ...ofProfiles(workspaceId, profileIds),
   ]);
 
-/** With the bucket in each part, so that Citus adds up on its nodes. */
+/** Each part has the bucket, so that Citus adds up on its nodes. */
 const PARTS = `
   select 'custom_events' as part, bucket, profile_id as id, octet_length(name) + 120 as bytes
   from event_summaries where ${OF_PROFILES}

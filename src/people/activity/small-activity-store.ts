@@ -37,7 +37,7 @@ export function selectSmallActivity(
 ): Promise<SmallRow[]> {
   const hasDetails = parts.some((part) => ROWS_OF[part].includes("$5"));
   return database.query<SmallRow>(
-    // With the bucket in each part, so that Citus reads on its nodes.
+    // Each part has the bucket, so that Citus reads on its nodes.
     `select part, profile_id as "profileId", name, label, count, revenue, first_at as "firstAt",
        last_at as "lastAt", details
      from (${parts.map((part) => `${ROWS_OF[part]} where ${OF_PROFILES}`).join(" union all ")}) as rows

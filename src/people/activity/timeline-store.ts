@@ -6,6 +6,7 @@ import type { EventDetails, PurchaseDetails, SentMessage, TimelineRange } from "
 
 export type TimedEvent = EventDetails & { readonly id: string };
 
+/** One page of a profile's events, newest first. */
 export async function selectEventsBefore(
   database: Queryable,
   workspaceId: number,
@@ -26,6 +27,7 @@ export type TimedPurchase = Omit<PurchaseDetails, "price"> & {
   readonly price: string;
 };
 
+/** One page of a profile's purchases, newest first. */
 export async function selectPurchasesBefore(
   database: Queryable,
   workspaceId: number,
@@ -58,7 +60,7 @@ export async function selectMessagesBefore(
   );
 }
 
-/** The conditions of a range, whose values follow four others in the order of `valuesOf`. */
+/** The conditions of a range. Their values follow four others, in the order of `valuesOf`. */
 const within = (
   time: string,
   id: string,

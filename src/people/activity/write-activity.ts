@@ -62,13 +62,13 @@ export interface MergedActivity extends AppActivity {
 
 /** Which activity moves or is deleted. */
 export interface ActivityMoves {
-  /** Whose events and purchases move. */
+  /** Profiles whose events and purchases move. */
   readonly moves: Moves;
-  /** Whose message history moves; everything else of `from` is deleted. */
+  /** Profiles whose message history moves; everything else of `from` is deleted. */
   readonly messageMoves: Moves;
-  /** Whose activity is deleted. */
+  /** Profiles whose activity is deleted. */
   readonly deletedIds: readonly string[];
-  /** What is known to have no row of any of these profiles. */
+  /** Tables known to have no row of any of these profiles. */
   readonly empty: ReadonlySet<ActivityPart>;
 }
 

@@ -11,14 +11,14 @@ import {
 } from "./store.ts";
 
 /*
- * What a workspace holds: names of events, custom attributes with the types of their values, and products, with how
- * often and when they were sent. The intake counts in memory, and the counts are written together every few seconds,
- * so no item costs a query. A crash loses the counts of those seconds, but no name of an event or an attribute:
- * names in use are registered before they are written (quotas/), and a sweep enters those that are
- * missing. docs/decisions/catalogue.md
+ * The catalogue of a workspace: names of events, custom attributes with the types of their values,
+ * and products, with how often and when they were sent. The intake counts in memory, and the counts
+ * are written together every few seconds, so no item costs a query. A crash loses the counts of the
+ * last seconds, but no name of an event or an attribute: names in use are registered before they
+ * are written (quotas/), and a sweep enters those that are missing. docs/decisions/catalogue.md
  */
 
-/** What a transaction has written, as far as it is counted. */
+/** The countable part of what a transaction has written. */
 export interface Sent {
   readonly people: {
     readonly created: readonly { readonly customAttributes: Attributes }[];
@@ -31,11 +31,11 @@ export interface Sent {
 }
 
 export interface Catalogue {
-  /** Counts what a committed transaction has written. */
+  /** Counts the writes of a committed transaction. */
   note(workspaceId: number, sent: Sent): void;
-  /** Writes what was counted since the last time. */
+  /** Writes the counts since the last call. */
   write(): Promise<void>;
-  /** Drops what was counted in a workspace that was reset and is not written yet. */
+  /** Drops the unwritten counts of a workspace that was reset. */
   forget(workspaceId: number): void;
 }
 
@@ -93,7 +93,7 @@ export function createCatalogue(database: Database, clock: Clock): Catalogue {
       }
     },
     write() {
-      // One after the other: whoever waits finds everything written that was counted before.
+      // Writes run one after the other: when a caller's turn ends, all earlier counts are written.
       writing = writing.catch(() => {}).then(writeAll);
       return writing;
     },
@@ -101,7 +101,7 @@ export function createCatalogue(database: Database, clock: Clock): Catalogue {
   };
 }
 
-/** Deletes days that are no longer shown, and enters names whose counts were lost. */
+/** Deletes days that are no longer shown, and adds names whose counts were lost. */
 export async function sweepCatalogue(database: Database, now: Date): Promise<void> {
   await deleteOldDays(database, firstShownDay(now));
   await insertMissingNames(database);

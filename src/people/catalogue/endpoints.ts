@@ -61,7 +61,10 @@ const listProducts = endpoint({
   return success({ products });
 });
 
-/** What the public lists say of every entry; nothing in Rapport describes, tags or blocks one. */
+/**
+ * Fixed fields of every entry in the public lists; nothing in Rapport describes, tags or blocks an
+ * entry.
+ */
 const ALWAYS = { description: null, status: "Active", tag_names: [] };
 
 const Always = {
@@ -119,7 +122,7 @@ const getAttributes = endpoint({
             examples: ["string"],
           }),
           array_length: nullable(Type.Integer(), {
-            description: "Of a list, how many values it may have; otherwise null.",
+            description: "For a list, how many values it may have; otherwise null.",
             examples: [null],
           }),
           ...Always,
@@ -152,7 +155,7 @@ const catalogue = endpoint({
   name: "getCatalogue",
   method: "GET",
   path: "/admin/v1/workspaces/:name/catalogue",
-  summary: "Reads what a workspace holds: events, custom attributes or products, by name.",
+  summary: "Reads the catalogue of a workspace: events, custom attributes or products, by name.",
   access: byAdministratorOfWorkspace("basic_access"),
   params: OfWorkspace,
   query: Type.Object({
@@ -182,7 +185,7 @@ const catalogue = endpoint({
               type: Type.Enum([...DATA_TYPES], { description: "A type of values." }),
               seen: Type.Integer({ description: "How often it was sent.", examples: [4210] }),
             }),
-            { description: "Of an attribute, the most frequent first; otherwise empty." },
+            { description: "For an attribute, the most frequent type first; otherwise empty." },
           ),
           days: Type.Array(Type.Integer(), {
             description: "How often it was sent on each of the last 30 days in UTC, today last.",

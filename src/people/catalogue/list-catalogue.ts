@@ -65,7 +65,10 @@ export interface WantedCatalogue {
   readonly limit: number;
 }
 
-/** What a workspace holds, by name, each with its last days. @throws Problem INVALID_REQUEST `Invalid cursor` */
+/**
+ * The catalogue of a workspace, by name, each entry with its last days. @throws Problem
+ * INVALID_REQUEST `Invalid cursor`
+ */
 export async function readCatalogue(
   { database, clock, catalogue }: CatalogueServices,
   { workspace }: WorkspaceContext,
@@ -82,7 +85,7 @@ export async function readCatalogue(
   for (const { name, day, seen } of await selectDays(database, workspace.id, kind, names, since)) {
     const place = Math.round((Date.parse(day) - startOfDay(since)) / DAY_MS);
     const counts = days.get(name) ?? new Array<number>(SHOWN_DAYS).fill(0);
-    // What happened tomorrow already, on another clock, happened today.
+    // An event that another clock dates tomorrow counts as today's.
     const index = Math.min(place, SHOWN_DAYS - 1);
     counts[index] = (counts[index] ?? 0) + seen;
     days.set(name, counts);

@@ -33,12 +33,12 @@ interface Count {
 /** How many names of all workspaces wait to be written; one beyond them is counted from its next use. */
 const MOST_NAMES = 50_000;
 
-/** Counts in memory what was sent to each workspace. */
+/** Counts in memory the names that were sent to each workspace. */
 export interface Noted {
   add(workspaceId: number, key: CountKey, atMs: number): void;
   /** Everything counted since the last time. */
   take(): CatalogueCount[];
-  /** Counts again what was taken and could not be written. */
+  /** Adds counts back that were taken and could not be written. */
   giveBack(counts: readonly CatalogueCount[]): void;
   forget(workspaceId: number): void;
 }

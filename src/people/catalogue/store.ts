@@ -2,7 +2,7 @@ import { DAY_MS } from "../../base/clock.ts";
 import type { Queryable, Transaction } from "../../database/database.ts";
 import type { CatalogueKind, DataType } from "./kinds.ts";
 
-/** What is counted: a name, and for an attribute one type of its values. */
+/** The unit of counting: a name, and for an attribute one type of its values. */
 export interface CountKey {
   readonly kind: CatalogueKind;
   readonly name: string;
@@ -20,7 +20,10 @@ export interface CatalogueCount extends CountKey {
   readonly byDay: ReadonlyMap<number, number>;
 }
 
-/** Adds counts, all of them different, to what is stored. Sorted, so that processes never wait for each other in a circle. */
+/**
+ * Adds counts to the stored ones; each name occurs once. Sorted, so that processes never wait for
+ * each other in a circle.
+ */
 export async function addCounts(tx: Transaction, counts: readonly CatalogueCount[]): Promise<void> {
   if (counts.length === 0) return;
   const columns = [
@@ -85,7 +88,7 @@ export interface CatalogueEntry {
   /** Null if nothing was sent since names are counted. */
   readonly firstSeen: Date | null;
   readonly lastSeen: Date | null;
-  /** Of an attribute, the most frequent first. */
+  /** For an attribute, the most frequent type first. */
   readonly types: readonly { readonly type: DataType; readonly seen: number }[];
 }
 
@@ -140,7 +143,7 @@ export async function deleteOldDays(database: Queryable, before: Date): Promise<
   ]);
 }
 
-/** Enters the names in use whose counts a crash has lost. */
+/** Adds names in use whose counts were lost in a crash. */
 export async function insertMissingNames(database: Queryable): Promise<void> {
   await database.query(
     `insert into catalogue (workspace_id, kind, name, data_type, seen)

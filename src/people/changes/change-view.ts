@@ -3,8 +3,8 @@ import { NullableText, nullable } from "../../base/values/schemas.ts";
 import type { ChangeType } from "./change.ts";
 
 /*
- * What readers of the feed get, by type: docs/changes.md. The reference and the types of the client follow from it, and
- * the tests refuse a response that has another form.
+ * The changes as readers of the feed get them, by type: docs/changes.md. The reference and the
+ * types of the client follow from it, and the tests refuse a response that has another form.
  */
 
 const TIME = "2026-01-31T12:00:00.000Z";
@@ -114,7 +114,7 @@ const FORMS = [
     export_id: Type.String({ description: "The export.", format: "uuid" }),
     segment_id: Type.String(),
     object_prefix: Type.String({
-      description: "What the names of its objects begin with.",
+      description: "The prefix of its objects' names.",
       examples: ["exports/2026-01-31"],
     }),
     status: Type.Enum(["success", "error"], { description: "How the export ended." }),

@@ -24,7 +24,7 @@ export interface ChangedUser {
   readonly user_aliases?: readonly { readonly alias_name: string; readonly alias_label: string }[];
 }
 
-/** A change as it is recorded: without its id and time, which follow from its place. */
+/** A change before it is stored: its id and time follow from its position. */
 export interface ChangeDraft {
   readonly type: ChangeType;
   /** Undefined for what concerns no user. */

@@ -10,14 +10,17 @@ const RADIX = 36;
 /** `c`, the workspace, the epoch of its feed, then a position for each partition. */
 const FORM = /^c[0-9a-z]{1,7}\.[0-9a-z]{1,7}(\.[0-9a-z]{1,10}){16}$/;
 
+/**
+ * The cursor of a position in each partition; it is bound to the workspace and to its present feed.
+ */
 export const writeCursor = ({ id, feed }: Pick<Workspace, "id" | "feed">, positions: Positions) => {
   const numbers = [id, feed ?? 0, ...PARTITION_BUCKETS.map((each) => positions.get(each) ?? 0)];
   return `c${numbers.map((number) => number.toString(RADIX)).join(".")}`;
 };
 
 /**
- * @returns undefined where the feed was off since.
- * @throws Problem INVALID_REQUEST for what is no cursor of this workspace.
+ * @returns undefined if the feed was off since.
+ * @throws Problem INVALID_REQUEST if it is not a cursor of this workspace.
  */
 export function readCursor(
   { id, feed }: Pick<Workspace, "id" | "feed">,

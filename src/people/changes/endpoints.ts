@@ -25,7 +25,7 @@ const query = Type.Object({
   cursor: Type.Optional(
     Type.String({
       maxLength: 512,
-      description: "That of the page before, or `beginning`. Without it: from now on.",
+      description: "That of the page before, or `beginning`. Without it: only changes from now on.",
       examples: ["beginning"],
     }),
   ),
@@ -42,7 +42,7 @@ const query = Type.Object({
   user: Type.Optional(
     Type.String({
       format: "uuid",
-      description: "Only what concerns this user, by platform_id.",
+      description: "Only changes of the user with this platform_id.",
       examples: ["3b1f4c1e-7d0a-4a53-9a53-0d5f0a3f7c11"],
     }),
   ),
@@ -59,10 +59,10 @@ const query = Type.Object({
 
 const page = Type.Object({
   changes: Type.Array(ChangeView, {
-    description: "In the order in which they were committed, for each user.",
+    description: "In commit order for each user.",
   }),
   cursor: Type.String({
-    description: "From where to read on. It is opaque, and works for as long as changes are kept.",
+    description: "Where to continue. It is opaque, and works for as long as changes are kept.",
     examples: ["c1.1.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0"],
   }),
   caught_up: Type.Boolean({ description: "Whether there is nothing more at present." }),
@@ -76,7 +76,7 @@ interface Query {
   readonly wait_s?: number;
 }
 
-/** @throws Problem GONE with `oldest`; NOT_FOUND where the feed is off. */
+/** @throws Problem GONE with `oldest`; NOT_FOUND if the feed is off. */
 export async function readPage(
   { database, changeWatch, changeReaders }: FeedServices,
   { workspace }: Pick<WorkspaceContext, "workspace">,
@@ -125,8 +125,8 @@ function typesIn(types: string | undefined): ReadonlySet<ChangeType> | undefined
 const common = {
   summary: "Reads the changes of users in the order of their commits.",
   description:
-    "Read on with the `cursor` of the response. With `wait_s` a request that finds nothing new waits for the next change. " +
-    "A cursor whose changes are not kept any more gets 410 with `oldest`. docs/changes.md describes the changes.",
+    "Pass the `cursor` of the response to continue. With `wait_s` a request that finds nothing new waits for the next change. " +
+    "A cursor whose changes have been deleted gets 410 with `oldest`. docs/changes.md describes the changes.",
   query,
   replies: { 200: page },
   refusals: ["NOT_FOUND", "GONE", "RATE_LIMITED"],

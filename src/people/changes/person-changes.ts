@@ -10,8 +10,9 @@ import {
 import { changesOf, type FeedWorkspace, namedIn } from "./read-changes.ts";
 
 /*
- * The latest changes of one person's attributes, out of the feed. No index leads to a person, because every write would
- * pay for it (docs/decisions/change-feed.md): the latest part of the person's partition is scanned.
+ * The latest changes of one person's attributes, out of the feed. There is no index by person,
+ * because every write would pay for it (docs/decisions/change-feed.md): the latest part of the
+ * person's partition is scanned.
  */
 
 /** How many of the latest changes of the partition are looked at: each row holds one or more. */
@@ -20,7 +21,7 @@ const LATEST_CHANGES = 50_000;
 /** A batch takes a quarter of a megabyte, or a megabyte if it is one large change. */
 const BATCHES_AT_A_TIME = 16;
 
-/** Of the batches that name the person, in one call. */
+/** The batches that name the person, in one call. */
 const MOST_BYTES = 8 * 1_048_576;
 
 export interface AttributeChange {
@@ -31,9 +32,9 @@ export interface AttributeChange {
   readonly values: Readonly<Record<string, unknown>>;
 }
 
-/** Which of them are wanted. */
+/** The requested ones among them. */
 interface ChangeRange {
-  /** Only what has a time and id before these. */
+  /** Only changes whose time and id come before these. */
   readonly before: { readonly at: Date; readonly id: string } | undefined;
   /** Included. */
   readonly since: Date | undefined;
@@ -43,7 +44,7 @@ interface ChangeRange {
 export interface AttributeChanges {
   /** The newest first; of equal times the highest id first. */
   readonly changes: readonly AttributeChange[];
-  /** From when on they are complete. */
+  /** The time from which they are complete. */
   readonly since: Date | null;
 }
 

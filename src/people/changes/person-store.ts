@@ -9,11 +9,11 @@ export interface PersonBatch extends BatchPlace {
 interface PersonBatches {
   readonly bucket: number;
   readonly epoch: number;
-  /** Only what comes after this position. */
+  /** Only changes after this position. */
   readonly after: number;
   readonly tag: number;
   readonly since: Date | undefined;
-  /** Only what was written before this, or at its time and at a lower position. */
+  /** Only changes before this time, or at this time and a lower position. */
   readonly until: Pick<BatchPlace, "writtenAt" | "position"> | undefined;
   readonly limit: number;
 }

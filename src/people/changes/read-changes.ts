@@ -23,13 +23,13 @@ export interface FeedPage {
   readonly isCaughtUp: boolean;
 }
 
-/** What a page takes at most; one that is larger is a single change. */
+/** The limit of a page; a page over it has a single change. */
 const MOST_CHARACTERS = 4 * 1_048_576;
 
 /** How many batches of a partition are looked at for one page. */
 const MOST_BATCHES = 256;
 
-/** How often a page looks further because the types that are asked for were not in what it has read. */
+/** How often a page continues if it has found no change of the requested types. */
 const MOST_LOOKS = 20;
 
 interface Wanted {
@@ -37,7 +37,7 @@ interface Wanted {
   readonly limit: number;
   /** Undefined for all. */
   readonly types?: ReadonlySet<ChangeType> | undefined;
-  /** The platform_id of the one user whose changes are wanted; undefined for all. */
+  /** The platform_id of the user to read the changes of; undefined for all users. */
   readonly user?: string | undefined;
 }
 
@@ -45,7 +45,7 @@ interface Wanted {
  * The changes after a place in the feed. Those of each partition are in the order in which they were committed, and
  * partitions are merged by time.
  *
- * @throws Problem GONE where some of them are not kept any more.
+ * @throws Problem GONE if some of them have been deleted.
  */
 export async function readFeed(
   database: Database,
@@ -192,8 +192,8 @@ export function changesOf(batch: BatchPlace, body: string, from: number, until: 
 const RADIX = 36;
 
 /**
- * Leaves out what users did who were deleted since. That they were deleted stays, and who was merged into whom:
- * without it a reader who knows the merged user would keep them.
+ * Leaves out what users did who were deleted since. A deletion and the fact of a merge stay in the
+ * feed: otherwise a reader who knows the merged user would keep it.
  */
 export async function withoutErased(
   database: Database,
@@ -207,8 +207,9 @@ export async function withoutErased(
 }
 
 /**
- * What remains of a change once people whom it names are deleted: see `withoutNames`. The state of an address
- * outlives its users (docs/decisions/deleting-users.md), and so does its change, which names none of them then.
+ * The part of a change that remains after the people it names are deleted: see `withoutNames`. The
+ * state of an address outlives its users (docs/decisions/deleting-users.md), and its change does
+ * too, but then names none of them.
  */
 export function withoutPeople<Any extends Pick<ChangeDraft, string>>(
   change: Any,
@@ -235,7 +236,7 @@ export function namedIn(change: Pick<ChangeDraft, string>): string[] {
   return [...(user ? [user.platform_id] : []), ...(other === undefined ? [] : [other])];
 }
 
-/** Rejects a reader; `inFeed` adds where it may continue. */
+/** Rejects a reader; `inFeed` adds the positions at which it may continue. */
 export class MissingChanges extends Error {}
 
 const missing = (): MissingChanges => new MissingChanges("Changes are missing.");
@@ -243,7 +244,7 @@ const missing = (): MissingChanges => new MissingChanges("Changes are missing.")
 /**
  * Runs a read of the feed.
  *
- * @throws Problem GONE with the oldest cursor if changes are missing; NOT_FOUND where the feed is off.
+ * @throws Problem GONE with the oldest cursor if changes are missing; NOT_FOUND if the feed is off.
  */
 export async function inFeed<Result>(
   database: Database,

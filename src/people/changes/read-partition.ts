@@ -11,12 +11,14 @@ import {
 } from "./read-changes.ts";
 import { type BatchPlace, selectBatches, selectBodies, selectPositionAt } from "./store.ts";
 
-/* One partition of the feed at a time: for webhooks, which wait for each partition apart. */
+/* One partition of the feed at a time: for webhooks, which wait for each partition separately. */
 
 /** Changes of a partition, in order. */
 export interface PartitionPart {
   readonly changes: readonly PartChange[];
-  /** The position up to which it goes: changes in between that are not in it were not wanted, or erased. */
+  /**
+   * The position that it reaches: missing changes in between were not requested, or were erased.
+   */
   readonly until: number;
 }
 
@@ -30,7 +32,7 @@ export interface PartChange {
 export interface WantedPart {
   readonly bucket: number;
   readonly after: number;
-  /** Where to end at the latest. */
+  /** The last position to read. */
   readonly until?: number | undefined;
   readonly limit: number;
   readonly mostBytes: number;
@@ -52,7 +54,7 @@ export async function readPartition(
   workspace: FeedWorkspace,
   { bucket, after, until = Number.MAX_SAFE_INTEGER, limit, mostBytes, types }: WantedPart,
 ): Promise<PartitionPart> {
-  // The head first: what is written in between must not look like a gap.
+  // The head is read first: a change that is written in between must not look like a gap.
   const head = (await readHeads(database, workspace)).get(bucket) ?? 0;
   if (after >= until || head === after) return { changes: [], until: after };
   const place = { bucket, after, limit: MOST_BATCHES };

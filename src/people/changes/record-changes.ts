@@ -12,7 +12,7 @@ const MOST_CHARACTERS = 262_144;
 
 export interface Recorded {
   readonly drafts: readonly ChangeDraft[];
-  /** Users whose earlier changes are not shown any more. */
+  /** Users whose earlier changes are now hidden. */
   readonly erased?: readonly string[];
 }
 
@@ -31,7 +31,7 @@ export async function recordChanges(
   if (drafts.length === 0) return;
   const partitions = new Map<number, ChangeDraft[]>();
   for (const draft of drafts) {
-    // A state belongs to its address, whichever user it was set through.
+    // A state belongs to its address, through whichever user it was set.
     const ofAddress = draft.type === "email_state.changed" ? draft.email : undefined;
     const bucket =
       draft.user && ofAddress === undefined
@@ -51,7 +51,7 @@ export async function recordChanges(
   ]);
 }
 
-/** The rows of a partition, with how much comes after each. */
+/** The rows of a partition, and the number of changes after each. */
 function batchesOf(bucket: number, drafts: readonly ChangeDraft[], batchId: string): BatchRow[] {
   let behind = 0;
   let behindBytes = 0;

@@ -10,7 +10,7 @@ export interface BatchRow {
   readonly bucket: number;
   readonly batchId: string;
   readonly count: number;
-  /** How many changes of the transaction come after these in the partition. */
+  /** How many changes of the transaction follow these in the partition. */
   readonly behind: number;
   readonly bytes: number;
   readonly behindBytes: number;
@@ -19,8 +19,8 @@ export interface BatchRow {
 }
 
 /**
- * Moves the heads of partitions forward, and locks them until the transaction ends: in one order, so that
- * transactions never deadlock. What it adds has positions up to the new head.
+ * Moves the heads of partitions forward, and locks them until the transaction ends: in one order,
+ * so that transactions never deadlock. The added changes have positions up to the new head.
  */
 export async function addToHeads(
   tx: Transaction,
@@ -62,7 +62,7 @@ async function moveHeads(
   );
 }
 
-/** Leaves a gap after all changes so far: whoever has read them learns that something is missing. */
+/** Leaves a gap after all changes so far, so that readers learn that something is missing. */
 export const skipPositions = (tx: Transaction, workspaceId: number): Promise<void> =>
   moveHeads(
     tx,
@@ -96,7 +96,8 @@ export async function insertBatches(
       batches.map(({ behindBytes }) => behindBytes),
       uuids(batches.map(({ batchId }) => batchId)),
       batches.map(({ people }) => `{${people.join()}}`),
-      // JSON has no line breaks of its own. An array would escape every quote: two thirds of what this statement took.
+      // JSON contains no line breaks, so a line break separates changes. An array would escape
+      // every quote: two thirds of what this statement took.
       batches.map(({ body }) => body).join("\n"),
       smallints([...new Set(batches.map(({ bucket }) => bucket))]),
       epoch,
@@ -347,7 +348,7 @@ export async function deleteBatches(
   );
 }
 
-/** Some of the users whose changes are yet to be deleted. */
+/** Up to a number of users whose changes are to be deleted. */
 export async function selectAllErased(
   database: Queryable,
   workspaceId: number,
@@ -360,6 +361,9 @@ export async function selectAllErased(
   return rows.map(({ id }) => id);
 }
 
+/**
+ * Removes users from the list of those whose changes are hidden, once their changes are deleted.
+ */
 export async function deleteErased(
   tx: Transaction,
   workspaceId: number,

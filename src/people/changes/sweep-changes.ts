@@ -17,7 +17,7 @@ import {
   updateBody,
 } from "./store.ts";
 
-/** So many rows at a time, so that others hardly wait. */
+/** Rows per statement: few enough that others hardly wait. */
 const STEP = 500;
 
 /** Removes what deleted users did, then changes that are too old or take too much space: the oldest first. */

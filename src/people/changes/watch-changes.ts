@@ -8,7 +8,7 @@ export interface ChangeWatch {
   /** Resolves once a workspace has changes after these positions, after the time, or when the server stops. */
   wait(workspaceId: number, after: Positions, milliseconds: number): Promise<void>;
   stop(): void;
-  /** Whether no further change is waited for. */
+  /** Stops waiting for further changes. */
   readonly isStopped: boolean;
 }
 
@@ -20,7 +20,10 @@ interface Waiting {
   wake(): void;
 }
 
-/** Looks at the heads of workspaces for which a reader waits, whichever process writes; at nothing without readers. */
+/**
+ * Looks at the heads of workspaces for which a reader waits, because any process may write; without
+ * readers it looks at nothing.
+ */
 export function createChangeWatch(database: Database): ChangeWatch {
   const waiting = new Map<number, Set<Waiting>>();
   let isLooking = false;

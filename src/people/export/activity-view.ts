@@ -14,9 +14,11 @@ import { RECENT_DAYS } from "../activity/read-activity.ts";
 import { LAST_TIME } from "../identity/combine/fields.ts";
 import type { ShownProfile } from "../profiles/export-store.ts";
 
-/* What an export shows of apps, devices, messages and recent days, in the publicly known names. */
+/* The exported fields of apps, devices, messages and recent days, under their public names. */
 
-/** What was read of one person for these fields; empty if none of them is asked for. */
+/**
+ * The data that was read about one person for these fields; empty if none of them was requested.
+ */
 export interface ActivitySource {
   readonly apps: readonly AppUsage[];
   readonly devices: readonly Device[];

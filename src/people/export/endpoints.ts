@@ -35,7 +35,7 @@ const exportStream = endpoint({
     200: Type.Unsafe<TextStream>(
       Type.String({
         description:
-          'The last line is {"export":{"complete":true,"rows":N}}. Without it the export broke off.',
+          'The last line is {"export":{"complete":true,"rows":N}}. Without it the export is incomplete.',
         examples: ['{"external_id":"ada"}\n{"export":{"complete":true,"rows":1}}\n'],
       }),
     ),

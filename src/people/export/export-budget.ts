@@ -4,10 +4,13 @@ import { type ActivityPart, measureActivity } from "../activity/size-store.ts";
 import { measureProfiles } from "../profiles/export-store.ts";
 import type { ExportField } from "./profile-view.ts";
 
-/** Bytes of one response: what can be built and written without stalling the event loop for 50 ms. */
+/**
+ * Bytes of one response: an amount that can be built and written without stalling the event loop
+ * for 50 ms.
+ */
 export const MOST_BYTES = 4 * 1_048_576;
 
-/** Where several fields are read together, all of them have to be left out to save the bytes. */
+/** Fields that are read together: all of them have to be left out to save the bytes. */
 export const FIELDS_OF: Readonly<Record<ActivityPart, readonly ExportField[]>> = {
   custom_events: ["custom_events"],
   purchases: ["purchases", "total_revenue", "revenue_by_currency"],
@@ -21,7 +24,7 @@ export const FIELDS_OF: Readonly<Record<ActivityPart, readonly ExportField[]>> =
 const RECENT_WINDOWS = 6;
 
 /**
- * Measures what an export is about to read, before it is read.
+ * Measures the data of an export before it is read.
  *
  * @throws Problem INVALID_REQUEST over the budget; it names what is large and how to ask for less.
  */

@@ -30,10 +30,10 @@ export const createLargeExports = (): FairLine =>
 
 /**
  * Reads profiles by external ids, aliases, platform ids, or by one address, in the publicly known
- * shape. All of it is read at one moment: counts and states fit together.
+ * shape. All of it is read from one snapshot: counts and states agree.
  *
- * @throws Problem INVALID_REQUEST for none or too many ids, both an address and a number, or a text
- *   or an id as a number that is not what was sent any more.
+ * @throws Problem INVALID_REQUEST for no ids or too many, for both an address and a number, or for
+ * a text or an id that was sent as a number too large to be read exactly.
  */
 export async function exportByIds(
   services: ExportServices,

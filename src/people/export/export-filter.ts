@@ -50,7 +50,7 @@ export function readFilter({ since, until, attribute = [] }: ExportQuery): Expor
 const isStored = (name: string): boolean =>
   !("derived" in STANDARD_ATTRIBUTES[name as keyof typeof STANDARD_ATTRIBUTES].exported);
 
-/** A number, a boolean or JSON if it is one; else a text. */
+/** A number, a boolean or JSON if it is one; otherwise a text. */
 function readValue(text: string): Json {
   try {
     return JSON.parse(text);

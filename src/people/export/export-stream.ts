@@ -14,6 +14,7 @@ const OF_A_PROCESS = 4;
 /** Slow readers of one workspace never hold all of them. */
 const OF_A_WORKSPACE = 2;
 
+/** Slots for the exports of a process: four, two of them for one workspace. */
 export const createExportSlots = (): Slots => createSlots(OF_A_WORKSPACE, OF_A_PROCESS);
 
 export interface StreamServices {
@@ -23,8 +24,8 @@ export interface StreamServices {
 }
 
 /**
- * Streams all rows of a kind as they are at one moment, one JSON object a line. The last line is
- * `{"export":{"complete":true,"rows":N}}`: where it is missing, the export broke off.
+ * Streams all rows of a kind from one snapshot, one JSON object per line. The last line is
+ * `{"export":{"complete":true,"rows":N}}`: without it the export is incomplete.
  *
  * @throws Problem INVALID_REQUEST for a filter; UNAVAILABLE while as many exports run as may.
  */

@@ -19,8 +19,8 @@ import { DEFAULT_FIELDS, type ExportField } from "./profile-view.ts";
 import { viewInPortions } from "./view-in-portions.ts";
 
 /*
- * The rows of an export, in portions, in the form in which they can be imported. Their order follows from what they say
- * alone, so that two exports of the same content are alike byte for byte.
+ * The rows of an export, in portions, in the form that the import accepts. Their order depends only
+ * on their content, so that two exports of the same content are identical byte for byte.
  */
 
 export const EXPORTED_KINDS = ["users", "events", "purchases", "subscriptions"] as const;
@@ -47,7 +47,7 @@ const USER_FIELDS: readonly ExportField[] = [...DEFAULT_FIELDS, "merged_ids", "m
 
 const USERS_AT_A_TIME = 200;
 
-/** In the order of their ids. */
+/** Ordered by id. */
 async function* users({ tx, workspace, filter, now }: RowSource): Portions {
   for await (const found of selectProfileIds(tx, workspace.id, filter, 10 * USERS_AT_A_TIME)) {
     for (let first = 0; first < found.length; first += USERS_AT_A_TIME) {

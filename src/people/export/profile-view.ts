@@ -22,17 +22,17 @@ import {
   recentActivityView,
 } from "./activity-view.ts";
 
-/** Everything that is stored about one person, and what is needed to show it. */
+/** Everything that is stored about one person, with what is needed to show it. */
 export interface ProfileSource {
   readonly workspace: Workspace;
   readonly profile: ShownProfile;
   readonly events: readonly EventSummary[];
   readonly purchases: readonly PurchaseSummary[];
   readonly groupStates: readonly GroupStateRow[];
-  /** The state of the profile's address, where it has one. */
+  /** The state of the profile's address, if there is one. */
   readonly emailState: EmailState | undefined;
   readonly activity: ActivitySource;
-  /** The merged profiles whose ids lead to these users; empty unless requested. */
+  /** The merged profiles whose ids identify these users; empty unless requested. */
   readonly merged: readonly MergedProfile[];
 }
 
@@ -58,10 +58,10 @@ const STANDARD_FIELDS = Object.fromEntries(
   ),
 ) as Readonly<Record<StandardField, (source: ProfileSource) => unknown>>;
 
-/** Of what is publicly known and nothing here ever learns: who attributed an install, and the like. */
+/** Public fields that Rapport never learns: who attributed an install, and the like. */
 const neverKnown = (): null => null;
 
-/** The fields of an exported profile, each with where it comes from. What is missing is null or empty. */
+/** The fields of an exported profile and the source of each. What is missing is null or empty. */
 const FIELDS = {
   platform_id: ({ profile }: ProfileSource) => profile.id,
   braze_id: ({ profile }: ProfileSource) => profile.id,
@@ -97,7 +97,10 @@ export type ExportField = keyof typeof FIELDS;
 
 export const EXPORT_FIELDS = Object.keys(FIELDS) as ExportField[];
 
-/** What costs statements of its own, so only for those who ask. See docs/decisions/export.md. */
+/**
+ * Fields that need extra statements, so they are read only on request. See
+ * docs/decisions/export.md.
+ */
 const COSTLY: readonly ExportField[] = ["merged_ids", "message_history", "recent_activity"];
 
 /** Fields that show the summaries of events and purchases. */
@@ -108,6 +111,7 @@ const SUMMARY_FIELDS: readonly ExportField[] = [
   "revenue_by_currency",
 ];
 
+/** Whether a field is read from the summaries of events and purchases. */
 export const isSummaryField = (field: ExportField): boolean => SUMMARY_FIELDS.includes(field);
 
 /** Whether none of these fields is costly. */
@@ -117,17 +121,17 @@ export const isCheap = (fields: readonly ExportField[]): boolean =>
 const isOnRequest = (field: ExportField): boolean =>
   COSTLY.includes(field) || FIELDS[field] === neverKnown;
 
-/** What is exported where nothing else is asked for. */
+/** The fields that are exported by default. */
 export const DEFAULT_FIELDS: readonly ExportField[] = EXPORT_FIELDS.filter(
   (field) => !isOnRequest(field),
 );
 
-/** A profile as it is exported, of these fields. */
+/** The exported form of a profile, with these fields. */
 export function profileView(
   source: ProfileSource,
   fields: readonly ExportField[],
 ): Record<string, unknown> {
-  // Without a list of entries in between: this runs for each field of each profile.
+  // Builds no list of entries: this runs for each field of each profile.
   const view: Record<string, unknown> = {};
   for (const field of fields) view[field] = FIELDS[field](source);
   return view;
@@ -136,7 +140,9 @@ export function profileView(
 /** A number from 0 to 9,999 that stays with the profile. */
 const randomBucket = (id: string): number => Number.parseInt(id.slice(-8), 16) % 10_000;
 
-/** The ids of users who were merged into this one; an external_id only if it leads here. */
+/**
+ * The ids of users who were merged into this one; an external_id only if it identifies this user.
+ */
 function mergedIds({ profile, merged }: ProfileSource): unknown[] {
   return merged
     .filter((each) => each.keptProfileId === profile.id)
@@ -149,7 +155,7 @@ function lastCoordinates({ profile }: ProfileSource): unknown {
   return longitude === undefined ? null : [longitude, latitude];
 }
 
-/** The state of the address; without an address, the one that waits for it. */
+/** The state of the address; for a profile without an address, the pending state. */
 function emailState({ profile, emailState: state }: ProfileSource): unknown {
   if (!profile.email) {
     return readWaiting(profile.standardAttributes.email_subscribe)?.state ?? "subscribed";
@@ -179,7 +185,7 @@ function purchasesByProduct({ purchases }: ProfileSource): unknown[] {
 const revenueOf = (rows: readonly PurchaseSummary[]): number =>
   Number(rows.map((row) => row.revenue).reduce(addDecimals, "0"));
 
-/** Amounts as they were sent, added up; see `revenue_by_currency` where there are several. */
+/** Amounts as sent, added up; see `revenue_by_currency` for several currencies. */
 function totalRevenue({ purchases }: ProfileSource): number {
   return revenueOf(purchases);
 }

@@ -21,7 +21,7 @@ const APP_ACTIVITY: readonly ExportField[] = [
 
 const NOTHING: AppActivity = { apps: [], devices: [], interactions: [] };
 
-/** What is read only where its field is asked for. */
+/** Reads the data that is only read if its field is requested. */
 interface OnRequest {
   readonly messages: readonly Of<SentMessage>[];
   readonly recent: {
@@ -35,7 +35,7 @@ export const NOTHING_ON_REQUEST: OnRequest = {
   recent: { events: [], purchases: [] },
 };
 
-/** Reads of apps, devices, messages and recent days what the fields show, and nothing else. */
+/** Reads only the apps, devices, messages and recent days that the fields show. */
 export async function readActivitySource(
   tx: Queryable,
   workspaceId: number,
@@ -58,7 +58,7 @@ export async function readActivitySource(
   return activitySource(tx, workspaceId, { ...appActivity, messages, recent });
 }
 
-/** The activity of each profile among what was read of all. */
+/** Picks the activity of each profile from the activity of all. */
 export async function activitySource(
   tx: Queryable,
   workspaceId: number,

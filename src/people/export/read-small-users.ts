@@ -25,8 +25,8 @@ const SMALL_PARTS: readonly SmallPart[] = [
 const VALUES = 3;
 
 /**
- * Reads users at once whose profiles are small, as nearly all are, in three statements. What it reads at most is
- * bounded, so it need not be measured beforehand.
+ * Reads users whose profiles are small, as nearly all are, in three statements. The statements have
+ * bounds, so nothing is measured first.
  *
  * @param ids at least one.
  * @param fields cheap ones (`isCheap`).

@@ -22,7 +22,7 @@ export interface Exported {
 
 export interface SmallExports {
   /**
-   * Reads an export together with others that wait, at one moment.
+   * Reads an export together with others that wait, from one snapshot.
    *
    * @returns undefined if something is too large to be read without measuring it first.
    * @throws Problem INVALID_REQUEST over the budget of an export.
@@ -104,7 +104,7 @@ type Holders = Awaited<ReturnType<typeof findHolders>>;
 export const idsOf = (wanted: readonly Wanted[], holders: Holders): ReadonlySet<string> =>
   new Set(wanted.flatMap(({ key }) => holders.get(key) ?? []));
 
-/** What an export shows of users that were read, for it and for others. */
+/** The exported form of users that were read, for this export and for others. */
 export function exportedOf(
   { wanted, fields }: WantedExport,
   holders: Holders,

@@ -12,7 +12,7 @@ const BYTES_AT_A_TIME = MOST_BYTES / 8;
 
 /** Users in the form of an export, and about how many bytes they take as JSON. */
 export interface ViewedUsers extends PortionOfUsers {
-  /** Without those who have no profile any more. */
+  /** Leaves out users whose profile no longer exists. */
   readonly users: readonly Record<string, unknown>[];
 }
 
@@ -44,7 +44,7 @@ export interface PortionOfUsers {
   readonly bytes: number;
 }
 
-/** Splits users, in their order, into those that are viewed together. */
+/** Splits users, in order, into groups that are viewed together. */
 export async function measurePortions(
   tx: Queryable,
   workspaceId: number,

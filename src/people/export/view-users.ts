@@ -16,7 +16,7 @@ import {
 } from "./profile-view.ts";
 import { readActivitySource } from "./read-activity-source.ts";
 
-/** What was read of users, all but the states of their addresses. */
+/** The data of users, without the states of their addresses. */
 export interface StoredUsers {
   readonly profiles: readonly ShownProfile[];
   readonly events: readonly Of<EventSummary>[];
@@ -57,7 +57,7 @@ export async function sourcesOf(
   return withEmailStates(tx, workspace, stored, fields);
 }
 
-/** Adds the states of addresses to users that were read, where a field shows them. */
+/** Adds the states of addresses to users that were read, if a field shows them. */
 export async function withEmailStates(
   tx: Queryable,
   workspace: Workspace,

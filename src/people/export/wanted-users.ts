@@ -15,7 +15,7 @@ type Id = Static<typeof Id>;
 
 const Ids = Type.Optional(Type.Union([Type.Array(Id), Id]));
 
-/** What a caller sends: whom to export, and which fields. */
+/** The caller's input: users to export, and fields. */
 export const ExportRequest = Type.Object({
   external_ids: Ids,
   user_aliases: Type.Optional(
@@ -32,11 +32,11 @@ export const ExportRequest = Type.Object({
 
 export type ExportRequest = Static<typeof ExportRequest>;
 
-/** One thing the caller asked for: how it was written, and what it is looked up by. */
+/** One requested identifier: as the caller wrote it, and as it is looked up. */
 export interface Wanted {
   readonly given: unknown;
   readonly identifier: LookedUp;
-  /** Of the identifier (`identifierKey`). */
+  /** The key of the identifier (`identifierKey`). */
   readonly key: string;
 }
 
@@ -45,7 +45,10 @@ const MOST_IDS = 50;
 /** An address may belong to any number of users: one response shows at most as many as three lists name. */
 const MOST_USERS = 3 * MOST_IDS;
 
-/** The most holders to look up, so that `refuseTooManyUsers` sees where there are more than a response shows. */
+/**
+ * The most holders to look up: enough for `refuseTooManyUsers` to see that a response would have
+ * too many.
+ */
 export const MOST_HOLDERS = MOST_USERS + 1;
 
 /** @throws Problem INVALID_REQUEST if more users share an address than a response shows. */
@@ -87,7 +90,7 @@ export function wantedBy(request: ExportRequest): Wanted[] {
   );
 }
 
-/** Whether each of these leads to one user at most: any number of users may share an address. */
+/** Whether each of these identifies at most one user: any number of users may share an address. */
 export const leadToOneEach = (wanted: readonly Wanted[]): boolean =>
   wanted.every(({ identifier: { kind } }) => kind !== "email" && kind !== "phone");
 

@@ -33,11 +33,11 @@ export async function recordAudit(
   await insertAuditEntries(tx, workspaceId, entries);
 }
 
-/** Only a merge request merges everything. */
+/** Only a merge request merges all data. */
 const actionOf = (change: Change): AuditEntry["action"] =>
   change.kind === "merge" && change.extent !== "all" ? "identify" : change.kind;
 
-/** Counters, whose numbers are recorded. */
+/** Counters: their numbers are recorded. */
 const COUNTED = new Set([
   "custom_events",
   "purchases",
@@ -51,7 +51,7 @@ const COUNTED = new Set([
 /** The name of a device is itself personal data. */
 const NAMELESS = new Set(["devices"]);
 
-/** Without spreads where nothing is counted: this runs for every value of a merged user. */
+/** No spreads if nothing is counted: this runs for every value of a merged user. */
 export function withoutValues({
   field,
   name,

@@ -18,7 +18,7 @@ import type { Effect } from "./combine/effects.ts";
 import { type Belongings, EMPTY, NO_BELONGINGS } from "./combine/whole.ts";
 import type { Change } from "./identity-graph.ts";
 
-/* What is stored about users outside their rows: read for all of them, combined in memory, written once. */
+/* The data of users outside their rows: read for all of them, combined in memory, written once. */
 
 type BelongingsOf = ReadonlyMap<string, Belongings>;
 
@@ -31,14 +31,17 @@ export interface AuditedChange {
 /** The belongings of each user after the changes. */
 export interface Outcome {
   readonly audited: readonly AuditedChange[];
-  /** By the id of the profile that has them in the end. */
+  /** By the id of the profile that finally has them. */
   readonly after: BelongingsOf;
 }
 
 /** Bytes that one request may combine in memory: enough for two users with 20,000 events each. */
 const MOST_COMBINED_BYTES = 8 * 1_048_576;
 
-/** What is combined in memory; the message history and the events themselves move in the database. */
+/**
+ * The data that is combined in memory; the message history and the events themselves move in the
+ * database.
+ */
 const COMBINED: readonly ActivityPart[] = [
   "custom_events",
   "purchases",
@@ -48,10 +51,10 @@ const COMBINED: readonly ActivityPart[] = [
 ];
 
 /**
- * Whose belongings to read: those of merged users, and of deleted users if the budget allows. A deletion
- * needs them only for its report, and must always be possible.
+ * Users whose data is read: merged users, and deleted users if the budget allows. A deletion needs
+ * them only for its report, and must always be possible.
  *
- * @throws Problem INVALID_REQUEST if the merges alone exceed the budget.
+ * @throws Problem INVALID_REQUEST if the merges by themselves exceed the budget.
  */
 export async function withinBudget(
   database: Queryable,
@@ -200,9 +203,9 @@ export interface SavedBelongings {
 }
 
 /**
- * From which profile to which the belongings move in the end: a user merged into a second, who is merged into
- * a third, moves once. The users merged into one are ordered by precedence: each before those merged into
- * it, else in the order of the merges.
+ * From each profile to the one that finally has its data: a user merged into a second, who is
+ * merged into a third, moves once. The users merged into one are ordered by precedence: each before
+ * those merged into it, otherwise in the order of the merges.
  */
 function movesOf(merges: readonly Extract<Change, { kind: "merge" }>[]): Move[] {
   const mergedInto = new Map<string, string[]>();
@@ -237,7 +240,10 @@ function madeBy(
   }));
 }
 
-/** What none of these users has; nothing of it has to be removed. Users that were not read may have anything. */
+/**
+ * Tables in which none of these users has a row; nothing has to be removed from them. Users that
+ * were not read may have anything.
+ */
 function emptyParts(
   before: BelongingsOf,
   profileIds: readonly string[],

@@ -34,7 +34,7 @@ import { findAbandoned, saveGraph } from "./save-graph.ts";
 export interface IdentityServices {
   readonly database: Database;
   readonly clock: Clock;
-  /** Where previews of large profiles wait; without it they do not. */
+  /** The queue for previews of large profiles; without it they do not wait. */
   readonly largePreviews?: FairLine;
 }
 
@@ -191,10 +191,10 @@ interface Work {
   readonly callers: Callers;
 }
 
-/** Through which call each thing came about. */
+/** The call that caused each change. */
 interface Callers {
   of(change: Change): WorkspaceContext;
-  /** Who linked an address for which a state waited. */
+  /** The user who linked an address with a pending state. */
   ofLinked(email: string): WorkspaceContext;
 }
 
@@ -246,7 +246,7 @@ async function applyAll(graph: IdentityGraph, calls: readonly Call[]) {
   return { applied, changes: [...contextOf.keys()], callers };
 }
 
-/** Whose belongings a change touches. */
+/** The profiles whose data a change touches. */
 function profilesIn(changes: readonly Change[]) {
   const merged = new Set<string>();
   const deleted = new Set<string>();

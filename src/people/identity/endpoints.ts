@@ -32,14 +32,13 @@ const Elements = describedList;
 const DRY_RUN = {
   dry_run: Type.Optional(
     Type.Boolean({
-      description: "Changes nothing and responds with what would happen.",
+      description: "Changes nothing and returns a preview.",
       examples: [false],
     }),
   ),
   cursor: Type.Optional(
     Type.String({
-      description:
-        "The `next_cursor` of a dry run whose results did not fit into one response: the next ones.",
+      description: "The `next_cursor` of a dry run whose results did not fit into one response.",
       examples: ["12"],
     }),
   ),
@@ -60,7 +59,7 @@ const Result = Type.Object({
   ]),
 });
 
-/** What every response may report about single items. */
+/** The notes about single items that every response may have. */
 const NOTES = {
   skipped: Type.Optional(Type.Array(ItemNote)),
   dry_run: Type.Optional(Type.Literal(true)),
@@ -155,7 +154,7 @@ const merge = endpoint({
   path: "/users/merge",
   summary: "Merges users into others.",
   description:
-    "In array order, all or none. The kept user receives what it lacks; counts, sums and dates are combined. The merge is complete when the response arrives. `merge_updates` is required.",
+    "Applied in array order, all or none. The kept user receives the values it lacks; counts, sums and dates are combined. The merge is complete when the response arrives. `merge_updates` is required.",
   examples: {
     "By external_id": { merge_updates: [firstExample(MergeUpdate)] },
     "An email-only user into an identified one": {
@@ -225,7 +224,7 @@ const renameIds = endpoint({
   name: "renameExternalIds",
   method: "POST",
   path: "/users/external_ids/rename",
-  summary: "Gives users another external_id; the old one still leads to the user.",
+  summary: "Gives users another external_id; the old one still identifies the user.",
   examples: { "A rename": { external_id_renames: [firstExample(ExternalIdRename)] } },
   access: withPermission("users.external_ids.rename"),
   body: Type.Object({

@@ -21,8 +21,8 @@ export interface ExternalIdRenames {
 }
 
 /**
- * Renames external ids, in the order of the items. The old one is deprecated but still leads to the user, so
- * that every sender can switch in its own time. docs/decisions/identity.md
+ * Renames external ids, in the order of the items. The old one is deprecated but still identifies the
+ * user, so that each sender can switch later. docs/decisions/identity.md
  *
  * @throws Problem INVALID_REQUEST for more than 50, and listing every item that is malformed.
  */

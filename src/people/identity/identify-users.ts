@@ -36,7 +36,7 @@ const LISTS: Readonly<Record<ListName, (raw: JsonObject) => Checked<Selector>>> 
 type ListName = "aliases_to_identify" | "emails_to_identify" | "phone_numbers_to_identify";
 
 export interface IdentifyRequest extends Readonly<Partial<Record<ListName, readonly unknown[]>>> {
-  /** What is taken from a user who is merged into another; `merge` if omitted. */
+  /** The data that a merged user gives to another; `merge` if omitted. */
   readonly merge_behavior?: "none" | "merge";
 }
 

@@ -16,9 +16,10 @@ import { combineFields } from "./combine/fields.ts";
 import type { ProfileFields } from "./combine/whole.ts";
 
 /*
- * All users named by a request about identities, in memory, so that its items apply in order, each to the
- * result of those before it. No query runs here; the result is written once at the end (save-graph.ts). A
- * user merged into a second, who is merged into a third, moves once, from the first to the third.
+ * All users named by a request about identities, in memory, so that its items apply in order, each
+ * to the result of the earlier ones. No query runs here; the result is written once at the end
+ * (save-graph.ts). A user merged into a second, who is merged into a third, moves once, from the
+ * first to the third.
  */
 
 /** One user of the graph. */
@@ -27,7 +28,7 @@ export interface Person {
   /** Undefined if the request created the user. */
   readonly stored: ProfileRow | undefined;
   fields: ProfileFields;
-  /** The merged profiles whose ids lead here. */
+  /** The merged profiles whose ids identify this one. */
   redirects: readonly Redirect[];
   /** The place in the order of updates: the highest is the most recently updated. */
   rank: number;
@@ -60,7 +61,7 @@ export type Change =
 export interface GraphChanges {
   readonly created: readonly NewProfile[];
   readonly replaced: readonly NewProfile[];
-  /** Every stored profile that is written to or removed, as it was read. */
+  /** Every stored profile that is changed or removed, as it was read. */
   readonly touched: readonly ProfileRow[];
   readonly removedIds: readonly string[];
   readonly addedIdentifiers: readonly FoundIdentifier[];
@@ -81,7 +82,7 @@ export interface IdentityGraph {
   identify(person: Person, externalId: string): Change;
   /** Merges one user into another; the merged one is removed. */
   merge(kept: Person, merged: Person, extent: Extent): Change;
-  /** Gives a user a different, free external_id; the old one still leads to the user. */
+  /** Gives a user a different, free external_id; the old one still identifies the user. */
   renameExternalId(person: Person, externalId: string): void;
   /** Removes the redirect from an external_id to this user. */
   removeRedirect(person: Person, externalId: string): void;
@@ -94,13 +95,15 @@ export interface IdentityGraph {
 export interface GraphOptions {
   /** Creates the id of a profile in the bucket of its first identifier. */
   newId(firstIdentifier: string): string;
-  /** Whether the external_id of a merged user leads to the kept one (redirect_merged_ids). */
+  /**
+   * Whether the external_id of a merged user still identifies the kept one (redirect_merged_ids).
+   */
   readonly redirects: boolean;
 }
 
 /**
  * @param rows the profiles of the graph, the most recently updated first.
- * @param merged the merged profiles that lead to them.
+ * @param merged the merged profiles whose ids identify them.
  */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: the operations share the maps of the graph, which nothing else may touch.
 export function createGraph(
@@ -157,7 +160,7 @@ export function createGraph(
   }
 
   /**
-   * A state that waited for an address counts for the address, unless a newer one is stored
+   * A pending state applies to the address, unless a newer one is stored
    * (docs/decisions/email-state.md).
    */
   function linkEmailState(fields: ProfileFields): ProfileFields {
@@ -263,6 +266,7 @@ export function createGraph(
 const redirectKey = ({ profileId, keptProfileId, externalId }: MergedProfile): string =>
   `${profileId} ${keptProfileId} ${externalId ?? ""}`;
 
+/** How the audit and the change feed name a person. */
 export const nameOf = (person: Person): Name => ({
   platformId: person.id,
   externalId: person.fields.externalId,
@@ -271,7 +275,7 @@ export const nameOf = (person: Person): Name => ({
 const redirectsTo = (person: Person): MergedProfile[] =>
   person.redirects.map((each) => ({ ...each, keptProfileId: person.id }));
 
-/** Everything that leads to a profile, as stored in the index of identifiers. */
+/** Every identifier of a profile, as stored in the index of identifiers. */
 function identifiersOf({ fields, redirects }: Pick<Person, "fields" | "redirects">): Identifier[] {
   const { externalId, aliases, email, phone } = fields;
   const externalIds = [externalId, ...redirects.map((each) => each.externalId)];
@@ -285,7 +289,7 @@ function identifiersOf({ fields, redirects }: Pick<Person, "fields" | "redirects
 
 const identifier = (kind: Identifier["kind"], value: string): Identifier => ({ kind, value });
 
-/** Identifiers that lead elsewhere than before. */
+/** Identifiers that now identify another profile. */
 function identifierChanges(
   persons: readonly Person[],
   storedRedirects: ReadonlyMap<string, readonly MergedProfile[]>,

@@ -11,7 +11,7 @@ import {
 } from "./change-identities.ts";
 import { type ItemResult, type Preview, pageOfResults } from "./preview.ts";
 
-/* What requests about identities have in common: lists of items with a verdict on each. */
+/* Shared parts of requests about identities: lists of items with a verdict on each. */
 
 /** spec: Limits. */
 export const MOST_ITEMS = 50;
@@ -19,7 +19,7 @@ export const MOST_ITEMS = 50;
 /** How many users the addresses of one request may match; all of them are read to choose one. */
 export const MOST_MATCHES = 1_000;
 
-/** What an item does, before its place in the request is known. */
+/** The effect of an item, before its place in the request is known. */
 export type Work = Omit<Step, "place">;
 
 export interface CheckedItems {
@@ -56,6 +56,7 @@ export const ofObject =
   (element: unknown): Checked<Work> =>
     isJsonObject(element) ? check(element) : refused("NOT_AN_OBJECT", "must be an object");
 
+/** Joins the checked items of several lists, in order. */
 export const together = (lists: readonly CheckedItems[]): CheckedItems => ({
   steps: lists.flatMap((list) => list.steps),
   faults: lists.flatMap((list) => list.faults),
@@ -70,7 +71,7 @@ export function refuseTooMany(list: readonly unknown[] | undefined): void {
   );
 }
 
-/** What a response says about single items; empty members are absent. */
+/** The notes of a response about single items; empty members are absent. */
 export interface Notes {
   readonly skipped?: ItemNote[];
   readonly dry_run?: true;
@@ -82,8 +83,8 @@ export interface Notes {
 /**
  * Applies all items of a request, or none: one faulty item refuses the whole request.
  *
- * @param preview reports what would happen, instead.
- * @param change carries the changes out: in a transaction of their own, unless told otherwise.
+ * @param preview reports the effects, without changing anything.
+ * @param change applies the changes, by default in a separate transaction.
  * @returns how many items were accepted, with or without effect, and what to report about them.
  * @throws Problem INVALID_REQUEST listing every faulty item with its array and index.
  */
@@ -106,6 +107,7 @@ export async function carryOut(
   return { count: steps.length, notes };
 }
 
+/** Changes identities in a separate transaction, or previews the changes. */
 export const changeAlone = (
   services: IdentityServices,
   context: WorkspaceContext,

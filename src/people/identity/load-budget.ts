@@ -7,8 +7,8 @@ import { findHolders } from "../profiles/find-holders.ts";
 import type { PersonIdentifier } from "../profiles/identifiers.ts";
 
 /*
- * What a request about identities will load is counted before it is loaded: a profile may have a megabyte of attributes, and
- * a request names a hundred. docs/security-attacks.md
+ * The data of a request about identities is measured before it is loaded: a profile may have a
+ * megabyte of attributes, and a request names a hundred. docs/security-attacks.md
  */
 
 /** Bytes of attributes that one request may load: enough for any four users. */
@@ -17,12 +17,15 @@ const MOST_LOADED_BYTES = 8 * 1_048_576;
 /** As stored. However well the engine compresses, this is within the budget, so nothing else is measured. */
 const CERTAINLY_SMALL_BYTES = 65_536;
 
-/** Measuring unpacks what is stored: of a megabyte each, this many take some milliseconds of the engine. */
+/**
+ * Measuring unpacks stored values: this many of a megabyte each take a few milliseconds of the
+ * engine.
+ */
 const MEASURED_AT_ONCE = 4;
 
 /**
- * What to read of the users of a request: everything, or no attributes if those exceed the budget and the request can do
- * without.
+ * What to read about the users of a request: everything, or no attributes if those exceed the
+ * budget and the request can do without them.
  *
  * @throws Problem INVALID_REQUEST over the budget.
  */
@@ -44,7 +47,7 @@ interface Previewed {
   /** How many users the names may match; more are refused when they are read. */
   readonly mostUsers: number | undefined;
   readonly canOmitAttributes: boolean;
-  /** Where previews of large profiles wait, of each workspace one at a time. */
+  /** The queue for previews of large profiles: one at a time per workspace. */
   readonly line: FairLine | undefined;
 }
 

@@ -69,7 +69,7 @@ const platformIdsOf = (names: readonly PersonIdentifier[]): string[] => {
   return [...new Set(ids)].filter(isProfileId);
 };
 
-/** Where the platform_ids of merged profiles lead. */
+/** The profiles that now have the platform_ids of merged ones. */
 async function follow(
   database: Queryable,
   workspaceId: number,

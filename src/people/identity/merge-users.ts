@@ -50,8 +50,9 @@ const NO_IDENTIFIER =
  * Merges users into others: the merged user is removed, the kept one receives their data
  * (people/identity/combine/combine.ts).
  *
- * spec: POST /users/merge. In array order, each on the result of those before it (docs/decisions/merging.md).
- * An update that names no user, several users, or one user twice changes nothing and is listed in `skipped`.
+ * spec: POST /users/merge. In array order; each applies to the result of the ones before
+ * (docs/decisions/merging.md). An update that names no user, several users, or one user twice
+ * changes nothing and is listed in `skipped`.
  *
  * @throws Problem INVALID_REQUEST for any fault in the body; nothing is merged then.
  */
@@ -72,7 +73,7 @@ export async function mergeUsers(
 }
 
 export interface MergingServices extends IdentityServices {
-  /** Without one, every request has a transaction of its own. */
+  /** Without one, every request has its own transaction. */
   readonly mergeQueue?: MergeQueue;
 }
 
@@ -81,15 +82,15 @@ export interface MergeQueue {
   merge(database: Database, context: WorkspaceContext, steps: readonly Step[]): Promise<Result[]>;
 }
 
-/** How many merges one transaction takes, at most: more hold up the event loop, and hardly cost less. */
+/** The most merges in one transaction: more would hold up the event loop and hardly cost less. */
 const MERGES_TOGETHER = 200;
 
 /** How many transactions a process writes at the same time: one is computed while the other is written. */
 const AT_ONCE = 2;
 
 /**
- * What one request may match and combine in memory holds for all that are written together. Where they exceed it,
- * each is written alone.
+ * The limits of one request on matching and combining in memory apply to the whole group. If the
+ * group exceeds them, each request is written alone.
  */
 export function createMergeQueue(
   services: IdentityServices & { readonly tracing: Tracing },
@@ -122,7 +123,7 @@ export interface Merge {
 /**
  * Merges one user into another. @returns its effects, or those it would have.
  *
- * @throws Problem NOT_FOUND for one of them; INVALID_REQUEST if both ids lead to one user.
+ * @throws Problem NOT_FOUND for one of them; INVALID_REQUEST if both ids identify one user.
  */
 export async function mergeByPlatformId(
   services: IdentityServices,

@@ -17,8 +17,9 @@ import { choose, isFault, type Selector, selectExternalId } from "./selectors.ts
 /**
  * Adds aliases to users, or creates alias-only users.
  *
- * spec: POST /users/alias/new. With an external_id the alias is added to that user, without one a user is
- * created. If no user has the external_id, or the alias is in use, the item is listed in `skipped`.
+ * spec: POST /users/alias/new. With an external_id the alias is added to that user; otherwise a
+ * user is created. If no user has the external_id, or the alias is in use, the item is listed in
+ * `skipped`.
  *
  * @returns how many objects were accepted.
  * @throws Problem INVALID_REQUEST for more than 50, or listing every faulty object.

@@ -4,11 +4,11 @@ import type { Done, Result } from "./change-identities.ts";
 import type { Effect } from "./combine/effects.ts";
 import type { Name } from "./identity-graph.ts";
 
-/* What a dry run responds: item by item what would happen, in pages where the users are large. */
+/* The response of a dry run: the effects of each item, in pages if the users are large. */
 
-/** A dry run that is asked for. */
+/** A requested dry run. */
 export interface Preview {
-  /** Where the page begins. */
+  /** The start of the page. */
   readonly cursor: string | undefined;
 }
 
@@ -28,7 +28,7 @@ export interface ItemResult {
   readonly [detail: string]: unknown;
 }
 
-/** A page ends before it is larger; one item alone may be. */
+/** A page ends before it is larger; a single item may be. */
 const PAGE_CHARACTERS = 4 * 1_048_576;
 
 /** A larger item is shown without the values. */

@@ -11,7 +11,9 @@ export interface AuditServices {
 }
 
 export const AuditQuery = Type.Object({
-  platform_id: Type.Optional(Type.String({ description: "Kept, merged or deleted." })),
+  platform_id: Type.Optional(
+    Type.String({ description: "Users that were kept, merged or deleted." }),
+  ),
   cursor: Type.Optional(Type.String()),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500 })),
 });

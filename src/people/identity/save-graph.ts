@@ -56,7 +56,7 @@ export async function saveGraph(
   return takesIds;
 }
 
-/** Id caches cannot notice by themselves that an external_id leaves a user who still exists, or is deprecated. */
+/** Id caches cannot notice that an external_id leaves a user who still exists, or is deprecated. */
 function takesExternalIds({ removedIdentifiers, removedIds, redirected }: GraphChanges): boolean {
   if (redirected.some(({ isRename }) => isRename)) return true;
   const gone = new Set(removedIds);

@@ -25,6 +25,7 @@ export interface Selector {
   readonly prioritization: readonly Priority[];
 }
 
+/** Selects the user of an identifier that only one user can have. */
 export const selectorOf = (identifier: PersonIdentifier): Selector => ({
   identifier,
   prioritization: [],
@@ -33,9 +34,11 @@ export const selectorOf = (identifier: PersonIdentifier): Selector => ({
 const mapped = <From, To>(checked: Checked<From>, to: (value: From) => To): Checked<To> =>
   "fault" in checked ? checked : accepted(to(checked.value));
 
+/** Faults: those of an external_id. */
 export const selectExternalId = (value: unknown): Checked<Selector> =>
   mapped(checkExternalId(value), selectorOf);
 
+/** Faults: those of an alias. */
 export const selectAlias = (value: unknown): Checked<Selector> =>
   mapped(checkAlias(value), selectorOf);
 

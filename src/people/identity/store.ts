@@ -70,9 +70,9 @@ const AUDIT_COLUMNS = `audit_id as id, at, action, call, key_name as "keyName",
 
 /** Which entries to read; undefined members do not narrow. */
 export interface AuditFilter {
-  /** Kept, merged or deleted. */
+  /** Users that were kept, merged or deleted. */
   readonly profileId: string | undefined;
-  /** Only what was recorded before this one. */
+  /** Only entries recorded before this one. */
   readonly beforeId: string | undefined;
   readonly limit: number;
 }

@@ -5,9 +5,9 @@ import { describeValue } from "../../base/values/describe-value.ts";
 import { refusedAt } from "../../base/values/findings.ts";
 
 /**
- * Checks an email address, as an attribute and as an identifier; returns it as it was given.
- * Fault `EMAIL_BAD_FORMAT`, in the words that clients match. At most 254 characters, the longest
- * that a mail server must accept; letters beyond ASCII are accepted on both sides of the @.
+ * Checks an email address, as an attribute and as an identifier; returns it unchanged. Fault
+ * `EMAIL_BAD_FORMAT`, in the words that clients match. At most 254 characters, the longest that a
+ * mail server must accept; letters beyond ASCII are accepted on both sides of the @.
  */
 export function checkEmail(value: unknown): Checked<string> {
   // The library throws at a lone surrogate.
@@ -23,12 +23,12 @@ export function checkEmail(value: unknown): Checked<string> {
 
 /**
  * Checks a phone number, as an attribute and as an identifier; returns it in E.164 form. Fault
- * `INVALID_PHONE`. The number begins with + and the country's code; digits alone are read as if
- * the + had been left out. Extensions are refused: E.164 has none. Only numbers of assigned ranges
- * are valid, checked with the library's complete data: its smaller sets accept numbers that do not
+ * `INVALID_PHONE`. The number begins with + and the country's code; only digits are read as if the
+ * + had been left out. Extensions are refused: E.164 has none. Only numbers of assigned ranges are
+ * valid, checked with the library's complete data: its smaller sets accept numbers that do not
  * exist and refuse landlines. spec: User identifiers.
  *
- * @param country the ISO 3166-1 code of the country whose local numbers are accepted too, if any.
+ * @param country the ISO 3166-1 code of a country whose local numbers are accepted too.
  */
 export function checkPhone(value: unknown, country?: string): Checked<string> {
   const number = typeof value === "string" ? readPhone(value, country) : undefined;

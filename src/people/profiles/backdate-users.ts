@@ -4,7 +4,7 @@ import { type CreationTime, updateCreationTimes } from "./store.ts";
 export type { CreationTime } from "./store.ts";
 
 /**
- * Sets the creation times that an import brings, where they are earlier; importing twice changes nothing. The
+ * Sets the creation times from an import if they are earlier; importing twice changes nothing. The
  * transaction has locked the profiles.
  *
  * @param times may hold several of one profile.

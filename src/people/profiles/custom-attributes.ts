@@ -60,9 +60,8 @@ export type AttributeOperation = { readonly name: string } & (
  *
  * Takes the attribute's name, the value as it came, which has passed `findUnstorable`, and whether
  * objects are to be merged (`_merge_objects`). Returns the operation; a fault names the attribute,
- * the place inside it and the rule. Without operators a value is set exactly as it came, times
- * included, but for repeated scalars in an array. spec: Attributes object;
- * docs/decisions/values.md
+ * the place inside it and the rule. Without operators a value is set exactly as sent, including
+ * times, except for repeated scalars in an array. spec: Attributes object; docs/decisions/values.md
  *
  * An object is an operation when it has only the keys of one: `{"inc": …}`, `{"add": …,
  * "remove": …}`; with any other key beside them it is a nested object. `$add`, `$update` and
@@ -83,16 +82,15 @@ export function checkCustomAttribute(
   return found ? { fault: faultAt(name, found) } : accepted({ kind: "set", name, value: scalar });
 }
 
-/** Whether the outcome of an operation depends on what the attribute holds before it. */
+/** Whether the outcome of an operation depends on the attribute's present value. */
 export const needsCurrent = (operation: AttributeOperation): boolean =>
   operation.kind !== "set" && operation.kind !== "remove";
 
 /**
- * Applies an operation to what the attribute holds; undefined is an absent attribute, both in what
- * is taken and in what is returned. Changes neither of its inputs. What is returned obeys the
- * limits of a value that is set; else the operation is refused as a whole.
- * Faults: `NOT_A_NUMBER`, `NUMBER_NOT_EXACT`, `NOT_AN_ARRAY`, `ARRAY_TOO_LONG`, `OBJECT_TOO_LARGE`,
- * `WORK_LIMIT_EXCEEDED`.
+ * Applies an operation to the attribute's value; undefined is an absent attribute, both as argument
+ * and as result. Changes neither of its inputs. The result obeys the same limits as a value that is
+ * set; otherwise the whole operation is refused. Faults: `NOT_A_NUMBER`, `NUMBER_NOT_EXACT`,
+ * `NOT_AN_ARRAY`, `ARRAY_TOO_LONG`, `OBJECT_TOO_LARGE`, `WORK_LIMIT_EXCEEDED`.
  */
 export function applyOperation(
   current: Json | undefined,
@@ -185,7 +183,7 @@ function increment(name: string, current: Json | undefined, by: number): Checked
     : refusedAt(name, "NUMBER_NOT_EXACT", `the sum: ${inexactReason}`);
 }
 
-/** What is no object is replaced, as it is inside an object. */
+/** A value that is not an object is replaced, as inside an object. */
 function mergeObject(name: string, current: Json | undefined, value: JsonObject): Checked<Json> {
   const merged = isMergeable(current) ? mergeDeep(current, value) : value;
   const fault = findSizeFault(name, merged);

@@ -6,7 +6,7 @@ import type { Attributes, NewProfile, ProfileRow } from "./store.ts";
 import type { ProfileUpdate } from "./update-profiles-store.ts";
 import type { IdentityChange, NamedUser, Written } from "./written.ts";
 
-/** What a transaction has written about people, as entries of the change feed: docs/changes.md. */
+/** The writes of a transaction about people, as entries of the change feed: docs/changes.md. */
 export function describeChanges(written: Written): ChangeDraft[] {
   const { people, events = [], purchases = [], subscriptions, identities, names = [] } = written;
   const drafts: ChangeDraft[] = [];
@@ -123,7 +123,7 @@ function addAttributes(values: Values, standard: Attributes, custom: Attributes)
   for (const name in custom) values[`custom_attributes.${name}`] = custom[name] as Json;
 }
 
-/** What differs from the row that was read; of a user who was not read, what was written. */
+/** The differences from the row that was read; for a user who was not read, the written values. */
 function valuesOfUpdate(update: ProfileUpdate): Values {
   const { before, standardPatch, customPatch, email, phone } = update;
   const values: Values = {};
@@ -151,7 +151,10 @@ function addDifference(
   }
 }
 
-/** First who was created, then merges, identifications and deletions in order, then what remains changed. */
+/**
+ * Created users come first, then merges, identifications and deletions in order, then all other
+ * changes.
+ */
 function describeIdentities(
   drafts: ChangeDraft[],
   { profiles, changes }: NonNullable<Written["identities"]>,
@@ -199,7 +202,7 @@ function describeIdentity(
     };
   }
   const { platformId, externalId } = change.user;
-  // What is left of a deleted user names nobody.
+  // The entry of a deleted user names nobody.
   if (change.kind === "delete") return { type: "user.deleted", user: { platform_id: platformId } };
   const row = before.get(platformId);
   return {

@@ -4,7 +4,7 @@ import { readByCursor } from "../../database/cursor.ts";
 import type { Queryable } from "../../database/database.ts";
 import type { ProfileRow } from "./store.ts";
 
-/** Whose rows are exported; empty attributes do not narrow. */
+/** Users whose rows are exported; empty attributes do not narrow. */
 export interface ProfileFilter {
   readonly standardAttributes: JsonObject;
   readonly customAttributes: JsonObject;
@@ -64,8 +64,8 @@ export function selectProfileIds(
 }
 
 /**
- * The same of each profile. What the engine has not compressed is as large as it is stored, about; only the rest is
- * unpacked.
+ * The same of each profile. A value that the engine has not compressed is about as large as it is
+ * stored; only the rest is unpacked.
  */
 export const measureEachProfile = (
   tx: Queryable,
@@ -117,7 +117,7 @@ export async function measureStored(
 /** What an export shows of a profile. */
 export type ShownProfile = Omit<ProfileRow, "version" | "updatedAtMicros">;
 
-/** A profile whose JSON is text, cut off after a number of characters. */
+/** A profile whose JSON is text, cut off after this many characters. */
 export type SmallProfile = Omit<
   ShownProfile,
   "aliases" | "standardAttributes" | "customAttributes"

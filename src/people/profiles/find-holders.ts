@@ -10,11 +10,11 @@ export interface LookedUp {
 }
 
 /**
- * The ids of the profiles that have each identifier, by `identifierKey`, in two statements at most. A
- * platform_id leads to the profile that it was merged into, else to itself; reading the profile shows
- * whether it exists.
+ * The ids of the profiles that have each identifier, by `identifierKey`, in two statements at most.
+ * A platform_id gives the profile that it was merged into, or else itself; reading the profile
+ * shows whether it exists.
  *
- * @param limit the most holders to read, over all identifiers.
+ * @param limit the most holders to read for all identifiers together.
  */
 export async function findHolders(
   database: Queryable,

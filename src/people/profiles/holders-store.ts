@@ -7,8 +7,8 @@ import type { FoundIdentifier } from "./store.ts";
 const MANY_HOLDERS = 5_000;
 
 /**
- * The holders of these identifiers. Matches values of every kind; the caller filters by kind. Those of an address that
- * thousands share are read in pages.
+ * The profiles that have these identifiers. Matches values of every kind; the caller filters by
+ * kind. Those of an address that thousands share are read in pages.
  */
 export async function selectIdentifiers(
   database: Queryable,

@@ -5,11 +5,11 @@ import type { FoundIdentifier, ProfileRow } from "./store.ts";
 const CACHED_IDS = 125_000;
 
 /**
- * Which profile an external_id leads to, as this process last read it. Users who are updated often need no
+ * The profile of an external_id, as this process last read it. Users who are updated often need no
  * look-up, and a stale entry does no harm:
  *
- * - If the profile is gone (merged, deleted), an update finds no row, and the batch runs again without
- *   the cache.
+ * - If the profile no longer exists (merged, deleted), an update finds no row, and the batch runs again
+ *   without the cache.
  * - An external_id leaves a profile that still exists only by a removal, and is deprecated only by a rename. Both are
  *   counted in the database; cached ids belong to one count, which the transaction that relies on them checks
  *   (`writePeopleAt`).
@@ -28,8 +28,8 @@ export interface IdCache {
 export type IdScope = number;
 
 /**
- * A workspace, and apart from it the same workspace while its change feed is on: then only present external ids are
- * cached, because changes name a user by the one that led to it.
+ * A workspace has a second entry while its change feed is on. It caches only present external ids,
+ * because changes name a user by the external_id that was looked up.
  */
 export const idScope = ({ id, feed }: Pick<Workspace, "id" | "feed">): IdScope =>
   feed === null ? id : -id;
@@ -95,7 +95,7 @@ export function storeIds(
   }
 }
 
-/** The external ids without deprecated ones, which lead to a user of another external_id. */
+/** External ids without deprecated ones: those identify a user who now has another external_id. */
 export function presentIds(
   found: readonly FoundIdentifier[],
   rows: readonly ProfileRow[],

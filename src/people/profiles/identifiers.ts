@@ -16,7 +16,7 @@ export interface Alias {
   readonly alias_label: string;
 }
 
-/** How a request names a person, with what a new profile would take from it. */
+/** A request's name for a person, with the values that a new profile would take from it. */
 export type PersonIdentifier =
   | { readonly kind: "external_id"; readonly value: string }
   | { readonly kind: "alias"; readonly value: string; readonly alias: Alias }
@@ -40,7 +40,7 @@ export const aliasValue = ({ alias_name, alias_label }: Alias): string =>
 /** ASCII's unit separator. */
 export const ALIAS_SEPARATOR = "\u001f";
 
-/** The alias whose `aliasValue` this is. */
+/** The alias that `aliasValue` encodes as this text. */
 export function readAliasValue(value: string): Alias {
   const colon = value.lastIndexOf(":");
   const labelAt = colon - Number(value.slice(colon + 1));
@@ -57,6 +57,10 @@ const LONGEST_IDENTIFIER_BYTES = 987;
 export const textOf = (value: unknown): unknown =>
   typeof value === "number" ? String(value) : value;
 
+/**
+ * Accepts a string or a number below 988 bytes. Faults: INVALID_EXTERNAL_ID,
+ * EXTERNAL_USER_ID_TOO_LARGE.
+ */
 export function checkExternalId(value: unknown): Checked<PersonIdentifier> {
   const text = textOf(value);
   if (typeof text !== "string" || text === "") {
@@ -89,6 +93,7 @@ export function checkAlias(value: unknown, path = "user_alias"): Checked<AliasId
   return accepted({ kind: "alias", value: aliasValue(alias), alias });
 }
 
+/** Accepts an id in upper or lower case. Fault: INVALID_PLATFORM_ID. */
 export function checkPlatformId(value: unknown): Checked<PersonIdentifier> {
   if (typeof value !== "string" || value === "") {
     return refused("INVALID_PLATFORM_ID", "'platform_id' must be a string that is not empty");
@@ -96,12 +101,14 @@ export function checkPlatformId(value: unknown): Checked<PersonIdentifier> {
   return accepted({ kind: "platform_id", value: value.toLowerCase() });
 }
 
+/** Faults: those of an email address. */
 export function checkEmailIdentifier(value: unknown): Checked<PersonIdentifier> {
   const checked = checkEmail(value);
   if ("fault" in checked) return checked;
   return accepted({ kind: "email", value: emailValue(checked.value), address: checked.value });
 }
 
+/** Faults: those of a phone number. */
 export function checkPhoneIdentifier(value: unknown): Checked<PersonIdentifier> {
   const checked = checkPhone(value);
   return "fault" in checked ? checked : accepted({ kind: "phone", value: checked.value });
@@ -124,7 +131,7 @@ export interface ProfileNames {
   readonly phone: string | null;
 }
 
-/** The one identifier by which a track request names the user. */
+/** The single identifier by which a track request names the user. */
 export function identifierOf({ externalId, aliases, email, phone }: ProfileNames): object {
   if (externalId !== null) return { external_id: externalId };
   const [alias] = aliases;

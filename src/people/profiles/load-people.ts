@@ -24,26 +24,29 @@ import {
 } from "./store.ts";
 import type { ProfileUpdate } from "./update-profiles-store.ts";
 
-/** What one write has to know about a person before it can be applied. */
+/** The needs of one write before it can be applied to a person. */
 export interface Target {
   readonly identifier: PersonIdentifier;
-  /** Whether it depends on what is stored about the person. */
+  /** Whether the item depends on stored data of the person. */
   readonly reads: boolean;
   /** Addresses that it gives to the person. */
   readonly addresses: readonly GivenAddress[];
   /** Whether it affects all who share an address with the user. */
   readonly spreads: boolean;
-  /** Whether it affects everyone with the address that it names; else the one whom the address leads to. */
+  /**
+   * Whether the item affects everyone with its address, or only the user whom the address
+   * identifies.
+   */
   readonly meansAll?: boolean;
 }
 
-/** An address as it is looked up (`value`), and as it is stored. */
+/** An address as it is looked up (`value`) and as it is stored. */
 export interface GivenAddress extends Identifier {
   readonly kind: AddressKind;
   readonly given: string;
 }
 
-/** What a batch of writes knows without a query. */
+/** The data that a batch of writes has without a query. */
 export interface Cached extends CachedIds {
   readonly addressCache: AddressCache;
 }
@@ -68,8 +71,8 @@ export interface ReadOptions {
 }
 
 /**
- * Reads everything that a batch of writes needs, in at most five statements for a batch of any size, and one or
- * two more for platform_ids; in none at all if everything is cached.
+ * Reads everything that a batch of writes needs, in at most five statements for any size of the
+ * batch, and one or two more for platform_ids. If everything is cached it runs no statement.
  *
  * @throws StaleRead if data changed meanwhile.
  */
@@ -108,7 +111,7 @@ export async function readPeople(
   const holders = sharers.length > 0 ? [...found, ...sharers] : found;
   const people = lock && spreads ? await lockAsRead(lock, workspaceId, rows, holders, bare) : rows;
   await refuseMergedMeanwhile(from, workspaceId, platformIds, merged, people);
-  // So many would leave nothing else in the cache.
+  // This many would fill the whole cache.
   if (cached && !isSliced(rows)) storeAddresses(cached, rows);
   await afterAll(rows);
   const kept = lock ? people : withoutConfirmed(people, targets, whereabouts);
@@ -118,7 +121,7 @@ export async function readPeople(
 }
 
 /**
- * The rows without those that were read only to learn that the profile has the address that it is
+ * Removes rows that were read only to learn that a profile already has the address that it is
  * given. Their users count as not read: they are written on the condition of the address, not of
  * the version, which another process may raise meanwhile.
  */
@@ -127,7 +130,8 @@ function withoutConfirmed(
   targets: readonly Target[],
   whereabouts: Whereabouts,
 ): readonly ProfileRow[] {
-  // None is read for that where no address is given: 40,000 users of one address need not be looked through.
+  // If no address is given, none is read for that: 40,000 users of one address need not be looked
+  // through.
   if (targets.every(({ addresses }) => addresses.length === 0)) return rows;
   const byId = new Map(rows.map((row) => [row.id, row]));
   const needed = new Set(
@@ -140,9 +144,9 @@ function withoutConfirmed(
 const MANY_HOLDERS = 100;
 
 /**
- * Leaves out those users of an address that thousands share whom no item of the batch can mean. An address leads to one
- * of its users, and while the batch runs at most those lose it who are given another one: so as many as that, and one
- * more, are enough.
+ * Thousands of users may share an address: leaves out those whom no item of the batch can mean. An
+ * address identifies one of its users. During the batch at most the users who get another address
+ * lose it, so one more than their number is enough.
  */
 async function withoutUnlikely(
   from: Queryable,
@@ -182,7 +186,7 @@ async function withoutUnlikely(
   return found.filter(({ profileId }) => likely.has(profileId) || named.has(profileId));
 }
 
-/** Where the platform_ids of merged profiles lead. docs/decisions/merging.md */
+/** The profiles that now have the platform_ids of merged ones. docs/decisions/merging.md */
 async function followMerged(
   database: Queryable,
   workspaceId: number,
@@ -243,7 +247,7 @@ async function lockAsRead(
 
 /** The cached users, and the identifiers that must be looked up. */
 interface LookedUp {
-  /** Which profile an external_id leads to. Each batch has a map of its own. */
+  /** The profile of each external_id. Each batch has its own map. */
   readonly hits: Map<string, string>;
   readonly wanted: ReadonlyMap<string, Identifier>;
 }
@@ -251,7 +255,7 @@ interface LookedUp {
 function lookUpCached(targets: readonly Target[], cached: CachedIds | undefined): LookedUp {
   const hits = new Map<string, string>();
   const wanted = new Map<string, Identifier>();
-  // Who else has an address that is given matters only to a write that finds people by one.
+  // The other users of a given address matter only to a write that finds people by one.
   const looksUpAddresses = targets.some(findsByAddress);
   for (const { identifier, addresses } of targets) {
     if (looksUpAddresses) for (const each of addresses) wanted.set(identifierKey(each), each);
@@ -270,7 +274,7 @@ function lookUpCached(targets: readonly Target[], cached: CachedIds | undefined)
   return { hits, wanted };
 }
 
-/** Caches what a committed batch has written. */
+/** Caches the writes of a committed batch. */
 export function storeWritten(
   cached: Cached,
   { addedIdentifiers, created, updated }: PeopleChanges,
@@ -302,7 +306,7 @@ async function findIdentifiers(
   return rows.filter((row) => wanted.has(identifierKey(row)));
 }
 
-/** Where the identifiers of a batch lead. */
+/** The profiles that the identifiers of a batch name. */
 interface Whereabouts extends Pick<LookedUp, "hits"> {
   readonly found: readonly FoundIdentifier[];
   readonly merged: ReadonlyMap<string, string>;
@@ -357,7 +361,7 @@ function profilesNamed(
   for (const row of found) {
     const key = identifierKey(row);
     const those = holders.get(key);
-    // A copy for each holder would be quadratic in the users of one address.
+    // Copying it for each holder would be quadratic in the users of one address.
     if (those) those.push(row.profileId);
     else holders.set(key, [row.profileId]);
   }
@@ -376,7 +380,7 @@ function profilesNamed(
   return [...ids];
 }
 
-/** The addresses that people have already, less those that were looked up. */
+/** The present addresses of people, without those that were looked up. */
 function addressesOf(
   rows: readonly ProfileRow[],
   known: ReadonlyMap<string, Identifier>,

@@ -2,13 +2,15 @@ import { bucketsOfIds, OF_PROFILES, ofProfiles } from "../../database/buckets.ts
 import type { Queryable, Transaction } from "../../database/database.ts";
 import { listsOf } from "../../database/parameters/lists-of.ts";
 
-/* Where the ids of merged profiles lead. */
+/* The profiles that now have the ids of merged ones. */
 
-/** A profile that was merged away, and the one that has its data now. */
+/** A merged profile, and the one that now has its data. */
 export interface MergedProfile {
   readonly profileId: string;
   readonly keptProfileId: string;
-  /** An external_id that leads to the kept profile as well: merged (redirect_merged_ids) or renamed. */
+  /**
+   * An external_id that also identifies the kept profile: merged (redirect_merged_ids) or renamed.
+   */
   readonly externalId: string | null;
   /** Whether it only redirects a renamed external_id; then `profileId` belongs to no profile. */
   readonly isRename: boolean;
@@ -17,7 +19,7 @@ export interface MergedProfile {
 const COLUMNS = `profile_id as "profileId", kept_profile_id as "keptProfileId",
   external_id as "externalId", is_rename as "isRename"`;
 
-/** The merged profiles among these ids. Each leads to a profile that exists. */
+/** The merged profiles among these ids. Each target is an existing profile. */
 export async function selectMerged(
   database: Queryable,
   workspaceId: number,
@@ -31,7 +33,7 @@ export async function selectMerged(
   );
 }
 
-/** The merged profiles that lead to these, in the order of their ids. */
+/** The merged profiles whose ids identify these, in the order of their ids. */
 export async function selectMergedInto(
   database: Queryable,
   workspaceId: number,
@@ -45,7 +47,7 @@ export async function selectMergedInto(
   );
 }
 
-/** Makes ids lead to profiles, replacing where they led before. */
+/** Makes ids identify profiles, replacing earlier entries. */
 export async function upsertMerged(
   tx: Transaction,
   workspaceId: number,
@@ -74,7 +76,7 @@ export async function upsertMerged(
   );
 }
 
-/** Makes ids lead nowhere. */
+/** Makes ids identify no one. */
 export async function deleteMerged(
   tx: Transaction,
   workspaceId: number,

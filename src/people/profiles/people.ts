@@ -10,8 +10,8 @@ import type { Attributes, FoundIdentifier, NewProfile, ProfileRow } from "./stor
 import type { ProfileUpdate } from "./update-profiles-store.ts";
 
 /**
- * One person in a batch of writes: what was read, and the changes so far. A person whose row was not read
- * takes changes too: a change is a patch, which the engine applies to the stored row.
+ * One person in a batch of writes: what was read, and the changes so far. A person whose row was
+ * not read can be changed too: a change is a patch, which the engine applies to the stored row.
  */
 export interface Person {
   readonly id: string;
@@ -22,14 +22,14 @@ export interface Person {
   /** Undefined if it is neither read nor changed. */
   email: string | null | undefined;
   phone: string | null | undefined;
-  /** Members that change, where any do; null removes. See `setAttribute`. */
+  /** Changed members, if any; null removes. See `setAttribute`. */
   standardPatch: Patch | undefined;
   customPatch: Patch | undefined;
   /** The size of the custom attributes as compact JSON, once it was needed. */
   customBytes: number | undefined;
   /**
    * The place in the order of updates: the highest is the most recently updated. Microseconds since
-   * the epoch for what was read, so that the order is the one that the next batch will read.
+   * the epoch for stored values, so that the order is the one that the next batch will read.
    */
   rank: number;
   /** The place among the touches of this batch; 0 before the first. */
@@ -45,13 +45,13 @@ export type AttributeKind = "standard" | "custom";
 
 export type AddressKind = "email" | "phone";
 
-/** What is to be written for the people of a batch. */
+/** The pending writes for the people of a batch. */
 export interface PeopleChanges {
   readonly created: readonly NewProfile[];
   readonly updated: readonly ProfileUpdate[];
   readonly addedIdentifiers: readonly FoundIdentifier[];
   readonly removedIdentifiers: readonly FoundIdentifier[];
-  /** Addresses without a user, for which a profile is created. */
+  /** Addresses without a user: a profile is created for each. */
   readonly addressesOfNew: readonly NewAddress[];
 }
 
@@ -61,34 +61,34 @@ export interface NewAddress extends Identifier {
 }
 
 export interface People {
-  /** Who is meant. spec: POST /users/track, rule 1 where several have the address. */
+  /** Who an identifier means. spec: POST /users/track, rule 1, if several have the address. */
   find(identifier: PersonIdentifier): Person | undefined;
   create(identifier: PersonIdentifier): Person;
-  /** All who have an address now, `value` as it is looked up. */
+  /** Everyone who now has the address; `value` is its look-up form. */
   holdersOf(kind: AddressKind, value: string): readonly Person[];
-  /** Of a person who was not read, the address must be the one that the profile has. */
+  /** For a person who was not read, the address must be the profile's address. */
   setEmail(person: Person, address: string | null): void;
   setPhone(person: Person, number: string | null): void;
   /**
    * Marks this profile as most recently updated.
    *
-   * @param at when the write counts as done, in microseconds since the epoch, no earlier than that
-   *   of the touch before; without it, the time that is given to `changes`.
+   * @param at when the write counts as done, in microseconds since the epoch, no earlier than the
+   * previous touch; by default the time that is given to `changes`.
    */
   touch(person: Person, at?: number): void;
   changes(now: Date): PeopleChanges;
 }
 
 /**
- * Holds the people of one batch in memory, so that its writes apply in order, each seeing the effects of
- * those before it.
+ * Holds the people of one batch in memory, so that its writes apply in order, each seeing the
+ * effects of the earlier ones.
  *
  * @param found who has the identifiers that the batch names or sets.
  * @param rows the profiles that were read.
  * @param newId makes the id of a profile, which says the bucket of the identifier.
- * @param merged where the ids of merged profiles lead.
- * @param owners who has an external_id, by that alone, for it names one person and nearly every item
- *   has one; `found` is added to it.
+ * @param merged the profiles that the ids of merged ones now identify.
+ * @param owners profiles by external_id, without its kind, because nearly every item has one;
+ * `found` is added to it.
  */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: the operations share the people and holders of one batch, which nothing else may touch.
 export function createPeople(
@@ -112,7 +112,7 @@ export function createPeople(
   }
   for (const identifier of found) hold(identifier);
 
-  /** Built on demand: hardly any batch creates a profile for an address that was in use. */
+  /** Built on demand: few batches create a profile for an address that was in use. */
   const formerHolders = ({ kind, value }: Identifier): ReadonlySet<string> =>
     new Set(
       found.flatMap((each) => (each.kind === kind && each.value === value ? [each.profileId] : [])),
@@ -236,7 +236,7 @@ export function createPeople(
   return self;
 }
 
-/** With an external_id before without; then the most recently updated; then the one created later. */
+/** External ids come first, then the most recently updated, then the one created later. */
 function preferred(one: Person, other: Person): Person {
   const identified = (person: Person) => (person.externalId ? 1 : 0);
   const order = identified(other) - identified(one) || other.rank - one.rank;
@@ -305,7 +305,7 @@ const newRow = (person: Person, updatedAtMicros: number): NewProfile => ({
 /** Whether only the id is known, because no change of the batch needs the row. */
 const isUnread = ({ isNew, stored }: Person): boolean => !isNew && stored === undefined;
 
-/** All of one shape, and without spreads: this runs for every user of a batch. */
+/** All objects have one shape and no spreads are used: this runs for every user of a batch. */
 const updateOf = (person: Person, updatedAtMicros: number): ProfileUpdate =>
   person.stored
     ? {

@@ -33,12 +33,12 @@ function sizeOf(person: Person): number | undefined {
   if (person.customBytes !== undefined) return person.customBytes;
   if (person.isNew) return EMPTY_BYTES;
   if (!person.stored) return undefined;
-  // Counted once: each item of a request needs it, and a profile may have a megabyte.
+  // Computed once: each item of a request needs it, and a profile may have a megabyte.
   person.customBytes = jsonByteLength(person.stored.customAttributes);
   return person.customBytes;
 }
 
-/** With the colon and the comma that JSON puts around them. */
+/** Includes the colon and the comma that JSON puts around them. */
 const bytesOf = (name: string, value: Json | undefined): number =>
   value === undefined || value === null ? 0 : jsonByteLength(name) + jsonByteLength(value) + 2;
 

@@ -3,8 +3,9 @@ import { nullable } from "../../base/values/schemas.ts";
 import type { StandardAttributeName } from "./standard-attributes.ts";
 
 /*
- * Identifiers and attributes as the documentation describes them. The checks are written by hand (identifiers.ts,
- * standard-attributes.ts, custom-attributes.ts); test/http/described-bodies.test.ts holds the two together.
+ * Identifiers and attributes as the documentation describes them. The checks are written by hand
+ * (identifiers.ts, standard-attributes.ts, custom-attributes.ts);
+ * test/http/described-bodies.test.ts keeps the two consistent.
  */
 
 /** Existing clients also send numbers, which are read as strings. docs/decisions/values.md */
@@ -197,7 +198,7 @@ const Scalars = (description: string) =>
 
 const ArrayChange = Type.Object(
   {
-    add: Scalars("Elements to add, where they are not present."),
+    add: Scalars("Elements to add if they are missing."),
     remove: Scalars("Elements to remove."),
   },
   {

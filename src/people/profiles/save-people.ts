@@ -34,7 +34,7 @@ export async function savePeople(
     insertIdentifiers(tx, workspaceId, addedIdentifiers),
     insertProfiles(tx, workspaceId, created),
     updateProfiles(tx, workspaceId, updated, mostCustomBytes),
-    // Last: what leads to a profile is removed only while the profile is locked.
+    // Last: identifiers of a profile are removed only while the profile is locked.
     deleteIdentifiers(tx, workspaceId, removedIdentifiers),
   ]);
 }

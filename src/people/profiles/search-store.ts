@@ -2,14 +2,14 @@ import type { Queryable } from "../../database/database.ts";
 import type { IdentifierKind } from "./identifiers.ts";
 import type { FoundIdentifier } from "./store.ts";
 
-/** Identifiers of one kind whose values lie in a range, in the order of their bytes. */
+/** Identifiers of one kind whose values are in a range, in the order of their bytes. */
 export interface IdentifierRange {
   readonly kind: IdentifierKind;
   /** Included. */
   readonly from: string;
   /** Not included. */
   readonly below: string;
-  /** Only what comes after this one. */
+  /** Only entries after this one. */
   readonly after: { readonly value: string; readonly profileId: string } | undefined;
   readonly limit: number;
 }

@@ -13,9 +13,9 @@ import { selectIdentifierRange } from "./search-store.ts";
 import { type FoundIdentifier, type ProfileRow, selectProfiles } from "./store.ts";
 
 /*
- * The search for people by the beginning of an identifier. Identifiers of one kind are read after those of
- * another, each kind in the order of its values, all from an index and never more than a page. A person who
- * matches several times is found once, at the first match in that order.
+ * The search for people by the beginning of an identifier. Identifiers of one kind are read after
+ * those of another, each kind in the order of its values. All reads use an index and return at most
+ * a page. A person who matches several times is found once, at the first match in that order.
  */
 
 /** In the order in which matches are found. */
@@ -109,7 +109,7 @@ function partsOf(query: string, isExact: boolean): Part[] {
   ];
 }
 
-/** `+1 (415) 555`, or `1415555`, in the form in which numbers are stored. */
+/** The stored form of a number such as `+1 (415) 555` or `1415555`. */
 function phonePrefix(query: string): string | undefined {
   if (query === "") return "";
   if (!/^\+?\d[\d\s().-]*$/.test(query)) return undefined;

@@ -1,7 +1,7 @@
 import { SERIALIZATION_FAILURE } from "../../database/database.ts";
 
 /**
- * What was read is stale: another transaction changed, created or removed a user meanwhile. The code makes
+ * A stale read: another transaction changed, created or removed a user meanwhile. The code makes
  * `withRetries` roll back and run the work again, as after a serialization failure of the engine.
  */
 export class StaleRead extends Error {

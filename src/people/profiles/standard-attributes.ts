@@ -24,7 +24,7 @@ import {
 import { checkFacebook, checkTwitter } from "./attribute-rules/social-accounts.ts";
 import { timeZoneName } from "./attribute-rules/time-zones.ts";
 
-/** Besides longitude and latitude a position may carry its altitude, accuracy and the like. */
+/** In addition to longitude and latitude, a position may carry altitude, accuracy and the like. */
 const maxKeys = 20;
 
 /**
@@ -88,16 +88,16 @@ const codesByWord = new Map(
 
 /** Everything the server must know about one standard attribute. */
 interface StandardAttribute {
-  /** Which values are accepted, and what is stored for them. Null always removes the attribute. */
+  /** The accepted values, and the stored form of each. Null always removes the attribute. */
   readonly check: Rule;
   /**
-   * Where it is stored other than among the profile's standard attributes: in a column of its own
-   * and among the identifiers (`address`), or with the address it applies to (`email_state`).
+   * Where it is stored if not among the profile's standard attributes: in its own column and among
+   * the identifiers (`address`), or with the address it applies to (`email_state`).
    */
   readonly storedAs?: "address" | "email_state";
   /** Which value a merge keeps where both profiles have one. spec: Merge behaviour. */
   readonly merge: MergeRule;
-  /** What an exported profile shows: the value, or something that `export/` derives from it. */
+  /** The exported form: the value itself, or one that `export/` derives from it. */
   readonly exported: { readonly ifAbsent: Json } | { readonly derived: DerivedField };
   /** The name in Liquid, as in `${first_name}`; null if pages cannot name it. */
   readonly liquid: string | null;

@@ -15,7 +15,7 @@ export interface FoundIdentifier extends Identifier {
 /**
  * Adds identifiers; waits for a transaction that is about to add the same.
  *
- * @throws a serialization failure if one that must be unique has an owner by now.
+ * @throws a serialization failure if one that must be unique already has an owner.
  */
 export async function insertIdentifiers(
   tx: Transaction,
@@ -46,6 +46,7 @@ export async function insertIdentifiers(
   );
 }
 
+/** Removes identifiers from the profiles that have them, in key order; missing ones are ignored. */
 export async function deleteIdentifiers(
   tx: Transaction,
   workspaceId: number,
@@ -74,7 +75,7 @@ export async function deleteIdentifiers(
   );
 }
 
-/** A profile as it is stored. */
+/** A profile as stored. */
 export interface ProfileRow {
   readonly id: string;
   readonly version: number;
@@ -92,7 +93,7 @@ export interface ProfileRow {
 const BARE_COLUMNS = `profile_id as id, version, external_id as "externalId", email, phone,
   (extract(epoch from updated_at at time zone 'UTC') * 1000000)::bigint as "updatedAtMicros"`;
 
-/** What is read of profiles: everything, all but the attributes, or no aliases either. */
+/** What to read about profiles: everything, all but the attributes, or no aliases either. */
 type Columns = "all" | "names" | "bare";
 
 const PROFILE_COLUMNS = `${BARE_COLUMNS}, aliases, standard_attributes as "standardAttributes",
@@ -136,8 +137,8 @@ async function sortedSlices<Row extends Pick<ProfileRow, "id" | "updatedAtMicros
 }
 
 /**
- * The same for writes that neither read nor change attributes or aliases: those are left empty, for reading and
- * parsing them takes most of the time.
+ * The same for writes that neither read nor change attributes or aliases: those are left empty,
+ * because reading and parsing them takes most of the time.
  */
 export async function selectBareProfiles(
   database: Queryable,
@@ -158,7 +159,7 @@ export async function selectBareProfiles(
 }
 
 /**
- * Of these profiles the ones that an address which all of them have leads to first (people.ts, `preferred`).
+ * Among profiles that all have an address, those that it identifies first (people.ts, `preferred`).
  *
  * @param count how many.
  */
@@ -193,7 +194,7 @@ const BARE = {
   createdAt: new Date(0),
 } satisfies Partial<ProfileRow>;
 
-/** What names a user, and where the user is reached. */
+/** The identifiers and addresses of a user. */
 export type ProfileAddresses = Pick<ProfileRow, "id" | "externalId" | "email" | "phone">;
 
 /** The same without attributes, which may take a megabyte for each of the users who share an address. */
@@ -215,8 +216,8 @@ export async function selectProfileAddresses(
 }
 
 /**
- * Locks profiles until the transaction ends and reads them. An update, because Citus knows no
- * `for update` across shards. Those that are gone are left out.
+ * Locks profiles until the transaction ends and reads them. An update, because Citus knows no `for
+ * update` across shards. Profiles that no longer exist are left out.
  */
 export async function lockProfiles(
   tx: Transaction,
@@ -236,7 +237,7 @@ export async function lockProfiles(
   return rows.map((row) => (columns === "bare" ? Object.assign(row, BARE) : row)).sort(latestFirst);
 }
 
-/** The most recently updated first; of two that were updated at the same moment the later one. */
+/** The most recently updated first; if the times are equal, the later one. */
 export const latestFirst = (
   one: Pick<ProfileRow, "id" | "updatedAtMicros">,
   other: Pick<ProfileRow, "id" | "updatedAtMicros">,
@@ -315,7 +316,8 @@ export async function replaceProfiles(
       texts(profiles.map((profile) => profile.email)),
       texts(profiles.map((profile) => profile.phone)),
       timestamps(profiles.map((profile) => profile.updatedAtMicros)),
-      // One text for all of them, which neither side has to escape: as lists, 1 MB held up everybody else for 40 ms.
+      // One text for all of them, which neither side has to escape: as lists, 1 MB blocked everyone
+      // else for 40 ms.
       JSON.stringify(profiles.map((profile) => profile.aliases)),
       JSON.stringify(profiles.map((profile) => profile.standardAttributes)),
       JSON.stringify(profiles.map((profile) => profile.customAttributes)),

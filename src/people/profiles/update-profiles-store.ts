@@ -7,11 +7,11 @@ import type { Attributes, ProfileRow } from "./store.ts";
 /** What changes about a stored profile. A member of an attributes patch that is null is removed. */
 export interface ProfileUpdate {
   readonly id: string;
-  /** As far as it is known. */
+  /** Only as far as it is known. */
   readonly externalId: string | null;
-  /** The profile as it was read; undefined if it was not. */
+  /** The profile that was read; undefined if it was not read. */
   readonly before: ProfileRow | undefined;
-  /** The version that the change was computed from; null if it holds for any. */
+  /** The version that the change was computed from; null if the change fits any version. */
   readonly version: number | null;
   readonly standardPatch: Attributes | null;
   readonly customPatch: Attributes | null;
@@ -25,11 +25,10 @@ export interface ProfileUpdate {
 }
 
 /**
- * Updates profiles, each only if it is still there and at the version given; where no version is
- * given, only if it has the assumed addresses and its custom attributes stay within
- * `mostCustomBytes`.
+ * Updates profiles. Each must still exist and have the given version. Without a version, it must
+ * have the assumed addresses, and its custom attributes must stay within `mostCustomBytes`.
  *
- * @throws a serialization failure where one is not.
+ * @throws a serialization failure if one does not.
  */
 export async function updateProfiles(
   tx: Transaction,
@@ -46,7 +45,7 @@ export async function updateProfiles(
     : changeProfiles(tx, workspaceId, sorted, mostCustomBytes));
 }
 
-/** Adds attributes to what is stored. */
+/** Adds attributes to the stored ones. */
 const isMerePatch = ({ version, standardPatch, customPatch, email, phone }: ProfileUpdate) =>
   version === null &&
   email === undefined &&
@@ -55,8 +54,8 @@ const isMerePatch = ({ version, standardPatch, customPatch, email, phone }: Prof
   !removes(customPatch);
 
 /**
- * What most batches come to. JSON goes in as one text for all of them, which neither side has to escape: with
- * the next statement in its place a batch took a fifth longer in the engine.
+ * The form of most batches. JSON goes in as one text for all of them, which neither side has to
+ * escape: with the next statement in its place a batch took a fifth longer in the engine.
  */
 function patchProfiles(
   tx: Transaction,
@@ -84,10 +83,10 @@ function patchProfiles(
 }
 
 /**
- * How large custom attributes may be before any of these patches, so that they stay within `mostCustomBytes`
- * after it: that is measured without putting the two together. What comes close is read on the next try, and
- * counted exactly. The size is that of the text, because Citus updates by immutable functions only, and
- * `pg_column_size` is not one.
+ * How large custom attributes may be before any of these patches, so that they stay within
+ * `mostCustomBytes` after it: that is measured without putting the two together. A size near the
+ * limit is read on the next try, and counted exactly. The size is that of the text, because Citus
+ * updates by immutable functions only, and `pg_column_size` is not one.
  */
 function mostBytesBefore(
   patches: readonly (string | null)[],
@@ -125,8 +124,8 @@ const PATCH_ASSUMING = patchStatement(
 );
 
 /**
- * Values in JSON never hold null below the top, so stripping nulls removes just what was patched
- * away; it walks the whole value, hence only where something is removed.
+ * Values in JSON never hold null below the top, so stripping nulls removes only members that were
+ * patched away; it walks the whole value, and is therefore used only if something is removed.
  */
 function changeProfiles(
   tx: Transaction,
@@ -195,16 +194,17 @@ function removes(patch: Attributes | null): boolean {
 export interface ProfileTouch {
   readonly id: string;
   readonly updatedAtMicros: number;
-  /** The version that the write was computed from; null if it holds for any. */
+  /** The version that the write was computed from; null if the write fits any version. */
   readonly version: number | null;
   /** The addresses that the profile must have; undefined for any. */
   readonly addresses: { readonly email: string | null; readonly phone: string | null } | undefined;
 }
 
 /**
- * Locks profiles until the transaction ends and marks them as updated, each only if it is what was assumed.
+ * Locks profiles until the transaction ends and marks them as updated. Each must match the
+ * assumptions.
  *
- * @throws a serialization failure where one is not.
+ * @throws a serialization failure if one does not.
  */
 export async function touchProfiles(
   tx: Transaction,

@@ -28,10 +28,10 @@ import type { Written } from "./written.ts";
 /** How a write about people reads, computes and writes. It may run several times. */
 export interface PeopleWrite<Found, Worked> {
   read(reading: Reading): Promise<Found>;
-  /** Computes in memory what is to be written. @param from where it may read more. */
+  /** Computes the writes in memory. @param from where it may read more. */
   workOut(found: Found, from: Queryable): Promise<Worked>;
   /**
-   * Writes, with checks that what was read is still so; aborts the transaction where it is not.
+   * Writes, with checks that what was read has not changed; aborts the transaction if it has.
    *
    * @param isLocked whether the profiles were locked when they were read.
    */
@@ -39,8 +39,9 @@ export interface PeopleWrite<Found, Worked> {
   /** The identifiers that name the people it is about. */
   readonly names: readonly PersonIdentifier[];
   /**
-   * What `save` writes, if none of its statements depends on the result of another and none
-   * writes a small table: then they are sent together, to the node of a cluster that has all of these rows.
+   * The writes of `save`, if none of its statements depends on the result of another and none
+   * writes a small table. They are then sent together, to the node of a cluster that has all of
+   * these rows.
    */
   sentAtOnce?(worked: Worked): Written | undefined;
 }
@@ -62,16 +63,16 @@ export type FollowedWorkspace = Pick<Workspace, "id" | "feed">;
 const TRIES = 20;
 
 /**
- * From this try on, profiles are locked before they are read. Not from the first retry: if two processes
- * create a user at once, that simply finds the user, and locking profiles before identifiers reverses the lock
- * order, which occasionally costs a deadlock.
+ * From this try on, profiles are locked before they are read. Not from the first retry: if two
+ * processes create a user at once, that simply finds the user, and locking profiles before
+ * identifiers reverses the lock order, which occasionally costs a deadlock.
  */
 const LOCKING_TRY = 3;
 
 /**
- * A batch that names this many people waits for its lanes before it reads: beside a second one of that size, of another
- * server, half of both would be computed for nothing. Smaller ones rarely meet, and waiting would cost them more than
- * a second try (docs/decisions/lane-locks.md).
+ * A batch that names this many people waits for its lanes before it reads: beside a second batch of
+ * that size on another server, half of both would be computed in vain. Smaller ones rarely meet,
+ * and waiting would cost them more than a second try (docs/decisions/lane-locks.md).
  */
 const LARGE_BATCH = 256;
 
@@ -79,15 +80,17 @@ const LARGE_BATCH = 256;
  * The only way in which users, and all that belongs to them, are written: read, compute in memory, write with
  * checks, and try again if what was read was stale (docs/decisions/read-compute-write.md).
  *
- * The first try reads and computes before its transaction begins, if there are caches: the transaction then takes
- * one or two round trips, and others wait no longer than that. Where transactions run side by side
- * (`Database.ordersWriters`), a large batch and every further try first wait for the writers before them in their
- * lanes, so that nobody changes what they read. Within a running transaction there is one try, with the profiles locked,
- * for its owner alone can run it again.
+ * The first try reads and computes before its transaction begins, if there are caches: the
+ * transaction then takes one or two round trips, and others wait no longer than that. If
+ * transactions run side by side (`Database.ordersWriters`), a large batch and every further try
+ * first wait for the writers before them in their lanes, so that nobody changes what they read.
+ * Within a running transaction there is one try, with the profiles locked, because only its owner
+ * can run it again.
  *
- * A reset of the workspace waits until the transaction ends. What was written is recorded in the change feed, if that is on.
+ * A reset of the workspace waits until the transaction ends. The writes are recorded in the change
+ * feed, if it is on.
  *
- * @returns what was worked out in the try that was committed.
+ * @returns the result of `workOut` in the try that was committed.
  * @throws a serialization failure when every try had a stale read.
  */
 export async function writePeople<Found, Worked>(
@@ -97,7 +100,7 @@ export async function writePeople<Found, Worked>(
 ): Promise<Worked> {
   const { database, clock } = services;
   const workspaceId = workspace.id;
-  // The owner of a running transaction may hold locks that these would have to come before.
+  // The owner of a running transaction may have locks that would have to come after these.
   const isOrdered = database.ordersWriters && !database.isWithin;
   const locks = isOrdered ? laneLocksOf(workspaceId, write.names) : [];
   const writing = { database, workspace, clock, write, locks };
@@ -115,7 +118,8 @@ export async function writePeople<Found, Worked>(
   const { worked, written } = done;
   if (cached && written.people) storeWritten(cached, written.people);
   if (written.takesExternalIds && database.commitsInParts) {
-    // Another process may have read the new count and the old id in between, so it is counted once more.
+    // Another process may have read the new count together with the old id, so the removal is
+    // counted once more.
     await database.transaction((tx) => countIdRemoval(tx, workspaceId));
   }
   return worked;
@@ -126,7 +130,7 @@ const isFollowed = ({ feed }: FollowedWorkspace): boolean => feed !== null;
 const hasCaches = (services: PeopleServices): services is CachingServices =>
   services.idCache !== undefined && services.addressCache !== undefined;
 
-/** The id cache as it is; undefined where its count of removals was never read. */
+/** The id cache; undefined if its count of removals was never read. */
 function cachedIds(
   { idCache, addressCache }: Pick<CachingServices, "idCache" | "addressCache">,
   workspace: FollowedWorkspace,
@@ -155,7 +159,9 @@ interface Done<Worked> {
 /** One call of `writePeople`. */
 interface Writing<Found, Worked> {
   readonly database: Database;
-  /** Those that order it among other writers; none where it reads before its transaction begins. */
+  /**
+   * The locks that order it among other writers; none if it reads before its transaction begins.
+   */
   readonly locks: readonly number[];
   readonly write: PeopleWrite<Found, Worked>;
   readonly workspace: FollowedWorkspace;
@@ -163,8 +169,9 @@ interface Writing<Found, Worked> {
 }
 
 /**
- * The one place at which people are saved, in their transaction. Their changes are numbered last, because whoever
- * numbers changes of the same users waits from then on until the transaction ends.
+ * The only place where people are saved, in their transaction. Changes get their numbers last,
+ * because other writers who number changes of the same users wait from then until the transaction
+ * ends.
  *
  * @param sent what will be written, if its statements are sent together.
  */
@@ -200,7 +207,7 @@ function erasedIn({ identities }: Written): string[] {
   return deleted.length > 0 ? [...deleted, ...profiles.forgottenIds] : [];
 }
 
-/** Reads in the transaction. @param cached where a try before has read with caches. */
+/** Reads in the transaction. @param cached the caches of an earlier try. */
 const writeWithin = <Found, Worked>(
   writing: Writing<Found, Worked>,
   cached: Cached | undefined,
@@ -212,7 +219,7 @@ const writeWithin = <Found, Worked>(
       const tries = attempt + (cached ? 1 : 0);
       const isLocked = tries >= LOCKING_TRY;
       const [, found] = await settleAll([
-        // In one round trip with what is read first: that is read once these are held.
+        // Locks are taken in one round trip with the first read, which runs once they are held.
         writePeopleOf(tx, workspace.id, tries > 1 ? locks : []),
         write.read({
           from: tx,
@@ -290,7 +297,7 @@ async function writeAhead<Found, Worked>(
   return done;
 }
 
-/** Where the rows of these changes lie, and what belongs to these people. */
+/** The place of these changes' rows, and the data of these people. */
 function* bucketsOf({ people }: Written, { id: workspaceId, feed }: FollowedWorkspace) {
   const changes = people as PeopleChanges;
   for (const { id } of feed === null ? [] : [...changes.updated, ...changes.created]) {

@@ -5,7 +5,7 @@ import type { PeopleChanges } from "./people.ts";
 import type { NewProfile, ProfileRow } from "./store.ts";
 
 /**
- * What a transaction has written about people, for what follows each change
+ * The writes of a transaction about people, for everything that follows a change
  * (docs/decisions/read-compute-write.md).
  */
 export interface Written {
@@ -30,7 +30,7 @@ export interface Written {
       readonly replaced: readonly NewProfile[];
       readonly touched: readonly ProfileRow[];
       readonly removedIds: readonly string[];
-      /** Merged profiles whose ids lead nowhere any more. */
+      /** Merged profiles whose ids no longer identify anyone. */
       readonly forgottenIds: readonly string[];
     };
     readonly changes: readonly IdentityChange[];

@@ -28,7 +28,7 @@ export interface NamingItem {
       };
 }
 
-/** What the quotas say about the items of one batch. */
+/** The quotas' verdicts on the items of one batch. */
 export interface BatchQuotas {
   /** Why the names of an item are refused. */
   refusalOf(item: NamingItem): Fault | undefined;

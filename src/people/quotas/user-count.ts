@@ -15,7 +15,7 @@ export interface UserCount {
 }
 
 interface Count {
-  /** Counted in the database, plus those that this process created since. */
+  /** Counted in the database, plus the users that this process created since. */
   users: number;
   /** How many this process has created. */
   created: number;
@@ -26,7 +26,7 @@ interface Count {
 /** Users that other processes create are counted after this time. */
 const RECOUNT_AFTER_MS = 30_000;
 
-/** At the limit: users that were deleted make room after this time. */
+/** At the limit: the time after which deleted users free their places. */
 const RECOUNT_FULL_AFTER_MS = 1_000;
 
 export function createUserCount(database: Database, clock: Clock): UserCount {

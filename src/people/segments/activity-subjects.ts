@@ -11,8 +11,9 @@ import { isPlainTime, isTimeTest, type TimeTest } from "./time-tests.ts";
 import { countOf, readValueTests, readWhole } from "./value-tests.ts";
 
 /*
- * Conditions on what a user did. Counts of all time come from the summaries; counts of the last days, and those of
- * events with a certain property, from the events and purchases themselves, as far as retention has kept them.
+ * Conditions on a user's activity. Counts of all time come from the summaries; counts of the last
+ * days, and those of events with a certain property, from the events and purchases themselves, if
+ * retention has kept them.
  */
 
 /** The most days of a period. */
@@ -48,7 +49,7 @@ const countHolds = (count: number, { comparator, operand }: CountTest): boolean 
       ? count <= operand
       : count === operand;
 
-/** What a leaf about something that happens says beside its name. */
+/** The fields of a leaf about an occurrence, in addition to its name. */
 interface Occurrences {
   readonly counts: readonly CountTest[];
   readonly inLastDays: number | undefined;
@@ -158,6 +159,7 @@ const PURCHASES: Source = {
     person.purchaseSummaries.map((each) => ({ ...each, name: each.productId })),
 };
 
+/** A condition on the name of an event or product; empty if any name counts. */
 export const nameSql = (column: string, name: string | undefined, values: Values): string =>
   name === undefined ? "" : ` and ${column} = ${values.bind(name, "text")}`;
 
@@ -167,6 +169,7 @@ export function readName(value: unknown, subject: string, path: FilterPath): str
   throw refuse([...path, subject], "must be a name of 1 to 255 characters");
 }
 
+/** The name, or undefined for `any`. */
 export const orAny = (name: string): string | undefined => (name === "any" ? undefined : name);
 
 function happened(
@@ -267,8 +270,14 @@ function countOfRows(
     then (select coalesce(sum(weight), 0) from (${rows}) as counted) else 0 end)`;
 }
 
+/** The beginning of the last days, in ISO 8601. */
 export const sinceOf = (now: Date, days: number): string => earlier(now, { days }).toISOString();
 
+/**
+ * Whether a time is in the last days.
+ *
+ * @param days undefined for all of the past and the future.
+ */
 export const isRecent = (time: Date, days: number | undefined, now: Date): boolean =>
   days === undefined || (time.getTime() >= now.getTime() - days * DAY_MS && time <= now);
 

@@ -10,7 +10,7 @@ import { decided, everyOf, type Values } from "./sql.ts";
 import { isTimeTest } from "./time-tests.ts";
 import { readValueTests, type SubjectType } from "./value-tests.ts";
 
-/* Conditions on what a profile holds: standard and custom attributes, identifiers and times. */
+/* Conditions on a profile's data: standard and custom attributes, identifiers and times. */
 
 /** A value of a profile that a filter compares. */
 interface ProfileValue {
@@ -35,11 +35,11 @@ const time = (column: string, of: (person: SegmentPerson) => Date): ProfileValue
   of: (person) => of(person).toISOString(),
 });
 
-/** ASCII alone: engines fold other letters differently. */
+/** Only ASCII: engines fold other letters differently. */
 const lowerCase = (value: string): string =>
   value.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 
-/** Values that are in columns of their own. */
+/** Values with their own columns. */
 const COLUMNS: Readonly<Record<string, ProfileValue>> = {
   external_id: text("p.external_id", (person) => person.externalId),
   email: text('lower(p.email collate "C")', ({ email }) => email && lowerCase(email)),
@@ -53,7 +53,7 @@ const COLUMNS: Readonly<Record<string, ProfileValue>> = {
   },
 };
 
-/** What the values of standard attributes are; those that are left out have a subject of their own. */
+/** The types of standard attributes; attributes that are left out have their own subject. */
 const STANDARD_TYPES: Readonly<
   Record<Exclude<StandardAttributeName, "email" | "phone" | "email_subscribe">, SubjectType>
 > = {
@@ -102,7 +102,7 @@ export const attribute: Subject = {
 };
 
 function whyNot(name: unknown): string {
-  if (name === "email_subscribe") return "is a subject of its own: email_subscription";
+  if (name === "email_subscribe") return "has its own subject: email_subscription";
   const names = [...VALUES.keys(), "alias_label"].join(", ");
   return Object.hasOwn(STANDARD_ATTRIBUTES, String(name))
     ? "cannot be filtered by"
@@ -141,6 +141,7 @@ function valueLeaf(
   };
 }
 
+/** A subject and its tests in words. */
 export const wordsOf = (subject: string, tests: readonly ValueTest[]): string =>
   `${subject} ${tests.map(({ words }) => words).join(" and ")}`;
 

@@ -8,8 +8,8 @@ import type { FilterScope } from "./leaf.ts";
 import { countMembersOfEach } from "./members.ts";
 
 /*
- * What else a count tells: how many users each part of a filter keeps, and on which channels its users can be reached.
- * All of it is estimated from the sample that an estimate reads.
+ * Further results of a count: how many users each part of a filter keeps, and on which channels its
+ * users can be reached. All of it is estimated from the sample of an estimate.
  */
 
 /** How many parts and groups are counted, at most. */
@@ -18,15 +18,18 @@ const MOST_GROUPS = 20;
 
 export interface Part {
   readonly condition: string;
-  /** Users who meet this part alone. */
+  /** Users who meet this part. */
   readonly alone: SegmentSize;
-  /** In `all`, users who meet this part and those before it; in `any`, this part or one of those before it. */
+  /**
+   * In `all`, users who meet this part and the parts before it; in `any`, users who meet this part
+   * or one before it.
+   */
   readonly together: SegmentSize;
 }
 
 export interface Reach {
   readonly channel: string;
-  /** Of the subscription group; null for what needs none. */
+  /** The id of the subscription group; null for channels without one. */
   readonly groupId: string | null;
   readonly name: string;
   readonly size: SegmentSize;
@@ -81,9 +84,9 @@ const partsOf = (filter: Filter): readonly Filter[] =>
     : [filter];
 
 /**
- * Estimates each part of a filter, and whom it reaches.
+ * Estimates each part of a filter, and whom the filter reaches.
  *
- * @param wants which of the two; what is left out is empty.
+ * @param wants which of the two; the other result is empty.
  */
 export async function breakDown(
   { database, clock }: CountServices,
@@ -122,13 +125,19 @@ export async function breakDown(
   };
 }
 
-/** What is counted from rows that retention deletes, and since when they are kept. */
+/**
+ * Results that are counted from rows that retention deletes, and the time since which they are
+ * kept.
+ */
 export interface KeptSince {
   readonly events?: string;
   readonly purchases?: string;
 }
 
-/** For a filter that reads events or purchases of the last days: since when they are kept, if not for ever. */
+/**
+ * For a filter that reads events or purchases of the last days: the time since which they are kept,
+ * unless for ever.
+ */
 export function keptSince(
   { clock }: Pick<CountServices, "clock">,
   { workspace }: WorkspaceContext,

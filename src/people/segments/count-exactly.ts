@@ -24,9 +24,10 @@ import {
 } from "./store.ts";
 
 /*
- * Exact counts. They go through all users in the order of their ids, in small portions, each on a snapshot of its own,
- * so that they hold up nobody. A request counts for some seconds by itself; what is left then is a job, which any
- * process can continue. The jobs of a workspace are a queue: one count runs at a time.
+ * Exact counts. Exact counts go through all users in the order of their ids, in small portions,
+ * each on its own snapshot, so that they hold up nobody. A request counts by itself for some
+ * seconds; the rest is a job, which any process can continue. The jobs of a workspace are a queue:
+ * one count runs at a time.
  */
 
 export interface CountServices {
@@ -34,14 +35,17 @@ export interface CountServices {
   readonly clock: Clock;
 }
 
-/** How many requests of a workspace, and of a process, count by themselves at a time; those beyond get a job at once. */
+/**
+ * How many requests of a workspace, and of a process, count themselves at a time; further ones get
+ * a job at once.
+ */
 export const createCountSlots = (): Slots => createSlots(2, 4);
 
 export type InlineServices = CountServices & { readonly countSlots: Slots };
 
 /** How long a portion should take; its size follows. */
 const PORTION_MS = 50;
-/** The same where others wait meanwhile: on an engine of one connection, and while this process writes. */
+/** The same while others wait: on an engine of one connection, and while this process writes. */
 const TURN_MS = 20;
 const FEWEST_USERS = 1_000;
 const MOST_USERS = 50_000;
@@ -54,7 +58,10 @@ const SAVED_EVERY_MS = 500;
 
 /** A portion that had to wait this long for a connection takes turns with others. */
 const BUSY_MS = 2;
-/** So does one beside which this many transactions wrote, on an engine that runs them side by side. */
+/**
+ * A portion also ends early if this many transactions wrote beside it, on an engine that runs
+ * transactions side by side.
+ */
 const BUSY_WRITES = 3;
 /** Then it leaves the engine to them for this many times as long as it took. */
 const PAUSE_FACTOR = 9;
@@ -182,7 +189,7 @@ export const countJob: JobKind<CountServices> = {
       await finishCount(services, job, count);
     }
     await database.transaction(async (tx) => {
-      // One that was asked for in the meantime is found by the next run.
+      // A job requested in the meantime is found by the next run.
       if ((await selectRunningCounts(tx, job.workspaceId)).length === 0) await job.finish(tx);
     });
   },
@@ -212,7 +219,7 @@ async function finishCount(services: CountServices, job: Job, count: ExactCount)
   if (isDone) await save(progress, clock.now());
 }
 
-/** The filter of a count; undefined if what it names is gone. */
+/** The filter of a count; undefined if something it names no longer exists. */
 function readIfWhole({ filter }: ExactCount, scope: FilterScope): Filter | undefined {
   try {
     return readFilter(filter, scope);
@@ -237,7 +244,7 @@ export async function readCount(
 const LISTED = 100;
 
 export interface ListedCount extends ExactCount {
-  /** The filter as a sentence; null if what it names is gone. */
+  /** The filter as a sentence; null if something it names no longer exists. */
   readonly description: string | null;
   /** How many counts of the workspace run before this one; null if it has ended. */
   readonly before: number | null;
@@ -265,7 +272,7 @@ export async function listCounts(
   });
 }
 
-/** Ends a count that runs; one that has ended stays. @throws Problem NOT_FOUND */
+/** Cancels a running count; a count that has ended stays. @throws Problem NOT_FOUND */
 export async function stopCount(
   services: CountServices,
   context: WorkspaceContext,

@@ -25,7 +25,7 @@ const SIZES_JOB = "segment_sizes";
 /** One job estimates all segments of a workspace. */
 const SUBJECT = "workspace";
 
-/** Shortly before midnight in UTC, so that a day's size is that of its end. */
+/** Shortly before midnight in UTC, so that the size belongs to the end of the day. */
 const DAILY = "41 23 * * *";
 
 /** Estimates the size of every segment once a day. */
@@ -55,7 +55,7 @@ async function recordSizes({ database, clock }: CountServices, job: Job): Promis
 const KEPT_COUNTS_DAYS = 30;
 const KEPT_SIZES_DAYS = 400;
 
-/** Schedules the daily job in every workspace that lacks it, and deletes what is old. */
+/** Schedules the daily job in every workspace that lacks it, and deletes old sizes. */
 export async function sweepSegments(database: Database, now: Date): Promise<void> {
   const ago = (days: number) => earlier(now, { days });
   await deleteOldCounts(database, ago(KEPT_COUNTS_DAYS), ago(KEPT_SIZES_DAYS));
@@ -75,7 +75,7 @@ export interface KnownSizes {
   readonly counted: { total: number; matching: number; at: string } | null;
 }
 
-/** What is known of the sizes of all segments: of the last 30 days, and as they were counted last. */
+/** The known sizes of all segments: of the last 30 days, and of their last counts. */
 export async function sizesOfSegments(
   { database, clock }: CountServices,
   { workspace }: WorkspaceContext,

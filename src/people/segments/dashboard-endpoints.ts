@@ -8,7 +8,7 @@ import { sizesOfSegments } from "./daily-sizes.ts";
 import { segmentsOfUser } from "./list-members.ts";
 import { suggestValues } from "./suggest-values.ts";
 
-/* What the dashboard shows of segments beside the resource and the counts. */
+/* What the dashboard shows about segments in addition to the resource and the counts. */
 
 const WORKSPACE = "/admin/v1/workspaces/:name";
 

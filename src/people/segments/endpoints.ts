@@ -37,8 +37,8 @@ const Wanted = {
 const Size = {
   total: Type.Integer({ description: "All users of the workspace." }),
   matching: Type.Integer({ description: "Users who meet the filter." }),
-  low: Type.Integer({ description: "With 95 % certainty at least this many meet it." }),
-  high: Type.Integer({ description: "With 95 % certainty at most this many meet it." }),
+  low: Type.Integer({ description: "With 95 % certainty at least this many users meet it." }),
+  high: Type.Integer({ description: "With 95 % certainty at most this many users meet it." }),
   exact: Type.Boolean({ description: "Whether all users were counted." }),
 };
 
@@ -55,7 +55,7 @@ const BreakdownFields = {
           examples: ["can receive email"],
         }),
         alone: Estimate("Users who meet this part."),
-        together: Estimate("Users who meet this part and those before it; in `any`, one of them."),
+        together: Estimate("Users who meet this part and the earlier ones; in `any`, one of them."),
       }),
       { description: "With `parts`: the parts of the filter, at most 20." },
     ),
@@ -169,7 +169,7 @@ const count = endpoint({
         minimum: 0,
         maximum: MOST_WAIT_SECONDS,
         description:
-          "With `exact`: for how many seconds the request counts before a job continues. Default: 5.",
+          "With `exact`: how many seconds the request counts before a job continues. Default: 5.",
       }),
     ),
     parts: Type.Optional(
@@ -217,12 +217,12 @@ const listCountsEndpoint = endpoint({
   name: "listSegmentCounts",
   method: "GET",
   path: `${PATH}/counts`,
-  summary: "Lists the exact counts that run or wait, and those of the last 30 days.",
+  summary: "Lists the exact counts that are running or waiting, and those of the last 30 days.",
   access: byAdministratorOfWorkspace("edit_segments"),
   params: OfWorkspace,
   query: Type.Object({
     segment_id: Type.Optional(
-      Type.String({ format: "uuid", description: "Only those of this segment." }),
+      Type.String({ format: "uuid", description: "Only counts of this segment." }),
     ),
   }),
   replies: {
@@ -231,11 +231,11 @@ const listCountsEndpoint = endpoint({
         Type.Object({
           ...Count,
           segment_id: nullable(Type.String(), {
-            description: "The segment that was counted; null for a filter of its own.",
+            description: "The segment that was counted; null for an inline filter.",
             examples: ["3b1f4c1e-7d0a-4a53-9a53-0d5f0a3f7c11"],
           }),
           description: nullable(Type.String(), {
-            description: "The filter as a sentence; null if what it names is gone.",
+            description: "The filter as a sentence; null if something it names no longer exists.",
             examples: [SENTENCE],
           }),
           before: nullable(Type.Integer(), {
@@ -370,7 +370,7 @@ const explainEndpoint = endpoint({
           holds: Type.Boolean({ description: "Whether the user meets it." }),
         }),
         {
-          description: "Every condition of the filter, with those of the segments that it names.",
+          description: "Every condition of the filter, including those of its segments.",
         },
       ),
       message: Success,

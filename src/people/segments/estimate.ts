@@ -21,11 +21,17 @@ const SAMPLE_USERS = 5_000;
 /** The users that an estimate of many reads. */
 export const SAMPLE = { kind: "sample", size: SAMPLE_USERS } as const;
 
-/** Where chance drew fewer for the sample all users are read, about 5,000 and for certain fewer than 10,000. */
+/**
+ * If chance drew fewer users for the sample, all are read: about 5,000, and for certain fewer than
+ * 10,000.
+ */
 const FEWEST_DRAWN = 1_250;
 const MOST_OF_FEW = 10_000;
 
-/** The users that an estimate reads: a sample, or all of them where they are few. @param most of the sample. */
+/**
+ * The users that an estimate reads: a sample, or all of them if they are few. @param most of the
+ * sample.
+ */
 export const portionToRead = async (
   tx: Queryable,
   workspaceId: number,
@@ -42,8 +48,9 @@ const CHANCES = 2 ** 32;
 const Z = 1.96;
 
 /**
- * Estimates the size of a segment from a sample: the users with the lowest parts of their ids that chance drew. How
- * low those are also tells how many users there are. In a workspace with few users all are counted.
+ * Estimates the size of a segment from a sample: the users with the lowest parts of their ids that
+ * chance drew. How low those are also tells how many users there are. If a workspace has few users,
+ * all are counted.
  */
 export const estimateSize = (
   database: Database,

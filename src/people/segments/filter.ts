@@ -32,7 +32,7 @@ export const EVERYONE: Filter = { op: "and", conditions: [] };
 
 const MOST_LEAVES = 50;
 const MOST_LEVELS = 5;
-/** With those of the segments that a filter names. */
+/** Includes the conditions of the segments that a filter names. */
 const MOST_LEAVES_IN_ALL = 200;
 
 /** Every subject by its name. A new one is a line here. */
@@ -50,7 +50,7 @@ const SUBJECTS: Readonly<Record<string, Subject>> = {
   device,
 };
 
-/** The subjects of a filter, in the order in which a person reads them. */
+/** The subjects of a filter, in reading order. */
 export const SUBJECT_NAMES: readonly string[] = [...Object.keys(SUBJECTS), "in_segment"];
 
 interface Reading {
@@ -70,7 +70,7 @@ export function readFilter(given: unknown, scope: FilterScope): Filter {
   if (leavesOf(filter).length <= MOST_LEAVES_IN_ALL) return filter;
   throw refuse(
     [],
-    `has more than ${MOST_LEAVES_IN_ALL} conditions with those of the segments in it`,
+    `has more than ${MOST_LEAVES_IN_ALL} conditions, including those of its segments`,
   );
 }
 
@@ -173,7 +173,7 @@ export const decide = (filter: Filter, holdsOf: (leaf: Leaf) => boolean): boolea
     each.op === "leaf" ? holdsOf(each.leaf) : decide(each.filter, holdsOf),
   );
 
-/** The conditions of a filter, with those of the segments that it names. */
+/** The conditions of a filter, including those of the segments that it names. */
 export const leavesOf = (filter: Filter): Leaf[] =>
   fold<FilterLeaf, Leaf[]>(filter, {
     and: (parts) => parts.flatMap((part) => part()),
@@ -186,7 +186,7 @@ export const leavesOf = (filter: Filter): Leaf[] =>
 /** The filter as an English sentence, such as `Users who match: plan is "pro", and did signed_up at least 1 time.` */
 export const sentenceOf = (filter: Filter): string => `Users who match: ${wordsOf(filter)}.`;
 
-/** What a filter asks for, as a part of a sentence. */
+/** A filter in words, as a part of a sentence. */
 export function wordsOf(filter: Filter): string {
   const group = (word: string) => (parts: readonly (() => string)[]) =>
     parts.length === 1 ? (parts[0]?.() ?? "") : `(${parts.map((part) => part()).join(word)})`;

@@ -16,7 +16,7 @@ export interface ValueTest {
   readonly words: string;
 }
 
-/** What the program reads of the address of a user: it is in another bucket than the profile. */
+/** Data of a user's address that the program reads: it is in another bucket than the profile. */
 export interface Address {
   /** Undefined if none was set. */
   readonly state: EmailState | undefined;
@@ -25,7 +25,7 @@ export interface Address {
 
 /** How to decide about a user what SQL leaves open. */
 export interface OpenQuestion {
-  /** What to read of the profile, an expression of the type jsonb. */
+  /** An expression of type jsonb that reads the needed part of the profile. */
   json(values: Values): string;
   holds(value: Json | undefined, address: Address, now: Date): boolean;
 }
@@ -37,7 +37,7 @@ export interface Leaf {
   holds(person: SegmentPerson, now: Date): boolean;
   /** A part of a sentence, such as `plan is "pro"`. */
   readonly words: string;
-  /** What it reads of what retention deletes; summaries are kept. */
+  /** The rows it reads that retention deletes; summaries are kept. */
   readonly readsKept?: "events" | "purchases";
   /** Present if `sql` may leave it open. */
   readonly open?: OpenQuestion;

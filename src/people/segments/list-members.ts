@@ -22,7 +22,7 @@ import { selectSegments } from "./store.ts";
 /** How many users a statement looks at. */
 const LOOKED_AT = 5_000;
 
-/** How long a page may take; it may then have fewer users than asked for. */
+/** How long a page may take; it may then have fewer users than requested. */
 const PAGE_MS = 2_000;
 
 /** How many users are shown at a time, and how many bytes a page may take. */
@@ -38,7 +38,7 @@ export interface MembersPage {
 /**
  * Reads users who meet a filter, in the form of an export and in the order of their ids.
  *
- * @param cursor that of the page before.
+ * @param cursor the cursor of the page before.
  * @throws Problem as `filterOf` does; INVALID_REQUEST for a cursor that is none.
  */
 export async function listMembers(
@@ -93,11 +93,12 @@ export interface MembersStep {
 }
 
 /**
- * Reads all users who meet a filter, some at a time, each time on a snapshot of its own: a slow reader holds none.
+ * Reads all users who meet a filter in portions, each on its own snapshot: a slow reader keeps none
+ * open.
  *
- * @param filter as it was declared.
+ * @param filter as declared.
  * @param from where an earlier walk stopped.
- * @throws Problem if what the filter names is gone.
+ * @throws Problem if something the filter names no longer exists.
  */
 export async function* walkMembers(
   { database, clock }: CountServices,
@@ -122,7 +123,7 @@ export async function* walkMembers(
     after = lastId;
   }
 
-  /** Each step in a transaction of its own; the usual one needs a single transaction. */
+  /** Each step runs in its own transaction; usually a single transaction is enough. */
   async function* stepsOf(ids: readonly string[], now: Date): AsyncGenerator<MembersStep> {
     const view = async (tx: Queryable, portion: PortionOfUsers | undefined) =>
       viewUsers(tx, workspace, portion?.ids ?? [], fields, now);

@@ -6,8 +6,8 @@ import type { OpenQuestion } from "./leaf.ts";
 import { type Bounds, type Values, valuesOf } from "./sql.ts";
 
 /*
- * Reads which users of a workspace meet a filter. A statement looks at a portion of the users: at a sample that chance
- * drew, at those that come next in the order of their ids, or at one.
+ * Reads which users of a workspace meet a filter. A statement looks at a portion of the users: a
+ * random sample, the next ones in the order of their ids, or one.
  */
 
 /** Which users a statement looks at. */
@@ -58,7 +58,7 @@ export async function countDrawn(
 export interface PortionCount {
   /** How many users the statement looked at. */
   readonly seen: number;
-  /** For each filter how many of them surely meet it. */
+  /** For each filter, how many of them surely meet it. */
   readonly sure: readonly number[];
   /** The last id in their order; null if there was none. */
   readonly lastId: string | null;
@@ -66,7 +66,7 @@ export interface PortionCount {
   readonly highestChance: string | null;
 }
 
-/** Counts the users of a portion, and those that surely meet each of some filters. */
+/** Counts the users of a portion, and those who surely meet each of some filters. */
 export async function countPortion(
   tx: Queryable,
   workspaceId: number,
@@ -93,7 +93,7 @@ export interface Candidate {
   /** Whether the user surely meets it. */
   readonly isSure: boolean;
   readonly email: string | null;
-  /** For each condition that SQL may leave open what it reads, and its bounds. */
+  /** What each condition that SQL may leave open reads, and its bounds. */
   readonly open: readonly {
     readonly value: Json | null;
     readonly must: boolean;
@@ -160,7 +160,7 @@ export async function selectFrequentValues(
   return rows.map(({ value }) => value);
 }
 
-/** What is stored about addresses: states, and those that bounced. */
+/** The data about addresses: states, and bounces. */
 export async function selectAddresses(
   tx: Queryable,
   workspaceId: number,

@@ -12,7 +12,7 @@ import {
   selectCandidates,
 } from "./members-store.ts";
 
-/* Decides which users meet a filter: SQL first, and the program for those that SQL leaves open. */
+/* Decides which users meet a filter: SQL decides first, and the program decides for users whom SQL leaves open. */
 
 /** A filter with its conditions sorted by whether SQL may leave them open. */
 interface Prepared {
@@ -149,7 +149,7 @@ async function membersAmong(
 
 const UNKNOWN: Address = { state: undefined, hasBounced: false };
 
-/** What holds for a user, condition by condition. */
+/** The conditions that a user meets. */
 function truthsOf(
   { open, decided }: Prepared,
   user: Candidate,

@@ -3,7 +3,7 @@ import type { AppUsage, Device, EventSummary, PurchaseSummary } from "../activit
 import type { Alias } from "../profiles/identifiers.ts";
 import type { EmailState, GroupState } from "../subscriptions/states.ts";
 
-/** Something that happened once, as it is stored. */
+/** A single occurrence, as stored. */
 export interface Happening {
   /** The name of an event or the id of a product. */
   readonly name: string;
@@ -36,7 +36,7 @@ export interface SegmentPerson {
   readonly apps: readonly AppUsage[];
   readonly devices: readonly Device[];
   readonly groupStates: ReadonlyMap<string, GroupState>;
-  /** Of the address; undefined without one, or if none was set. */
+  /** The state of the address; undefined without an address, or if none was set. */
   readonly emailState: EmailState | undefined;
   readonly hasBounced: boolean;
 }

@@ -67,7 +67,7 @@ const details = endpoint({
         examples: ["Users who match: can receive email."],
       }),
       text_description: Type.String({
-        description: "What a person wrote.",
+        description: "A name in the words of its author.",
         examples: ["Everyone we can mail."],
       }),
       tags: Tags,

@@ -11,7 +11,10 @@ import { deleteSegments, type SegmentRow, selectSegments, upsertSegments } from 
 
 const MOST_SEGMENTS = 500;
 
-/** A filter as it is sent and declared. The use case checks it, because only it can name the place of a fault. */
+/**
+ * A filter as sent and declared. The use case checks it, because only it can name the place of a
+ * fault.
+ */
 export const FilterSchema = Type.Unsafe<Record<string, Json>>(
   Type.Object(
     {},

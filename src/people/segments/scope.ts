@@ -24,7 +24,7 @@ export async function scopeOf(
   };
 }
 
-/** A filter as a request names it: its own, or that of a segment. */
+/** A filter in a request: inline, or that of a segment. */
 export interface WantedFilter {
   readonly filter?: unknown;
   readonly segment_id?: string | undefined;

@@ -1,34 +1,40 @@
 /*
  * A condition of a segment as SQL over `profiles p`.
  *
- * Some conditions depend on what SQL cannot read beside a profile: the state of an address is in the bucket of the
- * address, and an attribute may hold a time in any of the written forms. For each profile SQL therefore gives two
- * answers: `must` is true if the condition surely holds, `may` if it possibly holds. Where they differ, the
- * condition's predicate decides. Neither is ever null, so that `not` includes users without a value.
+ * Some conditions depend on data that SQL cannot read together with a profile: the state of an
+ * address is in the bucket of the address, and an attribute may hold a time in any of the written
+ * forms. For each profile SQL therefore gives two answers: `must` is true if the condition surely
+ * holds, `may` if it possibly holds. If they differ, the condition's predicate decides. Neither is
+ * ever null, so that `not` includes users without a value.
  */
 
 export interface Bounds {
   readonly must: string;
   readonly may: string;
-  /** How many rows of other tables are looked up for a user, at most; none for what the profile itself tells. */
+  /**
+   * The most rows of other tables that are looked up for a user; none if the profile itself is
+   * enough.
+   */
   readonly lookups?: number;
 }
 
 /** A condition that SQL decides. */
 export const decided = (sql: string, lookups = 0): Bounds => ({ must: sql, may: sql, lookups });
 
+/** All of these conditions; true for an empty list. */
 export const everyOf = (parts: readonly Bounds[]): Bounds => joined(parts, " and ", "true");
 
+/** One of these conditions; false for an empty list. */
 export const anyOf = (parts: readonly Bounds[]): Bounds => joined(parts, " or ", "false");
 
-/** What surely fails may not hold, and the other way round. */
+/** A condition that surely fails may not hold, and the other way round. */
 export const negated = ({ must, may, lookups = 0 }: Bounds): Bounds => ({
   must: `(not ${may})`,
   may: `(not ${must})`,
   lookups,
 });
 
-/** SQL stops at the first part that decides, so those that need no look-ups come first. */
+/** SQL stops at the first part that decides, so parts without look-ups come first. */
 function joined(parts: readonly Bounds[], word: string, empty: string): Bounds {
   const cheapFirst = parts.toSorted(({ lookups: one = 0 }, { lookups: other = 0 }) => one - other);
   const join = (side: (part: Bounds) => string) =>
@@ -47,7 +53,7 @@ export interface Values {
 /**
  * Collects the values of a statement.
  *
- * @param parameters those that come before them; is added to.
+ * @param parameters the values before them; is added to.
  */
 export const valuesOf = (now: Date, parameters: unknown[]): Values => ({
   now,

@@ -4,7 +4,7 @@ import { itsRows, type Leaf, type Subject } from "./leaf.ts";
 import type { SegmentPerson } from "./person.ts";
 import { decided } from "./sql.ts";
 
-/* Conditions on what a user agreed to, and on how a user can be reached. */
+/* Conditions on a user's consent, and on the channels that reach a user. */
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -52,7 +52,7 @@ export const subscriptionGroup: Subject = {
 
 const STATES = ["opted_in", "subscribed", "unsubscribed"] as const;
 
-/** The state of the address; without an address, the one that waits for it. */
+/** The state of the address; for a user without an address, the pending state. */
 const emailStateOf = ({ email, emailState, standardAttributes }: SegmentPerson): string =>
   (email === null ? readWaiting(standardAttributes.email_subscribe)?.state : emailState) ??
   "subscribed";

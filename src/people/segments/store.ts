@@ -7,7 +7,7 @@ export interface SegmentRow {
   readonly name: string;
   readonly description: string;
   readonly tags: readonly string[];
-  /** As it was declared. */
+  /** As declared. */
   readonly filter: Json;
   readonly declared: boolean;
 }
@@ -80,7 +80,7 @@ export interface SizeOfDay {
   readonly size: number;
 }
 
-/** Records the sizes that segments have on a day; those that are recorded stay. */
+/** Records the sizes of segments on a day; recorded sizes stay. */
 export async function insertSizes(
   tx: Transaction,
   workspaceId: number,
@@ -130,7 +130,7 @@ export interface ExactCount {
   readonly segmentId: string | null;
   readonly filter: Json;
   readonly status: CountStatus;
-  /** The user after whom it goes on. */
+  /** The user after whom the count continues. */
   readonly after: string;
   /** Users counted so far, and those who meet the filter. */
   readonly total: number;
@@ -270,7 +270,7 @@ export async function deleteOldCounts(
   ]);
 }
 
-/** Counts of a reset workspace tell of users who are gone. */
+/** Counts of a reset workspace would describe users who no longer exist. */
 export async function deleteAllSizes(tx: Transaction, workspaceId: number): Promise<void> {
   await tx.query("delete from segment_counts where workspace_id = $1", [workspaceId]);
   await tx.query("delete from segment_sizes where workspace_id = $1", [workspaceId]);

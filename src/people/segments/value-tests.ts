@@ -7,8 +7,9 @@ import { decided, type Values } from "./sql.ts";
 import { dayOfYear, timeTest } from "./time-tests.ts";
 
 /*
- * The comparators of a filter. Each is described once: for which types of values it is, how its operand is read, and
- * its three forms: SQL over a JSON value, a predicate, and words. docs/segments.md lists them.
+ * The comparators of a filter. Each is described once: its types of values, how its operand is
+ * read, and its three forms: SQL over a JSON value, a predicate, and words. docs/segments.md lists
+ * them.
  */
 
 export type ValueType = "text" | "number" | "time" | "boolean" | "list";
@@ -137,7 +138,7 @@ export function readValueTests(
   throw refuse(path, `needs a comparator: ${comparatorsFor(type).join(", ")}`);
 }
 
-/** A comparator from how its operand is read and what it makes of it. */
+/** A comparator, from the reader of its operand and its forms. */
 function of<Operand>(
   types: readonly ValueType[],
   read: (operand: unknown, path: FilterPath) => Operand,

@@ -27,8 +27,8 @@ export const CHECK_OF: Readonly<Record<NameKind, (value: unknown) => Checked<Per
 };
 
 /**
- * spec: User identifiers, phone; E.164 in subscription endpoints. Only the form is checked: a number that
- * does not exist names no user, like any unused one.
+ * spec: User identifiers, phone; E.164 in subscription endpoints. Only the form is checked: a
+ * number that does not exist names no user, like any other unused number.
  */
 function checkE164(value: unknown): Checked<PersonIdentifier> {
   if (isE164(value)) return accepted({ kind: "phone", value });
@@ -101,7 +101,7 @@ export function checkAddresses(body: { readonly email: string | readonly string[
   return addresses;
 }
 
-/** Names in a query string; those of one kind are one list. */
+/** Names in a query string; names of one kind are one list. */
 export type NameQuery = Readonly<Partial<Record<NameKind, readonly string[]>>>;
 
 /** A user that a query names, as given and as looked up. */

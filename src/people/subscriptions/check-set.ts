@@ -78,7 +78,7 @@ interface RawSet {
  * and one of the others, for groups of both channels.
  *
  * @throws Problem INVALID_REQUEST with all faults in `errors`; the message is the first one's, or
- *   `Invalid subscription group ID` where a group is unknown.
+ * `Invalid subscription group ID` if a group is unknown.
  */
 export function checkManySets(workspace: Workspace, body: Static<typeof ManySets>): GroupSet[] {
   refuseUnstorable(body);
@@ -105,7 +105,7 @@ export function checkManySets(workspace: Workspace, body: Static<typeof ManySets
  * Checks version 1, in which the channel decides which identifiers are allowed.
  *
  * spec: POST /subscription/status/set. An email group requires external_id or email, an SMS group
- * external_id or phone; so does WhatsApp, which sends to phones too.
+ * external_id or phone; WhatsApp, which sends to phones too, is like SMS.
  *
  * @throws Problem INVALID_REQUEST, as `checkManySets`.
  */
@@ -165,7 +165,7 @@ function checkSets(
   return checked;
 }
 
-/** What is wrong with an object apart from the names in its lists. */
+/** The faults of an object apart from the names in its lists. */
 function findFault(workspace: Workspace, set: RawSet): Fault | undefined {
   const { prefix, lists } = set;
   if (!workspace.groupChannels.has(set.groupId)) {

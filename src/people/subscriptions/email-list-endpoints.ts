@@ -16,7 +16,7 @@ const Day = (description: string) => Type.Optional(Type.String({ description }))
 
 const ListQuery = Type.Object({
   start_date: Day(
-    "The first day of the period, as YYYY-MM-DD. It begins at midnight UTC. Of a date-time the day counts.",
+    "The first day of the period, as YYYY-MM-DD. It begins at midnight UTC. Only the day of a date-time counts.",
   ),
   end_date: Day(
     "The first day after the period, as YYYY-MM-DD: for one day, the next one; to include today, tomorrow.",
@@ -51,7 +51,7 @@ const Period = Type.Optional(
     },
     {
       description:
-        "What the list covers; `until` is not included. Absent where addresses are looked up.",
+        "What the list contains; `until` is not included. Absent where addresses are looked up.",
     },
   ),
 );

@@ -7,9 +7,9 @@ export interface EmailEntry {
   readonly at: Date;
 }
 
-/** A part of a list of addresses: some of them, or those of a period; in the order of their times. */
+/** A part of a list of addresses: named ones, or those of a period, ordered by time. */
 export interface EmailSelection {
-  /** In lower case; without them, all of the period. */
+  /** In lower case; by default all addresses of the period. */
   readonly emails: readonly string[] | undefined;
   /** The period includes its start and excludes its end. */
   readonly from: Date | undefined;
@@ -19,6 +19,7 @@ export interface EmailSelection {
   readonly offset: number;
 }
 
+/** A page of unsubscribed addresses with the time of each. */
 export const selectUnsubscribes = (
   database: Queryable,
   workspaceId: number,
@@ -30,6 +31,7 @@ export const selectUnsubscribes = (
     [workspaceId, ...valuesOf(workspaceId, selection)],
   );
 
+/** A page of bounced addresses with the time of each. */
 export const selectHardBounces = (
   database: Queryable,
   workspaceId: number,

@@ -64,7 +64,7 @@ export function blockEmails(
   );
 }
 
-/** Removes addresses from the list of bounces; their subscription state stays as it is. */
+/** Removes addresses from the list of bounces; their subscription state stays the same. */
 export async function removeHardBounces(
   { database }: SetServices,
   { workspace }: SettingContext,
@@ -95,7 +95,7 @@ function checkDate(name: string, text: string | undefined): Date {
   if (text === undefined) {
     throw new Problem("INVALID_REQUEST", "'email', or 'start_date' and 'end_date', is required");
   }
-  // Existing clients send date-times: their day counts, as it is written.
+  // Existing clients send date-times: only their day counts, as written.
   const day = /[T ]/.test(text) && parseTime(text) ? text.slice(0, 10) : text;
   const date = new Date(`${day}T00:00:00Z`);
   // A day that does not exist, such as 2026-02-30, must not become another one.

@@ -111,7 +111,7 @@ const readStatusEndpoint = endpoint({
   query: Type.Object({
     subscription_group_id: Type.String(),
     external_id: Asked,
-    // At most 50 as well; beside external_id they are not looked at, however many there are.
+    // At most 50 too; ignored if external_id is present.
     email: Type.Optional(Type.Array(Type.String())),
     phone: Type.Optional(Type.Array(Type.String())),
   }),

@@ -6,7 +6,7 @@ import type { EmailState, GroupState } from "./store.ts";
 
 /* All states of a workspace, in portions: by user and group, or by address. */
 
-/** What is exported, by the time of the last change; undefined members do not narrow. */
+/** The exported rows, by the time of the last change; undefined members do not narrow. */
 export interface StatesFilter extends ProfileFilter {
   readonly since: Date | undefined;
   /** Not included. */

@@ -25,7 +25,7 @@ export async function insertGroupStateChanges(
   const profileIds = changes.map((change) => change.profileId);
   const buckets = bucketsOfIds(profileIds);
   const { calls, places } = callsOf(changes);
-  // Few calls make many changes, so what is recorded about each call is sent once.
+  // A few calls make many changes, so the data about each call is sent once.
   await tx.query(
     `insert into group_state_changes (workspace_id, bucket, profile_id, change_id, group_id, state,
        changed_at, call, key_name, request_id)
@@ -53,7 +53,7 @@ export async function insertGroupStateChanges(
   );
 }
 
-/** The calls that made changes, and the place of that of each change among them, counted from 1. */
+/** The calls that made changes, and for each change the position of its call, from 1. */
 function callsOf(changes: readonly Change[]) {
   const placeOf = new Map<CallRecord, number>();
   const places = changes.map(({ context }) => {
@@ -123,7 +123,7 @@ export interface HistoryFilter {
   readonly since: Date | undefined;
   /** Not included. */
   readonly until: Date | undefined;
-  /** Only what was changed before this one. */
+  /** Only changes before this one. */
   readonly before: { readonly changedAt: Date; readonly id: string } | undefined;
   readonly limit: number;
 }
@@ -187,7 +187,7 @@ const timesOf = ({ since, until, before, limit }: HistoryFilter) => [
   limit,
 ];
 
-/** Removes the history of profiles. @returns what it was. */
+/** Removes the history of profiles. @returns the earlier state. */
 export async function deleteGroupStateChanges(
   tx: Transaction,
   workspaceId: number,

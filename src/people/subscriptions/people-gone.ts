@@ -41,7 +41,7 @@ export async function forgetSubscriptions(
 export interface Merged {
   readonly fromId: string;
   readonly toId: string;
-  /** The call by which the kept profile has its states in the end. */
+  /** The call that gave the kept profile its final states. */
   readonly context: CallRecord;
 }
 

@@ -9,6 +9,7 @@ export interface StandingGroupState {
   readonly changedAt: Date;
 }
 
+/** The present group states of a profile. */
 export async function selectStandingGroupStates(
   database: Queryable,
   workspaceId: number,
@@ -21,9 +22,9 @@ export async function selectStandingGroupStates(
   );
 }
 
-/** What is stored for an address, independent of users. */
+/** The data about an address, independent of users. */
 export interface AddressState {
-  /** Null if no state was ever set: then the address is subscribed. */
+  /** Null if no state was ever set: the address then counts as subscribed. */
   readonly state: EmailState | null;
   readonly setAt: Date | null;
   /** When it hard bounced; null if it did not. */

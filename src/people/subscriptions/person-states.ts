@@ -10,7 +10,7 @@ import {
 } from "./history-store.ts";
 import { deleteEmailStates } from "./store.ts";
 
-/* The history of one person, and what is stored for one address. */
+/* The history of one person, and the data of one address. */
 
 const filterOf = ({ before, since, limit }: TimelineRange) => ({
   profileIds: undefined,

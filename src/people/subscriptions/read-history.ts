@@ -51,9 +51,9 @@ type AnyChange = GroupStateChange | EmailStateChange;
 const PAGE_SIZE = 100;
 
 /**
- * Reads the history of states, newest first, so that consent can be proved. `external_id` selects the group
- * states of the user and the state of their address; `email` selects those of all users of the address.
- * `since` is included, `until` is not.
+ * Reads the history of states, newest first, so that consent can be proved. `external_id` selects
+ * the group states of the user and the state of their address; `email` selects the changes of all
+ * users of the address. `since` is included, `until` is not.
  *
  * @returns a page, and the cursor of the next one if there is one.
  * @throws Problem INVALID_REQUEST.
@@ -90,7 +90,7 @@ export async function readHistory(
   });
 }
 
-/** Whose history to read; undefined reads that of all users. */
+/** The users to read the history of; undefined for all users. */
 async function subjectsOf(
   tx: Queryable,
   workspaceId: number,

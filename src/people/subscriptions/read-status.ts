@@ -30,7 +30,8 @@ export type ReadState = (typeof READ_AS)[GroupState] | "Unknown";
  * spec: GET /subscription/status/get. If external ids are given, only they count; email and phone together
  * are refused. A user without a state, or who does not exist, is Unknown.
  *
- * @returns the state by requested external_id, which may be that of a merged user. A user found by address
+ * @returns the state by requested external_id, which may belong to a merged user. A user found by
+ * address
  *   appears under their external_id; those without one, and addresses without a user, under the address
  *   (of several users, Unsubscribed before Subscribed before Unknown).
  * @throws Problem INVALID_REQUEST.
@@ -92,10 +93,10 @@ function statusOfName(
   return state ? [[given, state]] : [];
 }
 
-/** Of users who share an address, an unsubscribed one decides. */
+/** If users share an address, an unsubscribed one decides. */
 const REFUSING_FIRST: readonly ReadState[] = ["Unsubscribed", "Subscribed", "Unknown"];
 
-/** The holders of each name, the most recently updated first. */
+/** The users of each name, the most recently updated first. */
 export async function readHolders(
   tx: Queryable,
   workspaceId: number,

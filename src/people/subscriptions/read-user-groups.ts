@@ -27,8 +27,8 @@ type UserGroups = Static<typeof UserGroups>;
 const MOST_USERS = 100;
 
 /**
- * Lists for each user the groups with a state. Users are in the order of creation, so that pages fit
- * together; those who share an address are listed separately.
+ * Lists for each user the groups with a state. Users are in the order of creation, so that pages do
+ * not overlap; users who share an address are listed separately.
  *
  * The shape is the publicly known one of `GET /subscription/user/status`.
  *

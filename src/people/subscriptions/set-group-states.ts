@@ -88,6 +88,7 @@ const USERS_TOGETHER = 2_000;
 /** How many transactions a process writes at the same time: one is computed while the other is written. */
 const AT_ONCE = 2;
 
+/** Lets calls that wait at the same time share a transaction. */
 export function createSetQueue(
   services: SetServices & PeopleServices & { readonly tracing: Tracing },
 ): SetQueue {
@@ -113,10 +114,10 @@ export function createSetQueue(
 /**
  * The same for several requests of one workspace, in their order, in one transaction.
  *
- * Users are read without a lock and then written on a condition. For users named by id that is that they still have
- * the addresses by which sharers were found, so that other writes about them do not abort this one. Of users named
- * by an address the order of their updates counts, so it is the version. The states themselves are read
- * once the users are locked.
+ * Users are read without a lock and then written on a condition. For users named by id: they still
+ * have the addresses by which the sharing users were found, so that other writes about them do not
+ * abort this one. For users named by an address the order of their updates counts, so their version
+ * is checked. The states themselves are read once the users are locked.
  *
  * @returns for each request the identifiers that match no user.
  */
@@ -142,7 +143,7 @@ export async function setTogether(
 interface Worked {
   readonly skipped: ItemNote[][];
   readonly groupStates: readonly GroupStateSet[];
-  /** Users in the order in which they were updated last. */
+  /** Users in the order of their last updates. */
   readonly touched: readonly Touched[];
 }
 
@@ -194,7 +195,7 @@ async function workOut(people: People, requests: readonly SetRequest[]): Promise
   return { skipped, groupStates, touched: [...touched.values()] };
 }
 
-/** The statements about states come after that which locks the users. */
+/** The statements about states come after the one that locks the users. */
 async function save(
   tx: Transaction,
   workspaceId: number,
@@ -206,7 +207,7 @@ async function save(
   const touches = touched.map((each, order) => touchOf(each, now + order));
   await afterAll(touches);
   const locked = touchProfiles(tx, workspaceId, touches);
-  // Together with the first slice of them, where all fit into one.
+  // Together with the first slice of them, if all fit into one.
   if (isSliced(touches)) await locked;
   const [, subscriptions] = await settleAll([
     locked,

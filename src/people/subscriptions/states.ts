@@ -38,10 +38,10 @@ export type {
   GroupStateRow,
 } from "./store.ts";
 
-/** A state that is set, and by which call. */
+/** A state that was set, and the call that set it. */
 export type GroupStateSet = GroupStateRow & { readonly context: CallRecord };
 export type EmailStateSet = EmailStateRow & {
-  /** In microseconds since the epoch; undefined for the time at which it is written. */
+  /** In microseconds since the epoch; undefined means the time of the write. */
   readonly setAt?: number;
   readonly context: CallRecord;
 };
@@ -49,14 +49,14 @@ export type EmailStateSet = EmailStateRow & {
 /** A state that waited in a profile until an address was linked, and the call that linked it. */
 export type LinkedEmailState = DatedEmailStateRow & { readonly context: CallRecord };
 
-/** What a batch of writes does to subscriptions, with all users resolved. */
+/** The changes of a batch of writes to subscriptions, with all users resolved. */
 export interface SubscriptionChanges {
-  /** In order: a profile and group, or an address, may be set several times. */
+  /** Ordered: a profile and group, or an address, may be set several times. */
   readonly groupStates: readonly GroupStateSet[];
   readonly emailStates: readonly EmailStateSet[];
-  /** Each address once. They count before `emailStates`, and only where nothing newer is stored. */
+  /** Each address once. They apply before `emailStates`, and only if nothing newer is stored. */
   readonly linkedEmailStates: readonly LinkedEmailState[];
-  /** Each address once. They count after `emailStates`, and only where nothing newer is stored. */
+  /** Each address once. They apply after `emailStates`, and only if nothing newer is stored. */
   readonly relinkedEmailStates?: readonly LinkedEmailState[];
 }
 
@@ -70,8 +70,8 @@ export interface StateChanges {
  * Writes the changes and their history: one statement for each kind of state, and one for its history if
  * something changed. The profiles must be locked by the transaction.
  *
- * History entries are dated after the rows are locked, so that of two writers the later one has the later
- * entry.
+ * History entries are dated after the rows are locked, so that the later of two writers has the
+ * later entry.
  *
  * @returns those entries.
  */
@@ -107,9 +107,9 @@ export async function writeSubscriptions(
 }
 
 /**
- * Sets group states in order: one statement that reads them, and where something changes one for the states and
- * one for the history. Cheaper than `writeSubscriptions` where many are set again, for a state that stays
- * is not locked.
+ * Sets group states in order: one statement that reads them, and where something changes one for
+ * the states and one for the history. Cheaper than `writeSubscriptions` if many are set again,
+ * because an unchanged state is not locked.
  *
  * The profiles must be locked by the transaction, with a statement that was sent before.
  */
@@ -119,7 +119,7 @@ export async function writeGroupSets(
   sets: readonly GroupStateSet[],
   clock: Clock,
 ): Promise<StateChanges> {
-  // In their order: where a state is set several times, the last one counts.
+  // In order: if a state is set several times, the last one counts.
   const groupStates = await inSlices(sets, (slice) => writeSets(tx, workspaceId, slice, clock));
   return { groupStates, emailStates: [] };
 }
@@ -164,8 +164,8 @@ async function writeRelinked(
 }
 
 /**
- * Refusals that were set again. Their time is updated, so that nothing set before the repetition undoes
- * them; that of other states is not, because clients repeat states with every sync.
+ * Refusals that were set again. Their time is updated, so that no earlier change undoes them; the
+ * time of other states is not, because clients repeat states with every sync.
  */
 function repeatedRefusals(
   set: readonly DatedEmailStateRow[],
@@ -205,11 +205,12 @@ const stepsBy = <Row extends EmailStateRow>(
 };
 
 /**
- * Writes states of addresses; one may be set several times. For each address the first is written, so that
- * the engine reports whether it is a change, then the last; one in between is a change if it differs from the one
- * before. The last one is written even if it was stored before, for what came in between makes its time count.
+ * Writes states of addresses; one may be set several times. For each address the first is written,
+ * so that the engine reports whether it is a change, then the last; one in between is a change if
+ * it differs from the previous one. The last one is written even if the same value was stored
+ * before, because its time counts against writes in between.
  *
- * @returns those that changed something, in order.
+ * @returns the ones that changed something, in order.
  */
 async function writeEmailSteps(
   tx: Transaction,
@@ -238,12 +239,13 @@ async function writeEmailSteps(
   });
 }
 
-/** Of profiles, and of addresses in lower case; an address without a state is subscribed. */
+/** By profile, and by address in lower case; an address without a state is subscribed. */
 export {
   selectEmailStates as readEmailStates,
   selectGroupStates as readGroupStates,
 } from "./store.ts";
 
+/** Deletes all states of a workspace, with their history. */
 export async function eraseSubscriptions(tx: Transaction, workspaceId: number): Promise<void> {
   await deleteAllStates(tx, workspaceId);
   await deleteAllChanges(tx, workspaceId);

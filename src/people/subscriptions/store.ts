@@ -56,7 +56,10 @@ export async function writeGroupStates(
   );
 }
 
-/** Sets states of profiles that have none in the group. At most one row for each. @returns those that had none. */
+/**
+ * Sets states of profiles that have none in the group. At most one row for each address. @returns
+ * the rows that were new.
+ */
 export async function insertMissingGroupStates(
   tx: Transaction,
   workspaceId: number,
@@ -92,7 +95,7 @@ function groupParameters(workspaceId: number, states: readonly GroupStateRow[], 
   ];
 }
 
-/** Removes the group states of profiles. @returns what they were. */
+/** Removes the group states of profiles. @returns the earlier states. */
 export async function deleteGroupStates(
   tx: Transaction,
   workspaceId: number,
@@ -130,7 +133,7 @@ export async function selectEmailStates(
 
 /** A state that is another one now. */
 interface ChangedEmailState extends EmailStateRow {
-  /** Null where there was none. */
+  /** Null if there was none. */
   readonly before: EmailState | null;
 }
 
@@ -141,10 +144,10 @@ export interface DatedEmailStateRow extends EmailStateRow {
 }
 
 /**
- * Sets the state of addresses over what is stored, also if that was set later: the last transaction decides. At most one
- * row for each.
+ * Sets the state of addresses, even over states that were set later: the last transaction decides.
+ * At most one row for each.
  *
- * @returns those that were new or different before; the others are unchanged.
+ * @returns the rows that were new or different; the others are unchanged.
  */
 export async function upsertEmailStates(
   tx: Transaction,
@@ -163,7 +166,7 @@ export async function upsertEmailStates(
   );
 }
 
-/** The same with their times, even where the state is already stored. */
+/** The same with their times, even if the state is already stored. */
 export async function writeEmailStates(
   tx: Transaction,
   workspaceId: number,
@@ -183,7 +186,7 @@ export async function writeEmailStates(
  * Sets the state of addresses unless a newer one is stored; of two set at the same time, the refusal
  * stays. At most one row for each address.
  *
- * @returns those that were new or different before.
+ * @returns the rows that were new or different.
  */
 export async function upsertLinkedEmailStates(
   tx: Transaction,

@@ -8,7 +8,7 @@ import type { EmailState } from "./store.ts";
 
 export interface WaitingState {
   readonly state: EmailState;
-  /** In microseconds since the epoch: items of one request differ by no more. */
+  /** In microseconds since the epoch: times of one request differ by no more. */
   readonly setAt: number;
 }
 
@@ -20,6 +20,7 @@ export const startWaiting = ({ state, setAt }: WaitingState): JsonObject => ({
     .replace("Z", `${String(setAt % 1_000).padStart(3, "0")}Z`),
 });
 
+/** The pending state of a profile; undefined if it has none. */
 export function readWaiting(stored: Json | undefined): WaitingState | undefined {
   if (!stored) return undefined;
   const { state, set_at } = stored as { state: EmailState; set_at: string };

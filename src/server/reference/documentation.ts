@@ -64,7 +64,7 @@ function siteEndpoints(document: () => Record<string, unknown>): Endpoint<object
     }).handledBy(async () => ({ status: 200, body, bytes, headers }));
   };
   return [
-    page("showLandingPage", "/", "A page that leads to the reference.", LANDING_PAGE),
+    page("showLandingPage", "/", "A page with a link to the reference.", LANDING_PAGE),
     page(
       "showReference",
       "/docs",
@@ -76,7 +76,7 @@ function siteEndpoints(document: () => Record<string, unknown>): Endpoint<object
       name: "getReferenceDocument",
       method: "GET",
       path: "/docs/openapi.json",
-      summary: "What the reference shows: the OpenAPI document with the guides and samples.",
+      summary: "The contents of the reference: the OpenAPI document with the guides and samples.",
       access: byAnybody,
       replies: { 200: Type.Record(Type.String(), Type.Unknown()) },
     }).handledBy(async () => ({ status: 200, ...shown() })),
@@ -141,7 +141,7 @@ export const GUIDES = [
 
 type GuideName = (typeof GUIDES)[number];
 
-/** One Markdown text of all guides of this build, with links that lead to one another. */
+/** One Markdown text of all guides of this build, with links between them. */
 function guidesText(): string {
   const texts = new Map(
     GUIDES.map((name) => [name, join(packageRoot(), "docs", `${name}.md`)] as const)
@@ -151,7 +151,10 @@ function guidesText(): string {
   return [...texts.values()].map((text) => withLinks(text, texts)).join("\n\n");
 }
 
-/** Links to other guides lead to their headings; links to other files of the repository become their names. */
+/**
+ * Links to other guides point to their headings; links to other files of the repository become
+ * their names.
+ */
 const withLinks = (text: string, texts: ReadonlyMap<GuideName, string>): string =>
   text.replaceAll(
     /\[([^\]]+)\]\((?!https?:|#)([^)]+)\)/g,

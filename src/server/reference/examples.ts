@@ -2,7 +2,7 @@ import type { TSchema } from "typebox";
 import { descriptionOf } from "../../http/described.ts";
 import { FIELD_NOTES } from "./field-notes.ts";
 
-/* Examples that follow from the schemas: of their parts where those have one, else of the kind. */
+/* Examples that follow from the schemas: of their parts if those have one, otherwise of the kind. */
 
 interface Shape {
   readonly type?: string;
@@ -29,7 +29,7 @@ const OF_FORMAT: Readonly<Record<string, string>> = {
 };
 
 /**
- * A value that the schema accepts, as realistic as its examples and those of the fields in it.
+ * A value that the schema accepts, as realistic as the examples of the schema and its fields.
  *
  * @param name the field that has the value, if any.
  */

@@ -1,6 +1,7 @@
 /*
- * The meaning of fields that several schemas have, with a usual value, for schemas without a description of their
- * own. One name means one thing in the whole API; if it does not, the schema of the field says what it means there.
+ * The meaning of fields that several schemas have, with a usual value, for schemas without their
+ * own description. One name means one thing in the whole API; otherwise the schema of the field
+ * says what it means there.
  */
 
 interface FieldNote {
@@ -42,7 +43,7 @@ const NOTES: readonly (readonly [name: string, description: string, example?: un
   ],
   ["invalid_user_ids", "Identifiers of the request that name no user.", ["unknown-user"]],
   // Track and verdicts
-  ["message", "`success`, or what is wrong.", "success"],
+  ["message", "`success`, or the fault.", "success"],
   [
     "attributes_processed",
     "How many users had attributes recorded; present where `attributes` was sent.",
@@ -56,7 +57,7 @@ const NOTES: readonly (readonly [name: string, description: string, example?: un
   ],
   ["errors", "Items that were rejected, each with the reason."],
   ["skipped", "Items that are valid and had no effect, each with the reason."],
-  ["input_array", "The list in the request that holds the item.", "events"],
+  ["input_array", "The list in the request with the item.", "events"],
   ["index", "The item's place in its list, counted from 0.", 0],
   ["code", "A stable name of the rule.", "USER_NOT_FOUND"],
   ["type", "What kind it is.", "attributes"],
@@ -68,9 +69,9 @@ const NOTES: readonly (readonly [name: string, description: string, example?: un
   // Identity
   ["aliases_processed", "How many objects were accepted.", 1],
   ["deleted", "How many identifiers were accepted, whether found or not.", 1],
-  ["dry_run", "Whether the request only previews what would happen.", false],
+  ["dry_run", "Whether the request is only a preview.", false],
   ["results", "The entries."],
-  ["outcome", "What happened to the item.", "merged"],
+  ["outcome", "The outcome for the item.", "merged"],
   [
     "merge_behavior",
     "`merge` (the default) combines the profiles; `none` keeps only push tokens and message history.",
@@ -79,7 +80,7 @@ const NOTES: readonly (readonly [name: string, description: string, example?: un
   ["removed_ids", "The ids that were removed.", ["ada-old"]],
   ["actor", "Who did it: administrator, key, server.", "administrator"],
   ["action", "What was done.", "updated"],
-  ["effects", "What became of each field."],
+  ["effects", "The outcome for each field."],
   ["field", "The field.", "email"],
   // Subscriptions
   ["subscription_group_id", "A subscription group of the workspace.", GROUP],
@@ -111,9 +112,9 @@ const NOTES: readonly (readonly [name: string, description: string, example?: un
   ["entries", "The entries, newest first."],
   ["id", "The id.", UUID],
   ["at", "When it happened.", TIME],
-  ["kind", "What kind of thing it is about.", "api_key"],
+  ["kind", "The kind of thing it is about.", "api_key"],
   ["name", "The name.", "Newsletter"],
-  ["details", "What is known about it."],
+  ["details", "The stored data about it."],
   ["actor_name", "The name of the key or token.", "backend"],
   ["key_name", "The name of the API key; null for others.", "backend"],
   ["call", "The call that did it.", "POST /users/merge"],
@@ -127,7 +128,7 @@ const NOTES: readonly (readonly [name: string, description: string, example?: un
   ["workspaces", "The workspaces."],
   ["allow_reset", "Whether the workspace may be emptied by a reset.", true],
   ["requests", "How many requests are accepted.", 3000],
-  ["per_seconds", "In how many seconds.", 3],
+  ["per_seconds", "The number of seconds.", 3],
   ["apps", "The apps."],
   ["platform", "The platform of the app.", "web"],
   ["teams", "The teams."],
@@ -135,7 +136,7 @@ const NOTES: readonly (readonly [name: string, description: string, example?: un
   ["webhooks", "The webhooks."],
   ["segment_id", "The id of a segment.", "3b1f4c1e-7d0a-4a53-9a53-0d5f0a3f7c11"],
   ["permission_sets", "The permission sets."],
-  ["permissions", "What is allowed.", ["users.track"]],
+  ["permissions", "The allowed values.", ["users.track"]],
   // Keys and tokens
   ["api_keys", "The API keys."],
   ["scim_tokens", "The SCIM tokens."],
@@ -150,12 +151,12 @@ const NOTES: readonly (readonly [name: string, description: string, example?: un
   ["previous_token_until", "Until when the older secret works.", TIME],
   ["revoked_at", "When it was revoked; null if it was not.", null],
   ["last_seen_at", "When it was last used, to the minute.", TIME],
-  ["service_origin", "What `X-Request-Origin` has to say.", "acme.example"],
+  ["service_origin", "The required value of `X-Request-Origin`.", "acme.example"],
   ["require_origin", "false for identity providers that cannot send custom headers.", true],
   ["key_id", "The key in use.", "a1b2c3d4"],
   ["secret_key_id", "The id of SECRET_KEY; null without one.", "a1b2c3d4"],
   ["previous_secret_key_id", "The id of PREVIOUS_SECRET_KEY; null without one.", null],
-  ["secrets", "How many stored secrets are sealed with which key."],
+  ["secrets", "How many stored secrets are sealed with each key."],
   // The record of a user
   ["matched", "Which identifier matched."],
   ["identifier", "The identifier.", "ada@example.com"],
@@ -201,7 +202,7 @@ const NOTES: readonly (readonly [name: string, description: string, example?: un
   ["attempts", "How often.", 3],
   ["delay_seconds", "After how long.", 60],
   ["place", "The table or the files.", "public.crm_users"],
-  ["url", "Where the source is.", "postgres://warehouse.example/crm"],
+  ["url", "The address of the source.", "postgres://warehouse.example/crm"],
   ["table", "The table.", "public.crm_users"],
   ["secret_access_key", "The secret of the access key; never shown."],
   ["imported", "How many were imported.", 1],
@@ -238,7 +239,7 @@ const NOTES: readonly (readonly [name: string, description: string, example?: un
   ["preference_center_api_id", "The id of the preference center.", UUID],
   ["preference_centers", "The preference centers."],
   ["preference_center_title", "The title of the pages.", "Email preferences"],
-  ["preference_center_page_html", "The page on which users choose.", PAGE_HTML],
+  ["preference_center_page_html", "The page where users choose.", PAGE_HTML],
   ["confirmation_page_html", "The page after a choice.", "<p>Saved.</p>"],
   [
     "liquid_tag",
@@ -246,8 +247,8 @@ const NOTES: readonly (readonly [name: string, description: string, example?: un
     `{{preference_center.\${main}}}`,
   ],
   ["redirect_page_html", "A URL to open instead of the confirmation page.", null],
-  ["preference_center_options", "What goes into the head of the pages."],
-  ["options", "What goes into the head of the pages."],
+  ["preference_center_options", "Elements for the head of the pages."],
+  ["options", "Elements for the head of the pages."],
   [
     "meta-viewport-content",
     "The content of the viewport meta tag.",
@@ -259,7 +260,7 @@ const NOTES: readonly (readonly [name: string, description: string, example?: un
     "https://rapport.example/preferences/…",
   ],
   ["title", "The title of the pages.", "Email preferences"],
-  ["page_html", "The page on which users choose; the default page where omitted.", PAGE_HTML],
+  ["page_html", "The page where users choose; the default page if omitted.", PAGE_HTML],
   ["confirmation_html", "The page after a choice.", "<p>Saved.</p>"],
   ["redirect_url", "A URL to open instead of the confirmation page.", null],
   ["state", "Whether the page is served: a draft is not.", "active"],
@@ -274,7 +275,7 @@ const NOTES: readonly (readonly [name: string, description: string, example?: un
   ["ad_tracking_enabled", "Whether the user allows ad tracking.", true],
   ["campaigns_received", "Campaigns that the user received."],
   ["api_campaign_id", "The campaign.", UUID],
-  ["engaged", "What the user did with it, by name."],
+  ["engaged", "The user's actions with it, by name."],
   ["multiple_converted", "Whether the user converted more than once.", false],
   ["in_control", "Whether the user was in the control group.", false],
   ["variation_name", "The name of the variation.", "Variant 1"],
@@ -293,13 +294,13 @@ const NOTES: readonly (readonly [name: string, description: string, example?: un
   ["active", "Whether the user may sign in.", true],
   ["department", "The user's department.", "engineering"],
   ["lastSignInAt", "The last successful sign-in, UTC.", "Thursday, January 1, 1970 12:00:00 AM"],
-  ["companyPermissions", "What the user may do in the company.", ["manage_company_settings"]],
+  ["companyPermissions", "The user's permissions in the company.", ["manage_company_settings"]],
   ["appGroupName", "The workspace's name.", "demo"],
   ["appGroupId", "The workspace's id.", "1"],
-  ["appGroupPermissions", "What the user may do in the workspace.", ["basic_access"]],
+  ["appGroupPermissions", "The user's permissions in the workspace.", ["basic_access"]],
   ["teamName", "The team's name.", "Lifecycle"],
   ["teamId", "The team's id.", "1"],
-  ["teamPermissions", "What the user may do in the team.", ["basic_access"]],
+  ["teamPermissions", "The user's permissions in the team.", ["basic_access"]],
   ["appGroupPermissionSetName", "The permission set's name.", "Marketers"],
   ["value", "The value.", "ada@acme.example"],
   ["display", "The value to show.", "ada@acme.example"],

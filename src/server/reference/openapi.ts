@@ -80,7 +80,7 @@ const integer = (description: string, example: number) => ({
 
 const HEADERS = {
   "X-Request-Id": {
-    description: "The id under which the logs know the request; a request may bring its own.",
+    description: "The id of the request, also in the logs; a request may bring its own.",
     schema: { type: "string" },
     example: "0d7e5a3c-7d0e-4f1b-8a5d-2b1c3d4e5f60",
   },
@@ -94,7 +94,7 @@ const HEADERS = {
     example: '</cdi/integrations?cursor=YWZ0ZXIg>; rel="next"',
   },
   Location: {
-    description: "Where the resource is.",
+    description: "The address of the resource.",
     schema: { type: "string" },
     example: "/scim/v2/Users/3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
   },

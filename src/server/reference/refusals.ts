@@ -7,7 +7,9 @@ import { MEDIA_TYPE_OF, STATUS_OF } from "../../http/respond.ts";
 
 /* How an endpoint can refuse a request: the contract and what its handler declares decide it. */
 
-/** What each refusal means, for a reader who has just got one. docs/errors.md has the sentences. */
+/**
+ * The meaning of each refusal, for a reader who has just got one. docs/errors.md has the sentences.
+ */
 const MEANING: Readonly<Record<ProblemCode, string>> = {
   INVALID_REQUEST: "The request is not valid. The message names the field and the rule.",
   WORK_LIMIT_EXCEEDED: "The request asks for too much work. Split it.",
@@ -15,11 +17,11 @@ const MEANING: Readonly<Record<ProblemCode, string>> = {
   RESPONSE_TOO_LARGE: "The response would be too large. Ask for less at a time.",
   UNAUTHENTICATED: "The key or token is missing or wrong.",
   FORBIDDEN: "The key or token may not do this, or not from this address or origin.",
-  NOT_FOUND: "What the path or the request names does not exist.",
+  NOT_FOUND: "The resource in the path or the request does not exist.",
   METHOD_NOT_ALLOWED: "The path takes other methods: see `Allow`.",
   REQUEST_TIMEOUT: "The body took too long to arrive.",
-  CONFLICT: "The request conflicts with one that is running, or with something that exists.",
-  GONE: "What the cursor points to is not kept any more.",
+  CONFLICT: "The request conflicts with a running one, or with an existing resource.",
+  GONE: "The changes at the cursor have been deleted.",
   BODY_TOO_LARGE: "The body is too large.",
   URL_TOO_LONG: "The path and query are too long.",
   UNSUPPORTED_MEDIA_TYPE: "The Content-Type or Content-Encoding is not accepted.",
@@ -87,7 +89,7 @@ export function refusalsByStatus(contract: Contract): ReadonlyMap<number, readon
 const Text = (description: string, example: string) =>
   Type.String({ description, examples: [example] });
 
-const RefusalSentence = Text("What is wrong, in one sentence.", "'email' must be a string");
+const RefusalSentence = Text("The fault, in one sentence.", "'email' must be a string");
 
 const Refusal = Type.Object(
   {
@@ -95,9 +97,7 @@ const Refusal = Type.Object(
     error: Type.Optional(
       Text("The same, if the body is not JSON.", "Error while parsing request body: …"),
     ),
-    code: Type.Optional(
-      Text("The limit or rule, if it has a name of its own.", "WORK_LIMIT_EXCEEDED"),
-    ),
+    code: Type.Optional(Text("The limit or rule, if it has a name.", "WORK_LIMIT_EXCEEDED")),
     errors: Type.Optional(
       Type.Array(ItemError, {
         description: "Every faulty item, if the request has items.",
@@ -105,7 +105,7 @@ const Refusal = Type.Object(
     ),
     path: Type.Optional(
       Type.Array(Type.Union([Type.String(), Type.Integer()]), {
-        description: "Where in a manifest or a body the fault is: keys and indexes.",
+        description: "The place of the fault in a manifest or a body: keys and indexes.",
         examples: [["workspaces", 0, "apps"]],
       }),
     ),
@@ -120,7 +120,7 @@ const ScimRefusal = Type.Object(
       examples: [["urn:ietf:params:scim:api:messages:2.0:Error"]],
     }),
     scimType: Type.Optional(Text("The kind of fault, in the words of RFC 7644.", "invalidValue")),
-    detail: Text("What is wrong, in one sentence.", "User not found"),
+    detail: Text("The fault, in one sentence.", "User not found"),
     status: Type.Integer({ description: "The HTTP status.", examples: [404] }),
   },
   { title: "ScimRefusal", description: "Why a SCIM request was refused. RFC 7644, 3.12." },
@@ -130,10 +130,7 @@ const TranslationRefusal = Type.Object(
   {
     errors: Type.Array(
       Type.Object({
-        message: Text(
-          "What is wrong, in one sentence.",
-          "The provided locale code does not exist.",
-        ),
+        message: Text("The fault, in one sentence.", "The provided locale code does not exist."),
         code: Text("A stable name of the rule.", "INVALID_LOCALE_ID"),
       }),
       { description: "What is wrong." },

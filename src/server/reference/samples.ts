@@ -38,7 +38,7 @@ const withSample = (operation: Operation): Json => ({
   }),
 });
 
-/** Where the client has the operations that need a credential. */
+/** The client's property with the operations that need a credential. */
 const NAMESPACES: Readonly<Record<string, string>> = { adminToken: "admin.", scimToken: "scim." };
 
 function sampleOf(operation: Operation): string {

@@ -35,7 +35,7 @@ export function published(components: Components, documented: TSchema, field = "
   return { $ref: `#/components/schemas/${title}` };
 }
 
-/** What makes sense in a validator alone. */
+/** Keywords that only make sense in a validator. */
 const LEFT_OUT = new Set(["title", "describes", "patternProperties", "~refine"]);
 
 function written(components: Components, schema: Json, field: string): Json {

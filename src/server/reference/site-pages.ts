@@ -16,7 +16,7 @@ const STYLE = `
     background: color-mix(in srgb, currentColor 7%, transparent); }
 `;
 
-/** What a person sees who opens the server's address. */
+/** The page at the server's address. */
 export const LANDING_PAGE = `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Rapport</title>
 <meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,"><style>${STYLE}</style></head>

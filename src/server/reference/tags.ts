@@ -1,6 +1,6 @@
 import { type Contract, pathsOf } from "../../http/endpoint.ts";
 
-/* The tags under which the reference groups operations; a tag follows from the path. */
+/* The tags that group operations in the reference; the path determines the tag. */
 
 interface Tag {
   readonly name: string;
@@ -9,7 +9,7 @@ interface Tag {
   readonly paths: readonly string[];
 }
 
-/** In the order in which the reference shows them. A path belongs to the longest match. */
+/** In the order of the reference. A path belongs to the longest match. */
 export const TAGS: readonly Tag[] = [
   {
     name: "Tracking",
@@ -29,7 +29,7 @@ export const TAGS: readonly Tag[] = [
   },
   {
     name: "Preference centers",
-    description: "Pages on which users choose what they receive.",
+    description: "Pages where users choose what they receive.",
     paths: ["/preference_center", "/preferences"],
   },
   {
@@ -50,7 +50,7 @@ export const TAGS: readonly Tag[] = [
   },
   {
     name: "Workspaces",
-    description: "Manifests, workspaces, their settings and what they declare.",
+    description: "Manifests, workspaces, their settings and declared resources.",
     paths: ["/admin/v1", "/manifest.schema.json"],
   },
   {

@@ -32,7 +32,7 @@ const EXAMPLE = {
   ],
 };
 
-/** What Rapport sends to the receivers of webhooks: docs/webhooks.md. */
+/** Rapport's requests to the receivers of webhooks: docs/webhooks.md. */
 export const webhooksOf = (components: Components): Json => ({
   changes: {
     post: {

@@ -8,13 +8,13 @@ import type { CapturedCall, ExportedUser, ReceivedRequest } from "./start-rappor
 import type { Started, ThreadAnswer, ThreadCall, ThreadOptions } from "./thread-calls.ts";
 
 /*
- * The thread of a Rapport inside a test. It has timers and a `Date` of its own, so it works while the test freezes
- * those of its thread, and it answers while the test blocks that thread.
+ * The thread of a Rapport inside a test. It has its own timers and `Date`, so it works while the
+ * test freezes those of its thread, and responds while the test blocks that thread.
  */
 
 const MOST_REQUESTS = 10_000;
 
-/** Marks what this thread sends, so that a test sees its own requests alone. */
+/** Marks requests of this thread, so that a test sees only its own requests. */
 const OWN_REQUEST = "start-rapport";
 
 const options = workerData as ThreadOptions;
@@ -71,7 +71,8 @@ const environmentOf = ({ manifest, engine, settings }: ThreadOptions) => ({
   LOG_LEVEL: "silent",
   DEMO: "false",
   ADMIN_TOKEN: randomBytes(18).toString("base64url"),
-  // The same at every start, so that a later one reads what an earlier one sealed in the tests' database.
+  // The same at every start, so that a later start can read secrets that an earlier one sealed in
+  // the tests' database.
   SECRET_KEY: "the-secret-key-of-every-start-in-tests",
   // A busy machine of tests must not make a request fail.
   MAX_EVENT_LOOP_DELAY: "3600",

@@ -7,7 +7,7 @@ import type { Started, ThreadAnswer } from "./thread-calls.ts";
  * and this side of it uses no timer, so that a test may freeze them. The exported types need nothing of the program.
  */
 
-/** What a test says about the Rapport that it starts. */
+/** A test's options for the Rapport that it starts. */
 export interface StartOptions {
   /** A manifest as an object, or the path of a file (YAML or JSON). A workspace `test` without one. */
   readonly manifest?: object | string;
@@ -15,14 +15,17 @@ export interface StartOptions {
   readonly engine?: "memory" | `postgres://${string}` | `postgresql://${string}`;
   /** Settings by their names in the environment, such as `{ LOG_LEVEL: "info" }`. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** The time that Rapport starts at, and goes on from. By default that of this machine, even if a test has frozen its own. */
+  /**
+   * The time that Rapport starts at, and goes on from. By default the clock of this machine, even
+   * if a test has frozen its own.
+   */
   readonly now?: Date | string | number;
 }
 
-/** A request that came in, in the order of the responses. */
+/** A received request, in the order of the responses. */
 export interface ReceivedRequest {
   readonly method: string;
-  /** Without the query. */
+  /** The path without the query. */
   readonly path: string;
   readonly query: Readonly<Record<string, unknown>>;
   /** The parsed body; undefined if there was none. */
@@ -66,26 +69,29 @@ export interface ExportedUser {
 }
 
 export interface StartedRapport {
-  /** Where it listens: `http://127.0.0.1:<a free port>`. */
+  /** The address of the server: `http://127.0.0.1:<a free port>`. */
   readonly url: string;
   /** The first workspace of the manifest. */
   readonly workspace: string;
   /** An API key of that workspace, with every permission. */
   readonly key: string;
   readonly adminToken: string;
-  /** What was received since the start or the last reset, at most the last 10,000; not what these methods send. */
+  /**
+   * Requests since the start or the last reset, at most the last 10,000, without those that these
+   * methods send.
+   */
   readonly requests: readonly ReceivedRequest[];
-  /** The users with these external ids, or those that a body of `POST /users/export/ids` names. */
+  /** The users with these external ids, or those named by a body of `POST /users/export/ids`. */
   users(
     wanted: string | readonly string[] | Readonly<Record<string, unknown>>,
   ): Promise<ExportedUser[]>;
-  /** What was captured of a path and those below it (of all without one), newest first. */
+  /** The captured calls of a path and the paths below it (of all without one), newest first. */
   captured(path?: string): Promise<CapturedCall[]>;
   /** Sets Rapport's time, which goes on from there: `setNow("2026-03-01")`. It may go back as well. */
   setNow(time: Date | string | number): Promise<void>;
   /** Deletes user data and captured calls, which needs `allow_reset: true`, and forgets the requests. */
   reset(): Promise<void>;
-  /** Ends what is in flight and releases everything. */
+  /** Completes in-flight requests and releases everything. */
   stop(): Promise<void>;
 }
 
@@ -94,7 +100,7 @@ const DEFAULT_MANIFEST = {
   workspaces: [{ name: "test", allow_reset: true }],
 };
 
-/** How long the thread may take to say what it received. */
+/** How long the thread may take to return its received requests. */
 const REQUESTS_TIMEOUT_MS = 30_000;
 
 /**
@@ -131,7 +137,9 @@ export async function startRapport(options: StartOptions = {}): Promise<StartedR
   };
 }
 
-/** Waits until the server of a thread is ready. Returns where it is, and how to ask the thread for something. */
+/**
+ * Waits until the server of a thread is ready. Returns the address, and a way to ask the thread.
+ */
 async function startedIn(thread: Worker) {
   const waiting = new Map<number | undefined, (answer: ThreadAnswer) => void>();
   let ended: string | undefined;

@@ -1,6 +1,6 @@
 import type { MessagePort } from "node:worker_threads";
 
-/* What a test and the thread of its Rapport say to each other. */
+/* The messages between a test and the thread of its Rapport. */
 
 /** What the thread starts with. */
 export interface ThreadOptions {
@@ -19,7 +19,7 @@ export type ThreadCall =
   | { readonly id: number; readonly call: "reset" | "stop" }
   | { readonly call: "requests"; readonly port: MessagePort; readonly answered: Int32Array };
 
-/** The first message has no id: what was started, or why it was not. */
+/** The first message has no id: the started server, or the reason it did not start. */
 export interface ThreadAnswer {
   readonly id?: number;
   readonly result?: unknown;

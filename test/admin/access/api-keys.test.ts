@@ -66,7 +66,7 @@ describe("API keys of the admin API", () => {
     for (const name of ["...", ".env", "..x", "Zoë’s key"]) await created(workspace, name);
   });
 
-  test("a created key opens only what it is permitted, and its secret is never shown again", async () => {
+  test("a created key opens only what its permissions allow, and its secret is never shown again", async () => {
     const workspace = await server.workspace();
     const answer = await server.admin("POST", keysOf(workspace), {
       name: "ci",

@@ -1,4 +1,4 @@
-/* What happens to an address that sends one wrong secret after another. */
+/* The treatment of an address that sends one wrong secret after another. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { createFailedAttempts } from "../../../src/admin/access/failed-attempts.ts";

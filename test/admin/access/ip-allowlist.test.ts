@@ -64,7 +64,7 @@ describe("the IP allowlist of a key limits the addresses that can use the key", 
       "::ffff:192.0.2.1",
       201,
     ],
-    ["what is no address is on no list", proxied, ["0.0.0.0/0", "::/0"], "unknown", 403],
+    ["a text that is not an address is on no list", proxied, ["0.0.0.0/0", "::/0"], "unknown", 403],
   ];
   for (const [what, server, list, forwarded, status] of cases) {
     test(what, async () => {

@@ -1,5 +1,5 @@
 /*
- * The audit as a chain: whatever is changed in its rows behind the server's back is found and named. Each
+ * The audit as a chain: any change of its rows behind the server's back is found and named. Each
  * test changes rows in the server's database; the next one begins with the rows as they were.
  */
 import assert from "node:assert/strict";
@@ -226,7 +226,7 @@ describe("an audit", () => {
     assert.deepEqual([code, stderr], [0, ""]);
   });
 
-  test("32 concurrent readers are recorded in two transactions, each with a row of its own in the chain", async () => {
+  test("32 concurrent readers are recorded in two transactions, each with its own row in the chain", async () => {
     const workspace = await server.workspace();
     const path = `/admin/v1/workspaces/${workspace.name}/users`;
     const count = async () =>

@@ -12,13 +12,13 @@ import { pathOf, SCIM_TOKEN, sampleRequests, sampleWorkspace } from "../../sampl
 /** Endpoints that write and leave no row, each with the reason. */
 const WITHOUT_ROW: Readonly<Record<string, string>> = {
   "POST /admin/v1/engine-copies":
-    "It leaves a row where the engine has a folder, and the server of these tests has none.",
+    "It leaves a row if the engine has a folder, and the server of these tests has none.",
   "DELETE /admin/v1/engine-copies/:id": "It removes a copy whose creation left a row.",
   "POST /admin/v1/workspaces/:name/preference-centers/:id/preview-link":
     "It changes nothing, and the link shows no user's data.",
   "POST /admin/v1/workspaces/:name/segments/count": "It changes nothing and shows only numbers.",
   "POST /admin/v1/workspaces/:name/integrations/:integration_id/sync":
-    "It changes nothing that is declared; what it starts is a run, which is kept itself.",
+    "It changes no declaration; it starts a run, which is recorded itself.",
 };
 
 const server = await startOwnServer();
@@ -39,7 +39,7 @@ interface Entry {
   readonly address: string | null;
 }
 
-/** Sends the sample of an endpoint. @returns the rows that it left, and what it sent. */
+/** Sends the sample of an endpoint. @returns the audit rows, and the request. */
 async function rowsOf(contract: Contract): Promise<{ rows: Entry[]; body: unknown }> {
   const sample = (await samples[nameOf(contract)]?.()) ?? {};
   const path = pathOf(pathsOf(contract)[0] ?? "", workspace.name, sample);
@@ -101,7 +101,7 @@ const SHOWS_USERS = [
   "GET /admin/v1/workspaces/:name/requests/stream",
 ];
 
-/** Those that show what is declared, how it stands, or the audit itself. */
+/** Endpoints that show declarations, states, or the audit itself. */
 const SHOWS_NO_USERS = [
   "/company",
   "/workspaces",

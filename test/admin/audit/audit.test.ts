@@ -47,7 +47,7 @@ describe("the audit log", () => {
     });
   });
 
-  test("the audit names a request by an id that the server made, whatever id its caller gave it", async () => {
+  test("the audit names a request by an id that the server made, not by an id from the caller", async () => {
     const workspace = await server.workspace();
     const path = `/admin/v1/workspaces/${workspace.name}/teams`;
     const ids = new Set<unknown>();

@@ -1,6 +1,6 @@
 /*
- * A writer with every right on the database edits the audit. Whatever changes what the audit shows is found by its check
- * if a head was kept elsewhere, even where the forger works out the hashes again.
+ * A writer with every right on the database edits the audit. Any change of what the audit shows is
+ * found by its check if a head was kept elsewhere, even if the forger recomputes the hashes.
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
@@ -31,7 +31,7 @@ const UNFILTERED = {
   before: undefined,
 };
 
-/** What the list and the export show. */
+/** The contents of the list and the export. */
 const shownIn = async (tx: Transaction): Promise<string> =>
   JSON.stringify([
     await selectEntries(tx, UNFILTERED, 10_000),
@@ -46,7 +46,10 @@ interface Tried {
   readonly changesWhatIsShown: boolean;
 }
 
-/** Makes an edit, checks the audit, and undoes the edit. @returns undefined where the database refuses it. */
+/**
+ * Makes an edit, checks the audit, and undoes the edit. @returns undefined if the database refuses
+ * it.
+ */
 async function tryEdit(edit: (tx: Transaction) => Promise<unknown>): Promise<Tried | undefined> {
   let tried: Tried | undefined;
   try {

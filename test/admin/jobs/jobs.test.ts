@@ -1,6 +1,6 @@
 /*
- * Work in the background (src/jobs/): that a job is done once whatever happens to those who do it, and
- * that schedules come true. On a real engine; the clocks are the tests' own.
+ * Background work (src/jobs/): a job is done once even if its workers fail, and schedules run on
+ * time. On a real engine; the clocks are the tests' own.
  */
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
@@ -27,7 +27,7 @@ const database = await openDatabase(await testConfig());
 await migrate(database);
 after(() => database.close());
 
-/** Those of the test that runs; they would take up what the next one adds. */
+/** The jobs of the running test; they would take up the next test's. */
 const workers: Worker[] = [];
 afterEach(async () => {
   await Promise.all(workers.splice(0).map((worker) => worker.stop()));
@@ -36,7 +36,7 @@ afterEach(async () => {
 const log = pino({ level: "silent" });
 const LONG_LEASE_MS = 60_000;
 
-/** A clock that shows what it is told. */
+/** A clock with a settable time. */
 function clockAt(time: string): Clock & { set(time: string): void } {
   let now = new Date(time);
   return {
@@ -119,7 +119,7 @@ describe("a job", () => {
     assert.deepEqual(done.sort(), subjects.sort());
   });
 
-  test("a worker that stood still past its lease does not start a job again that it is still running", async () => {
+  test("a worker that was paused past its lease does not start a second run of a job that it is still running", async () => {
     const name = newKind();
     const [begun, release] = [event(), event()];
     let [runs, reads] = [0, 0];
@@ -154,7 +154,7 @@ describe("a job", () => {
   test("a job whose lease expired moves to another worker, and its first holder can commit nothing", async () => {
     const name = newKind();
     const [begun, taken, refused] = [event(), event(), event<unknown[]>()];
-    // Its clock stands still in the past: whatever lease it takes has run out for the others.
+    // Its clock stays in the past: to the others, any lease that it takes has run out.
     const past = clockAt(new Date(Date.now() - 600_000).toISOString());
     const late = await start(
       {

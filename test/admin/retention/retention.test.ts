@@ -1,4 +1,4 @@
-/* What a workspace keeps for a period: removed by the job worker of a server, whose database the test shares. */
+/* Data that a workspace keeps for a period: removed by the job worker of a server, whose database the test shares. */
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, test } from "node:test";

@@ -48,7 +48,7 @@ async function waiters(count: number): Promise<void> {
   }
 }
 
-/** Declares a workspace as the harness does, under the name and the key of one that there was. */
+/** Declares a workspace as the harness does, with the name and the key of an earlier one. */
 const declareAgain = ({ name, key }: TestWorkspace) =>
   server.admin("POST", "/admin/v1/apply", {
     company: { name: "Test" },
@@ -104,7 +104,7 @@ describe("the deletion of a workspace", () => {
     assert.equal((await remove(withAddress.name)).status, 409);
   });
 
-  test("nobody keeps permissions in a deleted workspace for one that gets its name later", async () => {
+  test("nobody keeps permissions in a deleted workspace for a later one with its name", async () => {
     const [workspace, other] = [await server.workspace(), await server.workspace()];
     const permissions = {
       companyPermissions: ["manage_company_settings"],
@@ -186,7 +186,7 @@ describe("the deletion of a workspace", () => {
     assert.deepEqual(await tablesWith(id), []);
   });
 
-  test("the audit says who deleted a workspace, and keeps what was done in it", async () => {
+  test("the audit says who deleted a workspace, and keeps its history", async () => {
     const workspace = await server.workspace();
     await remove(workspace.name);
     const { body } = await server.admin("GET", `/admin/v1/audit?workspace=${workspace.name}`);

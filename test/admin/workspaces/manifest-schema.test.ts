@@ -1,4 +1,4 @@
-/* The JSON Schema of a manifest, as editors read it: it is the one that manifests are checked with. */
+/* The JSON Schema of a manifest, as editors read it: manifests are checked with the same schema. */
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -22,7 +22,7 @@ interface Node {
   readonly anyOf?: readonly Node[];
 }
 
-/** The members of a schema that do not say what they are; names say it themselves. */
+/** The members of a schema without a description; names explain themselves. */
 function undescribed(node: Node, path = ""): string[] {
   const inside = Object.entries(node.properties ?? {}).flatMap(([name, member]) => {
     const place = `${path}.${name}`;
@@ -32,7 +32,7 @@ function undescribed(node: Node, path = ""): string[] {
   return [...inside, ...(node.items ? undescribed(node.items, `${path}[]`) : [])];
 }
 
-/** The schema as it is before editors are told of variables. */
+/** The schema without the variables that editors are told about. */
 function withoutVariables(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(withoutVariables);
   if (node === null || typeof node !== "object") return node;

@@ -1,4 +1,4 @@
-/* `POST /admin/v1/apply`: what a manifest makes, changes and takes away, and what it may not be. */
+/* `POST /admin/v1/apply`: what a manifest creates, changes and removes, and when it is refused. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { startOwnServer } from "../../harness.ts";
@@ -48,7 +48,7 @@ const track = (bearer: string, body: object) =>
 const EVENT = { external_id: "ada", name: "opened", time: "2026-01-01T12:00:00Z" };
 
 describe("applying a manifest", () => {
-  test("applying a manifest creates what is missing and reports it, and a second time changes nothing", async () => {
+  test("applying a manifest creates missing resources and reports them, and a second time changes nothing", async () => {
     await apply();
     const name = newName();
     const first = await apply(full(name));

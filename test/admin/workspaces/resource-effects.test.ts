@@ -1,4 +1,4 @@
-/* What changes to resources have an effect on; resources.test.ts has what all resources have in common. */
+/* The effects of changes to resources; resources.test.ts has the common behaviour of all resources. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { declare, newUser, scimClient, WORKSPACE } from "../../dashboard/scim/scim-client.ts";

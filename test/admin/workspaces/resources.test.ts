@@ -1,7 +1,7 @@
 /*
- * What all resources have in common, checked for each: it can be created, read, listed, changed and
- * removed; a repeated change leaves no row in the audit log; a fault names the field; and the manifest
- * and the admin API agree. A new resource needs an entry in CASES.
+ * The common behaviour of all resources, checked for each: it can be created, read, listed, changed
+ * and removed; a repeated change leaves no row in the audit log; a fault names the field; and the
+ * manifest and the admin API agree. A new resource needs an entry in CASES.
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
@@ -18,7 +18,7 @@ type Members = Readonly<Record<string, unknown>>;
 /** A new workspace, or the company, with the resource below test. */
 interface Place {
   readonly path: string;
-  /** A manifest in which the resource is declared so, or not at all. */
+  /** A manifest that declares the resource in this way, or not at all. */
   manifest(declared?: unknown): object;
 }
 

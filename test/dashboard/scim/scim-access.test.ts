@@ -121,7 +121,7 @@ describe("an error under /scim", () => {
     });
   }
 
-  test("a SCIM request whose body cannot be read gets an error with the SCIM error schema", async () => {
+  test("a SCIM request with an unreadable body gets an error with the SCIM error schema", async () => {
     const post = (raw: string, type = "application/json") =>
       scim.call("POST", "/scim/v2/Users", undefined, { raw, headers: { "content-type": type } });
     assertRefused(await post("{"), 400, "invalidSyntax");

@@ -84,7 +84,7 @@ export const newUser = (members: Record<string, unknown> = {}) => ({
   ...members,
 });
 
-/** Whether an answer is one that a SCIM client can read. */
+/** Whether a SCIM client can read a response. */
 export function assertScim({ status, headers, body }: Answer<any>): void {
   assert.equal(headers.get("cache-control"), "no-store");
   assert.equal(headers.get("x-content-type-options"), "nosniff");

@@ -1,4 +1,4 @@
-/* Whatever is sent to the SCIM endpoints is taken whole or refused in SCIM's words. */
+/* Every request to the SCIM endpoints is accepted as a whole or refused with a SCIM error. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";

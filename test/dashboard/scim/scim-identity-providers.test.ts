@@ -1,7 +1,7 @@
 /*
- * What Okta's and Microsoft's published test collections send, replayed line by line: once to a company
- * without defaults, where the specification's "all required" stands, and once with them. The lines are
- * kept in test/fixtures/ as they were published.
+ * Requests of Okta's and Microsoft's published test collections, replayed line by line: once to a
+ * company without defaults, where all attributes are required as in the specification, and once
+ * with them. The lines are kept in test/fixtures/ as they were published.
  */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -12,7 +12,7 @@ import { startOwnServer } from "../../harness.ts";
 import { declare, scimClient } from "./scim-client.ts";
 
 interface Recorded {
-  /** The method, and where it goes. */
+  /** The method, and the path. */
   readonly endpoint: string;
   /** With the collection's own variables: `{{lastUserId}}`. */
   readonly path: string;
@@ -108,7 +108,7 @@ const present = await scim.user({ name: { givenName: "Bob", familyName: "Employe
 
 let fresh = 0;
 
-/** Puts something in the place of a collection's variables; ids are those of a user who is there. */
+/** Replaces a collection's variables; ids are those of an existing user. */
 const fill = (text: string): string =>
   text
     .replaceAll("{{UserIdThatDoesNotExist}}", "00000000-0000-7000-8000-000000000000")

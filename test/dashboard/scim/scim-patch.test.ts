@@ -15,7 +15,7 @@ const ada = () => scim.user({ externalId: "ext-1", displayName: "Ada", emails: [
 
 type Operation = Record<string, unknown>;
 
-/** What Ada looks like after operations, as far as the attributes named. */
+/** Ada after operations, as far as the named attributes. */
 async function after(operations: readonly Operation[], ...names: string[]) {
   const user = await ada();
   const { status, body } = await scim.patch(user.id, ...operations);

@@ -59,7 +59,7 @@ const personWith = (companyPermissions: readonly string[], more: object = {}) =>
 });
 
 describe("what a SCIM token may grant", () => {
-  test("a SCIM token that does not say so creates no company admin, and grants what the specification shows", async () => {
+  test("by default a SCIM token creates no company admin, and grants the permissions of the specification", async () => {
     const { name, token } = await created();
     assert.deepEqual((await listed(name)).company_permissions, ["manage_company_settings"]);
     const shown = await scim(token, "POST", "", personWith(["manage_company_settings"]));
@@ -95,7 +95,7 @@ describe("what a SCIM token may grant", () => {
     assert.equal((await patch(usual.token, id, { permissions })).status, 403);
   });
 
-  test("a changed list counts at once, and what the company declares for every new user is granted", async () => {
+  test("a changed list takes effect at once, and the permissions that the company declares for every new user are granted", async () => {
     const { name, token } = await created({ company_permissions: [] });
     const person = () => scim(token, "POST", "", personWith(["manage_company_settings"]));
     assert.equal((await person()).status, 403);

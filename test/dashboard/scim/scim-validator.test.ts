@@ -1,7 +1,7 @@
 /*
- * A SCIM library that is not ours (`scimmy`) reads what the server answers: it takes the schema that
- * `/Schemas` publishes, and holds every answer against it. Two programs that probe SCIM servers, python-scim's
- * scim2-tester and scim-sanity, are run by hand: see docs/decisions/scim.md.
+ * A third-party SCIM library (`scimmy`) reads the server's responses: it takes the schema that
+ * `/Schemas` publishes, and checks every response against it. Two programs that probe SCIM servers,
+ * python-scim's scim2-tester and scim-sanity, are run by hand: see docs/decisions/scim.md.
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";

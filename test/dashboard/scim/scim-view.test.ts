@@ -9,7 +9,7 @@ await declare(server);
 const scim = scimClient(server);
 
 describe("a SCIM response", () => {
-  test("attributes and excludedAttributes select what a SCIM response shows besides id and schemas", async () => {
+  test("attributes and excludedAttributes select which attributes a SCIM response shows besides id and schemas", async () => {
     const emails = [
       { value: "a@acme.example", type: "work" },
       { value: "b@acme.example", type: "home" },

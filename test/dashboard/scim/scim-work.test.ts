@@ -1,6 +1,6 @@
 /*
- * What one SCIM request may cost. Work is counted, so that these tests do not depend on the machine; one
- * test measures processor time, which says how long the event loop would stall.
+ * Limits on the work of one SCIM request. Work is counted, so that these tests do not depend on the
+ * machine; one test measures processor time, which says how long the event loop would stall.
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";

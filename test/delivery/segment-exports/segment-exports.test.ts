@@ -72,7 +72,7 @@ async function receiver(failures = 0) {
 }
 
 describe("POST /users/export/segment", () => {
-  test("the link opens a zip of files of 5,000 users with the wanted fields, which are those of the segment", async () => {
+  test("the link opens a zip with files of up to 5,000 users of the segment, with the wanted fields", async () => {
     const { workspace, id } = await withSegment(server, 12_000);
     const { status, body } = await start(workspace, { segment_id: id });
     assert.equal(status, 201, JSON.stringify(body));
@@ -117,7 +117,7 @@ describe("POST /users/export/segment", () => {
     assert.deepEqual(idsIn(file?.data ?? Buffer.alloc(0)), ["u0", "u4"]);
   });
 
-  test("the callback gets a link of its own, again after a failure, and until then the segment has no other export", async () => {
+  test("the callback gets a separate link, with retries, and until then the segment has no other export", async () => {
     const { workspace, id } = await withSegment(server, 4);
     const callback = await receiver(1);
     const wanted = { segment_id: id, callback_endpoint: callback.url };

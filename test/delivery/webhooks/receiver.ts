@@ -32,11 +32,11 @@ export const respondWith =
 
 export interface Receiver {
   readonly url: string;
-  /** Whatever came, whether it was accepted or not. */
+  /** All requests, accepted or not. */
   readonly received: Delivered[];
   /** How it responds from now on. */
   respond: Respond;
-  /** The changes that it has accepted, in the order in which they came. */
+  /** The accepted changes, in the order of arrival. */
   readonly accepted: readonly any[];
 }
 
@@ -80,7 +80,7 @@ export async function until(holds: () => boolean | Promise<boolean>): Promise<vo
   throw new Error(`It does not come about: ${holds}`);
 }
 
-/** Whether a delivery is signed for its own time, whatever the time is now. */
+/** Whether a delivery is signed for its own time, regardless of the present time. */
 export const isSigned = ({ id, text, headers }: Delivered): boolean => {
   const at = new Date(Number(headers["webhook-timestamp"]) * 1_000);
   return headers["webhook-signature"] === new Webhook(SECRET).sign(id, at, text);

@@ -1,4 +1,4 @@
-/* What administrators do with webhooks besides declaring them (docs/webhooks.md). */
+/* Further actions of administrators on webhooks (docs/webhooks.md). */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -33,7 +33,7 @@ describe("the administration of webhooks", () => {
     assert.equal((await webhooks.post(id, "test")).outcome, "failed");
   });
 
-  test("a replay from a time or a cursor delivers the same changes again with the same ids, and then what is new goes on", async () => {
+  test("a replay from a time or a cursor delivers the same changes again with the same ids, and then new changes continue", async () => {
     const { workspace, receiver, webhooks, id } = await withReceiver();
     await workspace.track(users(10, "early"));
     await until(() => receiver.accepted.length >= 10);
@@ -91,7 +91,7 @@ describe("the administration of webhooks", () => {
     assert.throws(() => verify(second, secret));
   });
 
-  test("a reset empties deliveries and dead letters, and the webhook goes on with what comes afterwards", async () => {
+  test("a reset empties deliveries and dead letters, and the webhook continues with later changes", async () => {
     const { workspace, receiver, webhooks, id } = await withReceiver();
     receiver.respond = respondWith(422);
     await workspace.track(users(3));

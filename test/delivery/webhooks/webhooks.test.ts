@@ -1,4 +1,4 @@
-/* Webhooks (docs/webhooks.md): what arrives at receivers that behave, in which order, and signed with what. */
+/* Webhooks (docs/webhooks.md): what arrives at correct receivers, in which order, and with which signature. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { NEWSLETTER, startOwnServer } from "../../harness.ts";
@@ -121,7 +121,7 @@ describe("a webhook", () => {
     assert.ok(!JSON.stringify(hooks).includes("whsec_"));
   });
 
-  test("a URL that leads to a private address is refused when the webhook is declared, with the field", async () => {
+  test("a URL that resolves to a private address is refused when the webhook is declared, with the field", async () => {
     const workspace = await server.workspace();
     const { path } = webhooksOf(server, workspace);
     for (const url of ["http://127.0.0.2/", "http://[::1]/", "http://169.254.169.254/latest"]) {

@@ -1,6 +1,6 @@
 /*
- * Public calls that Rapport does not serve: a 404 that says so, or, where a workspace has capture_unsupported, a
- * success that is stored and listed for the tests of an application.
+ * Public calls that Rapport does not serve: a 404 that says so or, if a workspace has
+ * capture_unsupported, a success that is stored and listed for the tests of an application.
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
@@ -69,7 +69,7 @@ describe("without capture_unsupported", () => {
 });
 
 describe("with capture_unsupported", () => {
-  test("every public call that Rapport does not serve succeeds and is listed as it was sent", async () => {
+  test("every public call that Rapport does not serve succeeds and is listed as sent", async () => {
     const workspace = await capturing();
     for (const call of PUBLIC_CALLS) {
       const [method] = call;
@@ -187,7 +187,7 @@ describe("the list of captured calls", () => {
     );
   });
 
-  test("calls of concurrent requests are all listed, each with a number of its own", async () => {
+  test("calls of concurrent requests are all listed, each with a different number", async () => {
     const workspace = await capturing();
     await Promise.all(Array.from({ length: 40 }, (_, number) => send(workspace, { number })));
     const { captured: calls } = await captured(workspace);
@@ -228,7 +228,7 @@ describe("the list of captured calls", () => {
     assert.deepEqual([entry.kind, entry.details], ["captured_calls", { calls: 2 }]);
   });
 
-  test("a reset of the workspace deletes what was captured", async () => {
+  test("a reset of the workspace deletes captured calls", async () => {
     const [workspace, other] = [await capturing(), await capturing()];
     for (const each of [workspace, other]) await send(each);
     await server.admin("POST", `/admin/v1/workspaces/${workspace.name}/reset`);
@@ -307,7 +307,7 @@ describe("hostile calls", () => {
     }
   });
 
-  test("no JSON body causes a failure on the side of the server, and what is accepted is listed as it was sent", async () => {
+  test("no JSON body causes a failure of the server, and accepted bodies are listed as sent", async () => {
     const workspace = await capturing();
     await fc.assert(
       fc.asyncProperty(

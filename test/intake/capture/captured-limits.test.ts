@@ -1,4 +1,4 @@
-/* How much a workspace keeps of what it captured: calls and bytes. The days: retention.test.ts. */
+/* How many captured calls and bytes a workspace keeps. The days: retention.test.ts. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Database, withRetries } from "../../../src/database/database.ts";
@@ -16,7 +16,7 @@ const positions = async (server: TestServer, name: string, query: string): Promi
   return body.captured.map((each: { position: number }) => each.position);
 };
 
-/** Copies the one call of a workspace until there are so many, each of so many bytes. */
+/** Copies the one call of a workspace until there are this many, each with this many bytes. */
 async function multiply(database: Database, workspace: string, calls: number, bytes: number) {
   const ofWorkspace = "workspace_id = (select workspace_id from workspaces where name = $1)";
   await withRetries(database, async (tx) => {

@@ -1,4 +1,4 @@
-/* POST /admin/v1/workspaces/{name}/import, and how an export shows what was imported. */
+/* POST /admin/v1/workspaces/{name}/import, and the imported data in an export. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { startServer, type TestWorkspace, WEB_APP } from "../../harness.ts";
@@ -99,7 +99,7 @@ describe("an import", () => {
     assert.deepEqual(await stored(), [token("device-2")]);
     await track(token("device-3"));
     assert.deepEqual(await stored(), [token("device-3")]);
-    // A token without a device keeps the one that is stored.
+    // A token without a device keeps the stored device.
     await send(workspace, { ...id("ada"), push_tokens: [token()] });
     await track(token());
     assert.deepEqual(await stored(), [token("device-3")]);

@@ -1,6 +1,7 @@
 /*
- * What other clients send, recorded from their own code against Rapport (test/fixtures/client-requests.jsonl): each
- * request gets the same status again, in a workspace with the settings that docs/compatibility.md recommends.
+ * Requests of other clients, recorded from their own code against Rapport
+ * (test/fixtures/client-requests.jsonl): each request gets the same status again, in a workspace
+ * with the settings that docs/compatibility.md recommends.
  */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -32,7 +33,7 @@ const RECOMMENDED = { track_max_updates: 75, intake: "lenient", capture_unsuppor
 
 const server = await startServer();
 
-/** Sends what a client sent, in its order. */
+/** Sends a client's requests, in their order. */
 const replay = async (workspace: TestWorkspace, client: string) => {
   const answers = [];
   for (const each of recorded.filter((request) => request.client === client)) {

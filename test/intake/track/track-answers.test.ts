@@ -1,5 +1,5 @@
 /*
- * What a track request is answered: counters, errors, skipped objects, the cap, the block list; and
+ * The response to a track request: counters, errors, skipped objects, the cap, the block list; and
  * the order in which its objects take effect.
  */
 import assert from "node:assert/strict";
@@ -124,7 +124,7 @@ describe("invalid objects in a track request", () => {
     assert.deepEqual([ada?.custom_events[0].count, ada?.purchases[0].count], [1, 1]);
   });
 
-  test("track errors keep the index at which an object was sent, even if some fail only when applied", async () => {
+  test("track errors keep the original index of an object, even if some fail only when applied", async () => {
     const workspace = await server.workspace();
     const answer = await workspace.track({
       attributes: [
@@ -224,7 +224,7 @@ describe("a track request that is refused as a whole", () => {
 });
 
 describe("the cap on objects per track request", () => {
-  /** `count` objects spread over the three arrays. */
+  /** `count` objects distributed over the three arrays. */
   const spread = (count: number) => ({
     attributes: Array.from({ length: count - 4 }, () => attributes("ada", { n: { inc: 1 } })),
     events: [event("ada"), event("ada")],

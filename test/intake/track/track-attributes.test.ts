@@ -1,7 +1,7 @@
 /*
- * What an attributes object does to a profile: standard attributes, custom attributes and their
- * operations, each sent over HTTP and read back with an export. The rules of single values are in
- * standard-attributes.test.ts and custom-attributes.test.ts.
+ * The effects of an attributes object on a profile: standard attributes, custom attributes and
+ * their operations, each sent over HTTP and read back with an export. The rules of single values
+ * are in standard-attributes.test.ts and custom-attributes.test.ts.
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";

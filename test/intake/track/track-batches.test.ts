@@ -1,7 +1,7 @@
 /*
- * However objects come together, in one request or in many, their effects are those of one after the
- * other: random objects over a few people and addresses are sent once one by one and once in
- * requests of random sizes, and both workspaces must end up with the same people.
+ * However objects are grouped into requests, their effects are those of one after the other: random
+ * objects about a few people and addresses are sent once one by one and once in requests of random
+ * sizes, and both workspaces must end up with the same people.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -65,7 +65,7 @@ const sent: fc.Arbitrary<Sent> = fc.oneof(
     object: object([named, { product_id: "p", currency: "EUR", price: 0.1, ...TIME }], update),
   })),
 );
-/** Requests, each with its objects in the order in which they take effect. */
+/** Requests, each with its objects in the order of their effects. */
 const requests = fc
   .array(fc.array(sent, { minLength: 1, maxLength: 12 }), { minLength: 1, maxLength: 5 })
   .map((lists) =>
@@ -139,7 +139,7 @@ test("email states end the same in one request as in separate requests", async (
   await fc.assert(fc.asyncProperty(lists, sameTogether), { numRuns: sized(6, 25) });
 });
 
-test("an email state that a request sets again counts from its last object, whatever the request set in between", async () => {
+test("an email state that a request sets again counts from its last object, even if the request set another in between", async () => {
   const email = "x@example.com";
   const set = (email_subscribe: string) => ({ external_id: "a", email, email_subscribe });
   const pending = { external_id: "b", email_subscribe: "opted_in" };

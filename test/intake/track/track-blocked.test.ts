@@ -23,7 +23,7 @@ describe("a blocked external_id", () => {
       purchases: [
         purchase("dummy-user"),
         purchase("DUMMY-USER"),
-        // An address is no external_id, whatever it says.
+        // No address is an external_id.
         { ...purchase("x"), external_id: undefined, email: "dummy@example.com" },
       ],
     });

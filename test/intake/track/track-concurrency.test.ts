@@ -203,7 +203,7 @@ for (const [where, servers] of Object.entries(SERVERS)) {
       const count = profiles
         .flatMap((profile) => profile.custom_events)
         .reduce((sum, each) => sum + each.count, 0);
-      // A profile created for the address while no user had it keeps what was sent to it.
+      // A profile created for the address while no user had it keeps its data.
       assert.equal(count, WRITERS * 6);
     });
   });

@@ -1,4 +1,4 @@
-/* Event objects of a track request: what they need, what is refused, what is kept of them. */
+/* Event objects of a track request: what they require, what is refused, what is stored. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { startOwnServer, startServer, type TestWorkspace, WEB_APP } from "../../harness.ts";
@@ -42,7 +42,7 @@ describe("an event", () => {
     assert.equal((await eventsOf(workspace))[0].count, 5);
   });
 
-  test("first and last hold the earliest and latest time of an event, whatever order the events arrive in", async () => {
+  test("first and last hold the earliest and latest time of an event that arrives in any order", async () => {
     const workspace = await server.workspace();
     const at = (time: string) => ({ ...EVENT, time });
     await send(workspace, at("2026-01-02T00:00:00Z"));
@@ -199,7 +199,7 @@ describe("the properties of an event", () => {
   }
 
   const bytesOf = (value: unknown) => Buffer.byteLength(JSON.stringify(value));
-  /** Properties with an array or an object, of exactly so many bytes. */
+  /** Properties with an array or an object, of exactly this many bytes. */
   const sized = (bytes: number, rest: object, character: string) => {
     const width = Buffer.byteLength(character);
     const room = bytes - bytesOf({ ...rest, text: "" });

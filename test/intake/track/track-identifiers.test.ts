@@ -128,7 +128,7 @@ describe("an object with an unknown identifier creates a profile or is skipped",
     );
   });
 
-  test("an alias leads to one profile, within a request and in later ones", async () => {
+  test("an alias identifies one profile, within a request and in later ones", async () => {
     const workspace = await server.workspace();
     const object = (name: string) => ({
       user_alias: alias("dora"),
@@ -292,7 +292,7 @@ describe("an identifier must have a valid form", () => {
     assert.deepEqual(new Set(found.map((each) => each.external_id)), new Set([longest, "4711"]));
   });
 
-  test("a phone is found by its E.164 form, whatever its punctuation, with or without the plus", async () => {
+  test("a phone is found by its E.164 form, with any punctuation, with or without the plus", async () => {
     const workspace = await server.workspace();
     for (const phone of ["+1 (415) 555-2671", "14155552671", PHONE]) {
       await workspace.track(eventOf({ phone }));

@@ -87,7 +87,7 @@ describe("lenient intake", () => {
     );
   });
 
-  test("a fault of braze_id names the field as it was sent", async () => {
+  test("a fault of braze_id names the field as sent", async () => {
     const workspace = await server.workspace();
     const { body } = await workspace.track({ attributes: [{ braze_id: {}, plan: "pro" }] });
     assert.match(body.errors?.[0]?.message ?? "", /'braze_id'/);

@@ -1,4 +1,4 @@
-/* What one object of a track request may cost, and how large a profile may get. */
+/* Limits on the work of one object of a track request, and on the size of a profile. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { changeObjects } from "../../../src/people/profiles/attribute-rules/change-objects.ts";
@@ -92,7 +92,7 @@ describe("the quota of a profile", () => {
     for (const name of ["a", "b", "c"]) {
       assert.equal(await codeOf(set(workspace, { [name]: some })), undefined);
     }
-    // Neither a plain value, which needs no look at the profile, nor an operation on what is stored.
+    // Neither a plain value, which needs no stored data, nor an operation on stored data.
     assert.equal(await codeOf(set(workspace, { d: some, e: some })), "PROFILE_TOO_LARGE");
     const operation = { n: { inc: 1 }, d: some, e: some };
     assert.equal(await codeOf(set(workspace, operation)), "PROFILE_TOO_LARGE");

@@ -1,4 +1,4 @@
-/* Purchase objects of a track request: what they need, what is refused, how money is added up. */
+/* Purchase objects of a track request: what they require, what is refused, how money is added up. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";

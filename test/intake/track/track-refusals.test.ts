@@ -1,4 +1,4 @@
-/* What POST /users/track responds when it refuses a request before it looks at an object. */
+/* The responses of POST /users/track when it refuses a request before it looks at an object. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startServer } from "../../harness.ts";
@@ -61,7 +61,7 @@ test("attributes, events or purchases that are not an array are refused by name"
   }
 });
 
-test("a track request with a misspelt list is told which one was meant", async () => {
+test("a track request with a misspelled list gets the right name as a suggestion", async () => {
   const workspace = await server.workspace();
   const { status, body } = await workspace.track({ event: [{ external_id: "ada" }], other: 1 });
   assert.equal(status, 400);

@@ -1,4 +1,4 @@
-/* Who of several people with one email or phone is meant by a track request. */
+/* Which of several people with one email or phone a track request means. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { ALERTS, startServer, type TestWorkspace } from "../../harness.ts";
@@ -14,7 +14,7 @@ const eventOf = (identifier: object) => ({ events: [{ ...identifier, name: "seen
 describe("several profiles with one address", () => {
   const ADDRESSES = { email: "Shared@Example.com", phone: PHONE };
 
-  /** What counts as an update of the profile: any write to the person. */
+  /** Anything that counts as an update of the profile: any write to the person. */
   const UPDATES: Record<string, (external_id: string) => object> = {
     attribute: (external_id) => ({ attributes: [{ external_id, touched: true }] }),
     event: (external_id) => ({ events: [{ external_id, name: "touched", time: TIME }] }),

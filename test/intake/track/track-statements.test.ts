@@ -1,6 +1,7 @@
 /*
- * What a batch of /users/track costs: statements, round trips and rows. Below HTTP, because it counts
- * what reaches the engine; nothing is timed. A change that makes a batch more expensive fails here.
+ * The cost of a batch of /users/track: statements, round trips and rows. Below HTTP, because it
+ * counts what reaches the engine; nothing is timed. A change that makes a batch more expensive
+ * fails here.
  */
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
@@ -37,7 +38,7 @@ const idCache = createIdCache();
 const quotas = createQuotas(database, systemClock);
 const addressCache = createAddressCache();
 
-/** How many times the answer to a statement is waited for before the next one is sent. */
+/** How many times the response to a statement is awaited before the next one is sent. */
 function roundTripsOf(inner: Database): {
   readonly database: Database;
   readonly trips: () => number;
@@ -76,10 +77,10 @@ interface Cost {
   readonly rowsWritten: number;
 }
 
-/** Writes requests as one batch of this process. @returns what it took. */
+/** Writes requests as one batch of this process. @returns its cost. */
 const costOf = (...bodies: TrackBody[]): Promise<Cost> => costWith({}, ...bodies);
 
-/** @param caches those of the process that writes, where it is another one. */
+/** @param caches the caches of the writing process, if it is another one. */
 async function costWith(
   caches: { readonly idCache?: IdCache; readonly addressCache?: AddressCache },
   ...bodies: TrackBody[]
@@ -158,7 +159,7 @@ describe("the cost of a /users/track batch", () => {
       transactions: 1,
       reads: 0,
       statements: 4,
-      // Where transactions run side by side, so large a batch first waits for its lanes.
+      // If transactions run side by side, a batch this large first waits for its lanes.
       roundTrips: ENGINE === "postgres" ? 2 : 1,
       rowsWritten: 25 + 500 + 25,
     });
@@ -260,7 +261,7 @@ describe("the cost of a /users/track batch", () => {
     );
   });
 
-  test("a batch of counters reads its users in one statement, whatever their number", async () => {
+  test("a batch of any number of counters reads its users in one statement", async () => {
     const names = users(25, "counters");
     await costOf(bodyFor(names));
     const attributes = names.map((external_id) => ({ external_id, score: { inc: 1 } }));
@@ -303,7 +304,7 @@ describe("the id cache", () => {
       { current_external_id: "old-id", new_external_id: "new-id" },
     ]);
     await costWith({ idCache: elsewhere }, bodyFor(["old-id"]));
-    assert.equal(elsewhere.get(id, "old-id"), user, "a renamed id leads to the same user");
+    assert.equal(elsewhere.get(id, "old-id"), user, "a renamed id identifies the same user");
 
     await removeExternalIds(services, context, ["old-id"]);
     assert.equal((await costWith({ idCache: elsewhere }, bodyFor(["old-id"]))).transactions, 2);

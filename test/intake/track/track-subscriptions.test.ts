@@ -34,7 +34,7 @@ const emailStateOf = async (workspace: TestWorkspace, external_id: string) =>
   (await workspace.profile({ external_ids: [external_id] })).email_subscribe;
 
 describe("subscription_groups of an attributes object set group states", () => {
-  test("subscription_groups give the user their states, whatever the states were before", async () => {
+  test("subscription_groups give the user their states, replacing any earlier states", async () => {
     const workspace = await server.workspace();
     for (const state of ["subscribed", "unsubscribed", "unsubscribed", "subscribed"]) {
       const answer = await send(workspace, { external_id: "ada", ...groups([NEWSLETTER, state]) });
@@ -260,7 +260,7 @@ describe("email_subscribe of an attributes object", () => {
       { external_id: "eve", email_subscribe: "opted_in" },
       { external_id: "eve", email: EMAIL },
     );
-    // Eve's state is the last one that was set, though it waited for the address.
+    // Eve's state is the last one that was set, though it was pending.
     assert.equal(await emailStateOf(workspace, "ada"), "opted_in");
     assert.equal(await emailStateOf(workspace, "eve"), "opted_in");
   });

@@ -9,7 +9,7 @@ export interface Received {
   readonly text: string;
 }
 
-/** A mail server that keeps what it gets; it refuses the first mails for a while, as told. */
+/** A mail server that keeps its mails; it can be told to refuse the first ones. */
 export async function startMailServer() {
   const received: Received[] = [];
   const waiting: (() => void)[] = [];
@@ -49,7 +49,7 @@ export async function startMailServer() {
     received,
     refuseNext: (responseCode: number) =>
       refusals.push(Object.assign(new Error("not now"), { responseCode })),
-    /** Waits until so many mails are there. */
+    /** Waits for this many mails. */
     async mails(count: number): Promise<readonly Received[]> {
       while (received.length < count) await new Promise<void>((go) => waiting.push(go));
       return received;

@@ -1,7 +1,8 @@
 /*
- * A storage that speaks S3's protocol, as far as Rapport uses it, and holds its files in memory: it lists
- * objects, gives them out, stores those whose content is that of the signature, and refuses whatever is not signed with its key (Signature Version 4, worked
- * out here from its description, not with the library that signs).
+ * A storage that speaks the part of S3's protocol that Rapport uses, with its files in memory. It
+ * lists and returns objects, stores those whose content matches the signature, and refuses requests
+ * that are not signed with its key (Signature Version 4, computed here from its description, not
+ * with the library that signs).
  */
 import { createHash, createHmac } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -10,7 +11,7 @@ import { after } from "node:test";
 export interface TestStorage {
   readonly endpoint: string;
   readonly objects: Map<string, Uint8Array>;
-  /** What was asked for, as paths with their query. */
+  /** The requested paths with their query. */
   readonly requests: string[];
   /** Faults to imitate. */
   readonly faults: {
@@ -18,7 +19,7 @@ export interface TestStorage {
     announcedBytes?: number;
     /** How many of the next objects are refused with 503. */
     busyPuts?: number;
-    /** The code with which every object is refused. */
+    /** The error code for every object. */
     refusesPuts?: string;
   };
 }

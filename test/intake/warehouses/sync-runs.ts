@@ -1,5 +1,5 @@
 /*
- * Syncs for tests: an integration in a workspace of its own, run through the API, with what it came to.
+ * Syncs for tests: an integration in a separate workspace, run through the API, with its results.
  */
 import { randomUUID } from "node:crypto";
 import type { TestServer, TestWorkspace } from "../../harness.ts";
@@ -34,9 +34,9 @@ export interface TestIntegration {
   sync(): Promise<RunView>;
   /** Waits for the end of a run. */
   ended(runId: string): Promise<RunView>;
-  /** What the log says about the rows of a run. */
+  /** The log's entries about the rows of a run. */
   rowsOf(run: RunView): Promise<RowView[]>;
-  /** Starts a sync, and tells the log beside the run. */
+  /** Starts a sync, and returns the log beside the run. */
   syncWithLog(): Promise<{ run: RunView; rows: RowView[] }>;
   /** Applies its declaration again with changes. */
   change(declared: Record<string, unknown>): Promise<void>;

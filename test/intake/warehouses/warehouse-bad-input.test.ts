@@ -1,6 +1,6 @@
 /*
- * What a sync says of a source that it cannot read, and of rows that it cannot take: the status of the
- * run, and the log of its rows. Nothing is lost: what could be taken is applied.
+ * A sync's report about a source that it cannot read, and about rows that it rejects: the status of
+ * the run, and the log of its rows. Nothing is lost: accepted rows are applied.
  */
 import assert from "node:assert/strict";
 import { createServer } from "node:net";
@@ -189,7 +189,7 @@ describe("a row that cannot be synced", () => {
     assert.deepEqual([run.job_status, rows[0]?.field], ["partial", "a"]);
   });
 
-  test("a run in which every row fails ends as error", async () => {
+  test("a run ends as error if every row fails", async () => {
     const { syncWithLog } = await startTable(TIMED, `(${AT}, 'u', 'x'), (${AT}, 'v', 'y')`);
     const { run, rows } = await syncWithLog();
     assert.deepEqual(

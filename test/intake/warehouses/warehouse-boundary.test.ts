@@ -1,6 +1,7 @@
 /*
- * The rule of the boundary (src/intake/warehouses/boundary.ts) against a model: whatever comes late, however often a
- * reading breaks off, every row is taken exactly once, and rows of the same content are different rows.
+ * The rule of the boundary (src/intake/warehouses/boundary.ts) against a model: with late rows and
+ * interrupted readings every row is applied exactly once, and rows with the same content are
+ * different rows.
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
@@ -21,14 +22,14 @@ const rowAt = (second: number, content: number): SourceRow => ({
   payloadBytes: 1,
 });
 
-/** What a database keeps between transactions, and every row that was taken. */
+/** The database's state between transactions, and every applied row. */
 interface Kept {
   through: string;
   readonly counts: Map<string, BoundaryCount & { readonly seenBy: number }>;
   readonly taken: SourceRow[];
 }
 
-/** Reads rows in portions, and breaks off after some of them. */
+/** Reads rows in portions, and stops after some of them. */
 function readAll(
   kept: Kept,
   rows: readonly SourceRow[],

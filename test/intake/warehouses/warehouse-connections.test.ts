@@ -1,6 +1,7 @@
 /*
- * Connections of the company: what a workspace may read is declared once, and a role in a workspace reaches nothing
- * else. The warehouse is a PostgreSQL on a loopback address, which OUTBOUND_ALLOW lists.
+ * Connections of the company: the company declares what a workspace may read, and a role in a
+ * workspace reaches nothing else. The warehouse is a PostgreSQL on a loopback address, which
+ * OUTBOUND_ALLOW lists.
  */
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
@@ -192,7 +193,7 @@ describe("a connection of the company", () => {
   });
 });
 
-describe("what a role in a workspace reaches", () => {
+describe("the reach of a role in a workspace", () => {
   test("a connection that lists the workspace works, and the run names no host of it", async () => {
     const workspace = await server.workspace();
     const member = await memberOf(workspace.name);

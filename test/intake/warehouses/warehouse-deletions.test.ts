@@ -1,6 +1,6 @@
 /*
- * Rows that name users to be deleted: who is gone afterwards, what the log and the audit say, and that a
- * row deletes once, however a run ends.
+ * Rows that name users to be deleted: who no longer exists afterwards, what the log and the audit
+ * say, and that a row deletes once, however a run ends.
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
@@ -124,7 +124,7 @@ describe("deletion rows", () => {
     assert.deepEqual(await presentOf(integration, "a", "b"), ["b"]);
   });
 
-  test("a run whose deletion rows all fail ends as error", async () => {
+  test("a run ends as error if all of its deletion rows fail", async () => {
     const integration = await startDeletions();
     await integration.add(`${AT}, null`);
     const { run, rows } = await integration.syncWithLog();

@@ -1,5 +1,5 @@
 /*
- * The integrations and their runs as the API lists them, the trigger, and what may not be asked.
+ * The integrations and their runs as the API lists them, the trigger, and refused queries.
  */
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
@@ -25,7 +25,7 @@ const entry = (name: string, more: object = {}) => ({
   ...more,
 });
 
-/** A workspace with so many integrations, named so that the alphabet is the order. */
+/** A workspace with this many integrations, named so that the alphabet is the order. */
 const workspaceOf = (count: number): Promise<TestWorkspace> =>
   server.workspace({
     integrations: Array.from({ length: count }, (_, index) =>
@@ -223,7 +223,7 @@ describe("the sync trigger", () => {
       workspace.call("POST", `/cdi/integrations/${id}/sync`, undefined, { headers });
     const first = await trigger();
     assert.deepEqual([first.status, first.body], [202, { message: "success" }]);
-    // The refusal is not what a later request with this key gets.
+    // A later request with this key does not get the refusal.
     const withKey = { "idempotency-key": "refused once" };
     const second = await trigger(withKey);
     assert.deepEqual([second.status, second.body.message], [429, "Another job is in progress"]);

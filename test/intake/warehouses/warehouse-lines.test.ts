@@ -1,4 +1,4 @@
-/* Where rows end in the files that a sync reads, whatever their values hold. */
+/* The ends of rows in the files that a sync reads, for any values. */
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,6 +1,6 @@
 /*
- * Integrations one by one through the admin API: made, read, changed and removed, beside those that a
- * manifest declares.
+ * Integrations one by one through the admin API: created, read, changed and removed, beside those
+ * that a manifest declares.
  */
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";

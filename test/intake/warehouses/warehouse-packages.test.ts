@@ -10,7 +10,7 @@ import { temporaryFolder } from "../../stored-rows.ts";
 import { post, startChild } from "../../system/child-server.ts";
 
 describe("a server without the optional packages", () => {
-  /** Makes a process fail to find them, as where they were not installed. */
+  /** Makes a process fail to find them, as if they were not installed. */
   const hide =
     "export async function resolve(name, context, next) {" +
     "if (['@duckdb/node-api', 'mysql2'].includes(name)) throw new Error('not found'); return next(name, context); }";

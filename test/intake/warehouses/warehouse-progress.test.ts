@@ -1,6 +1,6 @@
 /*
- * How a sync goes on from where the last one ended: nothing twice, nothing missed, and a fresh start
- * where the rows are others.
+ * How a sync resumes where the last one ended: nothing twice, nothing missed, and a fresh start if
+ * the rows are different.
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";

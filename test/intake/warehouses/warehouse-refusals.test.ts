@@ -1,6 +1,6 @@
 /*
- * What warehouses refuse for a while or for good: suspended warehouses, quotas, statements that take long. A run says what it
- * is, and leaves nothing running behind.
+ * Temporary and permanent refusals of warehouses: suspended warehouses, quotas, slow statements. A
+ * run names the refusal, and leaves nothing running behind.
  */
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
@@ -34,7 +34,7 @@ const ofMysql = (errno: number, sqlState: string, message: string): Reply => ({
   body: { errno, sqlState, message },
 });
 
-/** The kind, what it answers to a statement, the status of the run, and what its message says. */
+/** The kind, its response to a statement, the status of the run, and its message. */
 const REFUSALS: readonly [string, Reply, string, RegExp][] = [
   [
     "snowflake",
@@ -117,7 +117,7 @@ for (const { type, schema, statement, cancel, start } of FAKES) {
   });
 }
 
-test("nothing but its own file and the list of kinds names a kind of warehouse that is read by statements", () => {
+test("only its own file and the list of kinds name a kind of warehouse that is read by statements", () => {
   const wrong = ["src", "web/src"].flatMap((folder) =>
     readdirSync(join(packageRoot(), folder), { recursive: true, encoding: "utf8" })
       .filter((path) => /\.tsx?$/.test(path) && !path.includes("warehouses/sources/"))

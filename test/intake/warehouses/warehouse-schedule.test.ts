@@ -1,6 +1,6 @@
 /*
- * When a sync runs by itself: by its schedule, whether or not a server ran at the time, and again after
- * its source failed.
+ * When a sync runs automatically: by its schedule, whether or not a server ran at the time, and
+ * again after its source failed.
  */
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";

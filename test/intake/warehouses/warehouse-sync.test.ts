@@ -1,5 +1,5 @@
 /*
- * What the rows of a warehouse become: a sync from a real PostgreSQL, read back through the API.
+ * The results of a warehouse's rows: a sync from a real PostgreSQL, read back through the API.
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
@@ -48,7 +48,7 @@ describe("attribute rows", () => {
     assert.equal(bob.subscription_groups[0].status, "subscribed");
   });
 
-  test("the change feed says how a sync ended, after what the sync changed", async () => {
+  test("the change feed has the end of a sync after the sync's changes", async () => {
     const { workspace, id, table, sync } = await startTable(TIMED, [
       `${AT}, 'ada', '{"plan":"gold"}'`,
       `${AT}, 'bob', '{"email":5}'`,
@@ -140,7 +140,7 @@ describe("attribute rows", () => {
 });
 
 describe("event rows", () => {
-  test("each event row is an event of its own, at UPDATED_AT if its payload has no time", async () => {
+  test("each event row becomes a separate event, at UPDATED_AT if its payload has no time", async () => {
     const { workspace, sync } = await startTable(
       TIMED,
       [

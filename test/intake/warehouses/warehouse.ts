@@ -1,7 +1,7 @@
 /*
- * A warehouse for tests: a real PostgreSQL that a sync reads from over its protocol. Where
- * TEST_DATABASE_URL names a server it is a database there; else it is a second embedded engine behind a
- * socket, so that the suite needs nothing but Node.
+ * A warehouse for tests: a real PostgreSQL that a sync reads from over its protocol. If
+ * TEST_DATABASE_URL names a server it is a database there; otherwise it is a second embedded engine
+ * behind a socket, so that the suite needs only Node.
  */
 import { connect, createServer, type Socket } from "node:net";
 import { after } from "node:test";
@@ -25,7 +25,10 @@ export async function startWarehouse(): Promise<TestWarehouse> {
   return { url, run: async (text) => void (await sql.unsafe(text)) };
 }
 
-/** One on an embedded engine: a host of its own on any suite, while others may share Rapport's PostgreSQL. */
+/**
+ * One on an embedded engine: a separate host on any suite, while others may share Rapport's
+ * PostgreSQL.
+ */
 export async function startEmbeddedWarehouse(): Promise<TestWarehouse> {
   const engine = await openEngine("memory:");
   const sessions = new Set<Promise<void>>();
@@ -49,7 +52,9 @@ export async function startEmbeddedWarehouse(): Promise<TestWarehouse> {
   };
 }
 
-/** A warehouse that takes a connection and says nothing: a run waits for it until this lets go. */
+/**
+ * A warehouse that accepts a connection and says nothing: a run waits for it until it is released.
+ */
 export async function silentWarehouse(): Promise<{ url: string; release(): void }> {
   const sockets: Socket[] = [];
   const listener = createServer((socket) => void sockets.push(socket.on("error", () => {})));
@@ -63,7 +68,7 @@ export async function silentWarehouse(): Promise<{ url: string; release(): void 
   return { url: `postgres://u@127.0.0.1:${port}/x`, release };
 }
 
-/** A way to a warehouse that breaks every connection after so many bytes of answers. */
+/** A proxy to a warehouse that breaks every connection after this many bytes of responses. */
 export async function fragileWayTo(url: string, bytes: number): Promise<{ url: string }> {
   const target = new URL(url);
   const listener = createServer((client) => {

@@ -1,4 +1,4 @@
-/* What the tests of preference centers say again and again. */
+/* Common parts of the tests of preference centers. */
 import assert from "node:assert/strict";
 import { type Answer, NEWSLETTER, type TestServer, type TestWorkspace } from "../../harness.ts";
 
@@ -82,7 +82,7 @@ export async function submit(
   return Object.assign(response, { html: await response.text() });
 }
 
-/** What stands in the element with this id. */
+/** The contents of the element with this id. */
 export const textIn = (html: string, id: string): string | undefined =>
   new RegExp(`id="${id}">([^<]*)<`).exec(html)?.[1];
 

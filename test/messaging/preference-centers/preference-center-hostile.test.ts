@@ -1,4 +1,4 @@
-/* What a page or the values in it may try: scripts through attributes, endless loops, huge output. */
+/* Attempts of a page or the values in it: scripts through attributes, endless loops, huge output. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";

@@ -46,7 +46,7 @@ describe("GET /preferences/{link}", () => {
 });
 
 describe("POST /preferences/{link}", () => {
-  test("a one-click unsubscribe works even if pages are rate limited, up to a limit of its own", async () => {
+  test("a one-click unsubscribe works even if pages are rate limited, up to a separate limit", async () => {
     const { workspace, path } = await opened(server);
     const local = Array.from({ length: LIMIT + 1 }, () => openPage(server, path));
     const statuses = (await Promise.all(local)).map(({ status }) => status);
@@ -88,7 +88,7 @@ describe("page limits", () => {
     assert.throws(open, isRefused);
   });
 
-  test("an address shares its page limit whatever way it is written, and a text that is no address has that of all such texts", () => {
+  test("an address shares its page limit in every spelling, and all texts that are not addresses share one", () => {
     const same = [
       ["192.0.2.1", "::ffff:192.0.2.1", "::FFFF:c000:0201"],
       ["2001:db8::1", "2001:0DB8:0000:0000::2", "2001:db8:0:0:1::%eth0"],

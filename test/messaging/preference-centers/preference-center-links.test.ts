@@ -1,4 +1,4 @@
-/* Links to pages: one click in a mail program, whom a link opens a page to, and in which language. */
+/* Links to pages: one click in a mail program, the person whose page a link opens, and its language. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { linkOf, readLink } from "../../../src/messaging/preference-centers/link.ts";

@@ -1,4 +1,4 @@
-/* A workspace with thousands of groups: every page is shown in pages of them, and saving one page leaves the others alone. */
+/* A workspace with thousands of groups: the page shows them in pages, and saving one page leaves the others unchanged. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startOwnServer } from "../../harness.ts";

@@ -1,4 +1,4 @@
-/* The hosted page: what it shows, what its form changes, and whom it is shown to. */
+/* The hosted page: its contents, the changes of its form, and its reader. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { ALERTS, NEWSLETTER, startServer } from "../../harness.ts";

@@ -1,6 +1,7 @@
 /*
- * What the author of a page can learn of its readers: nothing, unless the workspace allows the host that would be told. The
- * policy is followed in a browser by test/browser/preference-center-browser.test.ts.
+ * What the author of a page can learn about its readers: nothing, unless the workspace allows the
+ * host that would be told. The policy is followed in a browser by
+ * test/browser/preference-center-browser.test.ts.
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
@@ -41,7 +42,7 @@ describe("the hosts of pictures and fonts", () => {
     assert.doesNotMatch(policy, /https?:|\*/);
   });
 
-  test("a page loads pictures from the host of the logo and from those of page_image_hosts, over https", async () => {
+  test("a page loads pictures from the host of the logo and from page_image_hosts, over https", async () => {
     const workspace = await workspaceWith({
       brand: { logo_url: "https://logo.example:8443/a.png" },
       page_image_hosts: ["cdn.acme.example", "*.images.example:444"],
@@ -143,7 +144,7 @@ describe("pages that lead elsewhere", () => {
     }
   });
 
-  test("<meta http-equiv> that says what the headers say is accepted with a warning", async () => {
+  test("<meta http-equiv> that repeats a header is accepted with a warning", async () => {
     const workspace = await workspaceWith({});
     const id = await createCenter(workspace, {
       preference_center_page_html: `<meta http-equiv="Content-Type" content="text/html; charset=utf-8">`,

@@ -21,7 +21,7 @@ const target = fc.record({
 });
 
 describe("a preference link", () => {
-  test("a preference link leads to its target and is safe in a URL", () => {
+  test("a preference link opens its target and is safe in a URL", () => {
     fc.assert(
       fc.property(target, (where) => {
         const link = linkOf(KEY, where, "ada@example.com", LATER);

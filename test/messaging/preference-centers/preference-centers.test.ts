@@ -306,7 +306,7 @@ describe("an invalid preference center", () => {
 });
 
 describe("the URL of a user's page", () => {
-  test("each user and preference center has a stable page URL of its own, without the external_id", async () => {
+  test("each user and preference center has a stable page URL, without the external_id", async () => {
     const workspace = await emptyWorkspace(server);
     await workspace.track({ attributes: [{ external_id: "ada" }, { external_id: "eve/é ?" }] });
     const [one, two] = [

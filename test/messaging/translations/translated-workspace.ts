@@ -44,7 +44,7 @@ const translated = (id: string) => ({
   translations: { "es-MX": HOLA },
 });
 
-/** What the workspace has beside what every test workspace has. */
+/** The additional contents of the workspace. */
 export const translatedWorkspace = () => ({
   settings: { multi_language: true },
   locales: [spanish, french],
@@ -93,7 +93,7 @@ export const inCanvas = (ids: Ids = {}): Ids => ({
   ...ids,
 });
 
-/** A path with ids in its query string; those that are undefined are left out. */
+/** A path with ids in its query string; undefined ones are left out. */
 export function withQuery(path: string, ids: Ids): string {
   const given = Object.entries(ids).filter(([, value]) => value !== undefined);
   return `${path}?${new URLSearchParams(given as [string, string][])}`;

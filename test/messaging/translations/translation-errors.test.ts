@@ -45,7 +45,9 @@ const refused = (
   status = code.endsWith("_NOT_FOUND") ? 404 : 400,
 ): Case => ({ path, ids, code, message, status });
 
-/** What is refused however a message is asked for: its translations, its source, or an update. */
+/**
+ * Refusals that are the same for every call: a message's translations, its source, or an update.
+ */
 const CASES: readonly Case[] = [
   refused(
     CAMPAIGN,
@@ -187,7 +189,7 @@ const CASES: readonly Case[] = [
   },
 ];
 
-/** What is refused for its locale, where one is given. */
+/** Refusals about its locale, if one is given. */
 const LOCALE_CASES: readonly Case[] = [
   refused(
     CAMPAIGN,

@@ -61,7 +61,7 @@ const awkward = (unit: "binary" | "grapheme") =>
       .map((parts) => parts.join("")),
   );
 
-/** Files in which every text that is there is not empty: an empty one means "not translated". */
+/** Files with at least one non-empty text: an empty one means "not translated". */
 const files = (unit: "binary" | "grapheme") =>
   fc
     .dictionary(
@@ -78,7 +78,7 @@ const files = (unit: "binary" | "grapheme") =>
       return file(map("source"), { "es-MX": map("es"), fr_FR: map("fr") });
     });
 
-/** What a file must give back: in its own order. */
+/** The expected contents of a file, in its order. */
 const expected = ({ source, columns }: TranslationFile, key: (key: string) => string) =>
   columns.flatMap(({ locale, map }) =>
     Object.entries(source).flatMap(([id, text]) =>

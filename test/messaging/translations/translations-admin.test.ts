@@ -128,7 +128,7 @@ describe("the admin API of translations", () => {
     assert.equal(campaigns.body.campaigns[0].name, "Hello");
   });
 
-  test("a PATCH changes single strings of a translation and keeps those that others change at the same time", async () => {
+  test("a PATCH changes single strings of a translation and keeps strings that others change at the same time", async () => {
     const workspace = await made();
     const admin = adminOf(workspace);
     const path = `/messages/${WELCOME_MAIL}/translations/${FRENCH}`;

@@ -1,4 +1,4 @@
-/* What one person did and what happened to them, in one list: the timeline. */
+/* The activity and history of one person, in one list: the timeline. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { NEWSLETTER, startServer, type TestWorkspace, WEB_APP } from "../../harness.ts";

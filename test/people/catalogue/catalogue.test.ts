@@ -1,4 +1,4 @@
-/* What a workspace holds: events, custom attributes and products (docs/segments.md). */
+/* The catalogue of a workspace: events, custom attributes and products (docs/segments.md). */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { systemClock } from "../../../src/base/clock.ts";
@@ -99,14 +99,14 @@ describe("the catalogue", () => {
     assert.equal((await server.admin("GET", `${path}?kind=user`)).status, 400);
   });
 
-  test("a reset empties it, with what was counted and not written yet", async () => {
+  test("a reset empties it, including counts that are not written yet", async () => {
     const workspace = await server.workspace();
     await track(workspace, { events: [{ ...ada, name: "opened", time: daysAgo(0) }] });
     await server.admin("POST", `/admin/v1/workspaces/${workspace.name}/reset`);
     assert.deepEqual((await catalogueOf(workspace, "kind=event")).entries, []);
   });
 
-  test("counts of several processes add up, and those that could not be written are written later", async () => {
+  test("counts of several processes add up, and counts that could not be written are written later", async () => {
     const workspace = await server.workspace();
     const [row] = await server.database.query<{ id: number }>(
       "select workspace_id as id from workspaces where name = $1",

@@ -60,7 +60,7 @@ test("the feed, applied to an empty model, gives the users that an export shows,
   assert.ok(Object.keys(exported).length > 0);
   assert.deepEqual(model.view(), exported);
 
-  // Whoever begins now is not shown what deleted users did.
+  // A new reader does not see the activity of deleted users.
   const late = createReader();
   await late.read();
   assert.deepEqual(late.model.view(), exported);

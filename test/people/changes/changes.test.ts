@@ -17,7 +17,7 @@ const changesOf = async (workspace: TestWorkspace, query = "cursor=beginning"): 
 
 const expired = new Map<string, number>();
 
-/** What the server does every ten minutes, so many days from now. */
+/** The server's task of every ten minutes, this many days from now. */
 const sweep = (days = 0) =>
   sweepChanges(server.database, new Date(Date.now() + days * 86_400_000), {
     expiredChanges: (why, count) => void expired.set(why, (expired.get(why) ?? 0) + count),
@@ -29,7 +29,7 @@ const facts = ({ id: _id, at: _at, user, ...rest }: any) => {
   return { ...rest, user: names };
 };
 
-test("a change says what was written, by whom it is named, and what was there before", async () => {
+test("a change has the new values, the identifiers of its user, and the earlier values", async () => {
   const workspace = await withFeed();
   const time = "2026-01-02T03:04:05.000Z";
   const subscription_groups = [
@@ -119,7 +119,7 @@ test("identifying and merging users is told with the identifiers before and the 
   assert.deepEqual(updated.values, { user_aliases: [alias] });
 });
 
-test("a change names the user by the present external_id where a call uses a deprecated one, also one that was in use before the feed was on", async () => {
+test("a change names the user by the present external_id if a call uses a deprecated one, also one that was in use before the feed was on", async () => {
   const workspace = await server.workspace();
   const rename = (current_external_id: string, new_external_id: string) =>
     workspace.call("POST", "/users/external_ids/rename", {
@@ -164,7 +164,7 @@ test("a change names the user by the present external_id where a call uses a dep
   ]);
 });
 
-test("a reader that waits gets a change as soon as it is committed", async () => {
+test("a waiting reader gets a change as soon as it is committed", async () => {
   const workspace = await withFeed();
   const { body } = await workspace.call<any>("GET", "/changes");
   assert.deepEqual([body.changes, body.caught_up], [[], true]);

@@ -1,4 +1,4 @@
-/* Users as somebody knows them who has nothing but the change feed. */
+/* Users as a reader knows them who has nothing but the change feed. */
 import { isoTime } from "../../../src/base/values/iso-time.ts";
 
 export interface FeedChange {
@@ -35,7 +35,7 @@ const newUser = (): KnownUser => ({
 
 export function createFeedModel() {
   const users = new Map<string, KnownUser>();
-  /** Where users went: into another one, or nowhere. */
+  /** The end of users: merged into another one, or deleted. */
   const gone = new Map<string, string | undefined>();
   const emails = new Map<string, { state: string }>();
 

@@ -1,4 +1,4 @@
-/* What one export, merge or deletion may read: a request over its budget is refused before the rows are read. */
+/* Limits on what one export, merge or deletion may read: a request over its budget is refused before the rows are read. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startServer, type TestWorkspace } from "../../harness.ts";

@@ -1,6 +1,6 @@
 /*
- * What an export costs in statements. Below HTTP, because it counts what reaches the engine; nothing is timed. A change
- * that makes an export more expensive fails here.
+ * The cost of an export in statements. Below HTTP, because it counts what reaches the engine;
+ * nothing is timed. A change that makes an export more expensive fails here.
  */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
@@ -30,7 +30,7 @@ const addressed = people.create({ kind: "external_id", value: "addressed" });
 people.setEmail(addressed, "addressed@example.com");
 await database.transaction((tx) => savePeople(tx, workspace.id, people.changes(systemClock.now())));
 
-/** The statements of exports at the same time, beside those that set up their transaction. */
+/** The statements of concurrent exports, without those that set up their transaction. */
 async function statementsOf(...requests: readonly ExportRequest[]): Promise<number> {
   const { database: counting, counted } = countingDatabase(database);
   const smallExports = createSmallExports({ database: counting, tracing: NO_TRACING });
@@ -55,7 +55,7 @@ test("an export of 50 profiles with all default fields takes as many statements 
   assert.equal(await statementsOf({ external_ids: names(50) }), 4);
 });
 
-test("exports that wait at the same time share their statements, whatever fields each asks for", async () => {
+test("exports that wait at the same time share their statements, even with different fields", async () => {
   const [first, second, third] = [names(50).slice(0, 20), names(50).slice(10, 40), "user-45"];
   const requests = [{ external_ids: first }, { external_ids: second }, { external_ids: third }];
   assert.equal(await statementsOf(...requests), 4);

@@ -1,4 +1,4 @@
-/* The stream of all rows of a workspace: one moment, no faster than its reader, never a part for the whole. */
+/* The stream of all rows of a workspace: from one snapshot, no faster than its reader, never a part for the whole. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import postgres from "postgres";
@@ -47,7 +47,7 @@ async function largeWorkspace(): Promise<TestWorkspace> {
 }
 
 describe("an export", () => {
-  test("holds every row of each kind in the form in which it was sent", async () => {
+  test("has every row of each kind as it was sent", async () => {
     const workspace = await server.workspace();
     const event = { name: "e", time: TIME, properties: { a: [{ b: 1 }] } };
     const purchase = { product_id: "p", currency: "EUR", price: 12.34, quantity: 3, time: TIME };
@@ -147,7 +147,7 @@ describe("an export", () => {
     assert.match(body.message, /cannot be email_subscribe\. It is a custom .* first_name, /);
   });
 
-  test("an export stream shows the workspace at the moment when it began, however slowly it is read", async () => {
+  test("an export stream shows the workspace as it was at the beginning, even to a slow reader", async () => {
     const workspace = await largeWorkspace();
     const response = await open(workspace, "events");
     await workspace.track({ events: [{ ...id("user 1"), name: "late", time: TIME }] });

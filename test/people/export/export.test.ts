@@ -1,6 +1,6 @@
 /*
- * POST /users/export/ids: how a write is read back (docs/decisions/export.md). What a merge or an import
- * leaves in an export is in the tests of these.
+ * POST /users/export/ids: how a write is read back (docs/decisions/export.md). The tests of merges
+ * and imports show their effects on an export.
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
@@ -15,7 +15,7 @@ const PHONE = "+14155552671";
 const exported = (workspace: TestWorkspace, body: unknown) =>
   workspace.call<any>("POST", "/users/export/ids", body);
 
-/** The external ids, or else the names of the aliases, of whom an export finds. */
+/** The external ids of the users that an export finds, or else the names of their aliases. */
 async function found(workspace: TestWorkspace, body: Record<string, unknown>): Promise<string[]> {
   const users = await workspace.profiles(body);
   return users.map((user) => user.external_id ?? user.user_aliases[0]?.alias_name).sort();

@@ -6,7 +6,7 @@ const server = await startServer();
 
 const names = (count: number) => Array.from({ length: count }, (_, index) => `user-${index}`);
 
-/** Users with so many characters of attributes each. */
+/** Users with this many characters of attributes each. */
 async function makeLarge(workspace: TestWorkspace, count: number, characters: number) {
   const notes = Object.fromEntries(
     Array.from({ length: characters / 250 }, (_, index) => [`note_${index}`, "x".repeat(250)]),
@@ -18,7 +18,7 @@ async function makeLarge(workspace: TestWorkspace, count: number, characters: nu
   }
 }
 
-/** What each request gets when it is sent by itself, and when all are sent at once. */
+/** The response to each request when it is sent by itself, and when all are sent at once. */
 async function bothWays(workspace: TestWorkspace, requests: readonly object[]) {
   const send = (request: object) => workspace.call("POST", "/users/export/ids", request);
   const oneByOne: unknown[] = [];
@@ -48,7 +48,7 @@ describe("exports that arrive at the same time", () => {
     }
   });
 
-  test("each get what they would get alone: their users in order, their fields and their unknown ids", async () => {
+  test("each return the same as alone: their users in order, their fields and their unknown ids", async () => {
     const requests = [
       ...Array.from({ length: 20 }, (_, index) => ({
         external_ids: [...names(50).slice(index, index + 30), `nobody-${index}`],
@@ -63,7 +63,7 @@ describe("exports that arrive at the same time", () => {
     assert.deepEqual(atOnce, oneByOne);
   });
 
-  test("get what they would get alone where they are too large to be read together", async () => {
+  test("return the same as alone if they are too large to be read together", async () => {
     const large = await server.workspace();
     await makeLarge(large, 50, 20_000);
     const requests = Array.from({ length: 6 }, (_, index) => ({

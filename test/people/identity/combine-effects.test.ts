@@ -1,4 +1,4 @@
-/* How much comes over when two profiles become one, and what the merge tells about itself. */
+/* How much data is copied when two profiles are merged, and what the merge reports about itself. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { combine } from "../../../src/people/identity/combine/combine.ts";

@@ -1,4 +1,4 @@
-/* What holds for any two profiles that become one (src/profiles/combine/). */
+/* Rules for the merge of any two profiles (src/profiles/combine/). */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
@@ -113,7 +113,7 @@ const merge = (kept: Whole, merged: Whole, how: Extent = "all") =>
 
 const sum = (numbers: readonly number[]) => numbers.reduce((total, each) => total + each, 0);
 
-/** The same whatever the order of lists. */
+/** The same for any order of lists. */
 function unordered({ profile, belongings }: Whole): unknown {
   const sorted = (list: readonly unknown[]) => list.map((each) => JSON.stringify(each)).sort();
   const { messages, ...lists } = belongings;

@@ -1,6 +1,6 @@
 /*
- * The rule by which two profiles become one (src/profiles/combine/), line by line. That the same
- * holds on stored rows is shown in identity-merge-data.test.ts.
+ * The rules for merging two profiles (src/profiles/combine/), line by line.
+ * identity-merge-data.test.ts shows the same on stored rows.
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";

@@ -1,4 +1,4 @@
-/* A dry run tells beforehand what a merge or a deletion would do; the audit keeps what it did. */
+/* A dry run previews the effects of a merge or a deletion; the audit records them. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { NEWSLETTER, startServer, type TestWorkspace, WEB_APP } from "../../harness.ts";
@@ -38,7 +38,7 @@ const auditOf = async (workspace: TestWorkspace, query = ""): Promise<Entry[]> =
   return body.entries;
 };
 
-/** Two users with something in common and something of their own. */
+/** Two users with common and different data. */
 async function twoUsers(): Promise<TestWorkspace> {
   const workspace = await server.workspace();
   const state = { subscription_group_id: NEWSLETTER, subscription_state: "subscribed" };
@@ -75,7 +75,7 @@ async function twoUsers(): Promise<TestWorkspace> {
   return workspace;
 }
 
-/** First k, then m, where they are there. */
+/** First k, then m, if they exist. */
 async function everybody(workspace: TestWorkspace): Promise<Record<string, any>[]> {
   const users = await workspace.profiles({ external_ids: ["k", "m"] });
   return users.sort((a, b) => (a.external_id < b.external_id ? -1 : 1));
@@ -218,7 +218,7 @@ describe("a dry run", () => {
     assert.deepEqual(await everybody(workspace), before);
   });
 
-  test("a dry run of an identification reports what would be left behind", async () => {
+  test("a dry run of an identification reports the data that would be left behind", async () => {
     const workspace = await server.workspace();
     await makeUsers(workspace, id("ada"), { ...byAlias("a"), plan: "x" });
     const request = {

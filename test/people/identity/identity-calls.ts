@@ -115,7 +115,7 @@ export const countsOf = (user: Record<string, any> | undefined): Record<string, 
 export const notesOf = (notes: readonly Note[] | undefined): string[] =>
   (notes ?? []).map(({ input_array, index, code }) => `${input_array} ${index} ${code}`);
 
-/** Asserts a success in which nothing was skipped or refused. */
+/** Asserts a success without skipped or refused items. */
 export async function succeeds(sent: Sent): Promise<IdentityAnswer> {
   const { status, body } = await sent;
   assert.ok(status === 201 || status === 202, `${status} ${JSON.stringify(body)}`);
@@ -124,7 +124,7 @@ export async function succeeds(sent: Sent): Promise<IdentityAnswer> {
   return body;
 }
 
-/** Asserts a success, and what was skipped. */
+/** Asserts a success, and the skipped items. */
 export async function skips(sent: Sent, ...notes: string[]): Promise<IdentityAnswer> {
   const { status, body } = await sent;
   assert.ok(status === 201 || status === 202, `${status} ${JSON.stringify(body)}`);

@@ -1,4 +1,4 @@
-/* What must hold after identity-chaos.ts, whatever the order in which requests were carried out. */
+/* Invariants after identity-chaos.ts, for any order of its requests. */
 import assert from "node:assert/strict";
 import type { TestServer, TestWorkspace } from "../../harness.ts";
 import type { Chaos, Log } from "./identity-chaos.ts";
@@ -61,7 +61,7 @@ const FIELDS = [
   "message_history",
 ];
 
-/** Everybody, by platform_id, and whom each identifier leads to. */
+/** Everyone, by platform_id, and the person that each identifier identifies. */
 async function readPeople(workspace: Pick<TestWorkspace, "profiles">, users: number) {
   const people = new Map<string, Person>();
   const leads = new Map<string, string[]>();
@@ -82,7 +82,9 @@ async function readPeople(workspace: Pick<TestWorkspace, "profiles">, users: num
   return { people, leads };
 }
 
-/** Each identifier leads to exactly those who have it; a merged external_id perhaps to another one. */
+/**
+ * Each identifier belongs to exactly the right people; a merged external_id perhaps to another one.
+ */
 function checkIdentifiers(
   people: ReadonlyMap<string, Person>,
   leads: ReadonlyMap<string, string[]>,
@@ -107,7 +109,10 @@ function checkIdentifiers(
   }
 }
 
-/** What was taken stands once, at a person or in the audit of what took it; nothing else does. */
+/**
+ * Each accepted item is there once, at a person or in the audit of the call that removed it;
+ * nothing else is.
+ */
 function checkNames(
   people: ReadonlyMap<string, Person>,
   audit: readonly Entry[],
@@ -167,7 +172,7 @@ function checkMessages(
   assert.ok(isRight, `${told}: ${messages} messages, not ${log.messages} to ${atMost}`);
 }
 
-/** The summaries say what the events and purchases themselves say. */
+/** The summaries agree with the events and purchases themselves. */
 function checkSummaries(people: ReadonlyMap<string, Person>, told: string): void {
   const counts = (rows: readonly Person[]) => rows.map(({ name, count }) => ({ name, count }));
   for (const { platform_id, custom_events, purchases, ...person } of people.values()) {
@@ -179,7 +184,7 @@ function checkSummaries(people: ReadonlyMap<string, Person>, told: string): void
   }
 }
 
-/** The ids of merged profiles lead to where their data is, those of deleted ones nowhere. */
+/** The ids of merged profiles identify the profiles with their data, those of deleted ones none. */
 async function checkGone(
   workspace: Pick<TestWorkspace, "profiles">,
   people: ReadonlyMap<string, Person>,

@@ -1,4 +1,4 @@
-/* What the writers of identity-chaos.ts send: requests at random, the same for the same seed. */
+/* The requests of identity-chaos.ts's writers: random, and the same for the same seed. */
 import { ALERTS, NEWSLETTER } from "../../harness.ts";
 
 /** Small, quick and the same everywhere: mulberry32. */
@@ -25,7 +25,7 @@ export const emailOf = (index: number): string => `e${index}@example.com`;
 
 export const phoneOf = (index: number): string => `+1415555${2_000 + index}`;
 
-/** How many addresses and how many numbers so many users share. */
+/** How many addresses and how many numbers the users share. */
 export const sharedBy = (users: number): number => Math.ceil(users / 5);
 
 const PRIORITIES = [
@@ -40,7 +40,7 @@ export type Names = Readonly<
   Partial<Record<"attributes" | "events" | "purchases", readonly string[]>>
 >;
 
-/** What the custom attributes that have a name of their own begin with. */
+/** The prefix of the custom attributes with unique names. */
 export const ATTRIBUTE = "attribute-";
 
 interface Operation {

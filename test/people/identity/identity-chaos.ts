@@ -1,11 +1,10 @@
 /*
- * Many writers at once on a few people, and a check of what must hold whatever order their requests
- * were carried out in.
+ * Many writers at once on a few people, and a check of invariants for any order of their requests.
  *
- * Every attribute, event and purchase that is sent has a name of its own. So at the end each that was acknowledged
- * must either stand at exactly one living profile, exactly once, or be named by exactly one entry of
- * the audit: that of the deletion (or of the identification that leaves data behind) which took it.
- * A lost, doubled or revived one breaks this, whatever the order of the requests.
+ * Every attribute, event and purchase has a unique name. At the end each acknowledged one must
+ * therefore either be at exactly one living profile, exactly once, or be named by exactly one entry
+ * of the audit: that of the deletion (or of the identification that leaves data behind) which
+ * removed it. A lost, doubled or revived one breaks this, in any order of the requests.
  */
 import assert from "node:assert/strict";
 import type { Answer, TestServer, TestWorkspace } from "../../harness.ts";
@@ -17,13 +16,13 @@ export interface Chaos {
   readonly users: number;
   readonly writers: number;
   readonly operations: number;
-  /** Whether merged external ids lead to the kept users. */
+  /** Whether merged external ids identify the kept users. */
   readonly redirects?: boolean;
   /** Whether the workspace is emptied in between. */
   readonly resets?: boolean;
 }
 
-/** What one run sent and was told. */
+/** The requests of one run and their responses. */
 export interface Log {
   /** Attributes, events and purchases that were acknowledged and not skipped. */
   readonly taken: Set<string>;

@@ -1,9 +1,9 @@
 /*
  * Merging, identifying and deleting against time: with tracking, subscriptions, imports, with each
  * other and with themselves, from many writers and, on PostgreSQL, through three servers on one
- * database, two of which are processes of their own.
+ * database, two of them separate processes.
  *
- * RAPPORT_TEST_SEED and RAPPORT_TEST_OPERATIONS run it otherwise; a failure tells its seed.
+ * RAPPORT_TEST_SEED and RAPPORT_TEST_OPERATIONS change the run; a failure prints its seed.
  */
 import { test } from "node:test";
 import { openDatabase } from "../../../src/server/open-database.ts";

@@ -1,6 +1,7 @@
 /*
- * A dry run tells what the same request then does: random requests, one after the other, each asked
- * for first and then made. RAPPORT_TEST_SEED and RAPPORT_TEST_OPERATIONS run it otherwise; a failure tells its seed.
+ * A dry run previews the same request: random requests, one after the other, each previewed and
+ * then made. RAPPORT_TEST_SEED and RAPPORT_TEST_OPERATIONS change the run; a failure prints its
+ * seed.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -27,7 +28,7 @@ const DRY = /^\/users\/(alias\/new|alias\/update|identify|merge|delete)$/;
 
 const server = await startServer();
 
-/** Everybody with everything, but for what changes with time alone. */
+/** Everyone with all data, except what only time changes. */
 async function everybody(workspace: TestWorkspace): Promise<Map<string, Record<string, any>>> {
   const numbers = Array.from({ length: USERS }, (_, index) => index);
   const asked: object[] = [
@@ -47,7 +48,7 @@ async function everybody(workspace: TestWorkspace): Promise<Map<string, Record<s
   return people;
 }
 
-/** The newest entries of the audit, in the order in which they were made. */
+/** The newest entries of the audit, in the order they were made. */
 async function lastEntries(name: string, count: number): Promise<Record<string, any>[]> {
   if (count === 0) return [];
   const path = `/admin/v1/workspaces/${name}/identity-audit?limit=${count}`;
@@ -60,7 +61,7 @@ const audited = ({ field, name, effect }: Record<string, any>) => ({
   effect,
 });
 
-/** What a dry run tells of an item, as the audit of the request itself has to tell it. */
+/** The preview of an item, as the audit of the request itself has to report it. */
 const expectedEntry = ({ outcome, kept, merged, user, effects }: Record<string, any>) => ({
   isDeletion: outcome === "deleted",
   platform_id: (kept ?? user).platform_id,
@@ -75,10 +76,10 @@ const entryOf = (entry: Record<string, any>) => ({
   effects: entry.effects.map(audited),
 });
 
-/** Fields that an export shows as an effect tells them. */
+/** Fields that an export shows as an effect reports them. */
 const PLAIN = ["external_id", "user_aliases", "email", "phone", "first_name", "push_tokens"];
 
-/** The kept user has what the dry run told. */
+/** The kept user has the previewed data. */
 function checkResults(effects: readonly Record<string, any>[], kept: Record<string, any>): void {
   for (const { field, name, effect, result } of effects) {
     if (PLAIN.includes(field)) assert.deepEqual(kept[field], result, field);
@@ -94,7 +95,7 @@ function checkResults(effects: readonly Record<string, any>[], kept: Record<stri
   }
 }
 
-test("a dry run changes nothing and reports what the request then does", async (t) => {
+test("a dry run changes nothing and reports what the real request does", async (t) => {
   t.diagnostic(`seed ${SEED}`);
   const workspace = await server.workspace();
   const random = randomFrom(SEED);

@@ -35,7 +35,7 @@ const purchase = (identifier: object, product_id: string) => ({
   time: TIME,
 });
 
-/** An alias-only user who has something of everything, and perhaps an identified one. */
+/** An alias-only user with some of everything, and optionally an identified one. */
 async function withAnonymous(names: readonly string[] = []): Promise<TestWorkspace> {
   const workspace = await server.workspace();
   const token = { app_id: WEB_APP, token: "anonymous token", device_id: "device-of-a" };
@@ -224,7 +224,7 @@ describe("emails_to_identify and phone_numbers_to_identify", () => {
     assert.equal((await userOf(workspace, "bob"))?.email, "bob@example.com");
   });
 
-  test("identify processes aliases before emails, whatever their order in the request", async () => {
+  test("identify processes aliases before emails, in any order of the request", async () => {
     const workspace = await server.workspace();
     await makeUsers(workspace, { ...byAlias("a"), email: "a@example.com" });
     const answer = await skips(

@@ -1,4 +1,4 @@
-/* What a request about identities loads is bounded, and so is what it responds, however large the profiles are. */
+/* The data that a request about identities loads is bounded, and so is its response, for profiles of any size. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startServer, type TestWorkspace } from "../../harness.ts";

@@ -1,7 +1,7 @@
 /*
- * What a merge makes of two users, line by line of the specification's merge behaviour, on rows that
- * were tracked, read back with an export. What only an import writes is in
- * identity-merge-engagement.test.ts, the rule itself in combine.test.ts.
+ * The result of merging two users, line by line of the specification's merge behaviour, on rows
+ * that were tracked, read back with an export. identity-merge-engagement.test.ts has the data that
+ * only an import writes, combine.test.ts the rule itself.
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
@@ -171,7 +171,7 @@ describe("subscription states in a merge", () => {
     assert.equal((await merged(server, {}, other)).email_subscribe, "unsubscribed");
   });
 
-  test("after a merge, a pending email state applies to an email address that has no state of its own", async () => {
+  test("after a merge, a pending email state applies to an email address without a state", async () => {
     const waiting = { attributes: { email_subscribe: "unsubscribed" } };
     const address = { attributes: { email: "k@example.com" } };
     assert.equal((await merged(server, address, waiting)).email_subscribe, "unsubscribed");

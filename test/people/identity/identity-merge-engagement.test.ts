@@ -1,5 +1,5 @@
 /*
- * What a merge makes of what no public call writes, line by line of the specification's merge
+ * The result of merging data that no public call writes, line by line of the specification's merge
  * behaviour, on rows that were imported, read back with an export.
  */
 import assert from "node:assert/strict";

@@ -24,7 +24,7 @@ await post(`${url}/admin/v1/apply`, server.welcome.adminToken.secret ?? "", {
   workspaces: [{ name: "pages", api_keys: [{ name: "k", key: KEY, permissions: ["all"] }] }],
 });
 
-/** Writes a history of so many rows in each table. */
+/** Writes a history of this many rows in each table. */
 async function write(externalId: string, rows: number, prefix: string): Promise<void> {
   const [profile] = await database.query<{ id: string; workspace: number }>(
     "select profile_id as id, workspace_id as workspace from profiles where external_id = $1",

@@ -1,4 +1,4 @@
-/* POST /users/merge: who is merged into whom, in which order, and where ids lead afterwards. */
+/* POST /users/merge: who is merged into whom, in which order, and which user each id names afterwards. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { startServer, type TestWorkspace } from "../../harness.ts";
@@ -29,7 +29,7 @@ const PHONE = "+14155552671";
 const platformIdOf = async (workspace: TestWorkspace, name: string): Promise<string> =>
   (await userOf(workspace, name))?.platform_id;
 
-/** A workspace with users that each have one event of their own name. */
+/** A workspace with users that each have one uniquely named event. */
 async function withUsers(names: readonly string[], settings: object = {}): Promise<TestWorkspace> {
   const workspace = await server.workspace({ settings });
   await makeUsers(workspace, ...names.map(id));
@@ -176,7 +176,7 @@ describe("merges are executed in the order of the array and of the requests", ()
   });
 });
 
-describe("a merge decides where the ids of both users lead", () => {
+describe("a merge decides which user the ids of both users identify", () => {
   test("the external_id of a merged user matches no user and can be used again", async () => {
     const workspace = await withUsers(["m", "k"]);
     await succeeds(merge(workspace, [[id("m"), id("k")]]));
@@ -187,7 +187,7 @@ describe("a merge decides where the ids of both users lead", () => {
     assert.deepEqual(countsOf(await userOf(workspace, "k")), { k: 1, m: 1 });
   });
 
-  test("the platform_id of a merged user leads to the kept user in export and track", async () => {
+  test("the platform_id of a merged user identifies the kept user in export and track", async () => {
     const workspace = await withUsers(["m", "k"]);
     const platform_id = await platformIdOf(workspace, "m");
     await succeeds(merge(workspace, [[id("m"), id("k")]]));
@@ -233,7 +233,7 @@ describe("a merge decides where the ids of both users lead", () => {
   });
 });
 
-describe("with redirect_merged_ids the merged external_id leads to the kept user", () => {
+describe("with redirect_merged_ids the merged external_id identifies the kept user", () => {
   const withRedirects = (...names: string[]) => withUsers(names, { redirect_merged_ids: true });
 
   test("a redirected external_id works in track and export, and the kept user keeps its own", async () => {

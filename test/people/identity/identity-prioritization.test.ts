@@ -33,7 +33,7 @@ async function sharers(order: readonly string[]): Promise<TestWorkspace> {
   return workspace;
 }
 
-/** Who is gone after users with the address are deleted with a prioritization. */
+/** Which users no longer exist after users with the address are deleted with a prioritization. */
 async function goneAfter(
   workspace: TestWorkspace,
   order: readonly string[],
@@ -164,7 +164,7 @@ test("an ambiguous match in merge, identify or delete changes nothing and is rep
   assert.equal((await workspace.profiles({ email_address: EMAIL })).length, 4);
 });
 
-test("a merge item sees the effects of earlier items, so that its match may no longer be ambiguous", async () => {
+test("a merge item sees the effects of earlier items, so its match may no longer be ambiguous", async () => {
   const workspace = await sharers(["id1", "id2"]);
   await makeUsers(workspace, id("ada"));
   const identified = byEmail(EMAIL, ["identified"]);

@@ -1,6 +1,6 @@
 /*
- * The requests about identities that existing programs send (test/fixtures/requests.jsonl), replayed in
- * an order in which a program would send them, and what an existing client library sends.
+ * Requests of existing programs about identities (test/fixtures/requests.jsonl), replayed in an
+ * order in which a program would send them, and those of an existing client library.
  */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-/* What must hold of the rows of the tables, whatever was sent. For tests that race. */
+/* Invariants of the tables' rows, after any requests. For tests that race. */
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -16,12 +16,12 @@ const TABLES_OF_PROFILES = readdirSync(join(packageRoot(), "migrations")).flatMa
     .map(([, table]) => table as string);
 });
 
-/** These tell of profiles that are gone. */
+/** These describe profiles that no longer exist. */
 const OF_THE_GONE = ["merged_profiles", "identity_audit"];
 
 /**
- * Checks a whole database: rows belong to profiles that are there, identifiers and profiles say the
- * same, ids of merged profiles lead to those that are there, and summaries are what they sum up.
+ * Checks a whole database: rows belong to existing profiles, identifiers and profiles agree, ids of
+ * merged profiles identify existing ones, and summaries are correct.
  */
 export async function checkRows(database: Database): Promise<void> {
   const read = (columns: string, table: string) =>
@@ -59,7 +59,7 @@ export async function checkRows(database: Database): Promise<void> {
 
 const keyOf = ({ workspace_id, profile_id }: Row): string => `${workspace_id} ${profile_id}`;
 
-/** What the profiles themselves say who leads to them. */
+/** The identifiers in the profiles themselves. */
 function expectedIdentifiers(profiles: readonly Row[], merged: readonly Row[]): string[] {
   const own = profiles.flatMap((row) => [
     ...(row.external_id === null ? [] : [`${keyOf(row)} external_id ${row.external_id}`]),

@@ -1,5 +1,5 @@
 /*
- * What requests about identities cost in statements, however many items they hold. Below HTTP, because
+ * The cost of requests about identities in statements, for any number of items. Below HTTP, because
  * it counts what reaches the engine. Nothing is timed: speed is measured by benchmarks.
  */
 import assert from "node:assert/strict";
@@ -115,7 +115,7 @@ describe("50 identity changes in one request take no more statements than one", 
 });
 
 describe("merges that wait together", () => {
-  /** A request of one merge, by a call of its own. */
+  /** A request with one merge, in a separate call. */
   const requestOf = (call: string, merged: string, kept: string) => ({
     context: { ...context, call },
     updates: [{ identifier_to_merge: id(merged), identifier_to_keep: id(kept) }],
@@ -165,7 +165,7 @@ describe("merges that wait together", () => {
     assert.equal(entries[0]?.mergedProfileId, entries[1]?.profileId);
   });
 
-  test("are written alone where one of them cannot be written", async () => {
+  test("are written alone if one of them cannot be written", async () => {
     const [a, b] = (await makeUsers(2)) as [string, string];
     const mergeQueue = createMergeQueue({ ...services(database), tracing: NO_TRACING });
     const refusal = new Error("refused");

@@ -1,4 +1,4 @@
-/* What is left of users in the whole database after they are deleted, whatever happened before. */
+/* Traces of users in the whole database after they are deleted, after any history. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openDatabase } from "../../../src/server/open-database.ts";
@@ -56,7 +56,7 @@ async function fill(workspace: TestWorkspace, identifier: object, name: string, 
   assert.deepEqual([answer.body.imported, answer.body.errors], [1, undefined]);
 }
 
-/** Every row of every table that holds the text, as `table: row`. */
+/** Every row of every table that contains the text, as `table: row`. */
 async function rowsWith(text: RegExp): Promise<string[]> {
   const database = await openDatabase(server.config);
   try {

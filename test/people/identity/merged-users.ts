@@ -1,4 +1,4 @@
-/* Two users with what they have, merged, for the tests of what a merge makes of it. */
+/* Two users with data, merged, for the tests of a merge's result. */
 import assert from "node:assert/strict";
 import { type TestServer, type TestWorkspace, WEB_APP } from "../../harness.ts";
 import { id, merge, succeeds, userOf } from "./identity-calls.ts";
@@ -11,7 +11,7 @@ export const [EARLY, MIDDLE, LATE] = [
   "2026-03-01T00:00:00.000Z",
 ] as const;
 
-/** What one of two users has. */
+/** The data of one of two users. */
 export interface Side {
   readonly attributes?: object;
   readonly events?: readonly object[];

@@ -67,7 +67,7 @@ describe("custom attribute operations on generated values", () => {
     );
   });
 
-  test("checking and applying a custom attribute never throws, whatever JSON value is sent", () => {
+  test("checking and applying a custom attribute never throws for any JSON value", () => {
     fc.assert(
       fc.property(
         fc.string(),
@@ -83,7 +83,7 @@ describe("custom attribute operations on generated values", () => {
     );
   });
 
-  test("an object that is set as a custom attribute reads back exactly as it was sent", () => {
+  test("an object that is set as a custom attribute reads back exactly as sent", () => {
     fc.assert(
       fc.property(nestedValues.object, (value) => {
         assert.deepEqual(send("before", value), value);

@@ -7,7 +7,7 @@ import {
   checkCustomAttribute,
 } from "../../../src/people/profiles/custom-attributes.ts";
 
-/** What the tests of custom attributes share: ways to send a value, and values to send. */
+/** Common parts of the tests of custom attributes: ways to send a value, and values to send. */
 
 export const parsed = (text: string): Json => JSON.parse(text);
 
@@ -34,13 +34,13 @@ export function send(
 export const refusal = (current: Json | undefined, value: Json, mergeObjects = false) =>
   faultOf(applyOperation(current, operationOf(value, mergeObjects)))?.code;
 
-/** A value as it can stand in the name of a test. */
+/** A value in a form for the name of a test. */
 export const shown = (value: unknown): string => {
   const text = value === undefined ? "nothing" : JSON.stringify(value);
   return text.length > 70 ? `${text.slice(0, 70)}… (${text.length})` : text;
 };
 
-/** An object of exactly so many bytes of JSON: `{"t":["xxx…","xxx…", …]}`. */
+/** An object of exactly this many bytes of JSON: `{"t":["xxx…","xxx…", …]}`. */
 export function objectOfBytes(bytes: number): JsonObject {
   const full = Math.floor((bytes - 10) / 100);
   return { t: [...Array(full).fill("x".repeat(97)), "x".repeat(bytes - 10 - full * 100)] };

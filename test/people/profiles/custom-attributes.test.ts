@@ -68,7 +68,7 @@ describe("setting a custom attribute", () => {
     });
   }
 
-  test("null removes a custom attribute, whatever its value was", () => {
+  test("null removes a custom attribute with any value", () => {
     const operation = operationOf(null, true);
     assert.deepEqual(operation, { kind: "remove", name: "a" });
     assert.equal(needsCurrent(operation), false);

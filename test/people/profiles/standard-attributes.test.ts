@@ -25,7 +25,7 @@ const switches = ["email_open_tracking_disabled", "email_click_tracking_disabled
 const location = { longitude: -73.98, latitude: 40.74 };
 const pushToken = { app_id: "7f1c", token: "abcd", device_id: "12345678" };
 
-/** An address whose parts are as long as they may be. */
+/** An address whose parts have the greatest length. */
 const addressOfLength = (length: number) =>
   `${"a".repeat(64)}@${"b".repeat(63)}.${"c".repeat(63)}.${"d".repeat(length - 197)}.org`;
 
@@ -270,7 +270,7 @@ const refusals: readonly (readonly [name: string, code: string, values: readonly
   ["push_tokens", "ARRAY_TOO_LONG", [Array(501).fill(pushToken)]],
 ];
 
-/** A value as it can stand in the name of a test. */
+/** A value in a form for the name of a test. */
 const shown = (value: unknown): string => {
   const text = typeof value === "number" ? String(value) : JSON.stringify(value);
   return text.length > 60 ? `${text.slice(0, 60)}… (${text.length})` : text;

@@ -1,4 +1,4 @@
-/* What a workspace may use in all: names of custom attributes, names of events, users. */
+/* Limits of a workspace: names of custom attributes, names of events, users. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { startServer, type TestWorkspace } from "../../harness.ts";
@@ -45,7 +45,7 @@ describe("a workspace that has used all its names", () => {
       },
     ]);
     assert.deepEqual(await workspace.profiles({ external_ids: ["bob"] }), []);
-    // Standard attributes have names of their own, and removing sets none.
+    // Standard attributes have fixed names, and removing one sets none.
     const others = [set("ada", { first_name: "Ada", nothing: null })];
     assert.deepEqual(await faultsOf(workspace, { attributes: others }), []);
   });
@@ -98,7 +98,7 @@ describe("a workspace that has all the users it may have", () => {
     ]);
     assert.deepEqual(await faultsOf(workspace, { events: [event("came", "bob")] }), []);
     await workspace.call("POST", "/users/delete", { external_ids: ["ada"] });
-    // Deleted users make room within a second.
+    // Deleted users free their places within a second.
     const until = Date.now() + 10_000;
     let faults: unknown[] = refused;
     while (faults.length > 0 && Date.now() < until) {

@@ -27,7 +27,7 @@ function sampleOf(users: number, matchingShare: number, random: () => number) {
   // The chances of users in order are sums of exponential steps.
   let [chance, seen, matching] = [0, 0, 0];
   while (seen < SAMPLE.size) {
-    // Among n numbers the next one is a share of 1 / n of what remains away.
+    // Among n random numbers the next one is at a share of 1 / n of the rest.
     const next = chance + ((1 - chance) * -Math.log(1 - random())) / (users - seen);
     if (next > DRAWN) break;
     chance = next;

@@ -61,7 +61,7 @@ async function leaveCount(
 }
 
 describe("an exact count that is a job", () => {
-  test("it tells how many users it has counted of about how many, and its result is the exact number", async () => {
+  test("it reports how many users it has counted and about how many there are, and its result is the exact number", async () => {
     const workspace = await withUsers();
     const started = await startCount(workspace, { filter: PRO });
     assert.deepEqual([started.status, started.counted, started.expected], ["running", 0, 10]);
@@ -73,7 +73,7 @@ describe("an exact count that is a job", () => {
     assert.ok(ended.finished_at >= ended.started_at);
   });
 
-  test("it continues after the user at whom a stopped server left it, and counts nobody twice", async () => {
+  test("continues after the user at whom a stopped server left it, and counts nobody twice", async () => {
     const workspace = await withUsers();
     const { users } = (await ask(server, workspace, "users", { filter: PRO })).body;
     // The second user of the five: three are left, and those without the plan beside them.
@@ -85,7 +85,7 @@ describe("an exact count that is a job", () => {
     assert.ok(ended.counted >= 1_003 && ended.counted <= 1_008, String(ended.counted));
   });
 
-  test("the counts of a workspace wait in a queue, and one that is cancelled makes way for the next", async () => {
+  test("the counts of a workspace wait in a queue, and cancelling one starts the next", async () => {
     const workspace = await withUsers();
     const first = await leaveCount(workspace, { after: BEFORE_ALL, total: 0, matching: 0 });
     const second = await leaveCount(workspace, { after: BEFORE_ALL, total: 0, matching: 0 });

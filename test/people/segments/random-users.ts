@@ -2,13 +2,13 @@ import fc from "fast-check";
 import { NEWSLETTER, WEB_APP } from "../../harness.ts";
 
 /*
- * Random users and random filters for them, and a naive reading of a filter: it looks at what was sent, in the plainest
- * way, and shares no code with the product.
+ * Random users and random filters for them, and a naive reading of a filter: it looks at the sent
+ * data, in the simplest way, and shares no code with the product.
  */
 
 const DAY_MS = 86_400_000;
 
-/** A user as it is sent. Times are milliseconds since the epoch. */
+/** A user as sent. Times are milliseconds since the epoch. */
 export interface SentUser {
   readonly name: string;
   readonly attributes: Readonly<Record<string, unknown>>;

@@ -1,4 +1,4 @@
-/* What a count tells beside its number (docs/segments.md, Count). */
+/* Further results of a count (docs/segments.md, Count). */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { createCountSlots } from "../../../src/people/segments/count-exactly.ts";

@@ -1,4 +1,4 @@
-/* What the conditions of a filter mean: for each the users who meet it (docs/segments.md). */
+/* The meaning of a filter's conditions: for each the users who meet it (docs/segments.md). */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { ALERTS, NEWSLETTER, startServer, WEB_APP } from "../../harness.ts";
@@ -297,7 +297,7 @@ describe("a filter that cannot be read", () => {
     [{}, /^'filter' must have one subject: attribute, custom_attribute, event/],
     [{ attribute: "country", event: "x" }, /^'filter' must have one subject/],
     [{ attribute: "shoe", equals: 1 }, /^'filter.attribute' must be one of external_id, /],
-    [{ attribute: "email_subscribe", equals: "x" }, /is a subject of its own: email_subscription/],
+    [{ attribute: "email_subscribe", equals: "x" }, /has its own subject: email_subscription/],
     [{ attribute: "country" }, /^'filter' needs a comparator: equals, /],
     [{ attribute: "country", more_than: 5 }, /^'filter.more_than' is no comparator here: equals, /],
     [

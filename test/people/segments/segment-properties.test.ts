@@ -77,7 +77,7 @@ async function send(users: readonly SentUser[]) {
   return workspace;
 }
 
-/** What the server has stored of such a user. */
+/** The server's stored data about such a user. */
 function personOf(user: SentUser): SegmentPerson {
   const { email, country, first_name, dob, ...customAttributes } = user.attributes as any;
   const standard = { country, first_name, dob };

@@ -1,4 +1,4 @@
-/* What the dashboard shows of segments (docs/segments.md). */
+/* Segments in the dashboard (docs/segments.md). */
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { describe, test } from "node:test";

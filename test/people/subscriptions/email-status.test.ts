@@ -17,7 +17,7 @@ const newWorkspace = () => workspaceWithGroups(server);
 const STATES = ["subscribed", "unsubscribed", "opted_in"];
 
 describe("POST /email/status", () => {
-  test("POST /email/status sets the given state, whatever the previous state was", async () => {
+  test("POST /email/status sets the given state over any previous state", async () => {
     const workspace = await newWorkspace();
     await users(workspace, { external_id: "ada", email: "Ada@example.com" });
     for (const before of STATES) {

@@ -55,7 +55,7 @@ export const setV1: SetCall = (workspace, groupId, state, { external_ids, emails
     phone: phones,
   });
 
-/** The two versions of the call, for what holds for both. */
+/** The two versions of the call, for tests of both. */
 export const VERSIONS: readonly SetCall[] = [setV2, setV1];
 
 /** The state of users in a group, by external_id. */

@@ -205,7 +205,7 @@ describe("subscription history entries", () => {
 });
 
 describe("GET /admin/v1/workspaces/{name}/subscription-history", () => {
-  /** Ada and Bob share an address; Cy has one alone. */
+  /** Ada and Bob share an address; Cy has only one. */
   async function told() {
     const workspace = await newWorkspace();
     await users(

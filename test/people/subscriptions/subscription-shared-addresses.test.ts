@@ -21,14 +21,14 @@ const get = (workspace: TestWorkspace, query: string) =>
     `/subscription/status/get?subscription_group_id=${NEWSLETTER}&${query}`,
   );
 
-/** A user who is known by an alias alone. */
+/** A user who is only known by an alias. */
 const nameless = (name: string, changes: object = {}) => ({
   user_alias: { alias_name: name, alias_label: "crm" },
   _update_existing_only: false,
   ...changes,
 });
 
-/** Whom an event that names the address alone goes to: the most recently updated user. */
+/** The user who gets an event that only names the address: the most recently updated one. */
 async function latestOf(workspace: TestWorkspace, email: string): Promise<string> {
   await workspace.track({ events: [{ email, name: "asked", time: "2026-01-01T00:00:00Z" }] });
   const holders = await workspace.profiles({ email_address: email });

@@ -1,7 +1,7 @@
 /*
- * What setting states costs in statements, and what becomes of states when a profile goes. Both are
- * below HTTP: the first counts what reaches the engine, the second is called by the facilities that
- * merge and delete people.
+ * The cost of setting states in statements, and the fate of states when a profile is deleted. Both
+ * are below HTTP: the first counts the statements that reach the engine, the second is called by
+ * the features that merge and delete people.
  */
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";

@@ -3,7 +3,7 @@ import { generateKeyPairSync, randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { outside, S3, type Someone, sentenceOf, trapPort } from "./scene.ts";
 
-/* What a person sends to reach a place. */
+/* A person's requests to reach a place. */
 
 export const webhookOf = (me: Someone, url: string, id: string = randomUUID()) =>
   me.call("PUT", `${me.path}/webhooks/${id}`, { name: "CRM", url });
@@ -31,7 +31,10 @@ export const integrationOf = (me: Someone, warehouse: object, id = randomUUID())
     warehouse,
   });
 
-/** What a place of a connection comes to: the refusal of its declaration, or the message of its run. */
+/**
+ * The result for a place of a connection: the refusal of its declaration, or the message of its
+ * run.
+ */
 export async function syncMessage(
   owner: Someone,
   warehouse: Record<string, string>,

@@ -2,7 +2,7 @@ import type { TSchema } from "typebox";
 import type { Contract } from "../../../src/http/endpoint.ts";
 import { ENDPOINTS } from "../../../src/server/app.ts";
 
-/* The texts that a person of a workspace, the holder of one of its keys, or anybody may send, from the declarations. */
+/* The texts that a person of a workspace, a caller with one of its keys, or anyone may send, from the declarations. */
 
 interface Described {
   readonly type?: string;
@@ -58,7 +58,10 @@ export const FIELDS: readonly string[] = [
 export const lastName = (field: string): string =>
   field.split(/[ .]/).at(-1)?.replaceAll("[]", "") ?? "";
 
-/** Fields of these names hold an id, a text, a time or a secret: they name no host, folder, file, database or workspace. */
+/**
+ * Fields with these names are ids, texts, times or secrets: they name no host, folder, file,
+ * database or workspace.
+ */
 export const NO_PLACES: ReadonlySet<string> = new Set(
   `cursor platform_id import_id external_ids alias_name alias_label platform_ids braze_ids braze_id email_address phone
    since until attribute query id event into subscription_group_id emails phones external_id email start_date end_date search
@@ -70,7 +73,7 @@ export const NO_PLACES: ReadonlySet<string> = new Set(
   ),
 );
 
-/** Of names that hold a place elsewhere, the fields that hold none. */
+/** Fields that name no place although their name does elsewhere. */
 export const NO_PLACES_HERE: ReadonlySet<string> = new Set([
   "downloadSegmentExport params.token",
   "listChanges query.user",

@@ -1,11 +1,12 @@
 /*
- * What a person reaches who has every permission in a workspace and none in the company. Whatever names a place (a host, a
- * folder, a file, a database, a connection, a workspace) is found in the declarations of the endpoints, and each such field
- * has a case: nothing that is not the caller's is reached, the attempt is in the audit log, and no response says whether the
- * place exists. A new field of a new name has to be entered in PLACES here, or in `named-fields.ts` as one that names none.
+ * The reach of a person who has every permission in a workspace and none in the company. Every
+ * field that names a place (a host, a folder, a file, a database, a connection, a workspace) is
+ * found in the declarations of the endpoints, and each has a case: only the caller's places are
+ * reached, the attempt is in the audit log, and no response says whether the place exists. A field
+ * with a new name has to be added to PLACES here, or to `named-fields.ts` if it names no place.
  *
- * Hosts are names below `names.test`, which a name server of the test leads where it likes (name-server.ts). A server on
- * loopback, which is not allowed, notices whatever is reached all the same.
+ * Hosts are names below `names.test`, which the test's name server resolves to any address
+ * (name-server.ts). A server on loopback, which is not allowed, notices every connection.
  */
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
@@ -64,7 +65,7 @@ const samples = await sampleRequests(server, me.workspace);
 const contractOf = (field: string): Contract =>
   OPERATIONS.find(({ name }) => name === field.split(" ", 1)[0]) as Contract;
 
-/** Browsers of those who open a page load it; the server never does. */
+/** Browsers of people who open a page load it; the server never does. */
 async function isOnlyShown(field: string): Promise<void> {
   const { method, path, access } = contractOf(field);
   const [first = ""] = pathsOf({ path } as Contract);
@@ -274,7 +275,7 @@ const isPlace = (field: string): boolean =>
   !(NO_PLACES.has(lastName(field)) || NO_PLACES_HERE.has(field) || lastName(field) === "name") ||
   field.startsWith("putIntegration body.warehouse.");
 
-describe("what a role in a workspace reaches", () => {
+describe("the reach of a role in a workspace", () => {
   for (const field of FIELDS.filter(isPlace)) {
     test(`${field} leads to nothing that is not the caller's`, async () => {
       const run = caseOf(field);
@@ -284,7 +285,7 @@ describe("what a role in a workspace reaches", () => {
     });
   }
 
-  test("every operation of a workspace refuses the name of another one as it refuses that of none", async () => {
+  test("every operation of a workspace refuses the name of another workspace like an unknown name", async () => {
     const other = await server.workspace();
     for (const contract of OPERATIONS.filter(({ access }) => access.by === "administrator")) {
       const [path = ""] = pathsOf(contract);
@@ -332,7 +333,7 @@ describe("a name that leads elsewhere after it was declared", () => {
     });
   }
 
-  test("a webhook does not call it, and its deliveries say what they say of a name that leads nowhere", async () => {
+  test("a webhook does not call it, and its deliveries report it like an unknown name", async () => {
     const owner = await someone();
     const errors = [];
     for (const [name, later] of [

@@ -1,6 +1,7 @@
 /*
- * A server, a person with every permission in a workspace and none in the company, and what lies around them that is not
- * theirs: a server on loopback, files beside a folder, a storage, and names that lead where a test likes.
+ * A server, a person with every permission in a workspace and none in the company, and places that
+ * are not theirs: a server on loopback, files beside a folder, a storage, and names that a test
+ * resolves as it likes.
  */
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
@@ -26,7 +27,7 @@ import { startNameServer } from "./name-server.ts";
 
 export const names = await startNameServer();
 
-/** How often the server came to where it may not. */
+/** How often the server reached a forbidden place. */
 const reached = { times: 0 };
 
 async function listen(host: string, listener: Server, port = 0): Promise<number> {
@@ -38,7 +39,7 @@ async function listen(host: string, listener: Server, port = 0): Promise<number>
   return (listener.address() as AddressInfo).port;
 }
 
-/** On loopback, where nobody may come. */
+/** On loopback, which is forbidden. */
 const trap = createServer((_request, response) => void response.end("the text of the trap"));
 trap.on("connection", () => {
   reached.times += 1;
@@ -125,13 +126,16 @@ export async function refusals(workspace: TestWorkspace, kind: string): Promise<
   return body.entries.filter((each: any) => each.action === "refused" && each.kind === kind);
 }
 
-/** Refused with one sentence, whatever is at the place; `place` is what the caller has sent. */
+/** Refused with one sentence, regardless of the place; `place` is the caller's value. */
 export function sentenceOf({ status, body }: Answer<any>, place: string): string {
   assert.ok(status === 400 || status === 403, `${place}: ${status} ${JSON.stringify(body)}`);
   return String(body.message);
 }
 
-/** Hosts that lead to this machine, to a private network or to nothing, as an attacker writes them. */
+/**
+ * Hosts that resolve to this machine, to a private network or to nothing, as an attacker writes
+ * them.
+ */
 export const HOSTS = [
   ..."127.0.0.1 127.1 2130706433 0x7f000001 0177.0.0.1 017700000001 localhost LOCALHOST. 127.0.0.1. 0.0.0.0 0".split(
     " ",

@@ -1,4 +1,4 @@
-/* What a sync reads of values and folders that are larger than any valid ones. */
+/* How much a sync reads of values and folders that are larger than any valid ones. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { mkdir, writeFile } from "node:fs/promises";
@@ -74,7 +74,7 @@ async function startEndlessWarehouse() {
 }
 
 describe("the bounds of a sync", () => {
-  test("a PostgreSQL that answers without end is left after what a page of rows may take, and the run says so", async () => {
+  test("a PostgreSQL that sends more than a page of rows may take is disconnected, and the run says so", async () => {
     const { url, sentMb } = await startEndlessWarehouse();
     const integration = await startIntegration(server, {
       warehouse: { type: "postgres", url, table: "crm" },

@@ -26,7 +26,7 @@ const folder = await temporaryFolder();
 
 const duckdb = await (await DuckDBInstance.create(":memory:")).connect();
 
-/** Writes what a query gives to a Parquet file. */
+/** Writes the result of a query to a Parquet file. */
 const writeParquet = (path: string, query: string) =>
   duckdb.run(`copy (${query}) to '${path}' (format parquet)`);
 
@@ -141,7 +141,7 @@ describe("a CSV file", () => {
     );
   });
 
-  test("a CSV file whose header line cannot be read ends the run as config_error", async () => {
+  test("a CSV file with an unreadable header line ends the run as config_error", async () => {
     const path = inFolder("wide.csv");
     const names = Array.from({ length: 1_200 }, (_, index) => `c${index}`);
     await writeFile(path, `UPDATED_AT,EXTERNAL_ID,PAYLOAD,${names.join(",")}\n`);
@@ -262,7 +262,7 @@ describe("a folder", () => {
 });
 
 describe("temporary files of a sync", () => {
-  test("a sync removes what a killed process left behind, and not what belongs to a running one", async () => {
+  test("a sync removes the temporary files of a killed process, and not those of a running one", async () => {
     const { pid: killed } = spawnSync(process.execPath, ["--version"]);
     const folderOf = (pid: number) => join(tmpdir(), `rapport-sync-${hostname()}-${pid}-copied`);
     const running = process.ppid;

@@ -1,6 +1,7 @@
 /*
- * Warehouses over HTTP that answer what no service would: pages without an end, bombs, rows of another form, links and
- * redirects to places that they have no business with. A run fails and says so, and the server goes on.
+ * Warehouses over HTTP that answer what no service would: pages without an end, bombs, rows of
+ * another form, links and redirects to places that they have no business with. A run fails and says
+ * so, and the server continues.
  */
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
@@ -171,7 +172,7 @@ test("the first page of bigquery is asked for again after a cut", async () => {
   assert.deepEqual([run.job_status, run.rows_synced], ["success", 250], `${run.message}`);
 });
 
-test("a link of a warehouse on a public host leads to no private one, and not out of its encryption", async () => {
+test("a link of a warehouse on a public host reaches no private host, and stays encrypted", async () => {
   const clientOf = (base: string) =>
     createClient({
       label: "Databricks",

@@ -1,7 +1,7 @@
 /*
- * What is special about MySQL: TLS and logins, results that break, and servers that answer what no server would, against
- * an imitation of its protocol. What it has in common with other kinds: warehouse-kinds.test.ts. A real server:
- * test/system/warehouse-mariadb.test.ts
+ * Special features of MySQL: TLS and logins, results that break, and servers that answer what no
+ * server would, against an imitation of its protocol. warehouse-kinds.test.ts has the common
+ * behaviour of all kinds. A real server: test/system/warehouse-mariadb.test.ts
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";

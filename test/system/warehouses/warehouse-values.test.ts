@@ -1,5 +1,5 @@
 /*
- * What the types of warehouses that are read by statements become, value by value.
+ * The results of each type of warehouses that are read by statements, value by value.
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";

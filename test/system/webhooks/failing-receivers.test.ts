@@ -1,4 +1,4 @@
-/* What a webhook does about receivers that fail, refuse or want no more (docs/webhooks.md). The clock is the test's. */
+/* The reactions of a webhook to receivers that fail, refuse or want no more (docs/webhooks.md). The clock is the test's. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { createSettableClock } from "../../../src/base/clock.ts";
@@ -36,7 +36,7 @@ async function withReceiver(respond: Respond, members: object = {}) {
   return { workspace, receiver, webhooks, id };
 }
 
-/** Refuses whatever has the change of one of these users in it. */
+/** Refuses every request with the change of one of these users. */
 const refuses =
   (...names: readonly string[]): Respond =>
   (response, { changes }) =>
@@ -119,7 +119,7 @@ describe("a webhook whose receiver fails", () => {
     assert.ok(receiver.received.slice(tries).some((delivered) => delivered.id === first?.id));
   });
 
-  test("a webhook that is active again is tried at once, and has three days once more", async () => {
+  test("a reactivated webhook is tried at once, and again for three days", async () => {
     const { workspace, receiver, webhooks, id } = await withReceiver(respondWith(503));
     await workspace.track(users(1));
     await until(async () => (await webhooks.deliveries(id)).length === 1);
@@ -197,7 +197,7 @@ describe("a webhook whose receiver refuses a change", () => {
     }
   });
 
-  test("a dead letter that is replayed and accepted is none any more, and one that is given up is gone", async () => {
+  test("a dead letter that is replayed and accepted, or given up, is no longer listed", async () => {
     const { workspace, receiver, webhooks, id } = await withReceiver(refuses("u0", "u1"));
     await workspace.track(users(2));
     await until(async () => (await webhooks.deadLetters(id)).length === 2);

@@ -26,7 +26,7 @@ const endless: (status: number) => Respond = (status) => (response) => {
 
 interface Hostile {
   readonly respond: Respond;
-  /** What the attempt came to; undefined where it lasts. */
+  /** The outcome of the attempt; undefined while it lasts. */
   readonly outcome?: string;
 }
 
@@ -77,7 +77,7 @@ describe("a hostile receiver", () => {
     assert.deepEqual([delivery.outcome, delivery.status], ["delivered", 200]);
   });
 
-  test("a host that leads to a private address after it was declared is not called, and others are", async () => {
+  test("a host that resolves to a private address after it was declared is not called, and others are", async () => {
     const dataDir = await temporaryFolder();
     const before = await startOwnServer({ dataDir, outboundAllow: ["127.0.0.0/8"] });
     const workspace = await before.workspace();

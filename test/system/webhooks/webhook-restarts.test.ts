@@ -1,4 +1,4 @@
-/* A webhook over the end of a server, and on several servers: nothing is lost, and what is repeated has the same id. */
+/* A webhook across the end of a server, and on several servers: nothing is lost, and a repeated batch has the same id. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import {

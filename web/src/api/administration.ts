@@ -5,7 +5,7 @@ import { APPS, PERMISSION_SETS } from "./entries.ts";
 import { BY_CURSOR } from "./pages.ts";
 import { SESSION_KEY } from "./session.ts";
 
-/* What administrators set: apps, limits, permission sets; the audit and the manifest. */
+/* Settings of administrators: apps, limits, permission sets; the audit and the manifest. */
 
 const SETTINGS = "/admin/v1/workspaces/{name}/settings";
 const WORKSPACES = "/admin/v1/workspaces";

@@ -4,7 +4,7 @@ import { sentenceOf } from "../../../client/src/refusal.ts";
 export class ApiError extends Error {
   readonly status: number;
   readonly body: unknown;
-  /** Under which the server's log knows the request. */
+  /** The id of the request in the server's log. */
   readonly requestId: string | null;
 
   constructor(status: number, message: string, body?: unknown, requestId: string | null = null) {
@@ -29,7 +29,7 @@ export async function errorOf(response: Response): Promise<ApiError> {
   return new ApiError(response.status, sentenceOf(body, response.status), body, requestId);
 }
 
-/** What to tell a person about a failure of any kind. */
+/** The message for a person about a failure of any kind. */
 export function messageOf(error: unknown): string {
   if (error instanceof ApiError) return error.message;
   if (error instanceof TypeError) return "The server could not be reached. Is it running?";

@@ -3,7 +3,7 @@ import type { operations } from "../../../client/src/schema.ts";
 import { ApiError } from "./api-error.ts";
 import { hooks, http, refresh } from "./client.ts";
 
-/* Preference centers: the pages on which users choose what they receive. */
+/* Preference centers: the pages where users choose what they receive. */
 
 const CENTERS = "/admin/v1/workspaces/{name}/preference-centers";
 const CENTER = `${CENTERS}/{id}` as const;
@@ -51,7 +51,7 @@ export interface PreviewOptions {
   readonly locale?: string;
 }
 
-/** How a center would look, as it is being written. */
+/** A preview of a center while it is being written. */
 export const usePreview = (name: string, id: string, center: CenterBody, options: PreviewOptions) =>
   useQuery<Preview>({
     queryKey: ["post", `${CENTER}/preview`, name, id, center, options],
@@ -90,7 +90,7 @@ function faultOf({ message, body }: ApiError): PageFault {
   return { severity: "error", message, field, line, column };
 }
 
-/** The stored page. It is the document in whose frame unsaved pages are shown, because of its headers. */
+/** The stored page. The frame with unsaved pages shows this document, because of its headers. */
 export const previewAddress = (name: string, id: string): string =>
   `/admin/v1/workspaces/${encodeURIComponent(name)}/preference-centers/${encodeURIComponent(id)}/preview`;
 

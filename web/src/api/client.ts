@@ -17,7 +17,7 @@ export const queryClient = new QueryClient({
       staleTime: 5_000,
       // A server on this machine is reached without a network too.
       networkMode: "always",
-      // Only what the network or an overloaded server may have caused is worth repeating.
+      // Only failures that the network or an overloaded server may have caused are worth a retry.
       retry: (failures, error) => failures < 2 && (!isRefusal(error) || error.status >= 500),
     },
     mutations: { networkMode: "always" },
@@ -49,8 +49,8 @@ function showSignIn(message: string): void {
 }
 
 /**
- * A permission may have been revoked, or another person signed in, while the page was open: the navigation follows, and
- * every page asks again for what it shows.
+ * A permission may have been revoked, or another person signed in, while the page was open: the
+ * navigation follows, and every page loads its data again.
  */
 async function checkPermissions(): Promise<void> {
   const held = () => {

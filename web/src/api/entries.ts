@@ -1,7 +1,7 @@
 import type { paths } from "../../../client/src/schema.ts";
 import { hooks, refresh } from "./client.ts";
 
-/* Lists whose entries are put and removed one at a time, by their id in the path. */
+/* Lists whose entries are put and removed one at a time, by the id in the path. */
 
 const WORKSPACE = "/admin/v1/workspaces/{name}";
 

@@ -6,7 +6,7 @@ export interface Group {
   readonly id: string;
   readonly name: string;
   readonly channel: "email" | "sms" | "whatsapp";
-  /** What subscribers get, for the page on which they choose. */
+  /** A description for subscribers, shown on the page where they choose. */
   readonly description?: string;
   readonly declared: boolean;
 }

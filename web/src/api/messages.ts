@@ -57,7 +57,8 @@ export function useTranslate(workspace: string, id: string) {
       body: { translation_map: { [key]: text === "" ? null : text } },
     });
     const init = { params: { path: { name: workspace, id } } };
-    // What is shown is brought up to date as it was changed: reading thousands of strings again would take a while.
+    // The shown list is updated with the change itself: reading thousands of strings again would
+    // take a while.
     queryClient.setQueryData<TranslatedMessage>(
       hooks.queryOptions("get", MESSAGE, init).queryKey,
       (message) => message && withString(message, locale.locale_key, key, text),
@@ -65,7 +66,7 @@ export function useTranslate(workspace: string, id: string) {
   };
 }
 
-/** What the pages about translations need of a message. */
+/** The parts of a message that the pages about translations need. */
 export interface TranslatedMessage {
   readonly id: string;
   readonly multi_language: boolean;
@@ -116,12 +117,12 @@ export interface Imported {
     readonly strings: number;
     readonly missing: readonly string[];
   }[];
-  /** The first of what was left out, and how many there are. */
+  /** The first of the skipped strings, and how many there are. */
   readonly skipped?: readonly { readonly message: string }[];
   readonly skipped_count?: number;
 }
 
-/** Imports a file; what it does not have stays as it is. */
+/** Imports a file; strings that it omits stay the same. */
 export async function importTranslations(
   name: string,
   id: string,

@@ -6,7 +6,7 @@ interface Named {
   readonly user_aliases: readonly { readonly alias_name: string }[];
 }
 
-/** By what a person recognizes a user. */
+/** The name by which a person recognizes a user. */
 export const nameOf = ({ external_id, email, user_aliases, phone, platform_id }: Named): string =>
   external_id ?? email ?? user_aliases[0]?.alias_name ?? phone ?? platform_id;
 

@@ -7,7 +7,7 @@ interface Pages {
   fetchNextPage(): unknown;
 }
 
-/** What a table needs of a list that is read in pages. */
+/** A table's view of a list that is read in pages. */
 export const morePages = (pages: Pages): MorePages => ({
   hasMore: pages.hasNextPage,
   isLoading: pages.isFetchingNextPage,
@@ -18,7 +18,7 @@ export const morePages = (pages: Pages): MorePages => ({
 /** The options of a list whose pages name the next one as `next_cursor`. */
 export const BY_CURSOR = {
   pageParamName: "cursor",
-  // Left out of the request; undefined would be sent as 0.
+  // Omitted from the request; undefined would be sent as 0.
   initialPageParam: null as string | null,
   getNextPageParam: (page: { readonly next_cursor?: string }) => page.next_cursor,
 };

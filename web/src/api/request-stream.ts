@@ -17,8 +17,8 @@ interface Stream {
 }
 
 /**
- * Puts what comes in above the list while it is live. A page that nobody sees has no stream. The browser opens a lost
- * one again by itself; a refused one is tried again later, and the list is asked for meanwhile.
+ * Puts new requests above the list while it is live. A hidden page has no stream. The browser
+ * reopens a lost one; a refused one is tried again later, and until then the list is requested.
  */
 export function useStream(workspace: string, filter: RequestFilter, isWanted: boolean): Stream {
   const [state, setState] = useState<StreamState>(HAS_STREAMS ? "connecting" : "polling");

@@ -3,7 +3,7 @@ import type { components, paths } from "../../../client/src/schema.ts";
 import { hooks, queryClient } from "./client.ts";
 import { BY_CURSOR } from "./pages.ts";
 
-/* The latest requests of API keys with their verdicts, as a list in pages. request-stream.ts brings what is new. */
+/* The latest requests of API keys with their verdicts, as a list in pages. request-stream.ts adds new ones. */
 
 export const REQUESTS = "/admin/v1/workspaces/{name}/requests";
 
@@ -15,7 +15,7 @@ export type LiveItem = LiveRequest["items"][number];
 
 type Query = NonNullable<Operation["parameters"]["query"]>;
 
-/** What of the requests is wanted; empty texts want all. */
+/** Which requests are wanted; empty texts mean all. */
 export type RequestFilter = Pick<Query, "status" | "key" | "user" | "endpoint" | "code">;
 
 const PAGE = 50;
@@ -28,7 +28,7 @@ const optionsOf = (name: string, filter: RequestFilter) => {
   return { params: { path: { name }, query: { ...wanted, limit: PAGE } } };
 };
 
-/** @param everyMs how often to ask again where there is no stream. */
+/** @param everyMs how often to ask again without a stream. */
 export const useRequests = (name: string, filter: RequestFilter, everyMs: number | false) =>
   hooks.useInfiniteQuery("get", REQUESTS, optionsOf(name, filter), {
     ...BY_CURSOR,
@@ -40,7 +40,7 @@ export const useRequests = (name: string, filter: RequestFilter, everyMs: number
 export const useRequest = (name: string, id: string, enabled: boolean) =>
   hooks.useQuery("get", `${REQUESTS}/{id}`, { params: { path: { name, id } } }, { enabled });
 
-/** Reads again what the stream may have missed while it was not open. */
+/** Reads the requests that the stream may have missed while it was closed. */
 export const refreshRequests = (name: string, filter: RequestFilter): Promise<void> =>
   queryClient.invalidateQueries({ queryKey: ["get", REQUESTS, optionsOf(name, filter)] });
 

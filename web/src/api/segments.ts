@@ -99,7 +99,7 @@ export async function cancelCount(name: string, count_id: string): Promise<void>
   refresh(COUNT_JOB, COUNTS);
 }
 
-/** The exact counts that run or wait, and those that ended lately; followed while one runs. */
+/** The exact counts that are running, waiting or recently finished; followed while one runs. */
 export const useCounts = (name: string, isAllowed: boolean) =>
   hooks.useQuery(
     "get",

@@ -2,7 +2,7 @@ import { type QueryClient, queryOptions, useQuery, useQueryClient } from "@tanst
 import { errorOf } from "./api-error.ts";
 import { unattended } from "./unattended.ts";
 
-/** Who is signed in, and what they may do. */
+/** The signed-in person and their permissions. */
 export interface Session {
   readonly person: {
     readonly id: string;
@@ -29,7 +29,7 @@ export interface SessionState {
   readonly session: Session | null;
   /** Why not. */
   readonly message?: string;
-  /** Where people sign in, if an identity provider is configured. */
+  /** The address for signing in, if an identity provider is configured. */
   readonly oidc: IdentityProvider | null;
 }
 

@@ -28,7 +28,10 @@ export type IntegrationBody =
 export const useIntegrations = (name: string) =>
   hooks.useQuery("get", INTEGRATIONS, { params: { path: { name } } });
 
-/** What integrations of a workspace may read, and what each kind of warehouse has to be told. */
+/**
+ * The sources that integrations of a workspace may read, and the settings of each kind of
+ * warehouse.
+ */
 export const useSources = (name: string) =>
   hooks.useQuery("get", "/admin/v1/workspaces/{name}/sources", { params: { path: { name } } });
 

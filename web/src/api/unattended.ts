@@ -1,6 +1,6 @@
 /*
- * Whether a person is at the page. What an open page asks by itself must not keep the session alive: it goes idle when
- * nobody has touched the page for a while.
+ * Whether a person is at the page. The automatic requests of an open page must not keep the session
+ * alive: it goes idle when nobody has touched the page for a while.
  */
 
 const ATTENDED_MS = 60_000;
@@ -18,6 +18,6 @@ for (const event of ["pointerdown", "pointermove", "keydown", "wheel", "touchsta
   );
 }
 
-/** The header of a request that nobody's touch has caused. */
+/** The header of a request that no user action has caused. */
 export const unattended = (): [name: string, value: string][] =>
   Date.now() - lastTouch > ATTENDED_MS ? [["X-Rapport-Unattended", "1"]] : [];

@@ -32,7 +32,7 @@ export interface Total {
   readonly last: string;
 }
 
-/** The profile as it is exported; the fields that the pages show. */
+/** The exported profile; the fields that the pages show. */
 export interface Profile {
   readonly platform_id: string;
   readonly external_id: string | null;
@@ -129,7 +129,7 @@ export const useMergeUser = (name: string, id: string) =>
 
 export const useEraseUser = () =>
   hooks.useMutation("delete", USER, {
-    // What was shown about the user does not stay in memory.
+    // Data about the user does not stay in memory.
     onSuccess: () => {
       const isOfOne = (path: unknown) => String(path).startsWith(USER);
       queryClient.removeQueries({ predicate: ({ queryKey }) => isOfOne(queryKey[1]) });

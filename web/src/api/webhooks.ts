@@ -2,7 +2,7 @@ import type { operations } from "../../../client/src/schema.ts";
 import { hooks, refresh } from "./client.ts";
 import { BY_CURSOR } from "./pages.ts";
 
-/* Webhooks of a workspace: where its changes are delivered, what became of the last deliveries, and what was refused. */
+/* Webhooks of a workspace: where its changes are delivered, the results of the last deliveries, and refused changes. */
 
 const WEBHOOKS = "/admin/v1/workspaces/{name}/webhooks";
 const WEBHOOK = `${WEBHOOKS}/{id}` as const;
@@ -20,7 +20,7 @@ export type Webhook = Body<"listWebhooks">["webhooks"][number];
 export type WebhookBody = operations["putWebhook"]["requestBody"]["content"]["application/json"];
 export type Delivery = Body<"listWebhookDeliveries">["deliveries"][number];
 export type DeadLetter = Body<"listWebhookDeadLetters">["dead_letters"][number];
-/** What became of a delivery that a person asked for. */
+/** The result of a delivery that a person asked for. */
 export type Attempt = NonNullable<Body<"replayWebhook">["attempt"]>;
 
 /** How often an open page reads how deliveries stand. */
@@ -34,7 +34,7 @@ export const useWebhooks = (name: string) =>
 export const useWebhook = (name: string, id: string) =>
   hooks.useQuery("get", WEBHOOK, { params: { path: { name, id } } }, LIVE);
 
-/** Not read by itself again and again: the audit records each reading of what receivers responded. */
+/** Not refreshed automatically: the audit records each reading of receivers' responses. */
 export const useDeliveries = (name: string, id: string) =>
   hooks.useQuery("get", DELIVERIES, { params: { path: { name, id } } });
 
@@ -45,7 +45,8 @@ export const useDeadLetters = (name: string, id: string) =>
     { params: { path: { name, id } } },
     {
       ...BY_CURSOR,
-      // Further pages are read once: ten of them every few seconds would be much for a list that hardly changes.
+      // Further pages are read once: reading ten of them every few seconds would be much for a list
+      // that hardly changes.
       refetchInterval: ({ state }) => (state.data?.pages.length === 1 ? READ_EVERY_MS : false),
     },
   );

@@ -6,13 +6,13 @@ export interface Line {
   readonly name: string;
   readonly values: readonly (number | null)[];
   readonly color: "good" | "bad" | "warn" | "info" | "plain";
-  /** What the legend says while no time is pointed at, such as the total. */
+  /** The legend's text while no time is pointed at, such as the total. */
   readonly whole: string;
 }
 
 export interface ChartProps {
   readonly label: string;
-  /** What a point of the chart stands for. */
+  /** The meaning of a point of the chart. */
   readonly summary: string;
   /** Seconds since 1970. */
   readonly times: readonly number[];

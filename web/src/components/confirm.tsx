@@ -7,7 +7,7 @@ interface ConfirmProps {
   readonly children: ReactNode;
   /** What the button that does it says. */
   readonly action: string;
-  /** A text that has to be typed first, where nothing brings back what is lost. */
+  /** A text that has to be typed first, if the action cannot be undone. */
   readonly typed?: string;
   close(): void;
   run(): Promise<unknown>;

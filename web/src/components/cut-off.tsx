@@ -5,7 +5,10 @@ interface CutOffProps {
 /** The most that is shown under the pointer. */
 const MOST_CHARACTERS = 500;
 
-/** A text that users sent, on one line and in its own direction. What is cut off at its end is under the pointer. */
+/**
+ * A text that users sent, on one line and in its own direction. Hover to see a text that is cut off
+ * at its end.
+ */
 export const CutOff = ({ text }: CutOffProps) => (
   <span className="cut-off" dir="auto" title={text.slice(0, MOST_CHARACTERS)}>
     {text}

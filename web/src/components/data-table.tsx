@@ -24,7 +24,7 @@ declare module "@tanstack/react-table" {
 
 export type Column<Entry extends RowData> = ColumnDef<typeof features, Entry, unknown>;
 
-/** The pages after those that were loaded. */
+/** The pages after the loaded ones. */
 export interface MorePages {
   readonly hasMore: boolean;
   readonly isLoading: boolean;
@@ -39,10 +39,10 @@ interface DataTableProps<Entry extends RowData> {
   readonly rows: readonly Entry[];
   keyOf(row: Entry): string;
   readonly more?: MorePages;
-  /** What an open row shows below itself. Its first cell then holds a RowButton. */
+  /** What an open row shows below itself. Its first cell then has a RowButton. */
   readonly detail?: ((row: Entry) => ReactNode) | undefined;
   readonly openKey?: string | undefined;
-  /** Whether a row leads somewhere: its first cell holds a link of class `row-link`. */
+  /** Whether a row links somewhere: its first cell has a link of class `row-link`. */
   readonly opens?: boolean | undefined;
   readonly empty: ReactNode;
 }
@@ -54,9 +54,10 @@ const OVERSCAN = 12;
 const DRAWN_WHOLE = 60;
 
 /**
- * The one table. Of a long list it draws only the rows on the screen, and asks for the next page as the end comes near:
- * a list of a million rows scrolls like one of fifty. Rows may be of any height. On a phone a row is a block: its first
- * cell, and below it the others with the names of their columns (styles/table.css).
+ * The one table. It draws only the rows of a long list that are on the screen, and loads the next
+ * page near the end: a list of a million rows scrolls like one of fifty. Rows may be of any height.
+ * On a phone a row is a block: its first cell, and below it the others with the names of their
+ * columns (styles/table.css).
  */
 export function DataTable<Entry extends RowData>(props: DataTableProps<Entry>) {
   const { rows, keyOf, columns, more, empty } = props;
@@ -221,7 +222,7 @@ interface ListFootProps {
   readonly more: MorePages | undefined;
 }
 
-/** How much is shown, and a button for those who do not scroll. */
+/** The number of shown rows, and a button for people who do not scroll. */
 export function ListFoot({ count, more }: ListFootProps) {
   if (!more) return null;
   return (

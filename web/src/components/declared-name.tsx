@@ -3,7 +3,7 @@ import { Declared } from "./declared.tsx";
 
 interface DeclaredNameProps {
   readonly of: { readonly name: string; readonly declared: boolean };
-  /** The page of its own, if it has one: then the whole row leads there. */
+  /** Its own page, if it has one: then the whole row links there. */
   readonly leadsTo?: Pick<LinkProps, "to" | "params">;
 }
 

@@ -9,7 +9,7 @@ interface DialogProps {
   readonly children: ReactNode;
 }
 
-/** A dialog: it is open as long as it is drawn. */
+/** A dialog: it is open while it is rendered. */
 export function Dialog({ title, size = "md", close, children }: DialogProps) {
   useReturnFocus();
   return (

@@ -5,6 +5,6 @@ export function download(fileName: string, content: string, type: string): void 
   link.href = url;
   link.download = fileName;
   link.click();
-  // The browser has read it by then; there is no event that says so.
+  // By then the browser has read it; no event reports that.
   setTimeout(() => URL.revokeObjectURL(url), 60_000);
 }

@@ -24,30 +24,30 @@ interface Named {
 
 interface EntriesProps<Body, Entry extends Named, Values extends Record<string, unknown>> {
   readonly title: string;
-  /** One sentence: what the list is for. */
+  /** One sentence: the purpose of the list. */
   readonly about: string;
   /** One entry, such as `team`. */
   readonly noun: string;
   readonly icon: LucideIcon;
   /** What an entry is for, while there is none. */
   readonly purpose: string;
-  /** Whether the list is a page of its own, not a card. */
+  /** Whether the list is a separate page, not a card. */
   readonly isPage?: boolean;
   readonly from: Loadable<Body>;
   /** What changing an entry needs. */
   readonly needed: Needed;
-  /** Whether a row leads to a page of its own. */
+  /** Whether a row links to its own page. */
   readonly opens?: boolean;
   readonly columns: readonly Column<Entry>[];
   rows(body: Body): readonly Entry[];
-  /** What the form begins with; without an entry, for a new one. */
+  /** The initial values of the form; without an entry, for a new one. */
   initial(entry?: Entry): Values;
   readonly validate?: FormValidateInput<Values>;
   /** What the button of a new entry's form says. */
   readonly action?: string;
   fields(form: UseFormReturnType<Values>, isNew: boolean): ReactNode;
   save(values: Values, isNew: boolean): Promise<unknown>;
-  /** Entries whose form would have nothing but their name cannot be edited. */
+  /** Entries whose form would only contain their name cannot be edited. */
   readonly isFixed?: boolean;
   readonly remove?: (entry: Entry) => Promise<unknown>;
   /** What removing an entry changes elsewhere. */

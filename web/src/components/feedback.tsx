@@ -5,7 +5,7 @@ import { messageOf } from "../api/api-error.ts";
 /** Long enough to read the message and to reach the button. */
 const UNDO_MS = 10_000;
 
-/** Says that something was done, with a button that takes it back where that is possible. */
+/** Confirms an action, with a button to undo it if that is possible. */
 export const tellDone = (message: string, undo?: () => Promise<unknown>): void => {
   const id = notifications.show({
     message: undo ? (

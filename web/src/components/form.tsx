@@ -6,7 +6,7 @@ import { messageOf } from "../api/api-error.ts";
 import { Dialog } from "./dialog.tsx";
 import { Notice } from "./states.tsx";
 
-/* The one pattern of forms: a dialog with fields, what the server refused above them, and Save below. */
+/* The one pattern of forms: a dialog with fields, the server's refusal above them, and Save below. */
 
 /** Why a form was not accepted, above its fields. */
 export const SaveFailure = ({ error }: { readonly error: unknown }) =>

@@ -1,7 +1,9 @@
 import type { ReactNode } from "react";
 import { CodeBlock } from "./code-block.tsx";
 
-/** A value as coloured JSON. Every part of it is text for React, so nothing in it is ever markup. */
+/**
+ * A value as coloured JSON. Every part of it is text for React, so nothing in it is ever markup.
+ */
 export function Json({ value, label }: { readonly value: unknown; readonly label: string }) {
   const code = JSON.stringify(value, null, 2) ?? "null";
   return (

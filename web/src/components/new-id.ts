@@ -1,4 +1,7 @@
-/** A random UUID. Browsers offer `randomUUID` on secure pages alone, and Rapport may be reached over http. */
+/**
+ * A random UUID. Browsers offer `randomUUID` only on secure pages, and Rapport may be reached over
+ * http.
+ */
 export function newId(): string {
   if (isSecureContext) return crypto.randomUUID();
   const bytes = crypto.getRandomValues(new Uint8Array(16));

@@ -3,9 +3,9 @@ import { type ReactNode, useEffect } from "react";
 
 interface PageProps {
   readonly title: string;
-  /** What the window is called, where that says more than the heading. */
+  /** The window's title, if it says more than the heading. */
   readonly windowTitle?: string;
-  /** One sentence: what the page is for. */
+  /** One sentence: the purpose of the page. */
   readonly about?: ReactNode;
   readonly actions?: ReactNode;
   readonly children: ReactNode;
@@ -33,7 +33,7 @@ export function Page({ title, windowTitle = title, about, actions, children }: P
 
 interface CardProps {
   readonly title?: string;
-  /** One sentence: what it is for. */
+  /** One sentence: its purpose. */
   readonly about?: ReactNode;
   readonly actions?: ReactNode;
   readonly children: ReactNode;
@@ -58,7 +58,7 @@ export function Card({ title, about, actions, children, flush = false }: CardPro
   );
 }
 
-/** In the place of a value that is not there. */
+/** Shown instead of a missing value. */
 export const Absent = () => <span className="dim absent">–</span>;
 
 /** Names with their values. */

@@ -4,10 +4,11 @@ import { OpenerOfPart, openerOfDialog } from "./return-focus.ts";
 import { Failure } from "./states.tsx";
 
 /**
- * A part of a page whose file the browser loads when the part is shown. If the file does not come, it is asked for once
- * more; then the part says so in its place, with a button that tries again, and the rest of the page stays.
+ * A part of a page whose file the browser loads when the part is shown. If the file does not load,
+ * it is requested once more; then the part shows an error with a button that tries again, and the
+ * rest of the page stays.
  *
- * @param loading what is shown meanwhile.
+ * @param loading the content shown meanwhile.
  */
 export function partOf<Props extends object>(
   load: () => Promise<ComponentType<Props>>,

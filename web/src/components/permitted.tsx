@@ -6,9 +6,9 @@ import type {
 } from "../../../src/base/context/dashboard-permissions.ts";
 import { useSession } from "../api/session.ts";
 
-/* What a person may not do is disabled and says why. The keyboard reaches it all the same. */
+/* An action that a person may not do is disabled and says why. The keyboard reaches it all the same. */
 
-/** What an action needs: all of these permissions. */
+/** The permissions of an action: all of these. */
 export interface Needed {
   /** Absent for permissions of the company. */
   readonly workspace?: string;

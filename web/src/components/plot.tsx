@@ -40,7 +40,7 @@ export default function Plot({ label, times, lines, unit = "", isCount = false }
     };
   }, [scheme, names, unit, isCount]);
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: what is drawn follows the data
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the plot follows the data
   useEffect(() => plot.current?.setData(data.current), [times, lines]);
 
   const said = lines.map(({ name, whole }) => `${name} ${whole}`).join(", ");
@@ -104,10 +104,10 @@ function optionsOf(
   };
 }
 
-/** A count holds for its whole slot. */
+/** A count is shown for its whole slot. */
 const steps = UPlot.paths.stepped?.({ align: 1 });
 
-/** Only a value between two gaps is a point: no line leads to it. */
+/** Only a value between two gaps is a point: no line connects to it. */
 const aloneIn: UPlot.Series.Points.Filter = (plot, line) => {
   const values = plot.data[line] ?? [];
   const isGap = (index: number) => (values[index] ?? null) === null;

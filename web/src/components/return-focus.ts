@@ -1,11 +1,15 @@
 import { createContext, useContext, useEffect, useState } from "react";
 
-/** What opened a part whose file had to be loaded first: the menu with its entry may have closed meanwhile. */
+/**
+ * Remembers what opened a part whose file had to be loaded first: the menu with its entry may have
+ * closed meanwhile.
+ */
 export const OpenerOfPart = createContext<HTMLElement | null>(null);
 
 /**
- * Gives the focus back to what opened a dialog when the dialog closes: the library does so only for dialogs that are
- * there before they open. Where the opener is gone, the page has the focus, not the document.
+ * Gives the focus back to the element that opened a dialog when the dialog closes: the library does
+ * so only for dialogs that exist before they open. If the opener no longer exists, the page gets
+ * the focus, not the document.
  */
 export function useReturnFocus(): void {
   const openerOfPart = useContext(OpenerOfPart);
@@ -21,7 +25,7 @@ export function useReturnFocus(): void {
   );
 }
 
-/** What has the focus; of an entry of a menu, which closes, the button of the menu. */
+/** The focused element; for an entry of a closing menu, the button of the menu. */
 export function openerOfDialog(): HTMLElement | null {
   const active = document.activeElement;
   if (active === document.body) return null;

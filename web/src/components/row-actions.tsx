@@ -5,12 +5,12 @@ import { type Needed, PermittedIcon, useMissing } from "./permitted.tsx";
 
 interface RowActionsProps {
   readonly of: string;
-  /** Without it the actions are for everybody who sees the row. */
+  /** Without it everyone who sees the row has the actions. */
   readonly needed?: Needed;
   readonly children: ReactNode;
 }
 
-/** What can be done with a row, at its end; for those who lack the permission it says so. */
+/** The actions of a row, at its end; people who lack the permission see a note. */
 export function RowActions({ of: name, needed, children }: RowActionsProps) {
   const isForbidden = useMissing(needed) !== undefined;
   const label = `Actions for ${name}`;

@@ -9,16 +9,19 @@ const REST_MS = 200;
 interface SearchFieldProps {
   readonly label: string;
   readonly placeholder: string;
-  /** What is searched for, as the address says it. */
+  /** The search text, as in the address. */
   readonly value: string | undefined;
   /** Whether typing begins here as soon as the page is open. */
   readonly isFirst?: boolean;
-  /** One of several fields: its label is shown, and no key leads to it. */
+  /** One of several fields: its label is shown, and it has no shortcut. */
   readonly isFilter?: boolean;
   search(wanted: string): void;
 }
 
-/** The field that narrows a list down. It follows the address, so that links and "Back" show what they searched for. */
+/**
+ * The field that narrows a list down. It follows the address, so that links and "Back" show their
+ * search.
+ */
 export function SearchField(props: SearchFieldProps) {
   const { label, placeholder, value = "", isFirst = false, isFilter = false, search } = props;
   const [text, setText] = useState(value);

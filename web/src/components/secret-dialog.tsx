@@ -9,7 +9,10 @@ interface SecretDialogProps {
   close(): void;
 }
 
-/** A secret that is shown this once. Only its button closes the dialog, so that no stray click loses it. */
+/**
+ * A secret that is shown this once. Only its button closes the dialog, so that no accidental click
+ * loses the secret.
+ */
 export function SecretDialog({ title, secret, close }: SecretDialogProps) {
   useReturnFocus();
   return (

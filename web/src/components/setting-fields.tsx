@@ -43,7 +43,7 @@ export function SettingFields<Values extends WithSettings>({
 export const emptySettings = (settings: readonly Setting[]): Record<string, string> =>
   Object.fromEntries(settings.map(({ name }) => [name, ""]));
 
-/** What is filled in of the settings of one kind. */
+/** The filled-in settings of one kind. */
 export const filledIn = (
   settings: readonly Setting[],
   { settings: values }: WithSettings,

@@ -13,7 +13,7 @@ import { ApiError, messageOf } from "../api/api-error.ts";
 import { CodeBlock, CopyText } from "./code-block.tsx";
 import { Page } from "./page.tsx";
 
-/* What a page shows while there is nothing to show yet: loading, empty, failed. Every page uses these. */
+/* The page before there is something to show: loading, empty, failed. Every page uses these. */
 
 interface EmptyProps {
   readonly icon: LucideIcon;
@@ -36,7 +36,7 @@ export function Empty({ icon: Icon, title, children, command, action }: EmptyPro
   );
 }
 
-/** Lines in the place of what is being loaded. */
+/** Lines instead of the content that is being loaded. */
 export function Loading({ lines = 6 }: { readonly lines?: number }) {
   return (
     <div role="status" aria-label="Loading" className="card-body stack">
@@ -109,7 +109,7 @@ export interface Loadable<Data> {
   readonly data: Data | undefined;
   readonly error: unknown;
   readonly isPending: boolean;
-  /** Whether the last try failed although one before it did not. */
+  /** Whether the last try failed although an earlier one did not. */
   readonly isRefetchError: boolean;
   refetch(): unknown;
 }
@@ -123,8 +123,9 @@ interface LoadedProps<Data> {
 }
 
 /**
- * Shows what a query loaded, or its state. What was loaded once stays while a refresh fails, with a sentence that
- * says so, unless the server refused it: what a person may no longer see, or what is gone, is not shown.
+ * Shows a query's result, or its state. Loaded content stays if a refresh fails, with a sentence
+ * that says so. If the server refused the refresh, it is hidden: the person may no longer see it,
+ * or it no longer exists.
  */
 export function Loaded<Data>({ from, lines = 6, page, children }: LoadedProps<Data>) {
   if (from.data !== undefined && !isRefused(from.error)) {

@@ -45,7 +45,7 @@ interface TimeProps {
   readonly as?: keyof typeof SHOWN;
 }
 
-/** A time; what it does not say itself is under the pointer. */
+/** A time; hover to see the rest. */
 export function Time({ at, absent = "Never", as = "ago" }: TimeProps) {
   if (!at || Number.isNaN(Date.parse(at))) return <span className="dim">{at ?? absent}</span>;
   const more = as === "ago" ? exactTime(at) : relativeTime(at);

@@ -11,7 +11,7 @@ import {
   WORKSPACE_SECTIONS,
 } from "../shell/settings-sections.ts";
 
-/** Leads to the first page that a person may see, or says what is missing. */
+/** Opens the first page that a person may see, or says what is missing. */
 export function FirstPage() {
   const session = useSession();
   const { workspaces, administrator } = session;
@@ -48,7 +48,7 @@ const NoWorkspace = () => (
   </Page>
 );
 
-/** What each permission opens, so that a person can ask for the right one. */
+/** The pages of each permission, so that a person can ask for the right one. */
 const NoPermission = ({ session }: { readonly session: Session }) => (
   <Page title="Welcome">
     <div className="stack">

@@ -5,7 +5,7 @@ import { Empty } from "../components/states.tsx";
 export const NotFound = () => (
   <Page title="Not found">
     <Empty icon={Compass} title="There is no page at this address">
-      The navigation leads to the pages that there are.
+      The navigation links to all existing pages.
     </Empty>
   </Page>
 );

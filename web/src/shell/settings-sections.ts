@@ -8,7 +8,7 @@ interface Section<Permission> {
   /** The last part of its address. */
   readonly name: string;
   readonly label: string;
-  /** What shows it; the company's admin sees all of them. docs/dashboard.md */
+  /** The permission that shows it; the company's admin sees all of them. docs/dashboard.md */
   readonly needs: Permission;
 }
 

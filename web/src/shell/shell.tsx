@@ -8,7 +8,7 @@ import { QuickSearchIcon, useQuickSearch } from "./quick-search/open-quick-searc
 import { useShownWorkspace } from "./shown-workspace.ts";
 import { Sidebar } from "./sidebar.tsx";
 
-/** What is around every page: the navigation beside it, or behind a button on a phone. */
+/** The frame of every page: the navigation beside it, or behind a button on a phone. */
 export function Shell({ children }: { readonly children: ReactNode }) {
   const workspace = useShownWorkspace();
   const [isOpen, { open, close }] = useDisclosure(false);

@@ -5,7 +5,9 @@ import { useSession } from "../api/session.ts";
 /** The workspace that a person looked at last in this tab, for pages that belong to none. */
 const KEY = "rapport-workspace";
 
-/** The workspace of the address; on a page of the company the one before it, or the person's first. */
+/**
+ * The workspace of the address; on a page of the company the previous one, or the person's first.
+ */
 export function useShownWorkspace(): string | undefined {
   const { workspaces } = useSession();
   const { workspace } = useParams({ strict: false });

@@ -76,7 +76,7 @@ function SettingsLinks({ workspace }: { readonly workspace: string | undefined }
 }
 
 interface SectionLinkProps extends Pick<LinkProps, "to" | "params"> {
-  /** The addresses of all its sections: it is marked on each, wherever it leads. */
+  /** The addresses of all its sections: it is marked on each, wherever it links. */
   readonly covers: RegExp;
   readonly icon: LucideIcon;
   readonly label: string;

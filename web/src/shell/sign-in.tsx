@@ -40,7 +40,7 @@ export function SignIn({ state: { oidc } }: { readonly state: SessionState }) {
   );
 }
 
-/** Where the identity provider sends the person back to: the address that they wanted. */
+/** The identity provider sends the person back here: the address that they wanted. */
 function returningTo(url: string): string {
   const path = location.pathname + location.search;
   return `${url}${url.includes("?") ? "&" : "?"}return_to=${encodeURIComponent(path)}`;

@@ -4,7 +4,7 @@ import { Check, ChevronsUpDown, Layers } from "lucide-react";
 import { useSession } from "../api/session.ts";
 import { type Entry, firstEntry } from "./navigation.ts";
 
-/** Says what is missing to those who may see nothing. */
+/** Says what is missing to people without any permission. */
 const OVERVIEW: Pick<Entry, "to"> = { to: "/w/$workspace/overview" };
 
 /** Which workspace is shown, and a change to another one. */

@@ -9,10 +9,10 @@ export interface HostDatabase {
   readonly connections: number;
 }
 
-/** What the process of a peer is started with. */
+/** The settings of a peer's process. */
 export interface HostSettings {
   readonly peer: PeerName;
-  /** Where the peers are installed. */
+  /** The folder of the installed peers. */
   readonly packages: string;
   readonly database: HostDatabase;
   readonly processes: number;

@@ -7,7 +7,7 @@ import type { HostSettings } from "./host.ts";
 /** Of all processes of a peer together. 10 and 40 made no difference beyond noise. */
 const CONNECTIONS = 20;
 
-/** Starts a peer in processes of its own; its greeting is the URL. */
+/** Starts a peer in separate processes; its greeting is the URL. */
 export function startHost(
   peer: PeerName,
   dataset: Dataset,

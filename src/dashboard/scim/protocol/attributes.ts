@@ -51,7 +51,7 @@ const team = attribute("team", "Teams of the workspace.", {
   subAttributes: [
     attribute("teamId", "The team's id.", { mutability: "readOnly", caseExact: true }),
     attribute("teamName", "The team's name.", { required: true, caseExact: true }),
-    attribute("teamPermissions", "What the user may do in the team.", {
+    attribute("teamPermissions", "The user's permissions in the team.", {
       multiValued: true,
       caseExact: true,
       canonicalValues: TEAM_PERMISSIONS,
@@ -64,7 +64,7 @@ const appGroup = attribute("appGroup", "Workspaces that the user may enter.", {
   subAttributes: [
     attribute("appGroupId", "The workspace's id.", { mutability: "readOnly", caseExact: true }),
     attribute("appGroupName", "The workspace's name.", { required: true, caseExact: true }),
-    attribute("appGroupPermissions", "What the user may do in the workspace.", {
+    attribute("appGroupPermissions", "The user's permissions in the workspace.", {
       multiValued: true,
       caseExact: true,
       canonicalValues: WORKSPACE_PERMISSIONS,
@@ -106,7 +106,7 @@ export const USER_ATTRIBUTES: readonly Attribute[] = [
     subAttributes: [
       attribute("value", "The address."),
       attribute("display", "The address to show."),
-      attribute("type", "What the address is for, such as work or home."),
+      attribute("type", "The kind of address, such as work or home."),
       attribute("primary", "Whether it is the preferred one.", { type: "boolean" }),
     ],
   }),
@@ -114,10 +114,10 @@ export const USER_ATTRIBUTES: readonly Attribute[] = [
     required: true,
     canonicalValues: DEPARTMENTS,
   }),
-  attribute("permissions", "What the user may do.", {
+  attribute("permissions", "The user's permissions.", {
     required: true,
     subAttributes: [
-      attribute("companyPermissions", "What the user may do in the company.", {
+      attribute("companyPermissions", "The user's permissions in the company.", {
         multiValued: true,
         caseExact: true,
         canonicalValues: COMPANY_PERMISSIONS,
@@ -210,7 +210,7 @@ export function findAttribute(
   return byName.get(name.toLowerCase());
 }
 
-/** By list of attributes, because bodies have thousands of names. */
+/** A cache for each list of attributes, because bodies have thousands of names. */
 const INDEXES = new WeakMap<readonly Attribute[], ReadonlyMap<string, Attribute>>();
 
 function indexOf(attributes: readonly Attribute[]): ReadonlyMap<string, Attribute> {
@@ -219,7 +219,7 @@ function indexOf(attributes: readonly Attribute[]): ReadonlyMap<string, Attribut
   return byName;
 }
 
-/** Whether a path leads to a known attribute that is not stored: see `NOT_KEPT`. */
+/** Whether a path names a known attribute that is not stored: see `NOT_KEPT`. */
 export function isNotKept(schema: string | undefined, names: readonly string[]): boolean {
   if (schema !== undefined && schema !== USER_SCHEMA.toLowerCase()) return true;
   const lower = names.map((name) => name.toLowerCase());

@@ -15,8 +15,8 @@ export interface Directory {
   /** A page of the users who meet a condition, in the order of creation, read from one snapshot. */
   list(query: UserQuery): Promise<UserPage>;
   /**
-   * Replaces the attributes of a user by those that `work` returns. The user is locked meanwhile.
-   * If no attribute changes, neither does the time of the last change.
+   * Replaces the attributes of a user by the result of `work`. The user is locked meanwhile. If no
+   * attribute changes, neither does the time of the last change.
    *
    * @returns undefined if there is no such user.
    */
@@ -28,7 +28,7 @@ export interface Directory {
   defaults(): Promise<Defaults>;
 }
 
-/** What a new user receives if the identity provider does not send it. */
+/** Values for a new user that the identity provider does not send. */
 export interface Defaults {
   readonly department?: string;
   readonly permissions?: Permissions;

@@ -109,14 +109,14 @@ interface TokenReader {
   /** The next token, without taking it. */
   next(): Token;
   take(): Token;
-  /** A refusal that names a token, by default the next one, instead of what was `wanted`. */
+  /** A refusal that names a token, by default the next one, and what was `wanted` instead. */
   unexpected(wanted: string, token?: Token): Error;
   refuse(sentence: string): Error;
 }
 
 function tokenReader(text: string, scimType: ScimType): TokenReader {
   let position = 0;
-  let ahead: Token | undefined;
+  let lookahead: Token | undefined;
 
   function read(): Token {
     TOKEN.lastIndex = position;
@@ -134,12 +134,12 @@ function tokenReader(text: string, scimType: ScimType): TokenReader {
     comparisons: 0,
     levels: 0,
     next() {
-      ahead ??= read();
-      return ahead;
+      lookahead ??= read();
+      return lookahead;
     },
     take() {
       const token = self.next();
-      ahead = undefined;
+      lookahead = undefined;
       return token;
     },
     unexpected(wanted, token = self.next()) {

@@ -204,7 +204,7 @@ export function matches(condition: UserCondition, source: JsonObject, work: Work
 const formOf = (value: Json, { ignoresCase }: { readonly ignoresCase: boolean }): Json =>
   ignoresCase && typeof value === "string" ? value.toLowerCase() : value;
 
-/** The values at a path: none, one, or those of a list. */
+/** The values at a path: none, one, or all values of a list. */
 function valuesAt(source: Json | undefined, [name, ...rest]: readonly string[]): readonly Json[] {
   if (Array.isArray(source)) {
     return name === undefined

@@ -14,7 +14,7 @@ export interface PatchOperation {
   readonly value: Json | undefined;
 }
 
-/** What an operation does to the attribute that its path leads to. */
+/** The effect of an operation on the attribute at its path. */
 export interface Change {
   readonly op: PatchOperation["op"];
   readonly value: Json | undefined;
@@ -60,14 +60,14 @@ function readOperation(operation: Json, index: number): PatchOperation {
   return { op, path, value };
 }
 
-/** A member by its name, whose case does not matter. RFC 7643, 2.1. */
+/** A member by its name, ignoring case. RFC 7643, 2.1. */
 function member(source: JsonObject, name: string): Json | undefined {
   const lower = name.toLowerCase();
   return Object.entries(source).find(([key]) => key.toLowerCase() === lower)?.[1];
 }
 
 /**
- * `schemas` must name what the body is. RFC 7643, 3; spec: Dashboard user.
+ * `schemas` must name the type of the body. RFC 7643, 3; spec: Dashboard user.
  *
  * @throws Problem with `invalidSyntax`.
  */

@@ -141,8 +141,8 @@ export function removeValues(
 }
 
 /**
- * Whether a value holds all members of one of the others. The others are grouped by their member names, so
- * that a look-up replaces a comparison with each.
+ * Whether a value contains all members of one of the others. The others are grouped by their member
+ * names, so that a look-up replaces a comparison with each.
  */
 function holdsOneOf(others: readonly Json[], work: Work): (value: Json) => boolean {
   const groups = new Map<string, { names: string[] | undefined; texts: Set<string> }>();

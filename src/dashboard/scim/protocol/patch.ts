@@ -9,8 +9,8 @@ import { readAttribute } from "./read-attributes.ts";
 import { searchableText } from "./searchable.ts";
 
 /*
- * PATCH, RFC 7644, 3.5.2: applies operations in order, each to the result of the one before. The caller
- * checks the result like a body.
+ * PATCH, RFC 7644, 3.5.2: applies operations in order, each to the result of the previous one. The
+ * caller checks the result like a body.
  *
  * A path is followed down the table of attributes to the value that is set, added or removed; every level is
  * copied, so that a failure leaves no partial change.

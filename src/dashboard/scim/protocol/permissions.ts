@@ -103,7 +103,7 @@ export const declaredPermissions = (
   appGroup: declaredGroups(appGroup, organisation).map(({ group }) => group),
 });
 
-/** Permissions as a response shows them: those that exist, with the ids of workspaces and teams. */
+/** The existing permissions in the form of a response, with the ids of workspaces and teams. */
 export const permissionsView = (
   { companyPermissions, appGroup }: Permissions,
   organisation: Organisation,

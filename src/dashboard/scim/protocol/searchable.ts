@@ -3,7 +3,7 @@ import { userNameKey } from "../../users/dashboard-user.ts";
 import { type Attribute, findAttribute } from "./attributes.ts";
 
 /**
- * A resource in the form that filters compare: text is in lower case where the attribute ignores case.
+ * A resource in the form that filters compare: text is in lower case if the attribute ignores case.
  *
  * @param source values that `readAttributes` returned, or parts of them.
  */
@@ -21,7 +21,10 @@ function searchableValue(attribute: Attribute, value: Json): Json {
   return typeof value === "string" ? searchableText(attribute, value) : value;
 }
 
-/** Times have one canonical form, so case carries no meaning in them; user names have a key of their own. */
+/**
+ * Times have one canonical form, so case carries no meaning in them; user names have a separate
+ * key.
+ */
 export function searchableText(attribute: Attribute, text: string): string {
   if (attribute.caseExact || attribute.type === "dateTime") return text;
   return attribute.name === "userName" ? userNameKey(text) : text.toLowerCase();

@@ -67,7 +67,7 @@ function stepOf({ name, filter }: TargetStep, work: Work): Step {
   };
 }
 
-/** The paths that lead through an attribute. */
+/** The paths below an attribute. */
 function through(paths: readonly Steps[], key: string, work: Work): readonly Steps[] {
   spend(work, paths.length);
   const name = key.toLowerCase();

@@ -68,8 +68,8 @@ export async function getUser(
 }
 
 /**
- * spec: GET /scim/v2/Users?filter=…; RFC 7644, 3.4.2, for pages and the other filters. A page may hold
- * fewer users than asked for; `itemsPerPage` says how many.
+ * spec: GET /scim/v2/Users?filter=…; RFC 7644, 3.4.2, for pages and the other filters. A page may
+ * have fewer users than requested; `itemsPerPage` says how many.
  *
  * @throws Problem INVALID_REQUEST with `invalidFilter`.
  */

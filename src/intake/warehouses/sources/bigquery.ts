@@ -69,7 +69,7 @@ interface Account {
   readonly token_uri: string;
 }
 
-/** Undefined where it is no key of a service account. */
+/** Undefined if it is not the key of a service account. */
 function accountIn(given: unknown): Account | undefined {
   try {
     const found = typeof given === "string" ? JSON.parse(given) : given;
@@ -195,8 +195,9 @@ interface About {
 }
 
 /**
- * A condition on the column of the partitions, where the table insists on one. It is true of every row: a sync reads what
- * was updated, whichever partition it is in. Rows that were just streamed in have no _PARTITIONTIME yet.
+ * A condition on the partitioning column, for a table that requires one. It is true of every row: a
+ * sync reads updated rows in every partition. Rows that were just streamed in have no
+ * _PARTITIONTIME yet.
  */
 function filterOf(
   { timePartitioning, rangePartitioning, requirePartitionFilter }: About,
@@ -244,7 +245,7 @@ interface Page {
   readonly pageToken?: string;
 }
 
-/** What is no row becomes undefined, which whoever reads it refuses. */
+/** A value that is not a row becomes undefined, which the reader refuses. */
 const valuesIn = ({ rows }: Page): Values[] =>
   Array.isArray(rows) ? rows.map((row) => row?.f?.map?.((cell: { v?: unknown }) => cell?.v)) : [];
 
@@ -327,7 +328,10 @@ function refusalOf(status: number, body: string): Error | "busy" {
     return new ConnectionUnfit(text, cause);
   }
   if (QUOTA.test(reason)) {
-    return new SourceFailed(cause, `BigQuery's quota is used up, or nobody pays (${reason}).`);
+    return new SourceFailed(
+      cause,
+      `BigQuery's quota is used up, or billing is disabled (${reason}).`,
+    );
   }
   if (status === 404) {
     return new SourceUnfit(
@@ -353,7 +357,7 @@ function refusalOf(status: number, body: string): Error | "busy" {
   );
 }
 
-/** Of the interface, and of the service that gives tokens. */
+/** Addresses of the API, and of the service that issues tokens. */
 function reasonIn(body: string): { readonly reason: string; readonly message: string } {
   try {
     const { error, error_description } = JSON.parse(body);

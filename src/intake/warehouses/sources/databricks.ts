@@ -64,10 +64,10 @@ const place = {
   table: Type.Refine(
     Type.String({
       maxLength: 800,
-      description: "A table or view, such as main.crm.users; in backticks where it needs them.",
+      description: "A table or view, such as main.crm.users; with backticks if it needs them.",
     }),
     (table) => TABLE.test(table),
-    () => "must be the name of a table, such as main.crm.users, in backticks where it needs them",
+    () => "must be the name of a table, such as main.crm.users, with backticks if it needs them",
   ),
 };
 
@@ -164,7 +164,7 @@ const DIALECT: Dialect = {
     kind === "zoned" ? `unix_micros(${column})` : `cast(${column} as string)`,
   readTime,
   text: (column, isNested) =>
-    // Else members that are null would be left out, as if they were missing.
+    // Otherwise null members would be left out, as if they were missing.
     isNested ? `to_json(${column}, map('ignoreNullFields', 'false'))` : `cast(${column} as string)`,
   bytes: (text) => `octet_length(${text})`,
 };
@@ -263,7 +263,8 @@ async function linkTo(client: WarehouseClient, path: string): Promise<WarehouseR
   const { body } = await client.json<Links>({ path });
   const { external_link: url, http_headers } = body.external_links?.[0] ?? {};
   if (typeof url !== "string" || !URL.canParse(url)) throw noResult();
-  // Such as those that a storage decrypts with; those of the connection are not the warehouse's to say.
+  // Headers such as those with a storage's decryption key; the warehouse may not set those of the
+  // connection.
   const headers = Object.entries(http_headers ?? {}).filter(
     ([name, value]) => /^x-[\w-]+$/i.test(name) && typeof value === "string",
   );

@@ -21,7 +21,7 @@ import {
 } from "./source.ts";
 import { readRow, readStrays } from "./values.ts";
 
-/** What it may hold in memory; the rest goes to the temporary folder, unpacked, up to a limit. */
+/** The limit of memory; the rest goes to the temporary folder, uncompressed, up to a limit. */
 const SETTINGS = {
   memory_limit: "256MB",
   max_temp_directory_size: "40GB",
@@ -88,7 +88,7 @@ export async function openFiles(
   }
 }
 
-/** Every value is asked for as text. */
+/** Every value is read as text. */
 function createAsk(connection: DuckDBConnection, fail: (error: unknown) => never): Ask {
   return async (statement) => {
     const reader = await connection.runAndReadAll(statement).catch(fail);
@@ -99,11 +99,14 @@ function createAsk(connection: DuckDBConnection, fail: (error: unknown) => never
 /** What is not as the format wants it. Anything else, such as a disk that is full, may pass. */
 const UNFIT = /^(?:Invalid Input|Binder|Catalog|Parser|Conversion|Serialization) Error/;
 
-/** Only the first line of a message: those below may quote a row. Where the files are concerns the company alone. */
+/**
+ * Only the first line of a message: the lines below may quote a row. Only the company may know
+ * where the files are.
+ */
 function failureAbout(paths: readonly string[]): (error: unknown) => never {
   return (error) => {
     const [line = ""] = (error as Error).message.split("\n");
-    // Names of files and columns stand in errors of these kinds alone, and values in the others.
+    // Errors of these kinds contain names of files and columns; the others may contain values.
     const isNamed = /^(?:Binder|Catalog|Parser|IO|HTTP) Error/.test(line);
     const message = withoutValues(withoutFolders(line, paths), isNamed);
     if (UNFIT.test(message)) throw new SourceUnfit(`The files cannot be read: ${message}`, error);
@@ -150,7 +153,7 @@ async function hasMark(path: string): Promise<boolean> {
       if (start.length >= MARK.length) break;
     }
   } catch {
-    // What cannot be read, or unpacked, is reported by the reader itself.
+    // Failures to read or uncompress are reported by the reader itself.
     return false;
   }
   return start.subarray(0, MARK.length).equals(MARK);

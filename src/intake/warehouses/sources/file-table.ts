@@ -14,7 +14,7 @@ export type FileFormat = (typeof FILE_FORMATS)[number];
 /** Runs a statement; every value comes back as text. */
 export type Ask = (statement: string) => Promise<(string | null)[][]>;
 
-/** What stands after `from` to read the files, or undefined where there is nothing in them. */
+/** The part after `from` that reads the files, or undefined if they are empty. */
 export async function findTable(
   ask: Ask,
   paths: readonly string[],
@@ -47,7 +47,7 @@ const MOST_COLUMNS = 500;
 /** The first line of each is read by itself, before the rows. */
 const MOST_CSV_FILES = 1_000;
 
-/** Each is a reader of its own, with buffers of its own. */
+/** Each is a separate reader with separate buffers. */
 const MOST_HEADERS = 8;
 
 /** Files may have their columns in any order: the first line says it. Those with the same line are read together. */
@@ -79,7 +79,7 @@ async function findCsv(ask: Ask, paths: readonly string[]): Promise<string | und
   return tables.length === 0 ? undefined : `(${tables.join(" union all by name ")})`;
 }
 
-/** The names of a file's columns, or undefined where it is empty. */
+/** The names of a file's columns, or undefined if it is empty. */
 async function readFirstLine(ask: Ask, path: string): Promise<string[] | undefined> {
   const numbers = Array.from({ length: MOST_COLUMNS }, (_, index) => `column${index}`);
   const first = `from read_csv(${fileAt(path)}, header = false, ignore_errors = true, ${CSV}`;

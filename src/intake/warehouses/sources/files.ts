@@ -36,7 +36,7 @@ const ENDINGS: Readonly<Record<FileFormat, RegExp>> = {
 export const formatOf = (name: string): FileFormat | undefined =>
   FILE_FORMATS.find((format) => ENDINGS[format].test(name));
 
-/** Whether a file in a folder is one of those that are read. */
+/** Whether a file in a folder belongs to the files to read. */
 export const hasFormat = (name: string, format: FileFormat): boolean => ENDINGS[format].test(name);
 
 export const FORMAT = { holds: saysFormat, sentence: FORMAT_RULE };
@@ -50,7 +50,7 @@ export const filesSource = sourceKind({
       minLength: 1,
       maxLength: 4_096,
       pattern: "^/",
-      description: "A folder of the server. Links in it that lead elsewhere are not followed.",
+      description: "A folder of the server. Links in it that point elsewhere are not followed.",
       examples: ["/srv/drops"],
     }),
   },
@@ -131,7 +131,7 @@ async function findBelow(root: string, url: string, format: FileFormat): Promise
   return paths;
 }
 
-/** The folders of this machine, whose temporary files another one may share. */
+/** The folders of this machine; another process may share their temporary files. */
 const FOLDERS = `rapport-sync-${hostname()}-`;
 
 /** Opens a source with a temporary folder, which goes when the source is closed. */

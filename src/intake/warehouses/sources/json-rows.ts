@@ -3,7 +3,7 @@
  * `JSON.parse` would hold one of them twice. Only brackets and quotes are looked at here; each row is parsed by itself.
  */
 
-/** A row is larger than any row that was asked for. */
+/** A row is larger than any requested row. */
 export class RowTooLarge extends Error {}
 
 /** The document ended before its end, or is no such document. */
@@ -20,9 +20,10 @@ const CLOSE_OBJECT = 0x7d;
 const LARGEST_ROW_BYTES = 16 * 1_048_576;
 
 /**
- * The elements of an array, those of each chunk together.
+ * The elements of an array, grouped by chunk.
  *
- * @param member the member of the document's object that holds the array; undefined where the document is the array.
+ * @param member the member of the document's object with the array; undefined if the document is
+ * the array.
  * @throws RowTooLarge, RowsCut
  */
 export async function* rowsIn(
@@ -37,7 +38,7 @@ export async function* rowsIn(
     const { rows, from } = scanner.scan(bytes, rest.length);
     rest = bytes.subarray(from);
     withoutRow = rows.length > 0 ? 0 : withoutRow + chunk.length;
-    // The second is a page of spaces, or of what follows its rows.
+    // The second is a page of spaces, or of the bytes after its rows.
     if (Math.max(rest.length, withoutRow) > LARGEST_ROW_BYTES)
       throw new RowTooLarge("A row is too large.");
     if (rows.length > 0) yield rows;
@@ -58,7 +59,10 @@ function createScanner(member: string | undefined) {
   let textFrom = -1;
   let rowFrom = -1;
 
-  /** Looks at what follows `seen` bytes; says what rows are whole, and from where on bytes are needed again. */
+  /**
+   * Looks at the bytes after `seen`; returns the complete rows, and from where on bytes are needed
+   * again.
+   */
   function scan(bytes: Buffer, seen: number): { rows: unknown[]; from: number } {
     const parts: string[] = [];
     if (rowFrom >= 0) rowFrom = 0;

@@ -51,7 +51,10 @@ const inlineOf = (kind: AnyKind): TSchema =>
     ),
   );
 
-/** What an integration may add to a connection of any kind; `faultOfPlace` checks it by the kind. */
+/**
+ * The settings that an integration may add to a connection of any kind; `faultOfPlace` checks it by
+ * the kind.
+ */
 const PLACES: TProperties = Object.fromEntries(
   KINDS.flatMap(({ place }) => Object.keys(place)).map((setting) => [
     setting,
@@ -70,7 +73,7 @@ const ConnectionName = Type.String({
   description: "A connection of the company that lists this workspace.",
 });
 
-/** What a `warehouse` of an integration looks like. */
+/** The schema of an integration's `warehouse`. */
 export const WarehouseSchema = Type.Union(
   [
     ...KINDS.map(inlineOf),
@@ -85,7 +88,7 @@ export const WarehouseSchema = Type.Union(
   ],
   {
     description:
-      "Where its rows are read from: a connection of the company, or everything inline, with credentials from the " +
+      "The source of its rows: a connection of the company, or everything inline, with credentials from the " +
       "environment.",
   },
 );
@@ -108,7 +111,7 @@ export const connectionSchemaOf = (kind: AnyKind, common: TProperties): TSchema 
 
 const places = new Map<AnyKind, Validator>();
 
-/** What is wrong with what an integration adds to a connection of this kind, if anything. */
+/** The fault of an integration's place in a connection of this kind, if any. */
 export function faultOfPlace(kind: AnyKind, place: object): string | undefined {
   const compiled =
     places.get(kind) ??
@@ -120,16 +123,17 @@ export function faultOfPlace(kind: AnyKind, place: object): string | undefined {
   return `For a connection of type ${kind.type} the warehouse ${field ? `'${field}' ` : ""}${error.message}.`;
 }
 
-/** Where in the warehouse the rows are; nothing secret. */
+/** Where the rows are in the warehouse; no secrets. */
 export const placeIn = (warehouse: Warehouse): string => kindOf(warehouse).placeOf(warehouse);
 
-/** What the rows belong to: progress holds as long as this stays the same. */
+/** Identifies the rows: progress stays valid while this stays the same. */
 export const placeOf = (warehouse: Warehouse): string => `${warehouse.type} ${placeIn(warehouse)}`;
 
+/** The hosts that a source of this warehouse connects to; the guard checks them. */
 export const hostsOf = (warehouse: Warehouse): readonly HostAndPort[] =>
   kindOf(warehouse).hostsOf(warehouse);
 
-/** Whether what is read is below the `root` of its connection, if that has one. */
+/** Whether a place is below the `root` of its connection, if that has one. */
 export const isBelowRoot = (warehouse: Warehouse): boolean =>
   warehouse.root === undefined || (kindOf(warehouse).isBelowRoot?.(warehouse) ?? true);
 

@@ -34,7 +34,10 @@ interface Address {
 
 export const PORT = 3_306;
 
-/** What a URL of MySQL says; undefined if it is none. Parameters are refused: one that is ignored might have been meant. */
+/**
+ * The parts of a MySQL URL; undefined if it is not one. Parameters are refused: an ignored one
+ * might be important.
+ */
 export function addressIn(text: string): Address | undefined {
   try {
     const url = new URL(text);
@@ -203,7 +206,7 @@ export async function openSession(settings: MysqlSettings, opening: Opening): Pr
 
 interface Link {
   readonly client: Connection;
-  /** Whatever comes next is counted as a new row. */
+  /** The next packet is counted as a new row. */
   hasMoved(): void;
   end(): void;
 }
@@ -259,7 +262,7 @@ async function connect(settings: MysqlSettings, { signal, outbound }: Opening): 
       signal.addEventListener("abort", () => reject(signal.reason), { once: true });
       socket.on("data", measure);
     });
-    // Where the connection is encrypted it is another one now.
+    // On an encrypted connection the socket has been replaced.
     const { stream } = client as unknown as { readonly stream: Socket };
     if (stream !== socket) stream.on("data", measure);
   } catch (error) {
@@ -313,7 +316,7 @@ const QUOTA = 1226;
 /** Classes of SQLSTATE that a statement is to blame for: names and syntax, and a table without its database. */
 const UNFIT = /^(?:42|3D)/;
 
-/** A view whose tables are gone. */
+/** A view whose tables no longer exist. */
 const BROKEN_VIEW = 1356;
 
 /** What an error means for the run. */

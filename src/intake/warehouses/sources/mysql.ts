@@ -40,10 +40,10 @@ const place = {
   table: Type.Refine(
     Type.String({
       maxLength: 255,
-      description: "A table or view, such as crm.users; in backticks where it needs them.",
+      description: "A table or view, such as crm.users; with backticks if it needs them.",
     }),
     (table) => TABLE.test(table),
-    () => "must be the name of a table, such as crm.users, in backticks where it needs them",
+    () => "must be the name of a table, such as crm.users, with backticks if it needs them",
   ),
 };
 
@@ -87,7 +87,7 @@ const TIMES: Readonly<Record<number, "zoned" | "local" | "date">> = {
   10: "date",
 };
 const TINY = 1;
-/** Of 16, 32, 64 and 24 bits, and years. */
+/** Integers of 16, 32, 64 and 24 bits, and years. */
 const WHOLE = [2, 3, 8, 9, 13];
 const DECIMAL = 246;
 const JSON_TYPE = 245;
@@ -98,7 +98,7 @@ const BYTES = 63;
 function columnOf(column: FieldPacket): WarehouseColumn {
   const { name, columnType: type = -1, characterSet, columnLength, decimals } = column;
   const time = TIMES[type];
-  // MariaDB says so of a text with a check.
+  // MariaDB's error for a text with a check.
   const isNested = type === JSON_TYPE || column.extendedFormat === "json";
   // A TINYINT(1) is how a BOOLEAN is declared.
   const isWhole =
@@ -116,7 +116,7 @@ function columnOf(column: FieldPacket): WarehouseColumn {
 
 const DIALECT: Dialect = {
   quote: (name) => `\`${name.replaceAll("`", "``")}\``,
-  // The session is in UTC, so that a TIMESTAMP compares and reads as UTC, and a DATETIME as it is.
+  // The session is in UTC, so that a TIMESTAMP compares and reads as UTC, and a DATETIME unchanged.
   literal: (time, kind) =>
     kind === "date" ? `date '${time}'` : `timestamp '${time.slice(0, -1).replace("T", " ")}'`,
   timeText: (column) => `date_format(${column}, '%Y-%m-%dT%H:%i:%s.%fZ')`,

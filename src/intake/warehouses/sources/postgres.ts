@@ -49,17 +49,17 @@ const place = {
   table: Type.Refine(
     Type.String({
       maxLength: 255,
-      description: "A table or view, such as public.crm_users; quoted where it needs quotes.",
+      description: "A table or view, such as public.crm_users; quoted if it needs quotes.",
     }),
     (table) => TABLE.test(table),
-    () => "must be the name of a table, such as public.crm_users, with quotes where it needs some",
+    () => "must be the name of a table, such as public.crm_users, quoted if it needs quotes",
   ),
 };
 
-/** How many rows are asked for at a time: with 1 MB in each of them they fit into memory. */
+/** How many rows are requested at a time: with 1 MB in each of them they fit into memory. */
 const ROWS_AT_A_TIME = 256;
 
-/** What the rows of one question take at most, with the columns beside a payload. */
+/** The most that the rows of one query take, with the columns beside a payload. */
 const MOST_BYTES_AT_A_TIME = 1.5 * ROWS_AT_A_TIME * LARGEST_PAYLOAD_BYTES;
 
 const kind = (type: keyof typeof TEXT_TYPE, label: string) =>
@@ -127,7 +127,7 @@ const kind = (type: keyof typeof TEXT_TYPE, label: string) =>
 interface SocketOptions {
   readonly host: string[];
   readonly port: number[];
-  /** Of a socket file. */
+  /** The limit of a socket file's path. */
   readonly path?: string;
 }
 
@@ -173,7 +173,7 @@ interface Table {
   readonly text: string;
 }
 
-/** What no later try can mend: names and rights. */
+/** Failures that no later try can fix: names and rights. */
 const UNFIT = /^(?:42|3F)/;
 
 /** The login, or the database. */
@@ -191,7 +191,7 @@ function fail(error: unknown): never {
   throw new SourceFailed(error, hasValues ? withoutValues(message) : undefined);
 }
 
-/** By the number of the type: timestamp, timestamptz, date. */
+/** By type number: timestamp, timestamptz, date. */
 const TIMES = [1114, 1184, 1082];
 
 /** float4, float8, bool, bytea. */
@@ -245,7 +245,7 @@ async function* readRows(
     const rows = await ask<(string | null)[]>(`fetch forward ${ROWS_AT_A_TIME} from rapport_rows`);
     if (rows.length === 0) break;
     const read = rows.map((row) => readRow(shape, row));
-    // Else what the client still has of it keeps every row of the table until a full collection.
+    // Otherwise the client's remaining buffers keep every row of the table until a full collection.
     rows.length = 0;
     yield read;
   }

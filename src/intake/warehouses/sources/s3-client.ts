@@ -22,7 +22,7 @@ export const isPlainPath = (path: string): boolean => !/(?:^|\/)\.\.?(?:\/|$)/.t
 /** The path of a URL for an object. */
 export const keyPath = (key: string): string => key.split("/").map(encodeURIComponent).join("/");
 
-/** Where the requests for a bucket go, and the path of the files in it. */
+/** The host for the requests to a bucket, and the path of the files in it. */
 export function storageOf({ url = "s3://bucket/", region = "us-east-1", endpoint }: S3Place) {
   const [, name = "", path = ""] = /^s3:\/\/([^/]+)\/(.*)$/.exec(url) ?? [];
   const base = endpoint
@@ -41,9 +41,10 @@ export interface S3Request {
 }
 
 /**
- * What sends requests to the bucket of a place.
+ * Sends requests to the bucket of a place.
  *
- * @returns a function that throws ConnectionUnfit or SourceUnfit for what no later try can mend, and SourceFailed.
+ * @returns a function that throws ConnectionUnfit or SourceUnfit for failures that no later try can
+ * fix, and SourceFailed.
  */
 export function s3Client(
   place: S3Place,
@@ -61,7 +62,8 @@ export function s3Client(
   return async ({ place: path, put }) => {
     const signed = await client.sign(`${base}/${path}`, {
       method: put ? "PUT" : "GET",
-      // The signature covers the content, so the storage refuses what was changed on the way.
+      // The signature covers the content, so the storage refuses content that was changed on the
+      // way.
       ...(put && {
         headers: {
           "content-type": put.type,
@@ -92,7 +94,7 @@ async function refusalOf({ url = "" }: S3Place, response: OutboundResponse): Pro
   return REFUSALS.test(reason) ? new SourceUnfit(message) : new SourceFailed(undefined, message);
 }
 
-/** What no later try can mend. */
+/** Failures that no later try can fix. */
 const REFUSALS = /^(?:NoSuchBucket|NoSuchKey|AccessDenied|InvalidBucketName|PermanentRedirect)$/;
 
 /** The same about the credentials. */

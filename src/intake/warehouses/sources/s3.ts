@@ -43,7 +43,7 @@ const connection = {
     Type.Refine(
       Type.String({
         maxLength: 2_048,
-        description: "Of a storage other than Amazon's, such as https://storage.example:9000.",
+        description: "For a storage other than Amazon's, such as https://storage.example:9000.",
         examples: ["https://storage.example:9000"],
       }),
       (url) => /^https?:\/\//.test(url) && URL.canParse(url),
@@ -156,7 +156,7 @@ function openBucket(warehouse: S3Place, { signal, outbound }: Opening): Bucket {
       const wrong = found.find((key) => !isPlainPath(key));
       if (wrong === undefined) return found;
       throw new SourceUnfit(
-        `${url} holds a file whose name cannot be asked for: ${wrong.slice(0, 200)}.`,
+        `${url} contains a file whose name cannot be requested: ${wrong.slice(0, 200)}.`,
       );
     },
 
@@ -180,7 +180,7 @@ function openBucket(warehouse: S3Place, { signal, outbound }: Opening): Bucket {
   };
 }
 
-/** The contents of all elements of a name; what a listing holds has no entities but the token's. */
+/** The contents of all elements with this name; a listing has no entities except in the token. */
 const elements = (xml: string, name: string): string[] =>
   [...xml.matchAll(new RegExp(`<${name}>([^<]*)</${name}>`, "g"))].map(([, text = ""]) =>
     text.replaceAll("&quot;", '"').replaceAll("&amp;", "&"),

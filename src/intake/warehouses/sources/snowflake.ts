@@ -72,10 +72,10 @@ const place = {
   table: Type.Refine(
     Type.String({
       maxLength: 800,
-      description: "A table or view, such as crm.public.users; quoted where it needs quotes.",
+      description: "A table or view, such as crm.public.users; quoted if it needs quotes.",
     }),
     (table) => TABLE.test(table),
-    () => "must be the name of a table, such as crm.public.users, with quotes where it needs some",
+    () => "must be the name of a table, such as crm.public.users, quoted if it needs quotes",
   ),
 };
 

@@ -2,8 +2,8 @@ import type { Static, TObject, TProperties } from "typebox";
 import type { HostAndPort, Outbound } from "../../../base/outbound/outbound.ts";
 
 /*
- * What a sync needs of a place where rows are stored. A new kind of place is one file that implements this, and a
- * line in `kinds.ts`: manifest, API, JSON Schema, dashboard form and sealing follow.
+ * The parts of a source that a sync needs. A new kind of place is one file that implements this,
+ * and a line in `kinds.ts`: manifest, API, JSON Schema, dashboard form and sealing follow.
  */
 
 /** The settings of a kind, as its schemas describe them. */
@@ -21,13 +21,13 @@ interface SourceKind<
   readonly type: string;
   /** What people call it. */
   readonly label: string;
-  /** How the warehouse is reached: what a connection of the company declares. */
+  /** How the warehouse is reached: the settings that a connection of the company declares. */
   readonly connection: Connection;
-  /** What a connection declares besides: the `root` that its integrations stay below. */
+  /** Further settings of a connection: the `root` that its integrations stay below. */
   readonly limits?: TProperties;
-  /** What is read there: what an integration adds. */
+  /** The place of the rows: the settings that an integration adds. */
   readonly place: Place;
-  /** Which settings of `connection` nobody may read again: they are sealed, and never shown or exported. */
+  /** The secret settings of `connection`: they are sealed, and never shown or exported. */
   readonly secrets: readonly (keyof Connection & string)[];
   /** A rule about several settings of the place. */
   readonly rule?: { holds(place: Static<TObject<Place>>): boolean; readonly sentence: string };
@@ -36,7 +36,7 @@ interface SourceKind<
     holds(connection: Static<TObject<Connection>>): boolean;
     readonly sentence: string;
   };
-  /** What the rows belong to, without secrets: progress holds as long as this stays the same. */
+  /** Identifies the rows, without secrets: progress stays valid while this stays the same. */
   placeOf(place: Static<TObject<Place>>): string;
   /** The hosts that are called, as far as the settings say. */
   hostsOf(warehouse: SettingsOf<Connection, Place>): readonly HostAndPort[];
@@ -53,7 +53,10 @@ interface SourceKind<
 /** What a source is opened with. */
 export interface Opening {
   readonly signal: AbortSignal;
-  /** What every connection to another host goes through; `UNGUARDED` for what the administrator declared inline. */
+  /**
+   * The guard for every connection to another host; `UNGUARDED` for sources that the administrator
+   * declared inline.
+   */
   readonly outbound: Outbound;
 }
 
@@ -68,7 +71,7 @@ interface Rule {
   readonly sentence: string;
 }
 
-/** A kind whose settings were checked by its schemas. */
+/** A kind whose settings its schemas have checked. */
 export interface AnyKind
   extends Pick<SourceKind, "type" | "label" | "connection" | "limits" | "place"> {
   readonly secrets: readonly string[];
@@ -87,12 +90,12 @@ export const sourceKind = <const Connection extends TProperties, const Place ext
 
 /** An opened table, or files of one format. */
 export interface Source {
-  /** Undefined if there is nothing at all to read, such as a folder without files. */
+  /** Undefined if there is nothing to read, such as a folder without files. */
   readonly columns: readonly SourceColumn[] | undefined;
   /** Makes ready to read the rows of a range. */
   select(shape: TableShape, range: TimeRange): Promise<Selection>;
   close(): Promise<void>;
-  /** How many bytes the warehouse says it has scanned so far; absent where it does not say. */
+  /** The bytes that the warehouse says it has scanned so far; absent if it does not say. */
   bytesScanned?(): number;
 }
 
@@ -101,12 +104,12 @@ export interface Selection {
   readonly count: number;
   /** The rows in the order of UPDATED_AT, a few hundred at a time. */
   rows(): AsyncIterable<readonly SourceRow[]>;
-  /** What is in no range: rows without an UPDATED_AT, and those later than `after`. */
+  /** Rows in no range: rows without an UPDATED_AT, and rows later than `after`. */
   strays(after: string, atMost: number): Promise<Strays>;
 }
 
 export interface SourceColumn {
-  /** As it is spelled there. */
+  /** As spelled in the source. */
   readonly name: string;
   /** Whether its values can be read as times. */
   readonly isTime: boolean;
@@ -156,9 +159,9 @@ export const sourceTime = (date: Date): string => date.toISOString().replace("Z"
 export interface SourceRow {
   readonly updatedAt: string;
   readonly identifiers: Identifiers;
-  /** Null if the source has none, or one that is larger than `LARGEST_PAYLOAD_BYTES`. */
+  /** Null if the source has none, or if it is larger than `LARGEST_PAYLOAD_BYTES`. */
   readonly payload: string | null;
-  /** In UTF-8; of one that is too large too. */
+  /** In UTF-8, also for one that is too large. */
   readonly payloadBytes: number;
 }
 
@@ -174,9 +177,9 @@ export const LARGEST_PAYLOAD_BYTES = 1_048_576;
 export const LONGEST_READ_IDENTIFIER = 1_024;
 
 export interface Strays {
-  /** Rows whose UPDATED_AT is missing or is no time, and lines of files that are no rows. */
+  /** Rows whose UPDATED_AT is missing or is not a time, and lines of files that are not rows. */
   readonly unreadable: number;
-  /** Rows whose UPDATED_AT is still to come. */
+  /** Rows whose UPDATED_AT is in the future. */
   readonly future: number;
   /** Some of them. */
   readonly examples: readonly StrayRow[];
@@ -190,7 +193,7 @@ export interface StrayRow {
   readonly updatedAt: string | null;
 }
 
-/** The source can never satisfy the integration as it is declared. The message says why. */
+/** The declared integration can never be satisfied by the source. The message says why. */
 export class SourceUnfit extends Error {
   constructor(message: string, cause?: unknown) {
     super(message, { cause });
@@ -198,13 +201,18 @@ export class SourceUnfit extends Error {
   }
 }
 
-/** The source refuses who connects: a host, a login, a database. What the message names, the connection declares. */
+/**
+ * The source refuses who connects: a host, a login, a database. The message names only what the
+ * connection declares.
+ */
 export class ConnectionUnfit extends SourceUnfit {}
 
 /** The workspace may not use the connection, if there is one of the name. */
 export class NotConnected extends SourceUnfit {}
 
-/** A place outside the connection's `root`. The message is that of a place that does not exist. */
+/**
+ * A place outside the connection's `root`. Gives the same message as a place that does not exist.
+ */
 export class OutsideRoot extends SourceUnfit {}
 
 /**

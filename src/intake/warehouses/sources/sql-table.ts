@@ -12,12 +12,15 @@ import {
 import { readRow, readStrays } from "./values.ts";
 
 /*
- * A table of a warehouse that takes statements and gives pages of text. Each run is two statements, because each may
- * cost money: the rows of the range in order, and a few of the rows in no range with their counts. Only the columns that
- * are needed are named, and no value comes over the wire that is larger than it may be.
+ * A table of a warehouse that takes statements and gives pages of text. Each run is two statements,
+ * because each may cost money: the rows of the range in order, and a few of the rows in no range
+ * with their counts. Only the needed columns are named, and values over the size limit are not
+ * sent.
  */
 
-/** What a column of times holds: instants, times of a clock without a zone (read as UTC), or days. */
+/**
+ * The contents of a time column: instants, times of a clock without a zone (read as UTC), or days.
+ */
 export type TimeKind = "zoned" | "local" | "date";
 
 export interface WarehouseColumn extends SourceColumn {
@@ -26,15 +29,18 @@ export interface WarehouseColumn extends SourceColumn {
 
 /** How one kind of warehouse says the same. */
 export interface Dialect {
-  /** A name as it is spelled there. */
+  /** A name as spelled in the source. */
   quote(name: string): string;
-  /** A value that compares with a column of times. `time` is a day for a column of days, else as in `TimeRange`. */
+  /**
+   * A value that compares with a column of times. `time` is a day for a column of days, otherwise
+   * as in `TimeRange`.
+   */
   literal(time: string, kind: TimeKind): string;
   /** A column of times as text that `readTime` reads. */
   timeText(column: string, kind: TimeKind): string;
   /** The time in the form of `TimeRange`. */
   readTime(text: string): string;
-  /** A column as text, JSON where it has an inner structure. */
+  /** A column as text; as JSON if it has an inner structure. */
   text(column: string, isNested: boolean): string;
   /** How many bytes a text has in UTF-8. */
   bytes(text: string): string;
@@ -42,7 +48,9 @@ export interface Dialect {
 
 /** What a statement gives. */
 export interface Result {
-  /** Undefined if the warehouse sends rows as it finds them: a statement of its own counts them first. */
+  /**
+   * Undefined if the warehouse sends rows as it finds them: a separate statement counts them first.
+   */
   readonly count: number | undefined;
   pages(): AsyncIterable<readonly Values[]>;
 }
@@ -54,11 +62,12 @@ export interface SqlTable {
   /** Its name, quoted for a statement. */
   readonly table: string;
   readonly columns: readonly WarehouseColumn[];
-  /** A condition that is true of every row, where the warehouse insists on one. */
+  /** A condition that is true of every row, for a warehouse that requires one. */
   readonly filter?: string;
   run(statement: string): Promise<Result>;
 }
 
+/** A source whose rows are read with SQL statements in the warehouse's dialect. */
 export const sqlSource = (
   table: SqlTable,
   { close, bytesScanned }: Pick<Source, "close" | "bytesScanned">,
@@ -125,14 +134,14 @@ const outOfOrder = () =>
 const isTime = (text: string): boolean =>
   /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/.test(text) && !Number.isNaN(Date.parse(text));
 
-/** The values of a row: those of UPDATED_AT, the size of the payload, the payload, and the identifiers. */
+/** The values of a row: UPDATED_AT, the size of the payload, the payload, and the identifiers. */
 function checked(values: unknown, { identifiers }: TableShape): Values {
   const isRow =
     Array.isArray(values) &&
     values.length === 3 + identifiers.length &&
     values.every((value) => value === null || typeof value === "string");
   if (isRow) return values;
-  throw new SourceFailed(undefined, "the warehouse sends rows of another form than was asked for.");
+  throw new SourceFailed(undefined, "the warehouse sends rows of another form than requested.");
 }
 
 async function firstRows({ pages }: Result, atMost: number): Promise<Values[]> {
@@ -172,7 +181,7 @@ function within({ dialect, filter }: SqlTable, shape: TableShape, range: TimeRan
   return conditions.join(" and ");
 }
 
-/** Both counts stand in each row, so that the table is read once. */
+/** Both counts are in each row, so that the table is read once. */
 function straysStatement(
   table: SqlTable,
   shape: TableShape,
@@ -228,9 +237,9 @@ const MANY_DIGITS = /\d[\d.]{15}/;
 const TEXT_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 
 /**
- * JSON in which numbers that would lose digits, or are too large for an attribute, are texts of the same digits: integers
- * of 64 bits and decimals come so out of STRUCT, MAP and VARIANT. A column of text is left alone: it means what it means
- * in a request.
+ * JSON in which numbers that would lose digits, or are too large for an attribute, are texts of the
+ * same digits: this is how integers of 64 bits and decimals come out of STRUCT, MAP and VARIANT. A
+ * text column is left alone: it means the same as in a request.
  */
 function keepDigits(json: string): string {
   if (!MANY_DIGITS.test(json)) return json;

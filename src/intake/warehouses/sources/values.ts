@@ -4,7 +4,7 @@ import type { SourceRow, Strays, TableShape } from "./source.ts";
 
 type Values = readonly (string | null)[];
 
-/** From UPDATED_AT, the size of the payload, the payload, and the identifiers. */
+/** Builds a row from UPDATED_AT, the size of the payload, the payload, and the identifiers. */
 export const readRow = (
   shape: TableShape,
   [updatedAt, payloadBytes, payload, ...identifiers]: Values,
@@ -16,8 +16,8 @@ export const readRow = (
 });
 
 /**
- * From two counts, and examples that begin with 1 for one whose time is to come and 0 for one
- * without, and with UPDATED_AT as the source writes it.
+ * Builds them from two counts and examples. An example begins with 1 if its time is in the future
+ * and with 0 if it has none, and has UPDATED_AT as the source writes it.
  */
 export const readStrays = (
   shape: TableShape,

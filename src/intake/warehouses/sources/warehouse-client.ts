@@ -18,24 +18,25 @@ import { ConnectionUnfit, type Opening, SourceFailed, SourceUnfit } from "./sour
 import { countIn, type Values } from "./sql-table.ts";
 
 /*
- * Requests to the HTTP interface of a warehouse: through the guard, with bounds on every response, and with a few further
- * tries where one may help. A statement that has run costs money, so a page is asked for again rather than the statement:
- * rows of it that were read already are left out the second time.
+ * Requests to the HTTP interface of a warehouse: through the guard, with bounds on every response,
+ * and with a few retries if they may help. A statement that has run costs money, so a page is
+ * requested again rather than the statement: rows of it that were already read are left out the
+ * second time.
  */
 
 export interface ClientSettings extends Opening {
-  /** What people call the warehouse, for messages. */
+  /** The name of the warehouse in messages. */
   readonly label: string;
   /** Its address, without a slash at the end. */
   readonly base: string;
   /** The headers that prove who asks; `isRefused` after the last ones were refused. */
   authorize(client: WarehouseClient, isRefused: boolean): Promise<Record<string, string>>;
-  /** What a refusal means: an error, or that the warehouse is busy and should be asked again. */
+  /** The meaning of a refusal: an error, or a busy warehouse that should be asked again. */
   refusal(status: number, body: string): Error | "busy";
 }
 
 export interface WarehouseRequest extends Pick<OutboundRequest, "method" | "headers" | "body"> {
-  /** Below the base; or an address of its own, which gets no credentials. */
+  /** A path below the base; or another address, which gets no credentials. */
   readonly path?: string;
   readonly url?: string;
   /** Whether the warehouse gave the address. A refusal means that it is too old: another try gets a new one. */
@@ -43,26 +44,31 @@ export interface WarehouseRequest extends Pick<OutboundRequest, "method" | "head
 }
 
 export interface WarehouseClient {
-  /** The body of a response as JSON; members that are not what the interface promises are the caller's to check. */
+  /**
+   * The body of a response as JSON; callers check that its members are what the interface promises.
+   */
   json<Body>(
     request: WarehouseRequest,
   ): Promise<{ readonly status: number; readonly body: Partial<Body> }>;
-  /** The rows of a page, as they arrive. Before each try the request is asked for, because an address may expire. */
+  /**
+   * The rows of a page, as they arrive. Before each try the request is built again, because an
+   * address may expire.
+   */
   rows(
     requestOf: () => Promise<WarehouseRequest>,
     member: string | undefined,
     expected: number,
   ): AsyncIterable<readonly Values[]>;
   /**
-   * Waits for a statement: looks until there is an answer, less often the longer it takes. What goes wrong meanwhile, the
-   * end of the run too, cancels the statement.
+   * Waits for a statement: looks until there is an answer, less often the longer it takes. A
+   * failure meanwhile, including the end of the run, cancels the statement.
    *
    * @throws SourceFailed after an hour.
    */
   wait<Answer>(look: () => Promise<Answer | undefined>, cancel: WarehouseRequest): Promise<Answer>;
 }
 
-/** A statement may wait 45 seconds for its result before the warehouse answers at all. */
+/** A statement may wait 45 seconds for its result before the warehouse responds. */
 const SILENCE_MS = 60_000;
 
 /** How long a response may take in all, apart from the time that rows wait for us. */
@@ -70,7 +76,7 @@ const LONGEST_MS = 300_000;
 
 const LARGEST_ERROR_BYTES = 65_536;
 
-/** The first page comes with the description of the result; those of BigQuery have up to 20 MB. */
+/** The first page comes with the description of the result; BigQuery's pages have up to 20 MB. */
 const LARGEST_JSON_BYTES = 64 * 1_048_576;
 
 const MOST_TRIES = 4;
@@ -82,12 +88,12 @@ const LONGEST_WAIT_MS = 30_000;
 
 const LONGEST_PAUSE_MS = 5_000;
 
-/** With pauses of five seconds, an hour. */
+/** An hour, with pauses of five seconds. */
 const MOST_LOOKS = 720;
 
 const CANCEL_MS = 5_000;
 
-/** Errors that a further try may mend; thrown inside only. */
+/** Errors that a retry may fix; thrown inside only. */
 class Passing extends Error {
   readonly waitMs: number | undefined;
   constructor(message: string, cause?: unknown, waitMs?: number) {
@@ -96,6 +102,7 @@ class Passing extends Error {
   }
 }
 
+/** A client for the HTTP interface of one warehouse; it logs in with its first request. */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: its requests share one signal and one login.
 export function createClient(settings: ClientSettings): WarehouseClient {
   const { label, base, signal, outbound } = settings;
@@ -143,7 +150,7 @@ export function createClient(settings: ClientSettings): WarehouseClient {
     throw new Passing(`${label} is busy (status ${status}).`, cause, waitOf(response));
   }
 
-  /** Tries again as often as it may help. The work is told whether it is the last time. */
+  /** Tries again as often as it may help. The work learns whether it is the last time. */
   async function tryAgain<Done>(work: (isLast: boolean) => Promise<Done>): Promise<Done> {
     for (let tried = 1; ; tried++) {
       try {
@@ -154,7 +161,7 @@ export function createClient(settings: ClientSettings): WarehouseClient {
     }
   }
 
-  /** Waits, if another try may help. @throws what the fault means for the run. */
+  /** Waits, if another try may help. @throws the error that the fault means for the run. */
   async function afterFault(error: unknown, tried: number): Promise<void> {
     signal.throwIfAborted();
     if (error instanceof SourceFailed || error instanceof SourceUnfit) throw error;
@@ -221,12 +228,13 @@ export function createClient(settings: ClientSettings): WarehouseClient {
   return client;
 }
 
-/** What everything goes through that a warehouse leads to by itself. */
+/** The guard for every link that a warehouse returns. */
 const PUBLIC = createOutbound({ allow: [], own: [] });
 
 /**
- * A connection's links go where it may go. What an administrator declares inline may be anywhere, but a link is not declared: it
- * leads to public hosts, unless the warehouse is on a private one itself.
+ * The links of a connection may point to the same places as the connection. Inline declarations of
+ * an administrator may point anywhere, but a link is not declared: it may only point to public
+ * hosts, unless the warehouse itself is on a private one.
  */
 async function outboundOfLinks(outbound: Outbound, base: string): Promise<Outbound> {
   if (outbound !== UNGUARDED) return outbound;
@@ -257,7 +265,7 @@ function parse<Body>(text: string): Partial<Body> {
   }
 }
 
-/** What the server asks for, in milliseconds; undefined where it asks for nothing. */
+/** The requested delay in milliseconds; undefined if the server asks for none. */
 function waitOf({ headers }: OutboundResponse): number | undefined {
   const seconds = Number(headers["retry-after"] ?? Number.NaN);
   return Number.isFinite(seconds) ? Math.min(seconds * 1_000, LONGEST_WAIT_MS) : undefined;
@@ -328,6 +336,7 @@ export const endpointSetting = Type.Optional(
 export const baseOf = (endpoint: string | undefined, host: string): string =>
   (endpoint ?? `https://${host}`).replace(/\/+$/, "");
 
+/** The host and port of a URL, with the default port of its protocol. */
 export function hostAndPortOf(address: string): { host: string; port: number } {
   const { protocol, hostname, port } = new URL(address);
   return { host: hostname, port: Number(port || (protocol === "http:" ? 80 : 443)) };

@@ -4,8 +4,8 @@ import { type Combined, combineLists, type EffectKind, earlierOf, laterOf } from
 import type { HeldGroupState } from "./whole.ts";
 
 /**
- * App summaries. Sessions are added up only for apps that both profiles have; the summary of any other app is
- * taken as it is. spec: Merge behaviour, app summaries and session data.
+ * App summaries. Sessions are added up only for apps that both profiles have; the summary of any
+ * other app is copied. spec: Merge behaviour, app summaries and session data.
  */
 export const combineApps = (
   kept: readonly AppUsage[],
@@ -26,7 +26,7 @@ export const combineApps = (
     }),
   );
 
-/** With the version that was used last. */
+/** Takes the version that was used last. */
 const combineSessions = (one: AppUsage, other: AppUsage): AppUsage => ({
   appId: one.appId,
   version: (other.lastUsedAt > one.lastUsedAt ? other.version : one.version) ?? other.version,
@@ -42,7 +42,10 @@ const usageOf = ({ version, sessions, firstUsedAt, lastUsedAt }: AppUsage): Json
   last_used: lastUsedAt.toISOString(),
 });
 
-/** Devices. Of one that both profiles have, only missing details are taken. spec: Merge behaviour, device info. */
+/**
+ * Devices. If both profiles have it, only missing details are copied. spec: Merge behaviour, device
+ * info.
+ */
 export const combineDevices = (
   kept: readonly Device[],
   merged: readonly Device[],
@@ -70,7 +73,7 @@ const fillDevice = (one: Device, other: Device): Device => ({
 const takenOr = (effect: EffectKind, own: unknown): EffectKind =>
   own === undefined ? "taken" : effect;
 
-/** Only missing states are taken. docs/decisions/merging.md */
+/** Only missing states are copied. docs/decisions/merging.md */
 export const combineGroupStates = (
   kept: readonly HeldGroupState[],
   merged: readonly HeldGroupState[],
@@ -97,7 +100,7 @@ const FIELD_OF: Readonly<Record<InteractionKind, string>> = {
 };
 
 /**
- * Interactions with campaigns, canvases and cards. Of one that both profiles have, every date becomes the
+ * Interactions with campaigns, canvases and cards. If both profiles have it, every date becomes the
  * later one, a flag is true if it is on either, and the rest comes from the profile with the latest
  * date. spec: Merge behaviour, most recent date.
  */

@@ -43,7 +43,7 @@ export function combine(
   };
 }
 
-/** Combines what is stored about the two outside their rows. */
+/** Combines the data of the two profiles outside their rows. */
 export function combineBelongings(
   kept: Belongings,
   merged: Belongings,
@@ -107,7 +107,7 @@ const SUMS: readonly (readonly [field: string, sum: (belongings: Belongings) => 
   ["message_history", ({ messages }) => messages],
 ];
 
-/** The totals over all apps, products and currencies, where the merged profile has any. */
+/** The totals over all apps, products and currencies, if the merged profile has any. */
 const sumEffects = (kept: Belongings, merged: Belongings, result: Belongings): Effect[] =>
   SUMS.flatMap(([field, sum]) =>
     sum(merged) === 0

@@ -21,14 +21,16 @@ export type EffectKind =
   | "removed"
   | "left";
 
-/** What a merge does to one value of the merged profile. */
+/** The effect of a merge on one value of the merged profile. */
 export interface Effect {
   /** As export names it, such as `first_name`, `custom_attributes` or `custom_events`. */
   readonly field: string;
   /** The attribute, the event or the app within the field. */
   readonly name?: string;
   readonly effect: EffectKind;
-  /** Both values, and that of the kept profile afterwards; null if there is none. */
+  /**
+   * The values of both profiles, and the kept profile's value afterwards; null if there is none.
+   */
   readonly kept: Json;
   readonly merged: Json;
   readonly result: Json;

@@ -29,7 +29,7 @@ const unitePushTokensOf: Rule = (kept, merged) => ({
   effect: "combined",
 });
 
-/** Of two states that wait for an address (docs/decisions/email-state.md). */
+/** Chooses between two states that wait for an address (docs/decisions/email-state.md). */
 const takeNewerConsent: Rule = (kept, merged) => {
   const [own, other] = [readWaiting(kept), readWaiting(merged)];
   const isOther = own && other && prevails(other, own);
@@ -57,7 +57,7 @@ const standardRule = (name: string): Rule =>
  * spec: Merge behaviour. Missing fields and custom attributes are taken, aliases united, and session dates
  * become the earlier and the later one. `tokens_and_messages` takes only the aliases and the push tokens.
  *
- * @param redirects whether an external_id that is not taken leads to the kept profile.
+ * @param redirects whether an external_id that is not taken still identifies the kept profile.
  */
 export function combineFields(
   kept: ProfileFields,
@@ -109,7 +109,7 @@ function combineAttributes(
   const { field } = how;
   const added: [name: string, value: Json][] = [];
   const effects: Effect[] = [];
-  // By name, because the engine stores the members of an object in its own order.
+  // Sorted by name, because the engine stores the members of an object in its own order.
   for (const name of Object.keys(merged).sort()) {
     const value = merged[name] as Json;
     const own = Object.hasOwn(kept, name) ? (kept[name] as Json) : null;

@@ -13,13 +13,13 @@ import type { Scalar } from "./scalar-arrays.ts";
 import { spend, type WorkBudgets, workLimitExceeded } from "./work-budgets.ts";
 
 /**
- * Applies a change to what the attribute holds; undefined is an absent attribute.
+ * Applies a change to the attribute's value; undefined is an absent attribute.
  *
- * First the objects of `$remove` go, then those of `$update` are changed, one update after the
- * other, then those of `$add` come to the end: removals and updates are about what was there before
- * the request. An identifier means every object that matches; one that matches none changes
- * nothing. An update merges `$new_object` into the match where `mergeObjects` is true, else replaces
- * the match. An absent attribute to which nothing is added stays absent.
+ * First the objects of `$remove` are removed, then those of `$update` are changed one after the
+ * other, then those of `$add` are appended: removals and updates refer to the objects from before
+ * the request. An identifier applies to every matching object; without a match it changes nothing.
+ * An update merges `$new_object` into the match if `mergeObjects` is true, otherwise replaces the
+ * match. An absent attribute stays absent if nothing is added.
  *
  * The work is one look at each object for each identifier key, and the copies that updates make. It
  * is counted, because one short update can match every object.
@@ -58,7 +58,7 @@ export function changeObjects(
   return jsonByteLength(after) > maxBytes ? { fault: tooLarge(name) } : accepted(after);
 }
 
-/** The places of identifiers in their list, by what they match: key, then value. */
+/** The positions of identifiers in their list, by key and value. */
 type Index = ReadonlyMap<string, ReadonlyMap<Json, readonly number[]>>;
 
 function indexOf(identifiers: readonly Identifier[]): Index {
@@ -112,7 +112,7 @@ function update(
   let place = nextMatch(index, after, 0);
   while (place !== undefined) {
     const { object: replacement, bytes } = list[place] as Update;
-    // What merging copies is at most the object as it was and every replacement so far.
+    // Merging copies at most the original object and every replacement so far.
     size = mergeObjects ? (size ?? jsonByteLength(object)) + bytes : bytes;
     if (!spend(budgets, index.size + Math.ceil(size / BYTES_OF_UNIT))) return undefined;
     after = mergeObjects ? mergeDeep(after, replacement) : replacement;

@@ -60,7 +60,7 @@ const otherNames: Readonly<Record<string, readonly string[]>> = {
 // The package's entry point loads its names in all 80 languages; ours are English only.
 countries.registerLocale(createRequire(import.meta.url)("i18n-iso-countries/langs/en.json"));
 
-/** From alpha-2 and alpha-3 codes to the alpha-2 code. */
+/** Maps alpha-2 and alpha-3 codes to the alpha-2 code. */
 const codes = new Map<string, string>();
 for (const [alpha3, code] of Object.entries(countries.getAlpha3Codes())) {
   codes.set(alpha3, code).set(code, code);

@@ -3,9 +3,9 @@ import iso6391 from "iso-639-1";
 /**
  * The ISO 639-1 code of a language in lower case, undefined if there is none.
  *
- * Takes the code in any case, a BCP 47 tag ("en-US", also written "en_US" as Java and Android do),
- * of which only the language is kept, or the English name of the language. Codes that ISO has
- * replaced ("iw") and three-letter codes ("deu") lead to the code in use.
+ * Accepts the code in any case; a BCP 47 tag ("en-US", also written "en_US" as Java and Android
+ * do), from which only the language is kept; or the English name of the language. Codes that ISO
+ * has replaced ("iw") and three-letter codes ("deu") give the current code.
  * docs/decisions/values.md
  */
 export function languageCode(text: string): string | undefined {
@@ -14,7 +14,7 @@ export function languageCode(text: string): string | undefined {
   return codesByName.get(name) ?? codeOfTag(name.replaceAll("_", "-"));
 }
 
-/** Of a name or a tag; the longest in use have about 35 characters. */
+/** The limit for a name or a tag; the longest in use have about 35 characters. */
 const maxLength = 100;
 
 const codes: ReadonlySet<string> = new Set(iso6391.getAllCodes());
@@ -45,7 +45,7 @@ function codeOfTag(tag: string): string | undefined {
   const [language = ""] = tag.split("-", 1);
   if (codes.has(language)) return language;
   const current = new Intl.Locale(language).language;
-  // Phones report Filipino as "fil"; its two-letter code is that of Tagalog, its base.
+  // Phones report Filipino as "fil"; it is based on Tagalog, whose two-letter code it gets.
   if (current === "fil") return "tl";
   return codes.has(current) ? current : undefined;
 }

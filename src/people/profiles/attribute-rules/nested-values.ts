@@ -12,10 +12,10 @@ import {
 } from "../../../base/values/plain-json.ts";
 import { parseAttributeTime } from "../../../base/values/times.ts";
 
-/** Of a key and of a string, anywhere in an attribute. docs/decisions/values.md */
+/** The limit for a key and a string anywhere in an attribute. docs/decisions/values.md */
 export const maxCharacters = 255;
 
-/** Of an object or an array of objects, as compact JSON. 100 KB is 102,400 bytes. */
+/** The limit for an object or an array of objects, as compact JSON. 100 KB is 102,400 bytes. */
 export const maxBytes = 102_400;
 
 /**
@@ -37,12 +37,13 @@ export function findSizeFault(name: string, value: Json): Fault | undefined {
   return jsonByteLength(value) > maxBytes ? tooLarge(name) : undefined;
 }
 
+/** The fault OBJECT_TOO_LARGE of the attribute with this name. */
 export const tooLarge = (name: string): Fault =>
   faultAt(name, finding("OBJECT_TOO_LARGE", `it takes more than ${maxBytes} bytes as JSON`));
 
 /**
- * `current` with the changes of `patch`: objects are merged key by key at every depth, all else
- * (scalars, arrays, dates) is replaced. Neither is changed.
+ * `current` with the changes of `patch`: objects are merged key by key at every depth, everything
+ * else (scalars, arrays, dates) is replaced. Neither argument is changed.
  */
 export function mergeDeep(current: JsonObject, patch: JsonObject): JsonObject {
   const changes = Object.entries(patch).map(([key, value]) => {
@@ -50,7 +51,7 @@ export function mergeDeep(current: JsonObject, patch: JsonObject): JsonObject {
     const merges = isMergeable(before) && isMergeable(value);
     return [key, merges ? mergeDeep(before, value) : value] as const;
   });
-  // fromEntries defines each key, where an assignment to `__proto__` would set the prototype.
+  // fromEntries defines each key; an assignment to `__proto__` would set the prototype.
   return Object.fromEntries([...Object.entries(current), ...changes]);
 }
 
@@ -67,7 +68,7 @@ function findIn(value: Json): Finding | undefined {
   return findInScalar(value);
 }
 
-/** What is wrong with a string, a number or a boolean as a value or an element of an array. */
+/** The fault of a string, a number or a boolean as a value or an element of an array. */
 export function findInScalar(value: Json): Finding | undefined {
   if (typeof value === "string" && isLongerThan(value, maxCharacters)) {
     return finding("VALUE_TOO_LONG", `the string has more than ${maxCharacters} characters`);
@@ -113,7 +114,7 @@ function findInKey(key: string): Finding | undefined {
   return /[.$]/.test(key) ? finding("INVALID_KEY", "a key must not contain '.' or '$'") : undefined;
 }
 
-/** A date is kept as it was sent, so that reading it gives what was written. */
+/** A date is kept as it was sent, so that a read returns it unchanged. */
 function findInTime({ $time: text }: JsonObject): Finding | undefined {
   if (typeof text === "string" && parseAttributeTime(text)) return undefined;
   const reason = `${describeValue(text)} is not an ISO 8601 date up to the year 3000`;

@@ -10,7 +10,7 @@ import {
 import { findNestedFault, findSizeFault } from "./nested-values.ts";
 import { isScalar, type Scalar } from "./scalar-arrays.ts";
 
-/** Which objects of an array are meant: all whose own `key` holds exactly `value`. */
+/** Selects objects of an array: all whose own `key` holds exactly `value`. */
 export interface Identifier {
   readonly key: string;
   readonly value: Scalar;
@@ -37,7 +37,7 @@ const maxElements: Readonly<Record<string, number>> = { $update: 100, $remove: 5
 const identifierKeys = ["$identifier_key", "$identifier_value"];
 const updateKeys = [...identifierKeys, "$new_object"];
 
-/** Whether an object is meant as a change of an array of objects. */
+/** Whether an object has the form of a change of an array of objects. */
 export const looksLikeObjectChange = (object: JsonObject): boolean =>
   operators.some((operator) => Object.hasOwn(object, operator));
 

@@ -10,7 +10,7 @@ const maxTokens = 500;
 const maxTokenBytes = 4096;
 
 /**
- * Checks `push_tokens`: an array of objects with `app_id`, `token` and perhaps `device_id`, all
+ * Checks `push_tokens`: an array of objects with `app_id`, `token` and optionally `device_id`, all
  * strings, a device id of 8 to 255 bytes. Faults: `BAD_PUSH_TOKEN_VALUE` (no array, no object, or
  * an unknown key), `BAD_PUSH_TOKEN_APP_ID`, `BAD_PUSH_TOKEN_STRING`, `BAD_DEVICE_ID`.
  */
@@ -77,8 +77,8 @@ export interface PushToken {
 }
 
 /**
- * The tokens of two lists, the first list's first, each once. Of a token that both have, `winner`
- * wins member by member; what only the other one knows, such as the device, stays.
+ * The tokens of two lists, the first list's first, each once. If both profiles have a token,
+ * `winner` wins member by member; members that only the other one has, such as the device, stay.
  * docs/decisions/push-tokens.md
  */
 export function unitePushTokens(
@@ -95,8 +95,8 @@ export function unitePushTokens(
 }
 
 /**
- * The tokens of a profile after a request adds some: what is sent wins over what is stored. A token
- * without a device gets a device id of its own.
+ * The tokens of a profile after a request adds some: sent values replace stored ones. A token
+ * without a device gets its own device id.
  */
 export const addPushTokens = (
   stored: readonly PushToken[],

@@ -19,22 +19,23 @@ export interface ScalarChange {
   readonly remove: readonly Scalar[];
 }
 
-/** One more is a fault; no element is ever dropped. docs/decisions/values.md */
+/** A longer array is a fault; no element is ever dropped. docs/decisions/values.md */
 export const maxElements = 500;
 
 export const isScalar = (value: Json): value is Scalar =>
   typeof value === "string" || typeof value === "number" || typeof value === "boolean";
 
 /**
- * Checks a whole array of scalars that is to be set. It is stored as it was sent, repeated values
- * included. `name` names the attribute in sentences. Faults: those of a scalar, `ARRAY_TOO_LONG`.
+ * Checks a whole array of scalars that is to be set. It is stored as sent, including repeated
+ * values. `name` names the attribute in sentences. Faults: the faults of a scalar, and
+ * `ARRAY_TOO_LONG`.
  */
 export function checkScalars(name: string, array: readonly Json[]): Checked<readonly Scalar[]> {
   const read = readScalars(name, array);
   return "fault" in read ? read : checkLength(name, read.value);
 }
 
-/** Whether an object is meant as a change of an array: it has no other keys than these two. */
+/** Whether an object has the form of a change of an array: it has only these two keys. */
 export const looksLikeScalarChange = (object: JsonObject): boolean => {
   const keys = Object.keys(object);
   return keys.length > 0 && keys.every((key) => key === "add" || key === "remove");
@@ -49,10 +50,10 @@ export function readScalarChange(name: string, object: JsonObject): Checked<Scal
 }
 
 /**
- * Applies a change to what the attribute holds; undefined is an absent attribute and counts as an
- * empty array. First every occurrence of the values of `remove` goes, then those of `add` that are
- * not there come to the end, in their order. An absent attribute to which nothing is added stays
- * absent. Faults: `NOT_AN_ARRAY`, `ARRAY_TOO_LONG`. docs/decisions/values.md
+ * Applies a change to the attribute's value; undefined is an absent attribute and counts as an
+ * empty array. First every occurrence of the values of `remove` is removed; then the values of
+ * `add` that are missing are appended in their order. An absent attribute stays absent if nothing
+ * is added. Faults: `NOT_AN_ARRAY`, `ARRAY_TOO_LONG`. docs/decisions/values.md
  */
 export function changeScalars(
   name: string,

@@ -53,6 +53,7 @@ export function dateOfBirth(name: string, value: unknown, now: Date): Checked<Js
     : invalid(name, `${describeValue(value)} is not a day from 1880 to today, as YYYY-MM-DD`);
 }
 
+/** Accepts an ISO 8601 date-time; stores it in UTC. */
 export function dateTime(name: string, value: unknown): Checked<Json> {
   const time = typeof value === "string" ? parseAttributeTime(value) : undefined;
   return time

@@ -8,7 +8,7 @@ import {
   jsonByteLength,
 } from "../../../base/values/plain-json.ts";
 
-/** What one field of an account takes: a test, and its words in a sentence. */
+/** A field of an account: its test, and how a sentence describes it. */
 interface Field {
   readonly takes: (value: Json) => boolean;
   readonly words: string;

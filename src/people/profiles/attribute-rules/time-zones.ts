@@ -8,11 +8,10 @@ import railsTimeZones from "./rails-time-zones.json" with { type: "json" };
 /**
  * The IANA name of a time zone, undefined if there is no such zone.
  *
- * Takes an IANA name in any case or a Rails name in any case. Returns the spelling in use today:
- * links lead to their zone ("US/Eastern" to "America/New_York"), renamed zones to their present
- * name ("Asia/Calcutta" to "Asia/Kolkata"); all names of universal time give "UTC". Abbreviations
- * that several zones share ("IST") and offsets are no zones.
- * docs/decisions/values.md
+ * Takes an IANA name in any case or a Rails name in any case. Returns the current spelling: links
+ * give their zone ("US/Eastern" gives "America/New_York"), renamed zones their present name
+ * ("Asia/Calcutta" gives "Asia/Kolkata"); all names of universal time give "UTC". Abbreviations
+ * that several zones share ("IST") and offsets are no zones. docs/decisions/values.md
  */
 export function timeZoneName(text: string): string | undefined {
   const lowerCase = text.toLowerCase();
@@ -21,7 +20,7 @@ export function timeZoneName(text: string): string | undefined {
   if (known !== undefined || text.length > maxNameLength) return known;
   const isName = text.includes("/") || namesWithoutArea.has(lowerCase);
   const name = isName ? canonicalName(lowerCase) : undefined;
-  // Only names that exist are cached, so the map stays small.
+  // Only existing names are cached, so the map stays small.
   if (name !== undefined) knownNames.set(lowerCase, name);
   return name;
 }
@@ -66,7 +65,7 @@ const namesWithoutArea = new Set(
 /** From a lower-case name to the name in use: the Rails names, and every name looked up so far. */
 const knownNames = new Map<string, string>();
 
-/** On the first look-up, because Node takes a while for all of them. */
+/** Filled on the first look-up, because Node takes a while to list all zones. */
 function learnRailsNames(): void {
   for (const [railsName, zone] of Object.entries(railsTimeZones)) {
     knownNames.set(railsName.toLowerCase(), canonicalName(zone) ?? zone);

@@ -13,7 +13,7 @@ export interface FakeBigQuery extends FakeServer {
   /** How often a job is still running when it is looked at. */
   looks: number;
   pageRows: number;
-  /** What a table's description says besides its columns, by its name. */
+  /** Further members of a table's description, by its name. */
   readonly partitioned: Map<string, PartitionedTable>;
   /** Makes all tokens worthless. */
   expireTokens(): void;

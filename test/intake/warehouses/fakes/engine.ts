@@ -1,6 +1,6 @@
 /*
- * What an imitated warehouse computes with: DuckDB, with the functions and types of the warehouse as macros, so that the
- * statements of a source are executed and not only looked at.
+ * The engine of an imitated warehouse: DuckDB, with the functions and types of the warehouse as
+ * macros, so that the statements of a source are executed and not only looked at.
  */
 import { after } from "node:test";
 import { DuckDBInstance } from "@duckdb/node-api";
@@ -19,7 +19,7 @@ export interface FakeEngine {
   readonly statements: string[];
 }
 
-/** JSON as it was written: DuckDB's own function would round numbers in it. */
+/** JSON as written: DuckDB's own function would round numbers in it. */
 const EXACT_JSON =
   "create macro exact_json(v) as if(typeof(v) = 'JSON', v::varchar, to_json(v)::varchar)";
 

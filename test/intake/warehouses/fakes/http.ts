@@ -16,20 +16,20 @@ export interface Asked {
 export interface Reply {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** A text as it is, anything else as JSON. */
+  /** A text unchanged, anything else as JSON. */
   readonly body?: unknown;
   readonly isPacked?: boolean;
 }
 
-/** What goes wrong, with the next requests whose method and path match. */
+/** Faults of the next requests whose method and path match. */
 export interface Fault {
   readonly on: RegExp;
   readonly times?: number;
   /** In the place of the answer. */
   readonly reply?: Reply;
-  /** Half of the answer, and then the connection is gone. */
+  /** Half of the response, and then the connection is lost. */
   readonly isCut?: boolean;
-  /** The answer in small pieces, so many milliseconds apart. */
+  /** The response in small pieces, this many milliseconds apart. */
   readonly dripMs?: number;
   /** Just before the answer is worked out. */
   readonly before?: () => Promise<unknown> | unknown;

@@ -18,7 +18,7 @@ export const FAKES: readonly {
   readonly type: string;
   /** How the names of its tables begin. */
   readonly schema: string;
-  /** Over HTTP: its pages can be asked for again. */
+  /** Over HTTP: its pages can be requested again. */
   readonly isHttp: boolean;
   /** The types of the engine that it does not have. */
   readonly lacks: RegExp;

@@ -23,7 +23,7 @@ export interface FakeMysql extends FakeServer {
   hostile: ((send: (payload: Buffer) => boolean) => Promise<void> | void) | undefined;
   /** Whether it can encrypt. */
   hasTls: boolean;
-  /** What it asks for in the place of an OK after the login. */
+  /** The request that replaces the OK after the login. */
   afterLogin: Buffer | undefined;
   /** How many connections got as far as to send a proof of their password. */
   logins: number;
@@ -53,7 +53,7 @@ const ACCESS_DENIED: Refusal = {
 
 const KILLED = { errno: 1317, sqlState: "70100", message: "Query execution was interrupted" };
 
-// Capabilities: TLS can be asked for, and a result is ended by an EOF packet.
+// Capabilities: TLS can be requested, and a result is ended by an EOF packet.
 const CAN_ENCRYPT = 0x800;
 const CAPABILITIES = 0x00_08_a2_09;
 
@@ -210,7 +210,7 @@ function packetsOf(plain: Socket) {
     },
     encrypt() {
       plain.removeAllListeners("data");
-      // What came behind the request belongs to the encrypted connection.
+      // Bytes after the request belong to the encrypted connection.
       plain.pause();
       if (pending.length > 0) plain.unshift(pending);
       pending = Buffer.alloc(0);
@@ -273,7 +273,7 @@ function refusalFor(message: string): Refusal {
   return { errno: 1064, sqlState: "42000", message: message.split("\n")[0] ?? "" };
 }
 
-/** A length before what it is the length of. */
+/** A length before its content. */
 function counted(text: string): Buffer {
   const bytes = Buffer.from(text);
   const { length } = bytes;

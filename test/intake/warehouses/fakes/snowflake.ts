@@ -1,7 +1,8 @@
 /*
- * Enough of Snowflake's SQL API to read tables: statements with a key pair's token, their state, and their result in
- * partitions. From its public reference ("Snowflake SQL API reference", "Authenticating to the server", "Handling
- * responses"); the codes of errors are those that users quote in public.
+ * Enough of Snowflake's SQL API to read tables: statements with a key pair's token, their state,
+ * and their result in partitions. From its public reference ("Snowflake SQL API reference",
+ * "Authenticating to the server", "Handling responses"); the error codes are those that users quote
+ * in public.
  */
 import { createHash, createPublicKey, createVerify, generateKeyPairSync } from "node:crypto";
 import { type FakeEngine, openFakeEngine, paged, type Table } from "./engine.ts";
@@ -9,7 +10,7 @@ import { type Asked, type FakeServer, type Reply, serveFake } from "./http.ts";
 
 export interface FakeSnowflake extends FakeServer {
   readonly engine: FakeEngine;
-  /** What opens it, without a table. */
+  /** The contents of a login, without a table. */
   readonly settings: Readonly<Record<string, string>>;
   /** How often a statement is still running when it is looked at. */
   looks: number;

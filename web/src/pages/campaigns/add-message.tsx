@@ -56,7 +56,7 @@ export function AddMessage({ workspace, place, close }: AddMessageProps) {
           )}
           <Textarea
             label="Body"
-            description="Mark what is translated: {% translation name %}text{% endtranslation %}"
+            description="Mark the text to translate: {% translation name %}text{% endtranslation %}"
             autosize
             minRows={4}
             {...form.getInputProps("body")}

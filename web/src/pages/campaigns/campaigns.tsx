@@ -23,7 +23,7 @@ interface Message {
   readonly multi_language: boolean;
 }
 
-/** A campaign, or a canvas: what has messages. */
+/** A campaign, or a canvas: both have messages. */
 interface Holder {
   readonly kind: "campaign" | "canvas";
   readonly id: string;
@@ -52,7 +52,7 @@ export function CampaignsPage() {
   return (
     <Page
       title="Campaigns and canvases"
-      about="Messages whose strings are translated. Your messaging system sends them."
+      about="Messages with translated strings. Your messaging system sends them."
       actions={
         <>
           <PermittedButton

@@ -28,7 +28,7 @@ export function CataloguePage() {
   return (
     <Page
       title="Catalogue"
-      about="What this workspace holds: events, custom attributes and products, and how often they are sent."
+      about="The workspace's events, custom attributes and products, and how often they are sent."
     >
       <div className="toolbar">
         <SearchField

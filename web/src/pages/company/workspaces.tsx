@@ -42,7 +42,7 @@ export function Workspaces() {
   return (
     <Entries
       title="Workspaces"
-      about="Each keeps the users of one product or brand, with keys and settings of its own."
+      about="Each keeps the users of one product or brand, with its own keys and settings."
       noun="workspace"
       icon={Layers}
       purpose="A workspace keeps the users of one product or brand."
@@ -69,7 +69,7 @@ export function Workspaces() {
       )}
       save={async ({ name }) => {
         const wanted = name.trim();
-        // To write an existing one would reset its settings.
+        // Writing an existing one would reset its settings.
         const { data } = await workspaces.refetch();
         if (data?.workspaces.some((each) => each.name === wanted))
           throw new Error(`The workspace ${wanted} exists already.`);

@@ -49,7 +49,7 @@ export function GroupsPage() {
   return (
     <Entries
       title="Subscription groups"
-      about="What users can subscribe to, per channel. Preference centers show these."
+      about="Lists of messages that users can subscribe to, per channel. Preference centers show these."
       noun="group"
       icon={Bell}
       purpose="A group is a choice for users, such as a newsletter. Add the first one here, or declare it in a manifest."
@@ -65,8 +65,8 @@ export function GroupsPage() {
           <TextInput label="Name" data-autofocus {...form.getInputProps("name")} />
           <TextInput
             label="Description"
-            description="What subscribers get. Preference pages show it below the name."
-            placeholder="Once a month, what is new."
+            description="A description for subscribers. Preference pages show it below the name."
+            placeholder="News, once a month."
             maxLength={500}
             {...form.getInputProps("description")}
           />

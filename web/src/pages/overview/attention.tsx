@@ -10,7 +10,7 @@ interface AttentionProps {
   readonly workspace: string;
 }
 
-/** What somebody should look at, the worst first, each with the page that has more. */
+/** Problems that need attention, the worst first, each with a link to its page. */
 export const Attention = ({ findings, workspace }: AttentionProps) => (
   <Card title="Needs attention" flush={findings.length > 0}>
     {findings.length === 0 ? (

@@ -39,10 +39,10 @@ export function Charts({ data, period }: ChartsProps) {
   );
 }
 
-/** At least this many, however short a time the server has been counting. */
+/** At least this many, even if the server has just started counting. */
 const LEAST_SLOTS = 60;
 
-/** From a little before the first request; ten seconds that are not over yet would look like a fall. */
+/** From shortly before the first request; an unfinished ten seconds would look like a fall. */
 function shownSlots({ requests, syncs }: Overview, period: Period): readonly [number, number] {
   const first = requests.findIndex((count, slot) => count > 0 || syncs?.rows_synced[slot]);
   const to = requests.length - (period === "hour" ? 1 : 0);

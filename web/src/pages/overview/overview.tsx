@@ -23,7 +23,7 @@ export function OverviewPage() {
   return (
     <Page
       title="Overview"
-      about="What comes in, how fast it is answered, and what needs attention. Counted since the server started."
+      about="Incoming requests, how fast they are answered, and what needs attention. Counted since the server started."
       actions={
         <SegmentedControl
           aria-label="Period"

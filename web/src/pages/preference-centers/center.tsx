@@ -24,7 +24,7 @@ import { Texts } from "./texts.tsx";
 
 const route = getRouteApi("/w/$workspace/preference-centers/$id");
 
-// The editor is as large as the rest of the page: it loads by itself.
+// The editor is as large as the rest of the page: it loads separately.
 const CodeEditor = partOf(
   async () => (await import("../../components/code-editor.tsx")).CodeEditor,
   <Loading lines={12} />,
@@ -188,7 +188,7 @@ function Editor({ workspace, id, stored }: EditorProps) {
 const isSame = (one: CenterBody, other: CenterBody): boolean =>
   one === other || JSON.stringify(one) === JSON.stringify(other);
 
-/** Asks before a page is left whose changes are not saved. */
+/** Asks before unsaved changes are lost. */
 function Leaving({ isChanged }: { readonly isChanged: boolean }) {
   const { status, proceed, reset } = useBlocker({
     shouldBlockFn: () => isChanged,
@@ -229,7 +229,7 @@ function PageEditor({ field, center, faults, set }: PageEditorProps) {
   );
 }
 
-/** What is wrong, also in words: for those who do not see the marks in the code. */
+/** The faults in words too, for people who do not see the marks in the code. */
 const Faults = ({ faults }: { readonly faults: readonly PageFault[] }) =>
   faults.map(({ severity, message }) => (
     <Notice key={message} tone={severity === "error" ? "bad" : "warn"}>
@@ -251,7 +251,7 @@ const Settings = ({ center, set }: SettingsProps) => (
     />
     <TextInput
       label="Title"
-      description="Of the pages, in the window of the browser."
+      description="The title of the pages, in the window of the browser."
       value={center.title ?? ""}
       onChange={(event) => set({ title: event.currentTarget.value })}
     />
@@ -263,7 +263,7 @@ const Settings = ({ center, set }: SettingsProps) => (
     />
     <TextInput
       label="Redirect"
-      description="Where users go once they have chosen, in the place of the confirmation."
+      description="The page for users after they have chosen, instead of the confirmation."
       placeholder="https://example.com/thanks"
       value={center.redirect_url ?? ""}
       onChange={(event) => set({ redirect_url: event.currentTarget.value || null })}
@@ -281,7 +281,7 @@ const Settings = ({ center, set }: SettingsProps) => (
   </div>
 );
 
-/** The page with a sample user, for ten minutes, as it is saved. */
+/** The saved page with a sample user, for ten minutes. */
 async function copyPreviewLink(workspace: string, id: string): Promise<void> {
   try {
     const url = await createPreviewLink(workspace, id);
@@ -327,7 +327,7 @@ function More({ workspace, id, name }: MoreProps) {
             await navigate({
               to: "/w/$workspace/preference-centers",
               params: { workspace },
-              // What was not saved is gone with the center.
+              // Unsaved changes are lost with the center.
               ignoreBlocker: true,
             });
           }}

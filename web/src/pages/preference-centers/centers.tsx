@@ -35,7 +35,7 @@ export function CentersPage() {
   return (
     <Page
       title="Preference centers"
-      about="Pages on which users choose what they receive, each with a link of their own."
+      about="Pages where users choose what they receive, each with its own link."
       actions={
         <PermittedButton
           workspace={workspace}

@@ -4,7 +4,7 @@ import { messageOf } from "../../api/api-error.ts";
 import { previewAddress } from "../../api/centers.ts";
 import { Notice } from "../../components/states.tsx";
 
-/** For whom, in which language and on which screen a page is shown. */
+/** The user, the language and the screen for which a page is shown. */
 export interface Shown {
   /** Empty for a sample user. */
   readonly externalId: string;
@@ -24,9 +24,9 @@ interface PreviewFrameProps {
 }
 
 /**
- * The page as a user sees it. The frame loads the stored page, whose headers forbid scripts and allow its own
- * styles, and then shows what is being written in the same document: the dashboard's own policy, which a frame
- * without an address would inherit, allows no inline styles.
+ * The page as a user sees it. The frame loads the stored page, whose headers forbid scripts and
+ * allow its own styles, and then shows the unsaved text in the same document: the dashboard's own
+ * policy, which a frame without an address would inherit, allows no inline styles.
  */
 export function PreviewFrame(props: PreviewFrameProps) {
   const { workspace, id, html, error, shown, locales, setShown } = props;

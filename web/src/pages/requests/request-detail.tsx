@@ -40,7 +40,7 @@ export function RequestDetail({ workspace, request }: RequestDetailProps) {
   );
 }
 
-/** Of fifty items, what has to be looked at. */
+/** The items that need attention, of fifty. */
 const rejectedFirst = (items: readonly LiveItem[]): readonly LiveItem[] => [
   ...items.filter(({ accepted }) => !accepted),
   ...items.filter(({ accepted }) => accepted),

@@ -23,7 +23,7 @@ import { RequestDetail } from "./request-detail.tsx";
 
 const route = getRouteApi("/w/$workspace/requests");
 
-/** Where there is no stream. */
+/** Without a stream. */
 const POLL_EVERY_MS = 5_000;
 
 export function RequestsPage() {
@@ -49,7 +49,7 @@ export function RequestsPage() {
   return (
     <Page
       title="Live requests"
-      about="What clients send, with the verdict on every item. The latest ones are kept for a while."
+      about="The requests of clients, with the verdict on every item. The latest ones are kept for a while."
       actions={
         <>
           {isKept && <StreamTag state={state} />}
@@ -106,7 +106,7 @@ export function RequestsPage() {
   );
 }
 
-/** The request that a link opens, where the list that is loaded does not have it. */
+/** The request that a link opens, if the loaded list does not have it. */
 function useLinked(
   workspace: string,
   id: string | undefined,

@@ -25,7 +25,7 @@ interface BuilderProps {
 
 const FIRST = SUBJECTS[0]?.initial ?? {};
 
-/** What a group asks of its items, as the value of a list. */
+/** The mode of a group, as the value of a list. */
 const MATCHES = [
   { value: "all", label: "all of these", op: "all", isNot: false },
   { value: "any", label: "any of these", op: "any", isNot: false },
@@ -36,7 +36,7 @@ const MATCHES = [
 const matchOf = ({ op, isNot }: Group) =>
   MATCHES.find((each) => each.op === op && each.isNot === isNot) ?? MATCHES[0];
 
-/** A group of conditions and groups: all, any or none of them have to hold. */
+/** A group of conditions and groups: all, any or none of them have to be met. */
 export function Builder({
   workspace,
   group,

@@ -149,7 +149,7 @@ function withNumber(leaf: FilterJson, name: string, text: string): FilterJson {
   return text.trim() === "" ? rest : { ...rest, [name]: meantBy(text) };
 }
 
-/** A name, with those that the catalogue has. */
+/** A name, with suggestions from the catalogue. */
 function NameInput({
   workspace,
   field: { name, label },
@@ -196,7 +196,7 @@ function Reference({
   );
 }
 
-/** A comparator and what it compares with. */
+/** A comparator and its operand. */
 function Comparison({
   workspace,
   field,

@@ -7,7 +7,7 @@ import { PermittedButton } from "../../components/permitted.tsx";
 interface CountProgressProps {
   readonly workspace: string;
   readonly count: Omit<CountJob, "message">;
-  /** What is counted, where several counts are shown. */
+  /** The subject of the count, if several counts are shown. */
   readonly of?: string;
 }
 

@@ -95,7 +95,7 @@ function resultOf(counted: Counted, job: Job): Result | undefined {
   return { ...(counted.found as Omit<Result, "at">), at: counted.at };
 }
 
-/** The newer of what was counted here and what is kept for the segment. */
+/** The newer of the count made here and the stored one of the segment. */
 function useLast(workspace: string, segment: Segment | undefined, here: Result | undefined) {
   const { data } = useSegmentSizes(workspace);
   const kept = data?.segments.find(({ id }) => id === segment?.id)?.counted ?? undefined;

@@ -1,7 +1,7 @@
 import type { FilterJson } from "../../api/segments.ts";
 import { canShow } from "./subjects.ts";
 
-/* A filter as the builder holds it: groups of conditions and of groups, as deep as a filter may be. */
+/* A filter in the builder: groups of conditions and of groups, as deep as a filter may be. */
 
 /** Levels of groups and of "not" that a filter may have. docs/segments.md */
 const MOST_LEVELS = 5;
@@ -40,7 +40,7 @@ export const newGroup = (leaf: FilterJson): Group => ({
 
 export const isGroup = (item: Condition | Group): item is Group => "items" in item;
 
-/** How many levels a group takes, with those that "not" takes. */
+/** The number of levels that a group takes, including those of "not". */
 export const levelsOf = ({ isNot }: Pick<Group, "isNot">): number => (isNot ? 2 : 1);
 
 /** Whether a group fits into another one, by the number of levels above its items. */

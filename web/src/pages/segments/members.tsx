@@ -15,7 +15,7 @@ interface MembersProps {
 }
 
 const SAMPLE = 20;
-/** More are for `rapport segments export`: the browser holds all of them. */
+/** For more use `rapport segments export`: the browser keeps all of them in memory. */
 const MOST_EXPORTED = 50_000;
 
 interface ListedUser {

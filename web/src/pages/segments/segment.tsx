@@ -51,7 +51,7 @@ export function SegmentPage() {
   );
 }
 
-/** What a link from the catalogue begins a segment with. */
+/** The first condition of a segment that the catalogue links to. */
 function firstOf(event?: string, attribute?: string, product?: string): FilterJson {
   if (event) return { event, at_least: 1 };
   if (product) return { purchases: product, at_least: 1 };

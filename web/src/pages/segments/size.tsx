@@ -49,7 +49,7 @@ export function SizeCard({ count, error, isOld }: SizeCardProps) {
       {parts.length > 1 && (
         <Figures
           label="Parts of the filter"
-          head={["Condition", "Alone", "With those before"]}
+          head={["Condition", "Alone", "With the parts before"]}
           rows={parts.map((each) => [
             each.condition,
             sizeText(each.alone),

@@ -1,6 +1,6 @@
 import type { FilterJson } from "../../api/segments.ts";
 
-/* What a condition can be about, and which fields it has: the builder draws itself from this. docs/segments.md */
+/* The subjects of conditions and their fields: the builder draws itself from this. docs/segments.md */
 
 type Kind =
   | {

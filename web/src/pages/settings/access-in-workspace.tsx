@@ -26,7 +26,7 @@ interface Values extends Record<string, unknown> {
   inTeams: Record<string, TeamPermissions>;
 }
 
-/** What a person may do in one workspace: permissions, permission sets, teams. */
+/** A person's permissions in one workspace: permissions, permission sets, teams. */
 export function AccessInWorkspace({ access, workspaces, close, save }: AccessInWorkspaceProps) {
   const isNew = access.appGroupName === "";
   const { team = [] } = access;

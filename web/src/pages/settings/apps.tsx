@@ -8,7 +8,7 @@ import { DeclaredName } from "../../components/declared-name.tsx";
 import { Entries } from "../../components/entries.tsx";
 import { newId } from "../../components/new-id.ts";
 
-/** With the names that their makers give them. */
+/** With the names that their makers use. */
 const PLATFORMS = {
   android: "Android",
   fire_os: "Fire OS",
@@ -49,7 +49,7 @@ export function Apps({ workspace }: { readonly workspace: string }) {
   return (
     <Entries
       title="Apps"
-      about="Where events, purchases and push tokens come from. They name an app by its id."
+      about="The sources of events, purchases and push tokens. They name an app by its id."
       noun="app"
       icon={Smartphone}
       purpose="Events, purchases and push tokens name the app that they come from (app_id)."
@@ -71,7 +71,7 @@ export function Apps({ workspace }: { readonly workspace: string }) {
       )}
       save={({ id, ...app }) => put(id, app)}
       remove={({ id }) => remove(id)}
-      removal="Requests that name it are refused from then on. What is stored stays."
+      removal="Requests that name it are refused from then on. Stored data stays."
     />
   );
 }

@@ -65,12 +65,7 @@ function BrandForm({ workspace, settings }: BrandFormProps) {
     <form onSubmit={form.onSubmit((values) => saving.mutate(values))}>
       <Stack>
         <SaveFailure error={saving.error} />
-        {text(
-          "company",
-          "Company",
-          "The name that users know. Shown where there is no logo.",
-          "Acme",
-        )}
+        {text("company", "Company", "The name that users know. Shown if there is no logo.", "Acme")}
         {text(
           "logo_url",
           "Logo",
@@ -84,8 +79,8 @@ function BrandForm({ workspace, settings }: BrandFormProps) {
               label={name === "color" ? "Color" : "Color on dark screens"}
               description={
                 name === "color"
-                  ? "Of buttons and switches. Black or white is written on it."
-                  : "The other one where this is empty."
+                  ? "The color of buttons and switches. Black or white is written on it."
+                  : "The other one if this is empty."
               }
               placeholder="#0b6e4f"
               format="hex"

@@ -13,7 +13,7 @@ import { Empty } from "../../components/states.tsx";
 import { Tag } from "../../components/tag.tsx";
 import { Time } from "../../components/time.tsx";
 
-/* What API keys and SCIM tokens have in common: a list, a secret that is shown once, rotation, revocation. */
+/* The common parts of API keys and SCIM tokens: a list, a secret that is shown once, rotation, revocation. */
 
 export interface Credential {
   readonly name: string;
@@ -23,7 +23,7 @@ export interface Credential {
   readonly revoked_at: string | null;
   /** Until when the secret before the last rotation works. */
   readonly previousUntil: string | null;
-  /** What is particular about it: permissions, or where requests come from. */
+  /** The kind's special field: permissions, or the origin of requests. */
   readonly scope: ReactNode;
 }
 

@@ -24,7 +24,7 @@ import { PersonPermissions } from "./person-permissions.tsx";
 
 const route = getRouteApi("/company/dashboard-users/$id");
 
-/** One dashboard user: who it is, what they may do, and whether they may sign in. */
+/** One dashboard user: who it is, their permissions, and whether they may sign in. */
 export function DashboardUserPage() {
   const { id } = route.useParams();
   const found = usePerson(id);

@@ -30,7 +30,7 @@ export function DashboardUsers() {
   return (
     <Card
       title="Dashboard users"
-      about="The people who may sign in here, and what they may do."
+      about="The people who may sign in here, and their permissions."
       flush
       actions={
         <PermittedButton
@@ -77,8 +77,8 @@ const NobodyFound = ({ query }: { readonly query: string }) => (
 
 const NoPeople = () => (
   <Empty icon={Users} title="No dashboard users yet">
-    So far only the admin token signs in. Add people here, or let the identity provider create them
-    with a SCIM token.
+    Only the admin token can sign in so far. Add people here, or let the identity provider create
+    them with a SCIM token.
   </Empty>
 );
 

@@ -14,7 +14,7 @@ import { Loaded } from "../../components/states.tsx";
 type Settings = Readonly<Record<string, unknown>>;
 type Limit = "off" | { readonly requests: number; readonly per_seconds: number };
 
-/** The settings that are numbers, with what they bound and what an empty field stands for. */
+/** The numeric settings, what they limit, and the meaning of an empty field. */
 const NUMBERS = [
   ["track_max_updates", "Objects per track request", "50"],
   ["profile_max_bytes", "Bytes of a user's custom attributes", "1,048,576"],
@@ -70,7 +70,7 @@ function SettingsForm({ workspace, settings }: PartProps) {
   return (
     <Card
       title="Limits and intake"
-      about="What requests of this workspace may hold, and how it is kept."
+      about="The limits of this workspace's requests, and how long data is kept."
     >
       <form onSubmit={form.onSubmit((values) => saving.mutate(values))}>
         <Stack>
@@ -113,7 +113,7 @@ function SettingsForm({ workspace, settings }: PartProps) {
             {...form.getInputProps("multi_language", { type: "checkbox" })}
           />
           <Switch
-            label="External ids of merged users lead to the kept user"
+            label="External ids of merged users identify the kept user"
             {...form.getInputProps("redirect_merged_ids", { type: "checkbox" })}
           />
           <Group justify="flex-end">

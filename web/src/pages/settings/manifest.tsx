@@ -7,7 +7,7 @@ import { Json } from "../../components/json.tsx";
 import { Card } from "../../components/page.tsx";
 import { Loaded, Notice } from "../../components/states.tsx";
 
-/** What this workspace declares, as a file that creates it elsewhere. */
+/** The declarations of this workspace, as a file that creates it elsewhere. */
 export function Manifest({ workspace }: { readonly workspace: string }) {
   const manifest = useQuery({
     queryKey: ["manifest", workspace],
@@ -20,7 +20,7 @@ export function Manifest({ workspace }: { readonly workspace: string }) {
         return (
           <Card
             title="Manifest"
-            about="What this workspace declares, as a file that creates it elsewhere."
+            about="The declarations of this workspace, as a file that creates it elsewhere."
             actions={
               <Button
                 size="xs"

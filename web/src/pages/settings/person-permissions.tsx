@@ -19,7 +19,7 @@ type Dialog =
 
 type CompanyPermissions = NonNullable<Person["permissions"]["companyPermissions"]>;
 
-/** What a person may do in the company, and in each workspace. */
+/** A person's permissions in the company, and in each workspace. */
 export function PersonPermissions({ person }: { readonly person: Person }) {
   const { companyPermissions = [], appGroup = [] } = person.permissions;
   const { workspaces } = useSession();

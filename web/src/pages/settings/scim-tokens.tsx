@@ -50,12 +50,12 @@ export function ScimTokens() {
                   <TextInput label="Name" data-autofocus {...form.getInputProps("name")} />
                   <TextInput
                     label="Service origin"
-                    description="What the provider sends as X-Request-Origin, such as okta."
+                    description="The provider's X-Request-Origin, such as okta."
                     {...form.getInputProps("service_origin")}
                   />
                   <MultiSelect
                     label="May grant in the company"
-                    description="With admin, whoever has the token can become an administrator."
+                    description="With admin, anyone with the token can become an administrator."
                     data={COMPANY_PERMISSIONS}
                     {...form.getInputProps("company_permissions")}
                   />

@@ -39,7 +39,10 @@ const OF_COMPANY: Readonly<Record<NameIn<typeof COMPANY_SECTIONS>, () => ReactNo
   workspaces: Workspaces,
 };
 
-/** The settings of a workspace. Those of the company had addresses here; bookmarks still lead to them. */
+/**
+ * The settings of a workspace. The company's settings had addresses here; bookmarks to them still
+ * work.
+ */
 export function SettingsPage() {
   const { workspace, section } = route.useParams();
   const sections = workspaceSectionsOf(useSession(), workspace);

@@ -50,12 +50,12 @@ export function EditIntegration(props: EditIntegrationProps) {
   );
 }
 
-/** A place that rows can come from, and what is to be filled in for it. */
+/** A source of rows, and the fields to fill in for it. */
 interface Choice {
   readonly value: string;
   readonly label: string;
   readonly settings: readonly Setting[];
-  /** What the declaration says besides the settings. */
+  /** The declaration's members besides the settings. */
   readonly fixed: Readonly<Record<string, string>>;
 }
 

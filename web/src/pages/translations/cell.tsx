@@ -1,6 +1,6 @@
 import { type KeyboardEvent, useEffect, useRef } from "react";
 
-/** What was typed into a cell and is not saved: yet, or because the server refused it. */
+/** Typed text in a cell that is not saved, or not yet, because the server refused it. */
 export interface Draft {
   readonly text: string;
   readonly isSaving: boolean;
@@ -8,7 +8,7 @@ export interface Draft {
 }
 
 interface CellProps {
-  /** Where it is, as `row:column`; both count from 0. */
+  /** Its place, as `row:column`; both count from 0. */
   readonly place: string;
   /** The string and the locale, for readers of screens. */
   readonly label: string;
@@ -16,7 +16,7 @@ interface CellProps {
   readonly draft: Draft | undefined;
   readonly isEditing: boolean;
   readonly isReadOnly: boolean;
-  /** Whether Tab leads to it. */
+  /** Whether Tab reaches it. */
   readonly isTabStop: boolean;
   focus(): void;
   edit(text: string): void;

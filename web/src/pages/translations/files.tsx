@@ -96,7 +96,7 @@ function ImportDialog({ workspace, id, close }: ImportDialogProps) {
             <SaveFailure error={importing.error} />
             <FileInput
               label="File"
-              description="A CSV or XLIFF file as Export writes it. What the file does not have stays as it is."
+              description="A CSV or XLIFF file as Export writes it. Strings that the file omits stay the same."
               placeholder="Choose a file"
               leftSection={<FileUp size={15} />}
               accept=".csv,.xliff,.xlf,.xml"
@@ -121,7 +121,7 @@ function ImportDialog({ workspace, id, close }: ImportDialogProps) {
   );
 }
 
-/** What of the file was taken, and what was not. */
+/** The imported and the skipped strings of the file. */
 function Outcome({ imported, close }: { readonly imported: Imported; close(): void }) {
   const { imported: locales, skipped = [], skipped_count: left = skipped.length } = imported;
   const strings = locales.reduce((sum, each) => sum + each.strings, 0);

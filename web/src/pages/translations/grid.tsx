@@ -37,7 +37,7 @@ export function Grid(props: GridProps) {
   const items = virtualizer.getVirtualItems();
   const before = items[0]?.start ?? 0;
   const after = virtualizer.getTotalSize() - (items.at(-1)?.end ?? 0);
-  // Tab leads into the grid also where the active cell has been scrolled away.
+  // Tab enters the grid even if the active cell has been scrolled away.
   const isDrawn = items.some(({ index }) => index === cells.active.row);
   const tabRow = isDrawn ? cells.active.row : items[0]?.index;
   return (

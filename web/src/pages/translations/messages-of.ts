@@ -1,4 +1,4 @@
-/** A message with where it belongs. */
+/** A message with its campaign or canvas. */
 export interface ListedMessage {
   readonly id: string;
   readonly of: string;

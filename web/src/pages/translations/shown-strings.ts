@@ -1,6 +1,6 @@
 import type { TranslatedLocale, TranslatedMessage } from "../../api/messages.ts";
 
-/* Which strings of a message the grid shows, and what is missing of them. */
+/* Which strings of a message the grid shows, and which translations are missing. */
 
 export interface StringFilter {
   /** Part of the id, the source or a translation; any case. */

@@ -60,7 +60,7 @@ function Filtered({ workspace, message, locales: all }: FilteredProps) {
     <div className="stack">
       {!message.multi_language && (
         <Notice tone="warn" title="These translations are not used">
-          The message is not multi-language: it is sent as it was written.
+          The message is not multi-language: it is sent as written.
         </Notice>
       )}
       {all.length === 0 ? (
@@ -120,8 +120,8 @@ function Filtered({ workspace, message, locales: all }: FilteredProps) {
 }
 
 /**
- * What the filter finds when it is set: a string that is translated meanwhile stays, so that nothing moves away below
- * the hands of the person who translates.
+ * The result of the filter when it was set: a string that is translated meanwhile stays, so that
+ * nothing moves while a person translates.
  */
 function useShown(
   message: TranslatedMessage,
@@ -131,7 +131,7 @@ function useShown(
   const latest = useRef(message);
   latest.current = message;
   const { source } = message;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: only other strings change what is shown, not other texts
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only other strings change the result, not other texts
   return useMemo(
     () => shownStrings(latest.current, locales, { find, isMissing }),
     [source, locales, find, isMissing],

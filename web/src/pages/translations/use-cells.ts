@@ -93,7 +93,7 @@ export function useCells({ workspace, message, locales, keys, frame, scrollTo }:
   };
 }
 
-/** What was typed into cells and is not stored yet. */
+/** Typed text in cells that is not stored yet. */
 function useDrafts(workspace: string, message: TranslatedMessage) {
   const translate = useTranslate(workspace, message.id);
   const [drafts, setDrafts] = useState<ReadonlyMap<string, Draft>>(new Map());
@@ -141,7 +141,7 @@ export const placeName = ({ row, column }: Place): string => `${row}:${column}`;
 
 const clamp = (value: number, most: number): number => Math.max(0, Math.min(value, most));
 
-/** Where a key leads: the keys of a grid (WAI-ARIA Authoring Practices). */
+/** The target of a key: the keys of a grid (WAI-ARIA Authoring Practices). */
 function destinationOf(
   { key, ctrlKey, metaKey }: KeyboardEvent,
   { row, column }: Place,

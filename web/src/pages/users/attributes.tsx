@@ -192,7 +192,7 @@ function EditAttribute({ workspace, id, edited, close }: EditAttributeProps) {
   );
 }
 
-/** A stored value as it is typed: so that reading it back gives the same value. */
+/** The text to type for a stored value: reading it back gives the same value. */
 const written = (value: unknown): string => {
   if (value === null || value === undefined) return "";
   return typeof value === "string" && readValue(value) === value

@@ -15,7 +15,9 @@ interface DevicesProps {
   readonly profile: Profile;
 }
 
-/** What the user was seen with: each list as a table whose columns are the fields that its entries have. */
+/**
+ * The user's devices and apps: each list as a table whose columns are the fields of its entries.
+ */
 export function Devices({ workspace, profile }: DevicesProps) {
   const apps = useAppNames(workspace);
   const lists = (

@@ -14,7 +14,7 @@ interface IdentityProps {
   readonly record: UserRecord;
 }
 
-/** Which identifiers lead to this user, and how that came to be. */
+/** The identifiers of this user, and how each came to the user. */
 export function Identity({ workspace, record }: IdentityProps) {
   return (
     <div className="stack">
@@ -31,7 +31,7 @@ export function Identity({ workspace, record }: IdentityProps) {
 interface Edge {
   readonly kind: string;
   readonly value: string;
-  /** Whether it once named a user of its own, or was the id before a rename. */
+  /** Whether it once named a separate user, or was the id before a rename. */
   readonly isRedirect: boolean;
 }
 

@@ -25,7 +25,7 @@ interface MergeUserProps {
   close(): void;
 }
 
-/** Chooses the user who is kept, shows field by field what the merge would do, then does it. */
+/** Chooses the user who is kept, previews the merge field by field, then merges. */
 export function MergeUser({ workspace, profile, close }: MergeUserProps) {
   const [kept, setKept] = useState<FoundUser>();
   const navigate = useNavigate();
@@ -59,8 +59,8 @@ export function MergeUser({ workspace, profile, close }: MergeUserProps) {
         {kept && merge.data && (
           <>
             <Notice tone="warn">
-              {nameOf(kept)} is kept. {nameOf(profile)} is gone afterwards, and its ids lead to{" "}
-              {nameOf(kept)}. This cannot be undone.
+              {nameOf(kept)} is kept. {nameOf(profile)} no longer exists afterwards, and its ids
+              identify {nameOf(kept)}. This cannot be undone.
             </Notice>
             <Effects effects={merge.data.effects} />
           </>
@@ -129,10 +129,10 @@ function ChooseUser({ workspace, without, choose }: ChooseUserProps) {
 
 const Effects = ({ effects }: { readonly effects: readonly Effect[] }) => (
   <DataTable
-    label="What the merge does"
+    label="Effects of the merge"
     rows={effects}
     keyOf={(effect) => `${effect.field} ${effect.name ?? ""}`}
-    empty={<p className="dim card-body">Nothing of the user that is gone would be kept.</p>}
+    empty={<p className="dim card-body">No data of the merged user would be kept.</p>}
     columns={[
       {
         id: "field",

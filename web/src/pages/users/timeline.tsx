@@ -35,7 +35,7 @@ const TONES: Readonly<Record<TimelineKind, Tone>> = {
 
 const KINDS = Object.keys(TONES) as TimelineKind[];
 
-/** What the user did and what happened to the user, newest first. */
+/** The user's activity and history, newest first. */
 export function Timeline({ workspace, profile }: TimelineProps) {
   const { kind, event, until } = route.useSearch();
   const [open, setOpen] = useState<string>();
@@ -126,7 +126,7 @@ function Filters({ profile }: { readonly profile: Profile }) {
   );
 }
 
-/** The first moment after a day in the zone of the browser. */
+/** The first instant after a day in the browser's time zone. */
 function endOfDay(day: string): string | undefined {
   const end = new Date(`${day}T00:00:00`);
   if (Number.isNaN(end.getTime())) return undefined;
@@ -205,7 +205,9 @@ const isolated = (text: string, index: number) => (
   </Fragment>
 );
 
-/** The first properties in a line; those of an object under its name: `product.price: 149.9`. */
+/**
+ * The first properties in a line; properties of an object follow its name: `product.price: 149.9`.
+ */
 const inALine = (properties: Readonly<Record<string, unknown>>): readonly string[] =>
   Object.entries(properties)
     .slice(0, 6)

@@ -85,7 +85,7 @@ function UserView({ workspace, id, record }: UserViewProps) {
     >
       <div className="stack">
         {kept !== id && (
-          <Notice title="This user was merged">{id} leads to this user, who was kept.</Notice>
+          <Notice title="This user was merged">{id} identifies this user, who was kept.</Notice>
         )}
         <Tabs
           value={tab}

@@ -70,7 +70,7 @@ export function UsersPage() {
   );
 }
 
-/** Leads on to the one user who has this identifier; to the search where there is none, or more than one. */
+/** Opens the one user who has this identifier; the search if there is none, or more than one. */
 function TheOne({ workspace, query }: { readonly workspace: string; readonly query: string }) {
   const found = useUserSearch(workspace, { query, match: "exact" });
   return (

@@ -17,7 +17,7 @@ interface DeadLettersProps {
   readonly id: string;
 }
 
-/** What the receiver refused, each to be sent again or given up. */
+/** Refused changes, each to be sent again or discarded. */
 export function DeadLetters({ workspace, id }: DeadLettersProps) {
   const pages = useDeadLetters(workspace, id);
   const letters = useMemo(
@@ -33,7 +33,7 @@ export function DeadLetters({ workspace, id }: DeadLettersProps) {
   return (
     <Card
       title="Dead letters"
-      about="Changes that the receiver refused. They are not tried again by themselves."
+      about="Changes that the receiver refused. They are not retried automatically."
       flush
     >
       <Loaded from={pages} lines={3}>

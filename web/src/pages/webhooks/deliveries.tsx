@@ -25,7 +25,10 @@ const CARD = {
   flush: true,
 };
 
-/** The last attempts. A receiver may repeat what it was sent, so they are for those who see personal data. */
+/**
+ * The last attempts. A receiver may repeat personal data, so its responses are only for people who
+ * may see that.
+ */
 export function Deliveries(props: DeliveriesProps) {
   const missing = useMissing({ workspace: props.workspace, needs: "view_pii" });
   if (missing === undefined) return <Attempts {...props} />;
@@ -82,7 +85,10 @@ function Attempts({ workspace, id }: DeliveriesProps) {
   );
 }
 
-/** A batch has its id in all attempts, and one that is sent again by hand counts its attempts anew. */
+/**
+ * A batch has the same id in all attempts; one that is sent again by hand counts its attempts from
+ * the start.
+ */
 const keyOf = ({ webhook_id, attempt, at }: Delivery): string => `${webhook_id} ${attempt} ${at}`;
 
 const TONES: Readonly<Record<Delivery["outcome"], Tone>> = {

@@ -21,7 +21,7 @@ interface Values extends Record<string, unknown> {
   readonly contact_emails: string;
 }
 
-/** The types of changes: one that the API has and this list has not does not compile. */
+/** The types of changes: a type of the API that is missing here does not compile. */
 const TYPES = Object.keys({
   "user.created": true,
   "user.updated": true,
@@ -91,7 +91,7 @@ export function EditWebhook({ workspace, webhook, close, created }: EditWebhookP
             <TextInput
               label="Contacts"
               placeholder="ops@example.com"
-              description="Get mail when it pauses by itself."
+              description="Get mail when it is paused automatically."
               {...form.getInputProps("contact_emails")}
             />
           </div>
@@ -110,7 +110,10 @@ export const bodyOf = ({ name, url, types, state, contact_emails }: Values): Web
   ...(contact_emails.trim() && { contact_emails: contact_emails.trim() }),
 });
 
-/** A secret as Standard Webhooks wants it. The server shows none that is in force, so it is made where it is shown. */
+/**
+ * A secret as Standard Webhooks wants it. The server never shows the secret in force, so a new one
+ * is made where it is shown.
+ */
 function newSecret(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(32));
   return `whsec_${btoa(String.fromCharCode(...bytes))}`;

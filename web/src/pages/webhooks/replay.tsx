@@ -33,7 +33,7 @@ export function Replay({ workspace, webhook, close }: ReplayProps) {
       {(form) => (
         <>
           <div>
-            Changes are delivered again in the background, beside what is new, with the same ids as
+            Changes are delivered again in the background, beside new ones, with the same ids as
             before.
           </div>
           <Select

@@ -37,7 +37,7 @@ export function Rotate({ workspace, webhook, close, rotated }: RotateProps) {
           <div>The webhook gets a new secret, shown once.</div>
           <Select
             label="The present secret signs as well for"
-            description="So that you can replace it at the receiver meanwhile."
+            description="This leaves time to replace it at the receiver."
             allowDeselect={false}
             data={OVERLAPS}
             {...form.getInputProps("overlap")}

@@ -1,7 +1,7 @@
 import type { Attempt } from "../../api/webhooks.ts";
 import { tellDone, tellFailed } from "../../components/feedback.tsx";
 
-/** Says what became of a delivery that a person asked for. */
+/** Reports the result of a delivery that a person asked for. */
 export function tellAttempt({ outcome, status, response, error, duration_ms }: Attempt): void {
   if (outcome === "delivered") {
     tellDone(`The receiver accepted it with ${status} in ${duration_ms} ms.`);

@@ -54,7 +54,7 @@ const WebhookView = ({ workspace, webhook }: ViewProps) => (
   >
     <div className="stack">
       {webhook.paused_reason && (
-        <Notice tone="warn" title="It paused by itself">
+        <Notice tone="warn" title="It was paused automatically">
           {webhook.paused_reason}
         </Notice>
       )}
@@ -98,7 +98,7 @@ function Actions({ workspace, webhook }: ViewProps) {
   const sendTest = () => void test(id).then(tellAttempt).catch(tellFailed);
   const toggle = () =>
     void put(id, bodyOf({ ...webhook, state: isActive ? "paused" : "active" }))
-      .then(() => tellDone(isActive ? `${name} is paused.` : `${name} goes on where it was.`))
+      .then(() => tellDone(isActive ? `${name} is paused.` : `${name} resumes where it was.`))
       .catch(tellFailed);
   return (
     <>

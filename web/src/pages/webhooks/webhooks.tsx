@@ -24,7 +24,7 @@ export function WebhooksPage() {
   return (
     <Page
       title="Webhooks"
-      about="Where changes of users are delivered, in order, signed, and again until they are accepted."
+      about="Where to deliver changes of users, in order and signed, with retries until they are accepted."
       actions={
         <PermittedButton
           workspace={workspace}

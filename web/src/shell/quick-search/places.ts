@@ -4,10 +4,10 @@ import type { Session } from "../../api/session.ts";
 import { firstEntry, isSeen, NAVIGATION } from "../navigation.ts";
 import { companySectionsOf, workspaceSectionsOf } from "../settings-sections.ts";
 
-/** Where a person can go. */
+/** The destinations in the dashboard. */
 export interface Place {
   readonly label: string;
-  /** What it is, or where it belongs. */
+  /** Its kind, or what it belongs to. */
   readonly about?: string | undefined;
   readonly icon: LucideIcon;
   readonly link: Pick<LinkProps, "to" | "params" | "search">;
@@ -46,7 +46,10 @@ const pagesOf = (session: Session, workspace: string): readonly Place[] => [
 /** A company may have thousands of workspaces. */
 const MOST_PLACES = 40;
 
-/** The places of whose words each word of the query begins one: `comp set` finds the settings of the company. */
+/**
+ * The places in which each word of the query begins some word: `comp set` finds the settings of the
+ * company.
+ */
 export function matching(places: readonly Place[], query: string): readonly Place[] {
   const wanted = wordsOf(query);
   return places

@@ -12,7 +12,7 @@ import { isSeen, USERS_ENTRY } from "../navigation.ts";
 import { matching, type Place, placesOf } from "./places.ts";
 
 interface QuickSearchProps {
-  /** The workspace that is shown, whose users are searched. */
+  /** The present workspace, whose users are searched. */
   readonly workspace: string | undefined;
   close(): void;
 }
@@ -21,8 +21,9 @@ interface QuickSearchProps {
 const REST_MS = 150;
 
 /**
- * Finds a page, a workspace or a user by name, with the keyboard alone. Pages come first: they are there at once, so
- * that users who are found later move nothing that a person is about to choose.
+ * Finds a page, a workspace or a user by name, with only the keyboard. Pages come first: they are
+ * there at once, so that users who are found later do not move the entry that a person is about to
+ * choose.
  */
 export function QuickSearch({ workspace, close }: QuickSearchProps) {
   useReturnFocus();
@@ -54,7 +55,7 @@ export function QuickSearch({ workspace, close }: QuickSearchProps) {
   );
 }
 
-/** The users whose identifiers begin so, for those who may see users. */
+/** The users with matching identifiers, for people who may see users. */
 function useUsers(
   workspace: string | undefined,
   query: string,
@@ -65,7 +66,8 @@ function useUsers(
   const isWanted = maySearch && query !== "";
   const found = useFirstUsers(workspace ?? "", rested, isWanted && rested !== "");
   if (!isWanted) return { places: [] };
-  // Those of the query before this one stay only if this one finds them too: Enter opens what was typed.
+  // Those of the query before this one stay only if this one finds them too: Enter opens the typed
+  // text.
   const users = (found.data?.users ?? []).filter((user) => isFoundBy(user, query));
   const places = [
     ...users.map((user) => ({
@@ -90,7 +92,7 @@ const isFoundBy = ({ matched }: FoundUser, query: string): boolean =>
   // A phone number is found however it is written.
   (matched.identifier === "phone" && /^[+\d\s().-]+$/.test(query));
 
-/** The name, and the identifier that was found, where the label says neither. */
+/** The name, and the matching identifier, if the label shows neither. */
 const aboutOf = (user: FoundUser): string =>
   [fullNameOf(user), user.matched.value]
     .filter((each) => each && each !== nameOf(user))
@@ -103,7 +105,7 @@ interface ChoicesProps {
   open(place: Place): void;
 }
 
-/** A field whose list follows what is typed: the focus stays in the field, and arrows choose. */
+/** A field with a list of matches: the focus stays in the field, and arrows choose. */
 function Choices({ text, places, change, open }: ChoicesProps) {
   const list = useId();
   const [chosen, setChosen] = useState(0);

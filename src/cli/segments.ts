@@ -170,7 +170,7 @@ function describeListed(count: ListedCount): string {
         : before
           ? `waits for ${before} before it`
           : describeProgress(count);
-  return `${id}  ${started_at}  ${stands}: ${description ?? "what its filter names is gone"}`;
+  return `${id}  ${started_at}  ${stands}: ${description ?? "its filter names something that no longer exists"}`;
 }
 
 async function cancel(id: string, options: Options): Promise<void> {

@@ -162,7 +162,7 @@ async function listCounts(options: Options): Promise<void> {
 
 function describeListed(count: ListedCount): string {
   const { count_id: id, status, counted, matching, before, description, started_at } = count;
-  const stands =
+  const state =
     status === "finished"
       ? `${matching} of ${counted} users`
       : status === "cancelled"
@@ -170,7 +170,8 @@ function describeListed(count: ListedCount): string {
         : before
           ? `waits for ${before} before it`
           : describeProgress(count);
-  return `${id}  ${started_at}  ${stands}: ${description ?? "what its filter names is gone"}`;
+  const subject = description ?? "its filter names something that no longer exists";
+  return `${id}  ${started_at}  ${state}: ${subject}`;
 }
 
 async function cancel(id: string, options: Options): Promise<void> {

@@ -140,7 +140,7 @@ describe("webhooks in the dashboard", { skip }, async () => {
     await page.getByText(/The receiver accepted it with 204/).waitFor();
     assert.deepEqual(receiver.accepted, []);
     await page.getByRole("button", { name: "Resume" }).click();
-    await page.getByText("CRM goes on where it was.").waitFor();
+    await page.getByText("CRM resumes where it was.").waitFor();
     await until(() => receiver.accepted.length === 3);
     assert.equal((await webhooks.get(id)).state, "active");
   });

@@ -70,7 +70,7 @@ function RunningCounts({ workspace }: { readonly workspace: string }) {
       <ul className="plain-list">
         {running.map((count) => (
           <li key={count.count_id}>
-            <p>{count.description ?? "What its filter names is gone."}</p>
+            <p>{count.description ?? "Something its filter names no longer exists."}</p>
             <CountProgress
               workspace={workspace}
               count={count}

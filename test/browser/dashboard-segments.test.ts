@@ -170,7 +170,7 @@ describe("segments in the dashboard", { skip }, async () => {
     await page.getByRole("button", { name: "Copy: the segment for a manifest" }).click();
     const entry = (await page.evaluate("navigator.clipboard.readText()")) as string;
     const name = `${workspace.name}-copy`;
-    const manifest = { workspaces: [{ name, segments: parse(entry) }] };
+    const manifest = { company: { name: "Test" }, workspaces: [{ name, segments: parse(entry) }] };
     const applied = await server.admin("POST", "/admin/v1/apply", manifest);
     assert.equal(applied.status, 200, JSON.stringify(applied.body));
     const segmentIn = async (name: string) => {

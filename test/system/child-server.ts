@@ -87,16 +87,15 @@ export const runCommand = (
   input?: string | Uint8Array,
 ): Promise<Finished> => start(args, environment, input).finished;
 
-/** Runs `rapport` until standard error shows a pattern, and sends it a signal then. */
+/** Runs `rapport` until standard error shows a pattern, and kills it then. */
 export async function killCommandAt(
   args: readonly string[],
   environment: Environment,
   pattern: RegExp,
-  signal: "SIGKILL" | "SIGINT" = "SIGKILL",
 ): Promise<Finished> {
   const { child, output, finished } = start(args, environment);
   child.stderr?.on("data", () => {
-    if (pattern.test(output.stderr)) child.kill(signal);
+    if (pattern.test(output.stderr)) child.kill("SIGKILL");
   });
   return finished;
 }

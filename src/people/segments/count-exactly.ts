@@ -24,7 +24,7 @@ import {
 } from "./store.ts";
 
 /*
- * Exact counts. Exact counts go through all users in the order of their ids, in small portions,
+ * Exact counts go through all users in the order of their ids, in small portions,
  * each on its own snapshot, so that they hold up nobody. A request counts by itself for some
  * seconds; the rest is a job, which any process can continue. The jobs of a workspace are a queue:
  * one count runs at a time.

@@ -88,6 +88,18 @@ const inserts: readonly Insert[] = [
       ([, table = "", columns = ""]) => ({ path, table, columns: columns.split(/[\s,]+/) }),
     ),
   ),
+  ...stores.flatMap(({ path, text }) =>
+    [...text.matchAll(/ setterOf<\w+>\(\s*"([a-z_]+)",([\s\S]*?)\n\);/g)].map(
+      ([, table = "", columns = ""]) => ({
+        path,
+        table,
+        columns: [
+          ...["workspace_id", "bucket", "profile_id"],
+          ...[...columns.matchAll(/\["([a-z_]+)", "/g)].map(([, name = ""]) => name),
+        ],
+      }),
+    ),
+  ),
   ...MOVED_TABLES.map(({ name, columns }) => ({
     path: "people/activity/moves-store.ts",
     table: name,

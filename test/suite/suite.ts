@@ -54,7 +54,7 @@ const SLOWEST = [
   "system/webhooks/failing-receivers",
   "system/warehouses/warehouse-hostile",
   "browser/dashboard-start",
-  "intake/warehouses/warehouse-connections",
+  "system/warehouses/warehouse-connections",
   "dashboard/overview",
   "http/described-bodies",
   "dashboard/erasure",

@@ -15,8 +15,8 @@ import { declare, scimClient } from "../../dashboard/scim/scim-client.ts";
 import { continueSession, type SignedIn } from "../../dashboard/signed-in.ts";
 import { freePort } from "../../free-port.ts";
 import { startOwnServer } from "../../harness.ts";
-import { FAKES } from "./fakes/kinds.ts";
-import { startEmbeddedWarehouse } from "./warehouse.ts";
+import { FAKES } from "../../intake/warehouses/fakes/kinds.ts";
+import { startEmbeddedWarehouse } from "../../intake/warehouses/warehouse.ts";
 
 const port = await freePort();
 const provider = await startProvider(port);

@@ -4352,7 +4352,7 @@ export interface components {
              */
             code: string;
             /**
-             * @description The list in the request that holds the item.
+             * @description The list in the request with the item.
              * @example user_aliases
              */
             input_array: string;
@@ -4375,7 +4375,7 @@ export interface components {
              */
             code: string;
             /**
-             * @description The list in the request that holds the item.
+             * @description The list in the request with the item.
              * @example user_aliases
              */
             input_array: string;
@@ -4437,7 +4437,7 @@ export interface components {
                 /** @description Its place in its list, from 0. */
                 index: number;
                 /**
-                 * @description The list that holds it.
+                 * @description The list with the item.
                  * @example events
                  */
                 kind: string;
@@ -5442,7 +5442,7 @@ export interface operations {
                              */
                             code: string;
                             /**
-                             * @description The list in the request that holds the item.
+                             * @description The list in the request with the item.
                              * @enum {string}
                              */
                             input_array: "attributes" | "events" | "purchases";
@@ -5465,7 +5465,7 @@ export interface operations {
                              */
                             code: string;
                             /**
-                             * @description The list in the request that holds the item.
+                             * @description The list in the request with the item.
                              * @enum {string}
                              */
                             input_array: "attributes" | "events" | "purchases";
@@ -5547,7 +5547,7 @@ export interface operations {
                              */
                             code: string;
                             /**
-                             * @description The list in the request that holds the item.
+                             * @description The list in the request with the item.
                              * @enum {string}
                              */
                             input_array: "attributes" | "events" | "purchases";
@@ -5570,7 +5570,7 @@ export interface operations {
                              */
                             code: string;
                             /**
-                             * @description The list in the request that holds the item.
+                             * @description The list in the request with the item.
                              * @enum {string}
                              */
                             input_array: "attributes" | "events" | "purchases";
@@ -5732,7 +5732,7 @@ export interface operations {
                              */
                             code: string;
                             /**
-                             * @description The list in the request that holds the item.
+                             * @description The list in the request with the item.
                              * @enum {string}
                              */
                             input_array: "attributes" | "events" | "purchases";
@@ -5755,7 +5755,7 @@ export interface operations {
                              */
                             code: string;
                             /**
-                             * @description The list in the request that holds the item.
+                             * @description The list in the request with the item.
                              * @enum {string}
                              */
                             input_array: "attributes" | "events" | "purchases";
@@ -5832,7 +5832,7 @@ export interface operations {
                         dry_run?: true;
                         /** @description The entries. */
                         results?: {
-                            /** @description The list in the request that holds the item. */
+                            /** @description The list in the request with the item. */
                             input_array: string;
                             /** @description The item's place in its list, counted from 0. */
                             index: number;
@@ -5911,7 +5911,7 @@ export interface operations {
                         dry_run?: true;
                         /** @description The entries. */
                         results?: {
-                            /** @description The list in the request that holds the item. */
+                            /** @description The list in the request with the item. */
                             input_array: string;
                             /** @description The item's place in its list, counted from 0. */
                             index: number;
@@ -6117,7 +6117,7 @@ export interface operations {
                         dry_run?: true;
                         /** @description The entries. */
                         results?: {
-                            /** @description The list in the request that holds the item. */
+                            /** @description The list in the request with the item. */
                             input_array: string;
                             /** @description The item's place in its list, counted from 0. */
                             index: number;
@@ -6193,7 +6193,7 @@ export interface operations {
                         dry_run?: true;
                         /** @description The entries. */
                         results?: {
-                            /** @description The list in the request that holds the item. */
+                            /** @description The list in the request with the item. */
                             input_array: string;
                             /** @description The item's place in its list, counted from 0. */
                             index: number;
@@ -6282,7 +6282,7 @@ export interface operations {
                         dry_run?: true;
                         /** @description The entries. */
                         results?: {
-                            /** @description The list in the request that holds the item. */
+                            /** @description The list in the request with the item. */
                             input_array: string;
                             /** @description The item's place in its list, counted from 0. */
                             index: number;
@@ -9079,7 +9079,7 @@ export interface operations {
                                 /** @description With 95 % certainty at most this many users meet it. */
                                 high: number;
                             };
-                            /** @description Users who meet this part and those before it; in `any`, one of them. */
+                            /** @description Users who meet this part and the earlier ones; in `any`, one of them. */
                             together: {
                                 /** @description Users who meet the filter. */
                                 matching: number;
@@ -9604,7 +9604,7 @@ export interface operations {
                     "application/json": {
                         /** @description Whether the user meets the filter. */
                         is_member: boolean;
-                        /** @description Every condition of the filter, including those of the segments that it names. */
+                        /** @description Every condition of the filter, including those of its segments. */
                         conditions: {
                             /**
                              * @description One condition of the filter, in words.
@@ -17443,7 +17443,7 @@ export interface operations {
                      */
                     type: "files";
                     /**
-                     * @description A folder of the server. Links in it that lead elsewhere are not followed.
+                     * @description A folder of the server. Links in it that point elsewhere are not followed.
                      * @example /srv/drops
                      */
                     root: string;
@@ -19408,10 +19408,10 @@ export interface operations {
                              * @enum {string}
                              */
                             state: "active" | "paused";
-                            /** @description Addresses to notify when the webhook pauses by itself, separated by commas. */
+                            /** @description Addresses to notify when the webhook is paused automatically, separated by commas. */
                             contact_emails: string;
                             /**
-                             * @description Why it paused by itself; null if it did not. PUT with `active` resumes it.
+                             * @description Why it was paused automatically; null if it was not. PUT with `active` resumes it.
                              * @example The receiver responded with 410: it wants no more deliveries.
                              */
                             paused_reason: string | null;
@@ -19501,10 +19501,10 @@ export interface operations {
                          * @enum {string}
                          */
                         state: "active" | "paused";
-                        /** @description Addresses to notify when the webhook pauses by itself, separated by commas. */
+                        /** @description Addresses to notify when the webhook is paused automatically, separated by commas. */
                         contact_emails: string;
                         /**
-                         * @description Why it paused by itself; null if it did not. PUT with `active` resumes it.
+                         * @description Why it was paused automatically; null if it was not. PUT with `active` resumes it.
                          * @example The receiver responded with 410: it wants no more deliveries.
                          */
                         paused_reason: string | null;
@@ -19587,7 +19587,7 @@ export interface operations {
                      * @enum {string}
                      */
                     state?: "active" | "paused";
-                    /** @description Addresses to notify when the webhook pauses by itself, separated by commas. */
+                    /** @description Addresses to notify when the webhook is paused automatically, separated by commas. */
                     contact_emails?: string;
                 };
             };
@@ -19631,10 +19631,10 @@ export interface operations {
                          * @enum {string}
                          */
                         state: "active" | "paused";
-                        /** @description Addresses to notify when the webhook pauses by itself, separated by commas. */
+                        /** @description Addresses to notify when the webhook is paused automatically, separated by commas. */
                         contact_emails: string;
                         /**
-                         * @description Why it paused by itself; null if it did not. PUT with `active` resumes it.
+                         * @description Why it was paused automatically; null if it was not. PUT with `active` resumes it.
                          * @example The receiver responded with 410: it wants no more deliveries.
                          */
                         paused_reason: string | null;

@@ -64,7 +64,9 @@ async function transfer(
   if (exported.code !== 0) throw new Error(`The export of ${kind} failed.`);
   const [before, after] = [await digestOf(kind, given), await digestOf(kind, returned)];
   if (before.digest !== after.digest) {
-    throw new Error(`${before.rows} ${kind} were imported, ${after.rows} exported, and they differ.`);
+    throw new Error(
+      `${before.rows} ${kind} were imported, ${after.rows} exported, and they differ.`,
+    );
   }
   say(`${after.rows} ${kind} came back unchanged`);
   return [

@@ -276,7 +276,8 @@ const endpointsOf = ({ webFolder }: Config) => [
 
 /** Runs a maintenance task periodically. One that fails is logged and done the next time. */
 function every(ms: number, log: Logger, what: string, task: () => Promise<void>): NodeJS.Timeout {
-  const run = () => task().catch((error) => log.warn({ what, code: error.code }, "maintenance failed"));
+  const run = () =>
+    task().catch((error) => log.warn({ what, code: error.code }, "maintenance failed"));
   return setInterval(() => void run(), ms).unref();
 }
 

@@ -79,7 +79,11 @@ async function isServed(environment: Environment): Promise<void> {
     assert.deepEqual(partLike(now.response, response), response, name);
   }
 
-  const audit = await send(server.url, { by: "admin", method: "GET", path: "/admin/v1/audit/verify" });
+  const audit = await send(server.url, {
+    by: "admin",
+    method: "GET",
+    path: "/admin/v1/audit/verify",
+  });
   assert.equal(audit.response.intact, true, JSON.stringify(audit.response));
 
   const attributes = [{ external_id: "ada", logins: { inc: 1 } }];

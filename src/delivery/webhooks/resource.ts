@@ -46,7 +46,8 @@ const Types = Type.Array(Type.Enum([...CHANGE_TYPES]), {
 const ContactEmails = Type.Refine(
   Type.String({
     maxLength: 2_000,
-    description: "Addresses to notify when the webhook is paused automatically, separated by commas.",
+    description:
+      "Addresses to notify when the webhook is paused automatically, separated by commas.",
   }),
   areAddresses,
   () => "must hold email addresses, separated by commas",
@@ -145,10 +146,12 @@ export const webhooks: Resource = {
     types: Types,
     state: State,
     contact_emails: Type.String({
-      description: "Addresses to notify when the webhook is paused automatically, separated by commas.",
+      description:
+        "Addresses to notify when the webhook is paused automatically, separated by commas.",
     }),
     paused_reason: nullable(Type.String(), {
-      description: "Why it was paused automatically; null if it was not. PUT with `active` resumes it.",
+      description:
+        "Why it was paused automatically; null if it was not. PUT with `active` resumes it.",
       examples: ["The receiver responded with 410: it wants no more deliveries."],
     }),
     behind_since: nullable(Type.String(), {

@@ -63,5 +63,4 @@ export const writeFile = ({
   readonly format: FileFormat;
   readonly file: TranslationFile;
   readonly sourceLanguage?: string | undefined;
-}): FileOrProblem<string> =>
-  orProblem(() => WRITERS[format](file, sourceLanguage));
+}): FileOrProblem<string> => orProblem(() => WRITERS[format](file, sourceLanguage));

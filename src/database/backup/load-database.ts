@@ -1,6 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Database, Transaction } from "../database.ts";
-import { migrateWithin, migrationHashes } from "../migrations/migrate.ts";
+import {
+  appliedMigrations,
+  hasSchema,
+  migrateWithin,
+  migrationHashes,
+} from "../migrations/migrate.ts";
 import {
   type BackupHeader,
   type BackupSummary,
@@ -55,6 +60,7 @@ export async function loadDatabase(
   await database.for("analysis").transaction(async (tx) => {
     await tx.query("set local timezone = 'UTC'");
     await refuseFilled(tx);
+    await dropLaterSchema(database, tx, migrations);
     await migrateWithin(tx, (name) => Object.hasOwn(migrations, name));
     await clearTables(tx);
     const left = new Map((await readTables(tx)).map((each) => [each.table, each]));
@@ -127,6 +133,29 @@ async function refuseFilled(tx: Transaction): Promise<void> {
 }
 
 const OWNERS = ["companies", "workspaces"];
+
+/**
+ * A new embedded engine has the schema of this version already (`embedded/snapshot.ts`), which an earlier backup
+ * does not fit.
+ *
+ * @throws an error in words if a database of PostgreSQL has a later schema than the backup: others may use it.
+ */
+async function dropLaterSchema(
+  { engine }: Database,
+  tx: Transaction,
+  migrations: BackupHeader["migrations"],
+): Promise<void> {
+  if (!(await hasSchema(tx))) return;
+  const applied = [...(await appliedMigrations(tx)).keys()];
+  if (applied.every((name) => Object.hasOwn(migrations, name))) return;
+  if (engine !== "embedded") {
+    throw new Error(
+      "The database has a later schema than the backup. Restore into an empty database: its schema is migrated afterwards.",
+    );
+  }
+  await tx.script("drop schema public cascade");
+  await tx.script("create schema public");
+}
 
 /**
  * Migrations may have put rows into their tables, which the backup has, too. Only tables with rows

@@ -8,7 +8,8 @@ import type { TestServer } from "./harness.ts";
 /** A new folder below the system's folder for temporary files; it goes when the test file ends. */
 export async function temporaryFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "rapport-test-"));
-  after(() => rm(folder, { recursive: true, force: true }));
+  // A server that still stops may write into it meanwhile.
+  after(() => rm(folder, { recursive: true, force: true, maxRetries: 10 }));
   return folder;
 }
 

@@ -27,10 +27,14 @@ function takeNext(): { path: string; finish: () => void } | undefined {
   return undefined;
 }
 
+/** How long a file may take. A hook that fails skips the later ones, also the one that tells that the file has ended. */
+const FILE_MS = 600_000;
+
 /** Runs a file as a separate suite: its hooks run when its last test has ended. */
 const runFile = (path: string): Promise<void> =>
   new Promise((resolve) => {
-    describe(path, { timeout: 600_000 }, async () => {
+    setTimeout(resolve, FILE_MS + 10_000).unref();
+    describe(path, { timeout: FILE_MS }, async () => {
       try {
         await import(new URL(`../${path}`, import.meta.url).href);
       } finally {

@@ -19,7 +19,8 @@ import { printJson, printText } from "./terminal.ts";
 const HELP = `
 Restores into an empty place, before a server starts on it: the database of DATABASE_URL, or the embedded engine in
 DATA_DIR. A backup of one engine restores into the other. The whole file is verified before anything is written,
-and everything is written or nothing. If SECRET_KEY is set, as for the server, only a backup that was signed with it (or with PREVIOUS_SECRET_KEY) is restored.
+and everything is written or nothing. If SECRET_KEY is set, as for the server, only a backup that was signed with
+it (or with PREVIOUS_SECRET_KEY) is restored.
 
 Examples:
   DATA_DIR=./restored rapport restore rapport.backup

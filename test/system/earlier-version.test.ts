@@ -120,6 +120,17 @@ test("a data folder that an earlier version wrote is served unchanged", {
   await isServed({ ...SETTINGS, DATA_DIR });
 });
 
+test("a backup of an earlier version is refused by a database that has a later schema, in words", {
+  skip: ENGINE !== "postgres",
+}, async () => {
+  const place = { ...SETTINGS, DATABASE_URL: (await freshDatabase()) ?? "" };
+  assert.equal((await runCommand(["migrate"], place)).code, 0);
+  const file = join(FIXTURES, "rapport.backup");
+  const { code, stderr } = await runCommand(["restore", "--unsigned", file], place);
+  assert.equal(code, 1);
+  assert.match(stderr, /The database has a later schema than the backup\. Restore into an empty/);
+});
+
 test("a backup that an earlier version wrote is restored and served unchanged", async () => {
   const DATA_DIR = join(await temporaryFolder(), "data");
   const databaseUrl = await freshDatabase();

@@ -14,8 +14,9 @@ import { forgetProgress, type Import, type Progress, readProgress } from "./send
 import { openSource, type Source } from "./source.ts";
 
 const HELP = `
-Files are NDJSON (one JSON object a line) or CSV, packed with gzip or not, or Parquet. Each row is checked by the rules of the API; rejected rows are reported with the reason, and the others are imported. Progress is committed with the
-rows: --resume continues an import that was interrupted, with nothing lost and nothing twice.
+Files are NDJSON (one JSON object a line) or CSV, packed with gzip or not, or Parquet. Each row is checked by the rules
+of the API; rejected rows are reported with the reason, and the others are imported. Progress is committed with the rows:
+--resume continues an import that was interrupted, with nothing lost and nothing twice.
 
 Exit codes: 0 when every row was imported, 2 when some were rejected, 1 otherwise.
 

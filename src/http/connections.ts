@@ -23,8 +23,25 @@ export const LONGEST_URL = 49_152;
 /** Longer than the minute after which most proxies close an idle connection. */
 const KEEP_ALIVE_MS = 72_000;
 
-/** A connection without any traffic is closed, such as that of a client that does not read. */
+/**
+ * A connection without any traffic is closed, such as that of a client that does not read. Twice
+ * the request timeout if that is less.
+ */
 const SILENCE_MS = 60_000;
+
+/**
+ * Runs the work of a request, during which its connection may be silent for as long as the work
+ * takes: the client waits for the server.
+ */
+export async function inSilence<Result>(socket: Socket, work: () => Promise<Result>) {
+  const { timeout = 0 } = socket;
+  socket.setTimeout(0);
+  try {
+    return await work();
+  } finally {
+    socket.setTimeout(timeout);
+  }
+}
 
 /** Framework settings that keep a caller from holding a connection for ever. */
 export function connectionOptions(
@@ -35,7 +52,7 @@ export function connectionOptions(
   return {
     requestTimeout: requestMs,
     keepAliveTimeout: KEEP_ALIVE_MS,
-    connectionTimeout: SILENCE_MS,
+    connectionTimeout: Math.min(SILENCE_MS, 2 * requestMs),
     http: {
       maxHeaderSize: MOST_HEADER_BYTES,
       headersTimeout: requestMs / 4,

@@ -7,6 +7,7 @@ import { budgetsOf, startWork } from "../base/work.ts";
 import { type AdmissionServices, admit, identify } from "./admission.ts";
 import { type AnswerServices, answerOnce } from "./answer-once.ts";
 import { baseUrlOf } from "./base-url.ts";
+import { inSilence } from "./connections.ts";
 import type { Deadlines } from "./deadlines.ts";
 import {
   type Contract,
@@ -114,7 +115,9 @@ export function serveEndpoint<Services extends HttpServices>(
     const expire = () => void send(reply, late, MEDIA_TYPE_OF[dialect]);
     const deadline = deadlines.start(timeMs, expire);
     try {
-      const result: Reply = await answerOnce(services, contract, request, run);
+      const result: Reply = await inSilence(request.raw.socket, () =>
+        answerOnce(services, contract, request, run),
+      );
       deadlines.end(deadline);
       if (deadline.hasExpired) return;
       if (contract.streams) return await sendStream(reply, result, mediaType);

@@ -137,6 +137,13 @@ describe("a slow client", async () => {
   test("a silent client gets 408 and is disconnected", async () => {
     assert.equal(statusOf(await answerTo("", await open(impatient))), 408);
   });
+
+  test("a client may wait for a response for longer than a silent connection stays open", async () => {
+    const workspace = await impatient.workspace({ settings: { change_feed: true } });
+    const { body } = await workspace.call<any>("GET", "/changes");
+    const { status } = await workspace.call("GET", `/changes?cursor=${body.cursor}&wait_s=3`);
+    assert.equal(status, 200);
+  });
 });
 
 describe("a client that disconnects", () => {

@@ -40,13 +40,13 @@ function pathFor(contract: Contract, workspace: string, sample: Sample): fc.Arbi
   return fc.tuple(...segments).map((parts) => parts.join("/"));
 }
 
-/** How long a stream lasts: every request that is sent here would have to wait for it. */
-const AT_ONCE = "for_seconds";
+/** How long a stream lasts or a request waits: every request that is sent here would take as long. */
+const DURATIONS = new Set(["for_seconds", "wait_s"]);
 
 function queryFor(contract: Contract): fc.Arbitrary<string> {
   const entries = Object.entries(propertiesOf(contract.query)).map(([name, schema]) =>
-    name === AT_ONCE
-      ? fc.constant(`${AT_ONCE}=0`)
+    DURATIONS.has(name)
+      ? fc.constant(`${name}=0`)
       : fc.option(
           textFor(schema).map((values) =>
             values.map((value) => `${name}=${encoded(value)}`).join("&"),

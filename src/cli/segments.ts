@@ -103,17 +103,42 @@ interface RunningCount {
 type CountOptions = Options & { exact?: true; parts?: true; reach?: true };
 
 async function count(given: string | undefined, options: CountOptions): Promise<void> {
+  const interrupted = new AbortController();
+  const interrupt = () => interrupted.abort();
+  if (options.exact) {
+    process.once("SIGINT", interrupt);
+    process.stderr.write("counting all users\n");
+  }
+  try {
+    await countUntil(interrupted.signal, given, options);
+  } finally {
+    process.off("SIGINT", interrupt);
+  }
+}
+
+async function countUntil(
+  interrupted: AbortSignal,
+  given: string | undefined,
+  options: CountOptions,
+): Promise<void> {
   const { target, path } = await locate(options);
   const wanted = await wantedBy(target, path, given, options);
   const { exact = false, parts = false, reach = false } = options;
   const body = { ...wanted, exact, parts, reach };
+  if (interrupted.aborted) throw wasCancelled();
+  // The server counts by itself for some seconds, and does not learn of an interrupt meanwhile.
   const answer = await callAdmin<Counted | RunningCount>(target, "POST", `${path}/count`, body);
-  if (!("count_id" in answer)) return printResult(options, answer, describeCount);
-  const done = await whenCounted(target, path, answer.count_id);
-  printResult(options, done, ({ counted, matching }) => [
-    `${matching} of ${counted} users (exact)`,
-  ]);
+  if ("count_id" in answer) {
+    const done = await whenCounted(target, path, answer.count_id, interrupted);
+    return printResult(options, done, ({ counted, matching }) => [
+      `${matching} of ${counted} users (exact)`,
+    ]);
+  }
+  if (interrupted.aborted) throw wasCancelled();
+  printResult(options, answer, describeCount);
 }
+
+const wasCancelled = () => new Error("The count was cancelled.");
 
 const ASK_AGAIN_MS = 1_000;
 
@@ -122,22 +147,15 @@ async function whenCounted(
   target: AdminTarget,
   path: string,
   countId: string,
+  interrupted: AbortSignal,
 ): Promise<RunningCount> {
-  const onCount = `${path}/counts/${countId}`;
-  const interrupted = new AbortController();
-  const interrupt = () => interrupted.abort();
-  process.once("SIGINT", interrupt);
-  try {
-    for (;;) {
-      const method = interrupted.signal.aborted ? "DELETE" : "GET";
-      const found = await callAdmin<RunningCount>(target, method, onCount);
-      if (found.status === "finished") return found;
-      if (found.status === "cancelled") throw new Error("The count was cancelled.");
-      process.stderr.write(`${describeProgress(found)}\n`);
-      await setTimeout(ASK_AGAIN_MS, undefined, interrupted).catch(() => {});
-    }
-  } finally {
-    process.off("SIGINT", interrupt);
+  for (;;) {
+    const method = interrupted.aborted ? "DELETE" : "GET";
+    const found = await callAdmin<RunningCount>(target, method, `${path}/counts/${countId}`);
+    if (found.status === "finished") return found;
+    if (found.status === "cancelled") throw wasCancelled();
+    process.stderr.write(`${describeProgress(found)}\n`);
+    await setTimeout(ASK_AGAIN_MS, undefined, { signal: interrupted }).catch(() => {});
   }
 }
 

@@ -87,15 +87,19 @@ export const runCommand = (
   input?: string | Uint8Array,
 ): Promise<Finished> => start(args, environment, input).finished;
 
-/** Runs `rapport` until standard error shows a pattern, and kills it then. */
+/** Runs `rapport` until standard error shows a pattern, and kills or interrupts it then. */
 export async function killCommandAt(
   args: readonly string[],
   environment: Environment,
   pattern: RegExp,
+  signal: "SIGKILL" | "SIGINT" = "SIGKILL",
+  whenSignalled = () => {},
 ): Promise<Finished> {
   const { child, output, finished } = start(args, environment);
   child.stderr?.on("data", () => {
-    if (pattern.test(output.stderr)) child.kill("SIGKILL");
+    if (child.killed || !pattern.test(output.stderr)) return;
+    child.kill(signal);
+    whenSignalled();
   });
   return finished;
 }

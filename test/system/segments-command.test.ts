@@ -7,7 +7,7 @@ import { describe, test } from "node:test";
 import { gunzipSync } from "node:zlib";
 import { startServer } from "../harness.ts";
 import { temporaryFolder } from "../stored-rows.ts";
-import { runCommand } from "./child-server.ts";
+import { killCommandAt, runCommand } from "./child-server.ts";
 
 const server = await startServer();
 const folder = await temporaryFolder();
@@ -49,6 +49,29 @@ describe("rapport segments", () => {
       "--json",
     );
     assert.equal(JSON.parse(json.stdout).matching, 3);
+  });
+
+  test("an interrupt cancels an exact count, also while the server still counts by itself", async () => {
+    let release = () => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const held = server.database.transaction(async (tx) => {
+      await tx.query("lock table profiles in access exclusive mode");
+      await released;
+    });
+    const all = ["--workspace", workspace.name, "--url", server.url];
+    const interrupted = await killCommandAt(
+      ["segments", "count", "--filter", JSON.stringify(filter), "--exact", ...all],
+      { ADMIN_TOKEN: server.adminToken },
+      /counting all users/,
+      "SIGINT",
+      () => setTimeout(release, 300),
+    );
+    await held;
+    assert.deepEqual([interrupted.code, interrupted.stdout], [1, ""]);
+    assert.match(interrupted.stderr, /The count was cancelled\./);
+    assert.equal((await run("counts")).stdout.includes("counted"), false);
   });
 
   test("users prints one object per line, and export writes all of them to a file, compressed by its name", async () => {

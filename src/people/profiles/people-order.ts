@@ -40,7 +40,7 @@ export function createPeopleOrder(): PeopleOrder {
       const own: Entered = { ...writer, done, keys: undefined };
       entered.add(own);
       try {
-        if (before.length > 0) await Promise.all(before.map((each) => each.done));
+        for (const each of before) await each.done;
         return await work();
       } finally {
         entered.delete(own);

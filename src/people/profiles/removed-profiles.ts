@@ -1,5 +1,6 @@
-import type { Database, Queryable, Transaction } from "../../database/database.ts";
+import type { Database, Transaction } from "../../database/database.ts";
 import type { IdCache } from "./id-cache.ts";
+import { addRemoved, selectRemoved } from "./removed-profiles-store.ts";
 
 /*
  * Processes tell each other which profiles they have merged or deleted, through the database. It only saves work: a
@@ -15,9 +16,6 @@ export interface RemovedProfiles {
 
 /** How long what was heard counts as new. */
 const FRESH_MS = 20;
-
-/** More than are removed in that time; a reader that missed some runs a few batches twice. */
-const MOST_TOLD = 500;
 
 /** @param hasOthers whether other processes write at present. */
 export function createRemovedProfiles(
@@ -37,7 +35,7 @@ export function createRemovedProfiles(
   return {
     async tell(tx, workspaceId, profileIds) {
       if (profileIds.length === 0 || !hasOthers()) return;
-      await addRemoved(tx, workspaceId, profileIds.slice(-MOST_TOLD));
+      await addRemoved(tx, workspaceId, profileIds);
     },
     async follow(workspaceId) {
       if (!hasOthers()) return;
@@ -52,33 +50,4 @@ export function createRemovedProfiles(
       await heard.get(workspaceId)?.reading;
     },
   };
-}
-
-async function addRemoved(
-  tx: Transaction,
-  workspaceId: number,
-  profileIds: readonly string[],
-): Promise<void> {
-  await tx.query(
-    `insert into removed_profiles (workspace_id, removals, latest)
-     values ($1, cardinality($2::uuid[]), $2::uuid[])
-     on conflict (workspace_id) do update set
-       removals = removed_profiles.removals + excluded.removals,
-       latest = (removed_profiles.latest || excluded.latest)[
-         greatest(1, cardinality(removed_profiles.latest) + cardinality(excluded.latest) + 1 - $3::int):]`,
-    [workspaceId, profileIds, MOST_TOLD],
-  );
-}
-
-async function selectRemoved(
-  database: Queryable,
-  workspaceId: number,
-  since: number,
-): Promise<{ readonly removals: number; readonly latest: string[] } | undefined> {
-  const [row] = await database.query<{ removals: number; latest: string[] }>(
-    `select removals, to_jsonb(latest) as latest from removed_profiles
-     where workspace_id = $1 and removals <> $2`,
-    [workspaceId, since],
-  );
-  return row;
 }

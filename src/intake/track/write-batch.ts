@@ -85,6 +85,7 @@ export async function writeBatch(
   const quotas = await services.quotas.of(workspace, items);
   const { verdicts, changes, batch } = await writePeople(services, workspace, {
     names: targets.map(({ identifier }) => identifier),
+    readsRows: targets.some(({ reads, addresses }) => reads || addresses.length > 0),
     read: (reading) => readPeople(reading, workspace.id, targets, { newId }),
     workOut: (people) => workOut(services, requests, people, quotas),
     save: (tx, worked) => save(tx, services, workspace, worked),

@@ -8,6 +8,8 @@ import { addRemoved, selectRemoved } from "./removed-profiles-store.ts";
  */
 
 export interface RemovedProfiles {
+  /** Whether other processes write at present. */
+  hasOthers(): boolean;
   /** Tells other processes, if any write. It comes last, because others who tell the same wait until the transaction ends. */
   tell(tx: Transaction, workspaceId: number, profileIds: readonly string[]): Promise<void>;
   /** Drops the profiles that others have removed from the id cache. */
@@ -33,6 +35,7 @@ export function createRemovedProfiles(
   }
 
   return {
+    hasOthers,
     async tell(tx, workspaceId, profileIds) {
       if (profileIds.length === 0 || !hasOthers()) return;
       await addRemoved(tx, workspaceId, profileIds);

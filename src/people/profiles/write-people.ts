@@ -42,6 +42,8 @@ export interface PeopleWrite<Found, Worked> {
   readonly names: readonly PersonIdentifier[];
   /** Whether it may remove them. */
   readonly removes?: true;
+  /** Whether it is computed from rows, and in vain if one changes meanwhile. */
+  readonly readsRows?: boolean;
   /**
    * The writes of `save`, if none of its statements depends on the result of another and none
    * writes a small table. They are then sent together, to the node of a cluster that has all of
@@ -134,7 +136,7 @@ async function writeWithRetries<Found, Worked>(
   let done =
     cached &&
     (await unlessAborted(
-      (isOrdered && write.names.length >= LARGE_BATCH ? writeInTurn : writeAhead)(writing, cached),
+      (isOrdered && takesTurn(write, removedProfiles) ? writeInTurn : writeAhead)(writing, cached),
     ));
   if (!done) {
     cached = caches && (await refreshIds(caches, workspace));
@@ -150,6 +152,12 @@ async function writeWithRetries<Found, Worked>(
   }
   return worked;
 }
+
+/** Between processes a small batch that reads rows would often fail beside a large one. */
+const takesTurn = (
+  { names, readsRows }: Pick<PeopleWrite<unknown, unknown>, "names" | "readsRows">,
+  removedProfiles: RemovedProfiles | undefined,
+): boolean => names.length >= LARGE_BATCH || !!(readsRows && removedProfiles?.hasOthers());
 
 const isFollowed = ({ feed }: FollowedWorkspace): boolean => feed !== null;
 

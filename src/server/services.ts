@@ -19,7 +19,9 @@ import { createStreamSlots } from "../dashboard/live-requests/stream-slots.ts";
 import { createTrafficSharing } from "../dashboard/overview/share-traffic.ts";
 import { createIdentityProvider } from "../dashboard/sign-in/identity-provider.ts";
 import { createSessions } from "../dashboard/users/sessions.ts";
+import type { Database } from "../database/database.ts";
 import type { DiskWatch } from "../database/disk-watch.ts";
+import type { WriterCount } from "../database/lanes.ts";
 import { hostsOf } from "../database/postgres/hosts-of.ts";
 import { createSendSlots } from "../delivery/webhooks/replay.ts";
 import { createIdempotency } from "../http/idempotency.ts";
@@ -39,6 +41,8 @@ import { createSmallExports } from "../people/export/small-exports.ts";
 import { createMergeQueue } from "../people/identity/merge-users.ts";
 import { createAddressCache } from "../people/profiles/address-cache.ts";
 import { createIdCache } from "../people/profiles/id-cache.ts";
+import { createPeopleOrder } from "../people/profiles/people-order.ts";
+import { createRemovedProfiles } from "../people/profiles/removed-profiles.ts";
 import { createQuotas } from "../people/quotas/quotas.ts";
 import { createCountSlots } from "../people/segments/count-exactly.ts";
 import { createUserTotals } from "../people/segments/count-users.ts";
@@ -83,15 +87,14 @@ export async function createServices(config: Config, watching: Watching) {
   const quotas = createQuotas(database, clock);
   const catalogue = createCatalogue(database, clock);
   const requestLog = createRequestLog(clock, config.liveRequests);
-  const caches = { idCache: createIdCache(), addressCache: createAddressCache() };
-  const writing = { ...stored, ...caches, tracing };
   /** How many processes write users, as this one last saw: see `admin/secrets/running-servers.ts`. */
   const writers = { seen: config.workers };
+  const order = createOrder(database, () => Math.max(config.workers, writers.seen));
+  const writing = { ...stored, ...order.shared, addressCache: createAddressCache(), tracing };
   const { maxRequests: requests, maxEventLoopDelayMs: eventLoopDelayMs } = config;
   const services = {
     ...watching,
-    ...stored,
-    ...caches,
+    ...writing,
     ...access.services,
     dataDir: config.dataDir,
     outbound: createOutbound({
@@ -131,10 +134,10 @@ export async function createServices(config: Config, watching: Watching) {
     catalogue,
     writeQueue: createWriteQueue(
       { ...writing, idempotency, metrics, quotas, catalogue },
-      await database.lanes(() => Math.max(config.workers, writers.seen)),
+      await database.lanes(order.writerCount),
     ),
     writers,
-    mergeQueue: createMergeQueue({ ...stored, tracing }),
+    mergeQueue: createMergeQueue({ ...stored, ...order.shared, tracing }),
     smallExports: createSmallExports({ database, tracing }),
     largeExports: createLargeExports(),
     largePreviews: createFairLine({ places: 2, mostWaiting: 50, refusal: tooMuchLoad }),
@@ -144,6 +147,14 @@ export async function createServices(config: Config, watching: Watching) {
     worker: { wake: () => {} },
   };
   return { services, adminToken: access.adminToken };
+}
+
+/** Orders the writers of users, and tells them who was removed. */
+function createOrder(database: Database, writerCount: WriterCount) {
+  const idCache = createIdCache();
+  const hasOthers = () => database.ordersWriters && writerCount() > 1;
+  const removedProfiles = createRemovedProfiles(database, idCache, hasOthers);
+  return { writerCount, shared: { idCache, peopleOrder: createPeopleOrder(), removedProfiles } };
 }
 
 /** Who may call: the administrator's token, keys, sessions of the dashboard, and single sign-on. */

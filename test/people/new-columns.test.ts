@@ -214,6 +214,7 @@ const KEPT_BY_RESET = [
   "message_translations",
   "messages",
   "preference_centers",
+  "removed_profiles",
   "schedules",
   "segments",
   "subscription_groups",

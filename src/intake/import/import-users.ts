@@ -17,6 +17,7 @@ import {
   type Person,
   setAttribute,
 } from "../../people/profiles/people.ts";
+import type { PeopleOrder } from "../../people/profiles/people-order.ts";
 import { savePeople } from "../../people/profiles/save-people.ts";
 import { writePeople } from "../../people/profiles/write-people.ts";
 import { checkImportedUser, type ImportedUser } from "./check-user.ts";
@@ -25,6 +26,7 @@ import { writeHistory } from "./write-history.ts";
 export interface ImportServices {
   readonly database: Database;
   readonly clock: Clock;
+  readonly peopleOrder?: PeopleOrder;
 }
 
 export interface Imported {
@@ -89,7 +91,7 @@ function checkUser(user: unknown, appIds: ReadonlySet<string>) {
 
 /** @returns for each object whether its user was found or made. */
 async function writeUsers(
-  { database, clock }: ImportServices,
+  { database, clock, peopleOrder }: ImportServices,
   context: WorkspaceContext,
   users: readonly ImportedUser[],
 ): Promise<boolean[]> {
@@ -101,7 +103,7 @@ async function writeUsers(
     spreads: false,
   }));
   const { newId } = clock;
-  const { parts } = await writePeople({ database, clock }, context.workspace, {
+  const { parts } = await writePeople({ database, clock, peopleOrder }, context.workspace, {
     names: users.map(({ identifier }) => identifier),
     read: (reading) => readPeople(reading, id, targets, { newId }),
     async workOut(people) {

@@ -14,6 +14,8 @@ import { startRequestWork } from "../../people/profiles/attribute-rules/work-bud
 import type { IdCache } from "../../people/profiles/id-cache.ts";
 import { readPeople, type Target } from "../../people/profiles/load-people.ts";
 import type { People, PeopleChanges } from "../../people/profiles/people.ts";
+import type { PeopleOrder } from "../../people/profiles/people-order.ts";
+import type { RemovedProfiles } from "../../people/profiles/removed-profiles.ts";
 import { savePeople } from "../../people/profiles/save-people.ts";
 import { writePeople } from "../../people/profiles/write-people.ts";
 import type { Written } from "../../people/profiles/written.ts";
@@ -55,6 +57,8 @@ export interface WriteServices {
   readonly idempotency: Idempotency;
   readonly idCache: IdCache;
   readonly addressCache: AddressCache;
+  readonly peopleOrder?: PeopleOrder;
+  readonly removedProfiles?: RemovedProfiles;
   readonly metrics: Metrics;
   readonly tracing: Tracing;
   readonly quotas: Quotas;
@@ -81,6 +85,7 @@ export async function writeBatch(
   const quotas = await services.quotas.of(workspace, items);
   const { verdicts, changes, batch } = await writePeople(services, workspace, {
     names: targets.map(({ identifier }) => identifier),
+    readsRows: targets.some(({ reads, addresses }) => reads || addresses.length > 0),
     read: (reading) => readPeople(reading, workspace.id, targets, { newId }),
     workOut: (people) => workOut(services, requests, people, quotas),
     save: (tx, worked) => save(tx, services, workspace, worked),

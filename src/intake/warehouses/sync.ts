@@ -76,6 +76,7 @@ const NO_IDS: IdCache = {
   store: () => {},
   removals: () => undefined,
   expect: () => {},
+  remove: () => {},
 };
 
 const NO_ADDRESSES: AddressCache = { matches: () => false, store: () => {} };

@@ -12,7 +12,10 @@ import {
   settleAll,
   type Transaction,
 } from "../../database/database.ts";
+import type { IdCache } from "../profiles/id-cache.ts";
 import type { PersonIdentifier } from "../profiles/identifiers.ts";
+import type { PeopleOrder } from "../profiles/people-order.ts";
+import type { RemovedProfiles } from "../profiles/removed-profiles.ts";
 import { lockProfiles, selectProfiles } from "../profiles/store.ts";
 import { writePeople } from "../profiles/write-people.ts";
 import type { Written } from "../profiles/written.ts";
@@ -29,11 +32,15 @@ import {
 import type { Change, GraphChanges, IdentityGraph } from "./identity-graph.ts";
 import { columnsWithinBudget, previewInLine } from "./load-budget.ts";
 import { loadGraph } from "./load-graph.ts";
-import { findAbandoned, saveGraph } from "./save-graph.ts";
+import { ChangedMeanwhile, findAbandoned, saveGraph } from "./save-graph.ts";
 
 export interface IdentityServices {
   readonly database: Database;
   readonly clock: Clock;
+  /** Learns which profiles no longer exist. */
+  readonly idCache?: IdCache;
+  readonly peopleOrder?: PeopleOrder;
+  readonly removedProfiles?: RemovedProfiles;
   /** The queue for previews of large profiles; without it they do not wait. */
   readonly largePreviews?: FairLine;
 }
@@ -101,6 +108,7 @@ export interface Call {
  * All users that the items name are read, the items are applied in memory, and the result is written with
  * checks: a profile must have the version that was read, an identifier must be free. Every write about a
  * user raises the version, so the check covers events, summaries and states too. If it fails, the
+ * profiles are read again while they are locked. If other profiles are concerned by then, the
  * transaction rolls back and runs again (`writePeople`).
  *
  * @returns the outcome of each item, in order.
@@ -169,13 +177,23 @@ async function changeNamed(
   if (isDryRun) {
     return readTogether(database, async (tx) => (await compute(await read(tx), tx)).results);
   }
-  const { results } = await writePeople(services, workspace, {
+  let results: Result[][] = [];
+  await writePeople(services, workspace, {
     names,
+    removes: true,
     read: ({ from, lock }) => read(from, lock),
     workOut: compute,
     async save(tx, work, isLocked) {
-      const written = await save(tx, services, workspace.id, work, isLocked);
-      await alsoWrite?.(tx, work.results);
+      const saveWork = (each: Work, lockedIds?: ReadonlySet<string>) => {
+        results = each.results;
+        return save(tx, services, workspace.id, each, { isLocked, lockedIds });
+      };
+      const written = await saveWork(work).catch(async (error) => {
+        if (!(error instanceof ChangedMeanwhile)) throw error;
+        // Now they are locked, so the second attempt finds them as it reads them.
+        return saveWork(await compute(await read(tx), tx), error.lockedIds);
+      });
+      await alsoWrite?.(tx, results);
       return written;
     },
   });
@@ -262,12 +280,12 @@ async function save(
   { clock }: IdentityServices,
   workspaceId: number,
   { graph, changes, before, outcome, callers }: Work,
-  isLocked: boolean,
+  locks: { readonly isLocked: boolean; readonly lockedIds: ReadonlySet<string> | undefined },
 ): Promise<Written> {
   const now = clock.now();
   await nextTurn();
   const profiles = graph.changes(now);
-  const takesExternalIds = await saveGraph(tx, workspaceId, profiles, { isLocked, now });
+  const takesExternalIds = await saveGraph(tx, workspaceId, profiles, { ...locks, now });
   const abandonedEmails = await findAbandoned(tx, workspaceId, profiles);
   const belongings = { changes, before, after: outcome.after, abandonedEmails };
   const [carried, linked] = await settleAll([

@@ -17,6 +17,15 @@ import {
 } from "../profiles/store.ts";
 import type { GraphChanges } from "./identity-graph.ts";
 
+/** Profiles have changed since they were read. They are locked by now, and nothing else has been written. */
+export class ChangedMeanwhile extends StaleRead {
+  readonly lockedIds: ReadonlySet<string>;
+  constructor(locked: readonly ProfileRow[]) {
+    super("a profile was changed");
+    this.lockedIds = new Set(idsOf(locked));
+  }
+}
+
 /**
  * Writes the profiles of a graph in the lock order of a track batch, so that the two never deadlock: new
  * identifiers, then profiles by id, then identifiers that exist, which are removed only while their profile
@@ -26,23 +35,37 @@ import type { GraphChanges } from "./identity-graph.ts";
  * was written since.
  *
  * @param isLocked whether the profiles were locked when they were read.
+ * @param lockedIds the only profiles that it may write, if it is the second attempt in its transaction.
  * @returns whether an external_id leaves a user who still exists, or is deprecated.
+ * @throws ChangedMeanwhile if profiles have changed, and the transaction can read them again.
  * @throws a serialization failure if a profile or an identifier has changed.
  */
 export async function saveGraph(
   tx: Transaction,
   workspaceId: number,
   changes: GraphChanges,
-  { isLocked, now }: { readonly isLocked: boolean; readonly now: Date },
+  {
+    isLocked,
+    lockedIds,
+    now,
+  }: {
+    readonly isLocked: boolean;
+    readonly lockedIds?: ReadonlySet<string> | undefined;
+    readonly now: Date;
+  },
 ): Promise<boolean> {
   const { removedIdentifiers, touched } = changes;
   const takesIds = takesExternalIds(changes);
   const { fresh, moved } = splitAdded(changes);
+  if (lockedIds && (fresh.length > 0 || touched.some(({ id }) => !lockedIds.has(id)))) {
+    // In its place in the lock order only in another transaction.
+    throw new StaleRead("other profiles or identifiers are concerned by now");
+  }
   const [, locked] = await settleAll([
     insertIdentifiers(tx, workspaceId, fresh),
     isLocked ? Promise.resolve([]) : lockProfiles(tx, workspaceId, idsOf(touched)),
   ]);
-  if (!isLocked) refuseChanged(touched, locked);
+  if (!isLocked) refuseChanged(touched, locked, fresh.length === 0);
   await settleAll([
     deleteIdentifiers(tx, workspaceId, removedIdentifiers),
     insertIdentifiers(tx, workspaceId, moved),
@@ -77,10 +100,15 @@ function splitAdded({ addedIdentifiers, removedIdentifiers }: GraphChanges) {
 
 const idsOf = (rows: readonly ProfileRow[]): string[] => rows.map((row) => row.id);
 
-/** Locking raises the version by one. */
-function refuseChanged(read: readonly ProfileRow[], locked: readonly ProfileRow[]): void {
+/** Locking raises the version by one. @param isFirst whether nothing was written before. */
+function refuseChanged(
+  read: readonly ProfileRow[],
+  locked: readonly ProfileRow[],
+  isFirst: boolean,
+): void {
   const versions = new Map(locked.map((row) => [row.id, row.version]));
   if (read.every((row) => versions.get(row.id) === row.version + 1)) return;
+  if (isFirst && read.every((row) => versions.has(row.id))) throw new ChangedMeanwhile(locked);
   throw new StaleRead("a profile was changed or removed");
 }
 

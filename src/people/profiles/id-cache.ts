@@ -8,8 +8,8 @@ const CACHED_IDS = 125_000;
  * The profile of an external_id, as this process last read it. Users who are updated often need no
  * look-up, and a stale entry does no harm:
  *
- * - If the profile no longer exists (merged, deleted), an update finds no row, and the batch runs again
- *   without the cache.
+ * - A profile that was merged or deleted is dropped (`remove`), here at once and by other servers soon
+ *   (`removed-profiles.ts`). Until then an update finds no row, and the batch runs again without the cache.
  * - An external_id leaves a profile that still exists only by a removal, and is deprecated only by a rename. Both are
  *   counted in the database; cached ids belong to one count, which the transaction that relies on them checks
  *   (`writePeopleAt`).
@@ -22,6 +22,8 @@ export interface IdCache {
   removals(scope: IdScope): number | undefined;
   /** Sets the count; a different one drops the cached ids of the scope. */
   expect(scope: IdScope, removals: number): void;
+  /** Drops the ids of profiles that no longer exist. */
+  remove(profileIds: readonly string[]): void;
 }
 
 /** What cached ids belong to: see `idScope`. */
@@ -49,28 +51,39 @@ export function createIdCache(capacity = CACHED_IDS): IdCache {
   const counts = new Map<IdScope, number>();
   let young = new Map<IdScope, Map<string, string>>();
   let old = young;
+  // Of the same age, so each lasts as long as the ids that lead to it.
+  let youngRemoved = new Set<string>();
+  let oldRemoved = youngRemoved;
   let size = 0;
+
+  function makeRoom(): void {
+    if (size < capacity) return;
+    old = young;
+    young = new Map();
+    oldRemoved = youngRemoved;
+    youngRemoved = new Set();
+    size = 0;
+  }
 
   function put(scope: IdScope, externalId: string, profileId: string): void {
     if (young.get(scope)?.get(externalId) === profileId) return;
-    if (size >= capacity) {
-      old = young;
-      young = new Map();
-      size = 0;
-    }
+    makeRoom();
     const ids = young.get(scope);
     if (ids) ids.set(externalId, profileId);
     else young.set(scope, new Map([[externalId, profileId]]));
     size++;
   }
 
+  const isRemoved = (profileId: string): boolean =>
+    youngRemoved.has(profileId) || oldRemoved.has(profileId);
+
   return {
     get(scope, externalId) {
       const recent = young.get(scope)?.get(externalId);
-      if (recent !== undefined) return recent;
-      const earlier = old.get(scope)?.get(externalId);
-      if (earlier !== undefined) put(scope, externalId, earlier);
-      return earlier;
+      const found = recent ?? old.get(scope)?.get(externalId);
+      if (found === undefined || isRemoved(found)) return undefined;
+      if (recent === undefined) put(scope, externalId, found);
+      return found;
     },
     store(scope, externalId, profileId, removals) {
       if (counts.get(scope) === removals) put(scope, externalId, profileId);
@@ -81,6 +94,14 @@ export function createIdCache(capacity = CACHED_IDS): IdCache {
       counts.set(scope, removals);
       young.delete(scope);
       old.delete(scope);
+    },
+    remove(profileIds) {
+      for (const id of profileIds) {
+        if (isRemoved(id)) continue;
+        makeRoom();
+        youngRemoved.add(id);
+        size++;
+      }
     },
   };
 }

@@ -23,6 +23,8 @@ import {
 import type { PersonIdentifier } from "./identifiers.ts";
 import { type Cached, type Reading, storeWritten } from "./load-people.ts";
 import type { PeopleChanges } from "./people.ts";
+import type { PeopleOrder } from "./people-order.ts";
+import type { RemovedProfiles } from "./removed-profiles.ts";
 import type { Written } from "./written.ts";
 
 /** How a write about people reads, computes and writes. It may run several times. */
@@ -38,6 +40,10 @@ export interface PeopleWrite<Found, Worked> {
   save(tx: Transaction, worked: Worked, isLocked: boolean): Promise<Written>;
   /** The identifiers that name the people it is about. */
   readonly names: readonly PersonIdentifier[];
+  /** Whether it may remove them. */
+  readonly removes?: true;
+  /** Whether it is computed from rows, and in vain if one changes meanwhile. */
+  readonly readsRows?: boolean;
   /**
    * The writes of `save`, if none of its statements depends on the result of another and none
    * writes a small table. They are then sent together, to the node of a cluster that has all of
@@ -54,7 +60,13 @@ interface CachingServices {
 }
 
 /** With caches, people are read before the transaction begins. */
-export type PeopleServices = Pick<CachingServices, "database" | "clock"> & Partial<CachingServices>;
+export type PeopleServices = Pick<CachingServices, "database" | "clock"> &
+  Partial<CachingServices> & {
+    /** Without it, writers of the same people meet on their rows. */
+    readonly peopleOrder?: PeopleOrder | undefined;
+    /** Without it, other processes learn from missing rows which profiles were removed. */
+    readonly removedProfiles?: RemovedProfiles;
+  };
 
 /** A workspace, and whether its changes are recorded. */
 export type FollowedWorkspace = Pick<Workspace, "id" | "feed">;
@@ -98,24 +110,40 @@ export async function writePeople<Found, Worked>(
   workspace: FollowedWorkspace,
   write: PeopleWrite<Found, Worked>,
 ): Promise<Worked> {
+  const { peopleOrder, database } = services;
+  const work = () => writeWithRetries(services, workspace, write);
+  // The owner of a running transaction has rows that others wait for.
+  if (!peopleOrder || database.isWithin) return work();
+  const { names, removes = false } = write;
+  return peopleOrder.run({ workspaceId: workspace.id, names, removes }, work);
+}
+
+async function writeWithRetries<Found, Worked>(
+  services: PeopleServices,
+  workspace: FollowedWorkspace,
+  write: PeopleWrite<Found, Worked>,
+): Promise<Worked> {
   const { database, clock } = services;
   const workspaceId = workspace.id;
   // The owner of a running transaction may have locks that would have to come after these.
   const isOrdered = database.ordersWriters && !database.isWithin;
   const locks = isOrdered ? laneLocksOf(workspaceId, write.names) : [];
-  const writing = { database, workspace, clock, write, locks };
+  const { removedProfiles } = services;
+  const writing = { database, workspace, clock, write, locks, removedProfiles };
   const caches = !database.isWithin && hasCaches(services) ? services : undefined;
+  if (caches) await removedProfiles?.follow(workspaceId);
   let cached = caches && (cachedIds(caches, workspace) ?? (await refreshIds(caches, workspace)));
   let done =
     cached &&
     (await unlessAborted(
-      (isOrdered && write.names.length >= LARGE_BATCH ? writeInTurn : writeAhead)(writing, cached),
+      (isOrdered && takesTurn(write, removedProfiles) ? writeInTurn : writeAhead)(writing, cached),
     ));
   if (!done) {
     cached = caches && (await refreshIds(caches, workspace));
     done = await writeWithin(writing, cached);
   }
   const { worked, written } = done;
+  services.idCache?.remove(removedIn(written));
   if (cached && written.people) storeWritten(cached, written.people);
   if (written.takesExternalIds && database.commitsInParts) {
     // Another process may have read the new count together with the old id, so the removal is
@@ -124,6 +152,12 @@ export async function writePeople<Found, Worked>(
   }
   return worked;
 }
+
+/** Between processes a small batch that reads rows would often fail beside a large one. */
+const takesTurn = (
+  { names, readsRows }: Pick<PeopleWrite<unknown, unknown>, "names" | "readsRows">,
+  removedProfiles: RemovedProfiles | undefined,
+): boolean => names.length >= LARGE_BATCH || !!(readsRows && removedProfiles?.hasOthers());
 
 const isFollowed = ({ feed }: FollowedWorkspace): boolean => feed !== null;
 
@@ -166,18 +200,19 @@ interface Writing<Found, Worked> {
   readonly write: PeopleWrite<Found, Worked>;
   readonly workspace: FollowedWorkspace;
   readonly clock: Clock;
+  readonly removedProfiles: RemovedProfiles | undefined;
 }
 
 /**
  * The only place where people are saved, in their transaction. Changes get their numbers last,
  * because other writers who number changes of the same users wait from then until the transaction
- * ends.
+ * ends. After them only removed profiles are told.
  *
  * @param sent what will be written, if its statements are sent together.
  */
 async function saved<Found, Worked>(
   tx: Transaction,
-  { write, workspace, clock }: Writing<Found, Worked>,
+  { write, workspace, clock, removedProfiles }: Writing<Found, Worked>,
   worked: Worked,
   isLocked: boolean,
   sent?: Written,
@@ -196,8 +231,12 @@ async function saved<Found, Worked>(
   }
   const written = await saving;
   await record(written);
+  await removedProfiles?.tell(tx, workspace.id, removedIn(written));
   return { worked, written };
 }
+
+const removedIn = ({ identities }: Written): readonly string[] =>
+  identities?.profiles.removedIds ?? [];
 
 /** Users who were deleted, and those who had been merged into them. */
 function erasedIn({ identities }: Written): string[] {

@@ -68,7 +68,7 @@ const touchOf = ({ id, stored }: Person, updatedAtMicros: number): ProfileTouch 
 
 /** Locks all users of the addresses, marks them as updated now, and writes something about the addresses. */
 async function touchHolders(
-  { database, clock }: SetServices,
+  { database, clock, peopleOrder }: SetServices,
   workspace: FollowedWorkspace,
   addresses: readonly PersonIdentifier[],
   write: (tx: Transaction) => Promise<Written>,
@@ -82,7 +82,7 @@ async function touchHolders(
     spreads: false,
     meansAll: true,
   }));
-  await writePeople({ database, clock }, workspace, {
+  await writePeople({ database, clock, peopleOrder }, workspace, {
     names: addresses,
     read: (reading) =>
       readPeople(reading, workspace.id, targets, { newId, bare: workspace.feed === null }),

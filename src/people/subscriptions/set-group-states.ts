@@ -10,6 +10,7 @@ import { createSharedTransactions } from "../../database/shared-transactions.ts"
 import type { PersonIdentifier } from "../profiles/identifiers.ts";
 import { readPeople, type Target } from "../profiles/load-people.ts";
 import type { People, Person } from "../profiles/people.ts";
+import type { PeopleOrder } from "../profiles/people-order.ts";
 import { type ProfileTouch, touchProfiles } from "../profiles/update-profiles-store.ts";
 import { type PeopleServices, writePeople } from "../profiles/write-people.ts";
 import type { Written } from "../profiles/written.ts";
@@ -19,6 +20,7 @@ import { type GroupState, type GroupStateSet, writeGroupSets } from "./states.ts
 export interface SetServices {
   readonly database: Database;
   readonly clock: Clock;
+  readonly peopleOrder?: PeopleOrder;
 }
 
 /** A context with the part of the workspace that setting states needs. */

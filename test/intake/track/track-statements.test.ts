@@ -15,11 +15,16 @@ import { checkRequest, type TrackBody } from "../../../src/intake/track/check-re
 import { writeBatch } from "../../../src/intake/track/write-batch.ts";
 import { createCatalogue } from "../../../src/people/catalogue/catalogue.ts";
 import { removeExternalIds, renameExternalIds } from "../../../src/people/identity/external-ids.ts";
+import { mergeUsers } from "../../../src/people/identity/merge-users.ts";
 import {
   type AddressCache,
   createAddressCache,
 } from "../../../src/people/profiles/address-cache.ts";
 import { createIdCache, type IdCache } from "../../../src/people/profiles/id-cache.ts";
+import {
+  createRemovedProfiles,
+  type RemovedProfiles,
+} from "../../../src/people/profiles/removed-profiles.ts";
 import { createQuotas } from "../../../src/people/quotas/quotas.ts";
 import { openDatabase } from "../../../src/server/open-database.ts";
 import { countingDatabase } from "../../database/counted-statements.ts";
@@ -82,7 +87,11 @@ const costOf = (...bodies: TrackBody[]): Promise<Cost> => costWith({}, ...bodies
 
 /** @param caches the caches of the writing process, if it is another one. */
 async function costWith(
-  caches: { readonly idCache?: IdCache; readonly addressCache?: AddressCache },
+  caches: {
+    readonly idCache?: IdCache;
+    readonly addressCache?: AddressCache;
+    readonly removedProfiles?: RemovedProfiles;
+  },
   ...bodies: TrackBody[]
 ): Promise<Cost> {
   const { database: counting, counted } = countingDatabase(database, "counted");
@@ -316,6 +325,26 @@ describe("the id cache", () => {
     );
     assert.equal((await costOf(bodyFor(["old-id"]))).transactions, 1);
     assert.equal(idCache.get(id, "old-id"), elsewhere.get(id, "old-id"));
+  });
+
+  test("a user whom another process merged is looked up again before a batch relies on the cache", async () => {
+    const elsewhere = createIdCache();
+    const services = { database, clock: systemClock, idCache };
+    const own = createRemovedProfiles(database, idCache, () => true);
+    const others = createRemovedProfiles(database, elsewhere, () => true);
+    await costOf(bodyFor(["merged", "kept"]));
+    await costWith({ idCache: elsewhere }, bodyFor(["merged", "kept"]));
+    const updates = [
+      {
+        identifier_to_merge: { external_id: "merged" },
+        identifier_to_keep: { external_id: "kept" },
+      },
+    ];
+    const context = contextIn(workspace);
+    await mergeUsers({ ...services, removedProfiles: own }, context, updates);
+    const caches = { idCache: elsewhere, removedProfiles: others };
+    assert.equal((await costWith(caches, bodyFor(["merged", "kept"]))).transactions, 1);
+    assert.equal((await costOf(bodyFor(["merged"]))).transactions, 1, "its own process knows");
   });
 
   test("the id cache keeps entries in use, evicts the others and stores the newest value", () => {

@@ -13,7 +13,8 @@ export const ofPreferenceCenters = (server: TestServer, admin: Admin): Samples =
   const center = { id: "sample-center" };
   let key = "";
   const ofCenter = async (more: Sample = {}): Promise<Sample> => {
-    const body = { name: "sample", ...pages };
+    // A random request may have given the name of an earlier sample to another center.
+    const body = { name: newName(), ...pages };
     await admin("PUT", `/preference-centers/${center.id}`, { body });
     return { params: { ...center, preference_center_id: center.id, user_id: "ada" }, ...more };
   };

@@ -100,7 +100,6 @@ export function serveEndpoint<Services extends HttpServices>(
   const mediaType = contract.produces ?? MEDIA_TYPE_OF[dialect];
   const budgets = budgetsOf(contract);
   const timeMs = contract.takesLong ? Number.POSITIVE_INFINITY : deadlineMs;
-  const late = problemReply(tooLate(), dialect);
 
   async function answer(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const work = startWork(budgets.work);
@@ -112,7 +111,7 @@ export function serveEndpoint<Services extends HttpServices>(
       if (isLarge(request)) await nextTurn();
       return handler(own, request.context as RequestContext, input as Input<Contract>);
     };
-    const expire = () => void send(reply, late, MEDIA_TYPE_OF[dialect]);
+    const expire = () => void send(reply, problemReply(tooLate(), dialect), MEDIA_TYPE_OF[dialect]);
     const deadline = deadlines.start(timeMs, expire);
     try {
       const result: Reply = await inSilence(request.raw.socket, () =>

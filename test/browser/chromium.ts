@@ -1,7 +1,7 @@
 /* The browser that tests of pages use (Debian: `apt-get install chromium-headless-shell`, or `chromium`); CHROMIUM names another one. */
 import { existsSync } from "node:fs";
 import { after } from "node:test";
-import { type Browser, chromium } from "playwright-core";
+import type { Browser } from "playwright-core";
 
 /** The shell has no windows, and takes a third of the processor time of the whole browser. */
 const USUAL_PLACES = [
@@ -38,12 +38,7 @@ export const closeSharedChromium = async (): Promise<void> => (await shared)?.cl
 export async function launchChromium(): Promise<Browser> {
   // One that crashed fails the file that ran then, and no other.
   if (!(await shared)?.isConnected()) {
-    shared = chromium.launch({
-      executablePath: executablePath ?? "",
-      // The sandbox of Chromium does not run as root, as tests in a container do. Without a
-      // graphics card, a separate process for graphics only costs time.
-      args: ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"],
-    });
+    shared = launch();
   }
   const browser = (await shared) as Browser;
   const others = new Set(browser.contexts());
@@ -53,4 +48,15 @@ export async function launchChromium(): Promise<Browser> {
     if (!outlivesFiles) await browser.close();
   });
   return browser;
+}
+
+/** Loads the library only now: that takes half a second, and most processes of the suite open no page. */
+async function launch(): Promise<Browser> {
+  const { chromium } = await import("playwright-core");
+  return chromium.launch({
+    executablePath: executablePath ?? "",
+    // The sandbox of Chromium does not run as root, as tests in a container do. Without a
+    // graphics card, a separate process for graphics only costs time.
+    args: ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"],
+  });
 }

@@ -3,7 +3,7 @@ import { readdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { after, describe } from "node:test";
 import { closeSharedChromium, shareChromium } from "../browser/chromium.ts";
-import { startServer, stopSharedServer } from "../harness.ts";
+import { shareEngines, startServer, stopShared } from "../harness.ts";
 
 /** How long a process may take to end after its last file. */
 const END_MS = 60_000;
@@ -53,6 +53,7 @@ process.on("exit", () => {
 process.once("SIGTERM", () => process.exit(1));
 
 shareChromium();
+shareEngines();
 let next = takeNext();
 // Started here, the shared server outlives the files. Without a file no hook would stop it.
 if (next) await startServer();
@@ -69,4 +70,4 @@ setTimeout(() => {
 }, END_MS).unref();
 await closeSharedChromium();
 // Its own hook waits for the end of the process, which waits for the server.
-await stopSharedServer();
+await stopShared();

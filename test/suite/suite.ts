@@ -39,6 +39,7 @@ const SLOWEST = [
   "dashboard/sign-in",
   "people/identity/identity-concurrency",
   "dashboard/person-permissions",
+  "dashboard/shared-requests",
   "dashboard/live-stream",
   "dashboard/single-sign-on",
   "system/faults-postgres",
@@ -62,6 +63,8 @@ const SLOWEST = [
   "http/idempotency",
   "intake/track/track-events",
   "intake/track/track-attributes",
+  "people/export/export-stream",
+  "http/secure-defaults",
 ];
 
 const FOLDER = join(import.meta.dirname, "..");

@@ -62,7 +62,7 @@ export const SEEDED: readonly SeededFault[] = [
     // The embedded engine runs one transaction at a time, and a merge reads within its own.
     engine: "postgres",
     file: "people/identity/save-graph.ts",
-    find: "refuseChanged(touched, locked);",
+    find: "refuseChanged(touched, locked, fresh.length === 0);",
     replace: "{}",
   },
   {

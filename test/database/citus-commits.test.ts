@@ -32,7 +32,7 @@ describe("commits on Citus", { skip }, () => {
     assert.ok((await twoPhased()) > 0, "an import commits in two phases");
   });
 
-  test("the removal of an external_id is counted once in its transaction and once after all nodes have committed it", async () => {
+  test("the rename and the removal of an external_id are each counted once in the transaction and once after all nodes have committed it", async () => {
     const server = await startOwnServer();
     const workspace = await server.workspace();
     const send = (path: string, body: object) => workspace.call<any>("POST", path, body);
@@ -47,6 +47,6 @@ describe("commits on Citus", { skip }, () => {
     const [row] = await server.database.query<{ removals: number }>(
       "select removals from external_id_removals",
     );
-    assert.equal(row?.removals, 2);
+    assert.equal(row?.removals, 4);
   });
 });

@@ -18,6 +18,9 @@ const AT_ONCE_MS = 2_000;
 
 const RECOVERS_WITHIN_MS = 10_000;
 
+/** The server writes to a folder in trouble once a second. */
+const PROBED_WITHIN_MS = 1_500;
+
 const disk = ENGINE === "embedded" ? await mountSmallDisk(300, 6_000) : undefined;
 const skip = !disk && "it needs the embedded engine, and root to mount a disk";
 const { folder, ...small } = (disk ?? {}) as SmallDisk;
@@ -145,7 +148,10 @@ describe("the embedded engine on a disk that takes no writes", { skip }, () => {
   test("a disk without inodes gets writes refused at once, reads go on, and writes work again within seconds", () =>
     assertRidesOut(server, "inodes", {
       begin: () => small.takeInodes(0),
-      end: () => small.freeInodes(),
+      end: async () => {
+        await sleep(PROBED_WITHIN_MS);
+        await small.freeInodes();
+      },
       says: /^The disk of the data folder has no inodes left\./,
     }));
 

@@ -46,10 +46,18 @@ export function watchFolder(
 
   function look(): void {
     lookedAt = performance.now();
-    const found = spaceTrouble(folder, known?.kind === "space") ?? unwritable;
+    const found = spaceTrouble(folder, known?.kind === "space") ?? failedWrite();
     const isChanged = found?.kind !== known?.kind;
     known = found;
     if (isChanged) tell(found);
+  }
+
+  /**
+   * Why the last write to the folder failed. ENOSPC means no space and no inodes alike, so a known
+   * trouble stays as it was until a write succeeds.
+   */
+  function failedWrite(): DiskTrouble | undefined {
+    return unwritable?.kind === "space" ? (known ?? unwritable) : unwritable;
   }
 
   function probe(): void {

@@ -98,6 +98,7 @@ program
   .option("--users <count>", "how many users there are", count, 1_000_000)
   .option("--filters <count>", "how many random filters are compared", count, 200)
   .option("--seconds <count>", "how long track is measured each time", count, 10)
+  .option("--import", "load users without events and purchases by `rapport import`", false)
   .option("--database-url <url>", "a PostgreSQL that runs already; databases are made in it")
   .action((options: SegmentsOptions) => runSegmentsBenchmark(options));
 

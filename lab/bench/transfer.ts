@@ -55,12 +55,12 @@ async function transfer(
   kills: number,
 ): Promise<string[]> {
   const given = join(folder, `${kind}.ndjson`);
-  await pipeline(Readable.from(inChunks(rows())), createWriteStream(given));
+  await writeRows(given, rows());
   say(`importing ${kind}`);
   const imported = await importWithKills(kind, given, server, kills);
   const returned = join(folder, `${kind}-exported.ndjson`);
   say(`exporting ${kind}`);
-  const exported = await runCommand(["export", kind, returned], server, () => false);
+  const exported = await runCommand(["export", kind, returned], server);
   if (exported.code !== 0) throw new Error(`The export of ${kind} failed.`);
   const [before, after] = [await digestOf(kind, given), await digestOf(kind, returned)];
   if (before.digest !== after.digest) {
@@ -103,11 +103,15 @@ interface Ran {
   readonly serverBytes: number;
 }
 
-/** @param isToDie is asked with the per cent that are done. */
-async function runCommand(
+/**
+ * Runs a command of the program.
+ *
+ * @param isToDie is asked with the per cent that are done.
+ */
+export async function runCommand(
   args: readonly string[],
   server: ServerProcess,
-  isToDie: (done: number) => boolean,
+  isToDie: (done: number) => boolean = () => false,
 ): Promise<Ran> {
   const startedAt = performance.now();
   const child = spawn(process.execPath, [join(packageRoot(), "dist/bundle/main.js"), ...args], {
@@ -156,6 +160,9 @@ const eventsOf = ({ users, eventsPerUser }: TransferOptions) =>
       });
     }
   };
+
+export const writeRows = (path: string, rows: Iterable<string>): Promise<void> =>
+  pipeline(Readable.from(inChunks(rows)), createWriteStream(path));
 
 function* inChunks(rows: Iterable<string>): Generator<string> {
   let chunk: string[] = [];

@@ -29,12 +29,15 @@ interface Test {
   meets(user: User): boolean;
 }
 
+const NOTHING: readonly never[] = [];
+
 /**
  * How many hours from the ends of days events keep away, so that a shorter run sees the same days.
  */
 const QUIET_HOURS = 4;
 
-export function createModel(users: number, now: number): Model {
+/** @param isActive whether users have events and purchases. */
+export function createModel(users: number, now: number, isActive: boolean): Model {
   const random = createRandom(11);
   const hoursAgo = () => 24 * random.below(45) + QUIET_HOURS + random.below(25 - 2 * QUIET_HOURS);
   const pick = <One>(list: readonly One[]): One => list[random.below(list.length)] as One;
@@ -45,11 +48,13 @@ export function createModel(users: number, now: number): Model {
       country: pick(COUNTRIES),
       score: random.below(100),
       email: pick(["none", "usable", "usable", "unsubscribed"] as const),
-      opened: Array.from({ length: random.below(4) }, hoursAgo),
-      bought: Array.from({ length: random.below(3) }, () => ({
-        hours: hoursAgo(),
-        price: 1 + random.below(50),
-      })),
+      opened: isActive ? Array.from({ length: random.below(4) }, hoursAgo) : NOTHING,
+      bought: isActive
+        ? Array.from({ length: random.below(3) }, () => ({
+            hours: hoursAgo(),
+            price: 1 + random.below(50),
+          }))
+        : NOTHING,
     }),
   );
 
@@ -123,6 +128,20 @@ export function createModel(users: number, now: number): Model {
   };
 }
 
+const attributesOf = (external_id: string, { plan, country, score, email }: User) => ({
+  external_id,
+  plan,
+  country,
+  score,
+  ...(email !== "none" && { email: `${external_id}@example.com` }),
+  ...(email === "unsubscribed" && { email_subscribe: "unsubscribed" }),
+});
+
+/** The lines of a file of users, without their events and purchases. */
+export function* rowsOf({ all }: Model): Generator<string> {
+  for (const [index, user] of all.entries()) yield JSON.stringify(attributesOf(`u${index}`, user));
+}
+
 /** Users of the model as a track request sends them. */
 export function sentOf({ all, now }: Model, first: number, end: number) {
   const users = all
@@ -130,14 +149,7 @@ export function sentOf({ all, now }: Model, first: number, end: number) {
     .map((user, index) => ({ user, external_id: `u${first + index}` }));
   const timeOf = (hours: number) => new Date(now - hours * HOUR_MS).toISOString();
   return {
-    attributes: users.map(({ external_id, user }) => ({
-      external_id,
-      plan: user.plan,
-      country: user.country,
-      score: user.score,
-      ...(user.email !== "none" && { email: `${external_id}@example.com` }),
-      ...(user.email === "unsubscribed" && { email_subscribe: "unsubscribed" }),
-    })),
+    attributes: users.map(({ external_id, user }) => attributesOf(external_id, user)),
     events: users.flatMap(({ external_id, user }) =>
       user.opened.map((hours) => ({ external_id, name: "opened", time: timeOf(hours) })),
     ),

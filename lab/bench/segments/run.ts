@@ -1,7 +1,9 @@
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { inFolder, openEngines } from "../benchmark.ts";
 import { ADMIN_TOKEN, type ServerProcess, startServer } from "../processes/server.ts";
-import { createModel, type Model, sentOf } from "./model.ts";
+import { runCommand, writeRows } from "../transfer.ts";
+import { createModel, type Model, rowsOf, sentOf } from "./model.ts";
 
 /*
  * Segments: random filters, each counted exactly and estimated by the server, and checked with a
@@ -14,6 +16,7 @@ export interface SegmentsOptions {
   readonly users: number;
   readonly filters: number;
   readonly seconds: number;
+  readonly import: boolean;
   readonly databaseUrl: string | undefined;
 }
 
@@ -45,8 +48,8 @@ export async function runSegmentsBenchmark(options: SegmentsOptions): Promise<vo
           },
         ],
       });
-      const model = createModel(options.users, Date.now());
-      await load(server, model);
+      const model = createModel(options.users, Date.now(), !options.import);
+      await (options.import ? importFile(server, model, folder) : load(server, model));
       await compare(server, model, options.filters);
       await timeExact(server, options.users);
       await trackBeside(server, options);
@@ -104,6 +107,15 @@ async function load(server: ServerProcess, model: Model): Promise<void> {
   });
   const seconds = (performance.now() - startedAt) / 1_000;
   say(`  loaded         ${round(objects)} objects in ${round(seconds)} s`);
+}
+
+async function importFile(server: ServerProcess, model: Model, folder: string): Promise<void> {
+  const path = join(folder, "users.ndjson");
+  await writeRows(path, rowsOf(model));
+  const { code, seconds } = await runCommand(["import", "users", path], server);
+  if (code !== 0) throw new Error(`The import ended with ${code}.`);
+  const speed = `${round(model.users / seconds)}/s`;
+  say(`  imported       ${round(model.users)} users in ${round(seconds)} s, ${speed}`);
 }
 
 interface Size {

@@ -1,6 +1,7 @@
 import { ActionIcon, Autocomplete, NativeSelect, Textarea, TextInput } from "@mantine/core";
 import { Trash2 } from "lucide-react";
 import { useState } from "react";
+import { useApps } from "../../api/administration.ts";
 import { useGroups } from "../../api/groups.ts";
 import {
   type FilterJson,
@@ -11,7 +12,6 @@ import {
 import { useMissing } from "../../components/permitted.tsx";
 import type { Condition } from "./filter-model.ts";
 import { COMPARATORS, type Field, meantBy, SUBJECTS, subjectOf } from "./subjects.ts";
-import { useApps } from "./use-apps.ts";
 
 interface ConditionProps {
   readonly workspace: string;

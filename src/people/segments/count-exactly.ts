@@ -62,10 +62,12 @@ const SAVED_EVERY_MS = 500;
  */
 const BUSY_MS = 2;
 /**
- * A portion also ends early if this many transactions wrote beside it, on an engine that runs
- * transactions side by side.
+ * On an engine that runs transactions side by side, a portion also takes turns if others wrote this
+ * often since the portion before.
  */
-const BUSY_WRITES = 3;
+const BUSY_WRITES_PER_SECOND = 50;
+/** A single one beside a short portion says nothing. */
+const FEWEST_BUSY_WRITES = 2;
 /** Then it leaves the engine to them for this many times as long as it took. */
 const PAUSE_FACTOR = 9;
 
@@ -93,9 +95,9 @@ async function countOn(
   const analysis = database.for("analysis");
   let progress = from;
   let size = FEWEST_USERS;
+  const countWrites = writeCounter(analysis);
   for (;;) {
     const { after } = progress;
-    const writesBefore = analysis.intakeCount?.() ?? 0;
     const askedAt = performance.now();
     let startedAt = askedAt;
     const portion = { kind: "next", after, size } as const;
@@ -110,14 +112,30 @@ async function countOn(
       matching: progress.matching + count.matching,
     };
     if (count.seen < size) return { ...progress, isDone: true };
-    const writes = (analysis.intakeCount?.() ?? 0) - writesBefore;
+    const { writes, perSecond } = countWrites();
     const hasWaited = startedAt - askedAt > BUSY_MS && (analysis.isSerialized || writes > 0);
-    const isBusy = hasWaited || writes >= BUSY_WRITES;
+    const isBusy =
+      hasWaited || (writes >= FEWEST_BUSY_WRITES && perSecond >= BUSY_WRITES_PER_SECOND);
     const wanted = (size * (isBusy || analysis.isSerialized ? TURN_MS : PORTION_MS)) / tookMs;
     size = Math.round(Math.min(MOST_USERS, 2 * size, Math.max(FEWEST_USERS, wanted)));
     if (!(await goesOn(progress))) return { ...progress, isDone: false };
     if (isBusy) await setTimeout(PAUSE_FACTOR * tookMs);
   }
+}
+
+/**
+ * Tells how many transactions of this process wrote since it was last asked. Pauses count, so that
+ * a short portion that met no writer does not make the next one long.
+ */
+function writeCounter(database: Database) {
+  let [before, askedAt] = [database.intakeCount?.() ?? 0, performance.now()];
+  return () => {
+    const [all, now] = [database.intakeCount?.() ?? 0, performance.now()];
+    const writes = all - before;
+    const perSecond = (1_000 * writes) / (now - askedAt);
+    [before, askedAt] = [all, now];
+    return { writes, perSecond };
+  };
 }
 
 /** The whole size, or the job that goes on counting. */

@@ -61,9 +61,9 @@ const lanesAmong = (writers: number): number =>
 const atOnceAmong = (writers: number): number => Math.max(1, FEWEST_LANES + 1 - writers);
 
 /**
- * Another lane is used if more than this has waited for each at a time: otherwise single requests
- * end up in many small transactions, and beginning, planning and committing one costs more than its
- * rows (docs/performance.md).
+ * Another lane is used if more than this has waited for each at a time, multiplied by the number of
+ * writers, which share the load: otherwise single requests end up in many small transactions, and
+ * beginning, planning and committing one costs more than its rows (docs/performance.md).
  */
 const ITEMS_OF_LANE = 256;
 
@@ -72,7 +72,7 @@ export function lanesFor(writers: WriterCount, concurrency: number): LanePlan {
   const count = Math.min(MOST_LANES, concurrency);
   const choices = Array.from({ length: count }, (_, index) => evenLanes(index + 1));
   const inUse = planEverySecond((items) => {
-    const wanted = Math.max(1, Math.ceil(items / ITEMS_OF_LANE));
+    const wanted = Math.max(1, Math.ceil(items / (ITEMS_OF_LANE * writers())));
     return choices[Math.min(count, lanesAmong(writers()), wanted) - 1] as Lanes;
   });
   return { count, depth: 1, atOnce: () => Math.min(count, atOnceAmong(writers())), inUse };

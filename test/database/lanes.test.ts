@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { announceServer } from "../../src/admin/secrets/running-servers.ts";
 import type { Sealing } from "../../src/admin/secrets/sealing.ts";
 import { systemClock } from "../../src/base/clock.ts";
@@ -24,6 +25,16 @@ for (const { writers, lanes, atOnce } of CASES) {
     assert.deepEqual([plan.inUse(0).count, plan.atOnce()], [lanes, atOnce]);
   });
 }
+
+test("the more processes write, the more has to wait before a process uses another lane", async () => {
+  const plans = [1, 2, 3].map((writers) => lanesFor(() => writers, 8));
+  for (const plan of plans) plan.inUse(600);
+  await sleep(1_010);
+  assert.deepEqual(
+    plans.map((plan) => plan.inUse(600).count),
+    [3, 2, 1],
+  );
+});
 
 describe("servers on one database", () => {
   const skip = ENGINE === "embedded" ? "An embedded database has one server." : false;

@@ -188,6 +188,24 @@ describe("rapport cdi list", () => {
   });
 });
 
+test("rapport cdi list shows all integrations of a workspace, also more than one page of them", async () => {
+  const names = Array.from({ length: 101 }, (_, n) => `Sync ${String(n).padStart(3, "0")}`);
+  const workspace = await server.workspace({
+    integrations: names.map((name) => ({
+      id: randomUUID(),
+      name,
+      type: "attributes",
+      warehouse: { type: "files", url: join(folder, "none.csv") },
+    })),
+  });
+  const { stdout } = await cdi("list", "--workspace", workspace.name);
+  const listed = stdout.trimEnd().split("\n");
+  assert.deepEqual(
+    listed.map((line) => line.split("  ")[0]),
+    names,
+  );
+});
+
 describe("rapport cdi rows", () => {
   test("rapport cdi rows prints the failed rows of the last run with the reasons, page after page", async () => {
     const bad = Array.from({ length: 120 }, (_, n) => `2026-01-02,bob-${n},no json`);

@@ -82,11 +82,23 @@ interface Listed {
   readonly last_job_status: string | null;
 }
 
+interface ListedPage {
+  readonly results: readonly Listed[];
+  readonly next_cursor?: string;
+}
+
 async function listIntegrations({ workspace, json, ...options }: Options): Promise<void> {
   const target = targetOf(options);
-  if (workspace !== undefined) await findWorkspaceName(target, workspace);
-  const { results } = await callAdmin<{ results: Listed[] }>(target, "GET", "/integrations");
-  const shown = results.filter((each) => workspace === undefined || each.workspace === workspace);
+  const query = new URLSearchParams();
+  if (workspace !== undefined) query.set("workspace", await findWorkspaceName(target, workspace));
+  const shown: Listed[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await callAdmin<ListedPage>(target, "GET", `/integrations?${query}`);
+    shown.push(...page.results);
+    cursor = page.next_cursor;
+    if (cursor !== undefined) query.set("cursor", cursor);
+  } while (cursor !== undefined);
   if (json) printJson({ integrations: shown });
   else if (shown.length === 0) printLines(["There is no integration."]);
   else printLines(shown.map(describe));

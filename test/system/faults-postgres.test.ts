@@ -348,7 +348,7 @@ test("once the disk of PostgreSQL is full small writes are refused too, by a sen
   await assertKept(workspace, ["before", "after"]);
   const troublesTold = () =>
     lines.map((line) => JSON.parse(line)).filter(({ msg }) => /^The disk of/.test(msg));
-  // A statement that began before may still fail after the first write: one more fault, for a second.
+  // A statement that began before the disk was freed may fail after the first write: one more fault.
   for (let tries = 0; troublesTold().at(-1)?.level !== "info"; tries++) {
     assert.ok(tries < 100, "The log does not say that there is space again.");
     await sleep(100);

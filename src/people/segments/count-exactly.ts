@@ -62,8 +62,8 @@ const SAVED_EVERY_MS = 500;
  */
 const BUSY_MS = 2;
 /**
- * On an engine that runs transactions side by side, a portion also takes turns if others wrote this
- * often since the portion before.
+ * On an engine that runs transactions side by side, a portion also takes turns if this process
+ * wrote so often since the portion before.
  */
 const BUSY_WRITES_PER_SECOND = 50;
 /** A single one beside a short portion says nothing. */

@@ -17,6 +17,7 @@ async function run(command: string, ...args: readonly string[]): Promise<void> {
 const script = (name: string) => run(process.execPath, join(import.meta.dirname, name));
 
 async function buildServer(): Promise<void> {
+  await script("patch-driver.js");
   await Promise.all([run("tsc", "-p", "client"), run("tsc", "-p", "tsconfig.package.json")]);
   for (const name of ["bundle.js", "make-snapshot.js", "extract-viewer.js"]) await script(name);
 }

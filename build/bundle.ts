@@ -133,7 +133,9 @@ function isCurrent(): boolean {
   const compiledFiles = readdirSync(compiled, { recursive: true, encoding: "utf8" })
     .filter((name) => /\.js(?:on)?$/.test(name))
     .map((name) => join(compiled, name));
-  const lockFile = join(packageRoot(), "package-lock.json");
+  const installed = ["package-lock.json", "node_modules/postgres/src/connection.js"].map((name) =>
+    join(packageRoot(), name),
+  );
   const bundledAt = statSync(program, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-  return [...compiledFiles, lockFile].every((file) => statSync(file).mtimeMs < bundledAt);
+  return [...compiledFiles, ...installed].every((file) => statSync(file).mtimeMs < bundledAt);
 }

@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { FULL_VERSION } from "../base/version.ts";
 import { type Config, readConfig } from "../server/config.ts";
 import { SETTING_CHECKS } from "../server/start-checks.ts";
+import { checkAddresses } from "./doctor-addresses.ts";
 import { checkEngine } from "./doctor-engine.ts";
 import {
   checkDisk,
@@ -19,23 +20,32 @@ Run it where the server runs, with the same environment. It changes nothing.
 
 Exit codes: 0 when every check passed or only warned, 1 otherwise.
 
-Example:
-  DATABASE_URL=postgres://localhost/rapport rapport doctor`;
+Examples:
+  DATABASE_URL=postgres://localhost/rapport rapport doctor
+  DATABASE_URL=postgres://localhost/rapport rapport doctor --addresses`;
 
 export function define(command: Command): void {
   command
     .option("--json", "prints the findings as JSON")
+    .option("--addresses", "shows which stored addresses have another form, reading all of them")
     .addHelpText("after", HELP)
-    .action(async ({ json }: { json?: true }) => {
-      const findings = await examineAll(process.env);
+    .action(async ({ json, addresses }: { json?: true; addresses?: true }) => {
+      const findings = await examineAll(process.env, addresses);
       if (json) printJson({ findings });
       else for (const finding of findings) printText(describe(finding));
       process.exitCode = findings.some(({ status }) => status === "failed") ? 1 : 0;
     });
 }
 
-/** Makes every check that applies to a server with these variables. */
-export async function examineAll(environment: NodeJS.ProcessEnv): Promise<Finding[]> {
+/**
+ * Makes every check that applies to a server with these variables.
+ *
+ * @param addresses whether to look at every stored address too.
+ */
+export async function examineAll(
+  environment: NodeJS.ProcessEnv,
+  addresses = false,
+): Promise<Finding[]> {
   const settings = readSettings(environment);
   if ("check" in settings) return [VERSION, checkNode(), settings];
   const files = await checkFiles(settings);
@@ -55,6 +65,7 @@ export async function examineAll(environment: NodeJS.ProcessEnv): Promise<Findin
       port.isRapport,
       files.every(({ status }) => status === "ok"),
     )),
+    ...(addresses ? await checkAddresses(settings) : []),
     ...(settings.dataDir === "memory:"
       ? []
       : [await checkFileModes(settings.dataDir), await checkDisk(settings.dataDir)]),

@@ -1,4 +1,5 @@
 import type { Condition, TextComparator } from "../../base/conditions.ts";
+import { unicodeLabel } from "../../base/values/domains.ts";
 import type { JsonObject } from "../../base/values/plain-json.ts";
 
 /* A person who signs in to the dashboard, and the company's declarations for such people. */
@@ -24,6 +25,18 @@ export function userNameKey(userName: string): string {
   );
   const composed = isLookAlike ? userName : userName.normalize("NFC");
   return composed.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+}
+
+/**
+ * The key of a user name with the domain in Unicode: a label in punycode names the same mailbox as its letters. No
+ * ASCII letter comes of it, because such punycode is not valid. docs/decisions/addresses.md
+ */
+export function userNameForm(userName: string): string {
+  const key = userNameKey(userName);
+  const at = key.lastIndexOf("@") + 1;
+  if (at === 0 || !key.includes("xn--", at)) return key;
+  const labels = key.slice(at).split(".");
+  return key.slice(0, at) + labels.map((label) => unicodeLabel(label) ?? label).join(".");
 }
 
 const isAscii = (text: string): boolean => /^\p{ASCII}*$/u.test(text);

@@ -1,0 +1,28 @@
+import { LRUCache } from "lru-cache";
+import tr46 from "tr46";
+
+/*
+ * Domains beyond ASCII, by UTS #46, non-transitional. The library has its own tables, so that every version of Node
+ * gives the same result; the parser of URLs has the tables of its version, and reads `0x7f.1` as an IP address.
+ */
+
+/** Only letters, digits and hyphens of ASCII: a symbol such as U+2100 must not become a slash. */
+const RULES = { useSTD3ASCIIRules: true };
+
+/** A few domains have most of the addresses, and converting one takes 20 µs. */
+const converted = new LRUCache<string, string>({ max: 1_000 });
+
+/** The domain in ASCII; in NFC if it is not valid in UTS #46. */
+export function asciiDomain(domain: string): string {
+  const known = converted.get(domain);
+  if (known !== undefined) return known;
+  const ascii = tr46.toASCII(domain, RULES) ?? domain.normalize("NFC");
+  converted.set(domain, ascii);
+  return ascii;
+}
+
+/** The letters that a label in punycode stands for; undefined unless it is the only punycode of valid letters. */
+export function unicodeLabel(label: string): string | undefined {
+  const { domain, error } = tr46.toUnicode(label, { ...RULES, checkJoiners: true });
+  return error || tr46.toASCII(domain, RULES) !== label ? undefined : domain;
+}

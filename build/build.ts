@@ -4,6 +4,7 @@
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { renameSync } from "node:fs";
 import { join } from "node:path";
 import { packageRoot } from "../src/base/package-root.ts";
 
@@ -24,3 +25,7 @@ async function buildServer(): Promise<void> {
 
 // npm puts the commands of the packages on the path.
 await Promise.all([buildServer(), run("vite", "build", "web", "--logLevel", "warn")]);
+
+// What was written since the build began is not in it: build/is-built.js.
+const dist = join(packageRoot(), "dist");
+renameSync(join(dist, "build-began"), join(dist, "built"));

@@ -1,10 +1,12 @@
 /*
  * Which test files a run of the suite takes.
  *
- * The suite has four parts, distinguished by folder. `npm test` runs the first one and one page in
+ * The suite has five parts, distinguished by folder. `npm test` runs the first one and one page in
  * a browser:
  *
- * - `main`: every folder but the following, laid out like `src/`
+ * - `main`: every folder but the following, laid out like `src/`: what a change needs
+ * - `long/`: laid out in the same way: random histories, interruption at many points, floods, every pair of an endpoint and
+ *   a permission, data of a large size
  * - `system/`: commands, child processes, crashes and restarts; imitations of other systems, at length
  * - `browser/`: pages in Chromium
  * - `limits/`: time, growth and memory, measured one file at a time
@@ -18,7 +20,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 
-export const PARTS = ["main", "system", "browser", "limits"] as const;
+export const PARTS = ["main", "long", "system", "browser", "limits"] as const;
 export type Part = (typeof PARTS)[number];
 
 /** The page in a browser that `npm test` opens, if there is a browser. */

@@ -1,9 +1,10 @@
 /* One process of the suite (suite.ts): runs one test file after the other until the queue is empty. */
-import { readdirSync, renameSync, rmSync } from "node:fs";
+import { appendFileSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { after, describe } from "node:test";
 import { closeSharedChromium, shareChromium } from "../browser/chromium.ts";
 import { shareEngines, startServer, stopShared } from "../harness.ts";
+import type { FileTime } from "./suite-times.ts";
 
 /** How long a process may take to end after its last file. */
 const END_MS = 60_000;
@@ -22,7 +23,19 @@ function takeNext(): { path: string; finish: () => void } | undefined {
       continue; // Another process was faster.
     }
     const path = decodeURIComponent(entry.slice(entry.indexOf("-") + 1));
-    return { path, finish: () => rmSync(running) };
+    const began = performance.now();
+    const used = process.cpuUsage();
+    const finish = () => {
+      const { user, system } = process.cpuUsage(used);
+      const line: FileTime = {
+        path,
+        seconds: (performance.now() - began) / 1_000,
+        cpu_seconds: (user + system) / 1e6,
+      };
+      appendFileSync(process.env.TEST_TIMES ?? "", `${JSON.stringify(line)}\n`);
+      rmSync(running);
+    };
+    return { path, finish };
   }
   return undefined;
 }

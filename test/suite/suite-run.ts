@@ -5,16 +5,19 @@
  * Everything is therefore in places that belong to the run: temporary files in one folder (TMPDIR
  * of all its processes), databases under names that begin with the number of the run.
  */
-import { chmodSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { dropDatabasesOf } from "../database/fresh-database.ts";
+import type { FileTime } from "./suite-times.ts";
 
 export interface SuiteRun {
   /** The folder with one entry per test file that is not finished. */
   readonly queue: string;
   /** Aborted when the run is interrupted; its processes end then. */
   readonly signal: AbortSignal;
+  /** How long each file took that has ended. */
+  timesOfFiles(): FileTime[];
   /** Removes the rest. */
   end(): Promise<void>;
 }
@@ -26,7 +29,10 @@ export function beginRun(): SuiteRun {
   chmodSync(folder, 0o711);
   const [queue, temporary] = [join(folder, "queue"), join(folder, "tmp")];
   for (const each of [queue, temporary]) mkdirSync(each, { mode: 0o711 });
+  const times = join(folder, "times");
+  writeFileSync(times, "");
   process.env.TEST_QUEUE = queue;
+  process.env.TEST_TIMES = times;
   process.env.TEST_RUN = String(process.pid);
   process.env.TMPDIR = temporary;
 
@@ -41,6 +47,11 @@ export function beginRun(): SuiteRun {
   return {
     queue,
     signal: interruption.signal,
+    timesOfFiles: () =>
+      readFileSync(times, "utf8")
+        .split("\n")
+        .filter((line) => line !== "")
+        .map((line) => JSON.parse(line) as FileTime),
     end: () => dropDatabasesOf(String(process.pid)),
   };
 }

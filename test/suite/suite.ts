@@ -1,5 +1,5 @@
 /*
- * `npm test`, `npm run test:system`, `test:browser`, `test:limits` and `test:all`: runs parts of the suite
+ * `npm test`, `npm run test:long`, `test:system`, `test:browser`, `test:limits` and `test:all`: runs parts of the suite
  * (suite-files.ts), or with `npm test -- NAME …` the files whose path contains a name.
  *
  *     node dist/test/suite/suite.js [--part PART …] [NAME …]
@@ -8,7 +8,7 @@
  * once and then runs many files, which share its server (`startServer()` in harness.ts). There is
  * one process more than the machine has cores (or TEST_PROCESSES), because a process often waits
  * for a server that it starts. The queue is a folder with one entry per file, from which the
- * processes take entries in order; see suite-process.ts. Files of `limits/` run separately, after
+ * processes take entries in order, the longest first (suite-times.ts); see suite-process.ts. Files of `limits/` run separately, after
  * the others. Node's own runner collects the results and prints them.
  */
 import { execFileSync } from "node:child_process";
@@ -30,42 +30,7 @@ import {
   testFiles,
 } from "./suite-files.ts";
 import { beginRun, type SuiteRun } from "./suite-run.ts";
-
-/** Started first, longest first, so that no process is left with one of them at the end. */
-const SLOWEST = [
-  "browser/dashboard-pages",
-  "browser/dashboard-popups",
-  "http/every-endpoint",
-  "dashboard/sign-in",
-  "people/identity/identity-concurrency",
-  "dashboard/person-permissions",
-  "dashboard/shared-requests",
-  "dashboard/live-stream",
-  "dashboard/single-sign-on",
-  "system/faults-postgres",
-  "system/database-deadlines",
-  "system/startup",
-  "system/warehouse-crash",
-  "system/warehouses/warehouse-kinds",
-  "system/warehouses/warehouse-values",
-  "system/backup",
-  "system/guides",
-  "system/exports-to-buckets",
-  "system/reach/reach",
-  "system/webhooks/failing-receivers",
-  "system/warehouses/warehouse-hostile",
-  "browser/dashboard-start",
-  "system/warehouses/warehouse-connections",
-  "dashboard/overview",
-  "http/described-bodies",
-  "dashboard/erasure",
-  "dashboard/live-requests",
-  "http/idempotency",
-  "intake/track/track-events",
-  "intake/track/track-attributes",
-  "people/export/export-stream",
-  "http/secure-defaults",
-];
+import { longestFirst, recordTimes, type TimesOfFiles } from "./suite-times.ts";
 
 const FOLDER = join(import.meta.dirname, "..");
 
@@ -103,9 +68,6 @@ const failed = new Set<string>();
 rmSync(failedTests, { force: true });
 /** How many tests were not skipped. */
 let ran = 0;
-/** How long each file took, in milliseconds. */
-const durations = new Map<string, number>();
-
 const suiteRun = beginRun();
 const alone = taken.filter((path) => partOf(path) === "limits");
 const together = taken.filter((path) => !alone.includes(path));
@@ -117,7 +79,8 @@ if (failed.size > 0) {
   writeFileSync(failedTests, `${[...failed].join("\n")}\n`);
   process.stderr.write(`To run what failed again: npm test -- ${[...failed].join(" ")}\n`);
 }
-if (wanted.length === 0) say(slowest());
+const times = recordTimes(suiteRun.timesOfFiles());
+if (wanted.length === 0) say(slowest(times));
 if (wanted.length > 0 && ran === 0) {
   process.exitCode = 1;
   process.stderr.write(
@@ -130,11 +93,16 @@ function say(line: string): void {
   if (line) process.stdout.write(`${line}\n`);
 }
 
-/** The slowest files: where to look when the suite has become slow. */
-function slowest(): string {
-  const first = [...durations].sort(([, one], [, other]) => other - one).slice(0, 10);
-  const each = first.map(([name, ms]) => `${name} ${Math.round(ms / 1_000)} s`);
-  return `The slowest files: ${each.join(", ")}.`;
+/** The files with the most processor time: where to look when the suite has become slow. */
+function slowest(times: TimesOfFiles): string {
+  const first = Object.entries(times)
+    .filter(([name]) => taken.some((path) => nameOf(path) === name))
+    .sort(([, one], [, other]) => other.cpu_seconds - one.cpu_seconds)
+    .slice(0, 10);
+  const each = first.map(
+    ([name, { seconds, cpu_seconds }]) => `${name} ${cpu_seconds} (${seconds})`,
+  );
+  return `The slowest files, in seconds of processor time (and of time): ${each.join(", ")}.`;
 }
 
 /** Which files run, and in one line what does not and how to run it. */
@@ -161,8 +129,7 @@ function announcement(): string {
 
 /** Runs test files in a number of processes; resolves when they have ended. */
 function runFiles(paths: readonly string[], processes: number, { queue, signal }: SuiteRun) {
-  const rankOf = (path: string) => SLOWEST.indexOf(nameOf(path)) >>> 0;
-  const inOrder = [...paths].sort((one, other) => rankOf(one) - rankOf(other));
+  const inOrder = longestFirst(paths);
   for (const [index, path] of inOrder.entries()) {
     // A file's name has no folders.
     writeFileSync(join(queue, `${String(index).padStart(4, "0")}-${encodeURIComponent(path)}`), "");
@@ -171,7 +138,6 @@ function runFiles(paths: readonly string[], processes: number, { queue, signal }
   return new Promise<void>((resolve) => {
     run({ files: Array(processes).fill(suiteProcess), concurrency: processes, signal })
       .on("test:pass", ({ name, skip, details }) => {
-        if (name.endsWith(".test.js")) durations.set(nameOf(name), details.duration_ms);
         if (skip === undefined && details.type !== "suite" && !name.endsWith(".js")) ran += 1;
       })
       .on("test:fail", ({ name }) => {

@@ -4,10 +4,9 @@
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { startOwnServer, startServer } from "../../harness.ts";
-import { temporaryFolder } from "../../stored-rows.ts";
+import { startServer } from "../../harness.ts";
 import { startIntegration, type TestIntegration } from "./sync-runs.ts";
-import { fragileWayTo, silentWarehouse, startWarehouse } from "./warehouse.ts";
+import { silentWarehouse, startWarehouse } from "./warehouse.ts";
 
 const server = await startServer();
 const warehouse = await startWarehouse();
@@ -113,48 +112,6 @@ describe("a repeated sync", () => {
   });
 });
 
-describe("an interrupted source", () => {
-  const addMany = ({ table }: { table: string }, rows: number, perTime: number) =>
-    warehouse.run(`insert into ${table}
-      select timestamptz '2026-01-01' + (i / ${perTime}) * interval '1 second', 'ada',
-        '{"name":"n' || i % 3 || '","properties":{"padding":"' || repeat('x', 80) || '"}}'
-      from generate_series(0, ${rows - 1}) i`);
-
-  test("an interrupted read resumes where it stopped as long as each attempt makes progress", async () => {
-    const source = await startEvents();
-    await addMany(source, 6_000, 700);
-    const { url } = await fragileWayTo(warehouse.url, 400_000);
-    const integration = await startIntegration(server, {
-      type: "events",
-      retry: { attempts: 2, delay_seconds: 0 },
-      warehouse: { type: "postgres", url, table: source.table },
-    });
-    const run = await integration.sync();
-    assert.deepEqual([run.job_status, run.rows_synced], ["success", 6_000]);
-    assert.ok(run.rows_read > 6_000, "It was read in one go, and broke off nowhere.");
-    assert.deepEqual(await countsOf(integration), { n0: 2_000, n1: 2_000, n2: 2_000 });
-  });
-
-  test("a run ends as error when attempts make no more progress, and keeps the rows that it synced", async () => {
-    const source = await startEvents();
-    await addMany(source, 6_000, 6_000);
-    const { url } = await fragileWayTo(warehouse.url, 400_000);
-    const place = { type: "postgres", table: source.table };
-    const integration = await startIntegration(server, {
-      type: "events",
-      retry: { attempts: 2, delay_seconds: 0 },
-      warehouse: { ...place, url },
-    });
-    const run = await integration.sync();
-    assert.equal(run.job_status, "error");
-    assert.ok(run.rows_synced > 0 && run.rows_synced < 6_000);
-    const whole = { type: "events", warehouse: { ...place, url: warehouse.url } };
-    await integration.change(whole);
-    assert.equal((await integration.sync()).rows_synced, 6_000 - run.rows_synced);
-    assert.deepEqual(await countsOf(integration), { n0: 2_000, n1: 2_000, n2: 2_000 });
-  });
-});
-
 describe("an integration that is declared again", () => {
   test("a changed integration that reads the same rows resumes where it stopped", async () => {
     const integration = await startEvents();
@@ -256,25 +213,5 @@ describe("a running sync", () => {
     await server.admin("POST", `/admin/v1/workspaces/${workspace.name}/reset`);
     assert.deepEqual((await server.admin("GET", `${path}/runs`)).body.results, []);
     assert.equal((await server.admin("POST", `${path}/sync`)).status, 202);
-  });
-
-  test("a running sync does not delay the stop of its server, and continues on the next server", async () => {
-    const { url, release } = await silentWarehouse();
-    const first = await startOwnServer({ dataDir: await temporaryFolder() });
-    const { path } = await startIntegration(first, {
-      warehouse: { type: "postgres", url, table: "anything" },
-    });
-    const { body } = await first.admin("POST", `${path}/sync`);
-    await first.stop();
-    const second = await startOwnServer(first.config);
-    const { run } = (await second.admin("GET", `${path}/runs/${body.run_id}`)).body;
-    assert.equal(run.job_status, "running");
-    release();
-    let status = "running";
-    while (status === "running") {
-      await new Promise((resolve) => setTimeout(resolve, 20));
-      status = (await second.admin("GET", `${path}/runs/${body.run_id}`)).body.run.job_status;
-    }
-    assert.equal(status, "error");
   });
 });

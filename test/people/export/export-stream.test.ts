@@ -1,11 +1,10 @@
-/* The stream of all rows of a workspace: from one snapshot, no faster than its reader, never a part for the whole. */
+/* The stream of all rows of a workspace. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import postgres from "postgres";
-import { ENGINE, NEWSLETTER, startOwnServer, type TestWorkspace } from "../../harness.ts";
+import { NEWSLETTER, startServer, type TestWorkspace } from "../../harness.ts";
 import { byAlias, id, TIME } from "../identity/identity-calls.ts";
 
-const server = await startOwnServer();
+const server = await startServer();
 
 const pathOf = ({ name }: TestWorkspace, kind: string, query = "") =>
   `/admin/v1/workspaces/${name}/export/${kind}${query}`;
@@ -20,30 +19,6 @@ async function rowsOf(workspace: TestWorkspace, kind: string, query = ""): Promi
   const rows = lines.slice(0, -1);
   assert.deepEqual(lines.at(-1), { export: { complete: true, rows: rows.length } });
   return rows;
-}
-
-const open = (workspace: TestWorkspace, kind: string) =>
-  fetch(server.url + pathOf(workspace, kind), {
-    headers: { authorization: `Bearer ${server.adminToken}` },
-  });
-
-/** More events than the buffers of a connection hold. */
-const LARGE_EVENTS = 1_500;
-
-async function largeWorkspace(): Promise<TestWorkspace> {
-  const workspace = await server.workspace();
-  const text = "x".repeat(20_000);
-  for (let sent = 0; sent < LARGE_EVENTS; sent += 50) {
-    const events = Array.from({ length: 50 }, (_, index) => ({
-      ...id(`user ${index}`),
-      name: "large",
-      time: TIME,
-      properties: { text, place: sent + index },
-    }));
-    const { body } = await workspace.track({ events });
-    assert.equal(body.errors, undefined);
-  }
-  return workspace;
 }
 
 describe("an export", () => {
@@ -145,52 +120,5 @@ describe("an export", () => {
     const { status, body } = await server.admin("GET", path);
     assert.equal(status, 400);
     assert.match(body.message, /cannot be email_subscribe\. It is a custom .* first_name, /);
-  });
-
-  test("an export stream shows the workspace as it was at the beginning, even to a slow reader", async () => {
-    const workspace = await largeWorkspace();
-    const response = await open(workspace, "events");
-    await workspace.track({ events: [{ ...id("user 1"), name: "late", time: TIME }] });
-    await workspace.call("POST", "/users/delete", { external_ids: ["user 2"] });
-    const text = await response.text();
-    const lines = text.trimEnd().split("\n");
-    assert.equal(lines.length, LARGE_EVENTS + 1);
-    assert.ok(!text.includes('"late"'));
-    const places = new Set(lines.slice(0, -1).map((line) => JSON.parse(line).properties.place));
-    assert.equal(places.size, LARGE_EVENTS);
-  });
-
-  test("two slow readers of a workspace never hold all export slots, and its next export is accepted once one has left", async () => {
-    const workspace = await largeWorkspace();
-    const running = [await open(workspace, "events"), await open(workspace, "events")];
-    const third = await open(workspace, "events");
-    assert.equal(third.status, 503);
-    assert.ok(third.headers.get("retry-after"));
-    assert.match(((await third.json()) as any).message, /already runs 2 exports of the workspace/);
-    assert.deepEqual(await rowsOf(await server.workspace(), "users"), []);
-    for (const response of running) await response.body?.cancel();
-    for (;;) {
-      const { status } = await server.admin("GET", pathOf(workspace, "users"));
-      if (status === 200) break;
-      assert.equal(status, 503);
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
-  });
-
-  const skip = ENGINE !== "postgres";
-  test("an export is cut off if the database fails, so that a part is not taken for the whole", {
-    skip,
-  }, async () => {
-    const workspace = await largeWorkspace();
-    const response = await open(workspace, "events");
-    const sql = postgres(server.config.databaseUrl as string, { max: 1 });
-    const killed = await sql`
-      select pg_terminate_backend(pid) from pg_stat_activity
-      where datname = current_database() and application_name = 'rapport'
-        and state = 'idle in transaction'`;
-    await sql.end();
-    assert.equal(killed.length, 1);
-    await assert.rejects(response.text(), /terminated/);
-    assert.equal((await rowsOf(workspace, "users")).length, 50);
   });
 });

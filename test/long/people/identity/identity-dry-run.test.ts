@@ -5,10 +5,9 @@
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { EXPORT_FIELDS } from "../../../src/people/export/profile-view.ts";
-import { startServer, type TestWorkspace } from "../../harness.ts";
-import { sized } from "../../sizes.ts";
-import type { IdentityAnswer } from "./identity-calls.ts";
+import { EXPORT_FIELDS } from "../../../../src/people/export/profile-view.ts";
+import { startServer, type TestWorkspace } from "../../../harness.ts";
+import type { IdentityAnswer } from "../../../people/identity/identity-calls.ts";
 import {
   emailOf,
   LABEL,
@@ -16,7 +15,8 @@ import {
   phoneOf,
   randomFrom,
   sharedBy,
-} from "./identity-chaos-operations.ts";
+} from "../../../people/identity/identity-chaos-operations.ts";
+import { sized } from "../../../sizes.ts";
 
 const SEED = Number(process.env.RAPPORT_TEST_SEED ?? 1);
 

@@ -6,8 +6,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { ALERTS, NEWSLETTER, startServer, type TestWorkspace } from "../../harness.ts";
-import { sized } from "../../sizes.ts";
+import { ALERTS, NEWSLETTER, startServer, type TestWorkspace } from "../../../harness.ts";
+import { sized } from "../../../sizes.ts";
 
 const server = await startServer();
 

@@ -10,7 +10,7 @@ import {
   startServer,
   type TestServer,
   type TestWorkspace,
-} from "../../harness.ts";
+} from "../../../harness.ts";
 
 const WRITERS = 16;
 const TIME = "2026-01-01T12:00:00Z";

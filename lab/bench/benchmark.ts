@@ -61,7 +61,11 @@ export async function inFolder(
   }
 }
 
-/** Opens the requested engines; things to close are added to `cleanUp`. */
+/**
+ * Opens the requested engines; things to close are added to `cleanUp`.
+ *
+ * @param settings of a PostgreSQL that is started for the benchmark, in addition to the usual ones.
+ */
 export async function openEngines(
   {
     engine: wanted,
@@ -70,12 +74,11 @@ export async function openEngines(
   }: Pick<BenchmarkOptions, "engine" | "databaseUrl" | "profile">,
   folder: string,
   cleanUp: CleanUp,
+  settings: Readonly<Record<string, string>> = profile ? LOG_SETTINGS : {},
 ): Promise<Engine[]> {
   const engines: Engine[] = [];
   if (wanted !== "embedded") {
-    const cluster = databaseUrl
-      ? undefined
-      : await startCluster(folder, profile ? LOG_SETTINGS : {});
+    const cluster = databaseUrl ? undefined : await startCluster(folder, settings);
     if (cluster) cleanUp.add(() => cluster.stop());
     const url = databaseUrl ?? cluster?.url;
     if (url) engines.push(await openPostgresEngine(url, folder, cluster?.logFile));

@@ -4,6 +4,7 @@ import { type ChangesOptions, runChangesBenchmark } from "./changes.ts";
 import { type CitusOptions, runOnCitus } from "./citus/run.ts";
 import { type CountOptions, runCounts } from "./counts.ts";
 import { type GrowthOptions, runGrowthBenchmark } from "./growth/run.ts";
+import { GUARDED, type GuardOptions, runGuard } from "./guard/run.ts";
 import { type ObserveOptions, runObserveBenchmark } from "./observe.ts";
 import { type PeerOptions, runPeers } from "./peers/run.ts";
 import { playRole, type Role, type RoleMain } from "./processes/child.ts";
@@ -31,9 +32,13 @@ const workloads = WORKLOADS.map(({ name, about }) => `  ${name.padEnd(14)} ${abo
 /** The meaning of `--quick`: enough to see that everything runs, with rough results. */
 const QUICK = { users: 20_000, seconds: 2, rounds: 1 };
 
-const QUICK_ABOUT = `a look at it: ${Object.entries(QUICK)
-  .map(([name, value]) => `${name} ${value}`)
-  .join(", ")}`;
+/** The same for `guard`: rough, but good enough to see a tenth. */
+const QUICK_GUARD = { users: 20_000, seconds: 6, rounds: 4 };
+
+const about = (quick: object): string =>
+  `a look at it: ${Object.entries(quick)
+    .map(([name, value]) => `${name} ${value}`)
+    .join(", ")}`;
 
 const program = new Command("bench")
   .enablePositionalOptions()
@@ -53,7 +58,7 @@ const program = new Command("bench")
   .option("--no-statistics", "leave the planner without statistics, as on a new database")
   .option("--database-url <url>", "a PostgreSQL that runs already; databases are made in it")
   .option("--results <folder>", "where the JSON and the chart go", "lab/results")
-  .option("--quick", QUICK_ABOUT)
+  .option("--quick", about(QUICK))
   .option("--profile", "tell where server and PostgreSQL spend their time, instead of the figures")
   .addHelpText("after", `\nWorkloads:\n${workloads}`)
   .action((names: string[], given: BenchmarkOptions & CitusOptions & { quick?: true }) => {
@@ -117,6 +122,28 @@ program
   .action((options: ObserveOptions) => runObserveBenchmark(options));
 
 program
+  .command("guard")
+  .description(
+    "Compares this code with an earlier commit, in turns: rate, processor time and statements.",
+  )
+  .argument("[commit]", "what to compare with (default: the one in guard/base-commit)")
+  .addOption(
+    new Option("--engine <engine>", "what to run it on")
+      .choices(["postgres", "embedded", "both"])
+      .default("both"),
+  )
+  .addOption(new Option("--workloads <names...>", "what is sent").choices(GUARDED).default(GUARDED))
+  .option("--users <count>", "how many users there are before it begins", count, 100_000)
+  .option("--seconds <count>", "how long each server is measured with each workload", count, 24)
+  .option("--rounds <count>", "in how many turns", count, 6)
+  .option("--limit <ratio>", "the ratio of processor time above which it fails", Number, 1.1)
+  .option("--database-url <url>", "a PostgreSQL that runs already; databases are made in it")
+  .option("--quick", about(QUICK_GUARD))
+  .action((commit: string | undefined, given: GuardOptions & { quick?: true }) =>
+    runGuard(commit, { ...given, ...(given.quick && QUICK_GUARD) }),
+  );
+
+program
   .command("changes")
   .description("Compares track with and without the change feed and a webhook, in turns.")
   .addOption(
@@ -162,7 +189,7 @@ program
   .option("--workers <count>", "how many processes each has (default: what Rapport takes)", count)
   .option("--database-url <url>", "a PostgreSQL that runs already; databases are made in it")
   .option("--results <folder>", "where the JSON goes", "lab/results")
-  .option("--quick", QUICK_ABOUT)
+  .option("--quick", about(QUICK))
   .action((given: PeerOptions & { quick?: true }) =>
     runPeers({ ...given, ...(given.quick && QUICK) }),
   );

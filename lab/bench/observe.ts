@@ -6,6 +6,7 @@ import type { LoadResult } from "./load/generate.ts";
 import { measureRound, type Round } from "./phase.ts";
 import { type Child, startChild } from "./processes/child.ts";
 import type { CleanUp } from "./processes/clean-up.ts";
+import { freePort } from "./processes/free-port.ts";
 import { type ServerProcess, startServer } from "./processes/server.ts";
 import { median } from "./ratios.ts";
 import { prepareDataset } from "./stage.ts";
@@ -169,12 +170,4 @@ async function startCollector(cleanUp: CleanUp): Promise<string> {
     collector.close();
   });
   return `http://127.0.0.1:${(collector.address() as AddressInfo).port}`;
-}
-
-async function freePort(): Promise<number> {
-  const taken = createServer();
-  await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
-  const { port } = taken.address() as AddressInfo;
-  await new Promise((resolve) => taken.close(resolve));
-  return port;
 }

@@ -1,10 +1,10 @@
 import { execFile, execFileSync } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import { chmod, chown, mkdtemp, readFile } from "node:fs/promises";
-import { createServer } from "node:net";
 import { totalmem } from "node:os";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
+import { freePort } from "../processes/free-port.ts";
 
 /** A PostgreSQL that was started for the benchmark. */
 export interface Cluster {
@@ -109,14 +109,4 @@ function ownerForRoot(): { uid: number; gid: number } | undefined {
   const idOf = (option: string) =>
     Number(execFileSync("id", [option, "postgres"], { encoding: "utf8" }));
   return { uid: idOf("-u"), gid: idOf("-g") };
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer().once("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === "object" && address ? address.port : 0));
-    });
-  });
 }

@@ -56,6 +56,8 @@ export interface ServerOptions {
   readonly workers: number | undefined;
   /** Such as `--cpu-prof`. */
   readonly nodeOptions?: readonly string[];
+  /** The folder of the built repository that it runs; undefined for this one. */
+  readonly root?: string;
 }
 
 /**
@@ -66,7 +68,7 @@ export interface ServerOptions {
  */
 export async function startServer(
   environment: Readonly<Record<string, string>>,
-  { folder, workers, nodeOptions = [] }: ServerOptions,
+  { folder, workers, nodeOptions = [], root = packageRoot() }: ServerOptions,
 ): Promise<ServerProcess> {
   const home = await mkdtemp(join(folder, "log-"));
   const manifest = join(home, "manifest.json");
@@ -75,7 +77,7 @@ export async function startServer(
   const log = await open(logFile, "a");
   const child = spawn(
     process.execPath,
-    [...nodeOptions, join(packageRoot(), "dist/bundle/main.js"), "serve"],
+    [...nodeOptions, join(root, "dist/bundle/main.js"), "serve"],
     {
       stdio: ["ignore", "pipe", log.fd],
       env: {

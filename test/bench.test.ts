@@ -3,11 +3,13 @@ import { after, describe, test } from "node:test";
 import fc from "fast-check";
 import { profileIdOf, seedStatements } from "../lab/bench/engines/seed.ts";
 import { createMessages, findError } from "../lab/bench/floors/messages.ts";
+import { compare, type Turn } from "../lab/bench/guard/compare.ts";
 import { type Histogram, percentile, record, sumOf } from "../lab/bench/load/histogram.ts";
 import { rapport } from "../lab/bench/peers/rapport.ts";
 import { createRandom } from "../lab/bench/workloads/random.ts";
 import { createUserPicker } from "../lab/bench/workloads/users.ts";
 import { WORKLOADS } from "../lab/bench/workloads/workloads.ts";
+import { ciRows, guardRows } from "../lab/figures.ts";
 import { openEngine } from "../src/database/embedded/pglite-engine.ts";
 
 /* The instrument itself: its data, its writes and its counts. It is never run here: nothing is timed. */
@@ -79,6 +81,51 @@ describe("npm run bench", async () => {
       if (proof) assert.equal(await rowsOf("events"), (before ?? 0) + units / 2);
     });
   }
+
+  test("the guard compares turn by turn, for each item, and takes the median", () => {
+    const turn = (units: number, server: number, database: number | null): Turn => ({
+      seconds: 2,
+      units,
+      server,
+      database,
+      statements: database === null ? null : units / 10,
+    });
+    // Twice a tenth dearer; once the machine was busy with something else.
+    const here = [turn(1_000, 1.1, 0.22), turn(500, 9, 9), turn(2_000, 2.2, 0.44)];
+    const other = [turn(1_000, 1, 0.2), turn(500, 0.5, 0.1), turn(4_000, 4, 0.8)];
+    const { here: figures, ratios } = compare(here, other);
+    assert.deepEqual(ratios, {
+      rate: 1,
+      cpu: 1.1,
+      cpuRange: [1.1, 30],
+      server: 1.1,
+      database: 1.1,
+      statements: 1,
+    });
+    assert.deepEqual(figures, {
+      perSecond: 583,
+      serverMs: 3_510,
+      databaseMs: 2_760,
+      statements: 100,
+    });
+    const embedded = compare([turn(10, 3, null)], [turn(10, 2, null)]);
+    const { cpu, database, statements } = embedded.ratios;
+    assert.deepEqual([cpu, database, statements], [1.5, null, null]);
+    assert.deepEqual([embedded.here.databaseMs, embedded.here.statements], [null, null]);
+  });
+
+  test("the table of figures names what was not measured", () => {
+    const values = [...ciRows(undefined), ...guardRows(undefined)].map(([, value]) => value);
+    assert.equal(values.length, 3);
+    for (const value of values) assert.match(value, /^missing: /);
+    const step = { title: "Limits", seconds: 90, cpu_seconds: 61.5, passed: 1_000, failed: 0 };
+    const run = { commit: "abc", seconds: 600, cpu_seconds: 1_000, steps: [step] };
+    assert.deepEqual(ciRows(run).slice(1), [
+      ["CI of abc", "10 min, 1,000 CPU s"],
+      ["CI: Limits", "1.5 min, 62 CPU s, 1,000 passed, 0 failed"],
+    ]);
+    assert.match(String(ciRows(run)[0]), /missing/);
+  });
 
   test("the benchmark's percentiles are accurate to 1%, also across several histograms", () => {
     const latencies = fc.array(fc.double({ min: 0.02, max: 10_000, noNaN: true }), {

@@ -39,6 +39,9 @@ export interface GuardResult {
   readonly ratios: GuardRatios;
 }
 
+/** Where the last report lies, below the repository. */
+export const GUARD_FILE = "dist/guard.json";
+
 export interface GuardReport {
   readonly commit: string;
   readonly other: string;

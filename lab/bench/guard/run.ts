@@ -17,7 +17,14 @@ import { attributesOf, eventOf } from "../workloads/updates.ts";
 import { emailOf } from "../workloads/users.ts";
 import type { Workload } from "../workloads/workload.ts";
 import { bodiesOf, workloadNamed } from "../workloads/workloads.ts";
-import { compare, type GuardReport, type GuardResult, type Turn, tableOf } from "./compare.ts";
+import {
+  compare,
+  GUARD_FILE,
+  type GuardReport,
+  type GuardResult,
+  type Turn,
+  tableOf,
+} from "./compare.ts";
 import { buildCommit } from "./other-commit.ts";
 
 /*
@@ -47,9 +54,6 @@ export const GUARDED = [
   "exports",
   "merges",
 ];
-
-/** Below the repository; `npm run figures` reads it. */
-export const GUARD_FILE = "dist/guard.json";
 
 const WARM_UP_SECONDS = 1.5;
 

@@ -30,6 +30,16 @@ const everything = person(
   },
 );
 
+/** The same events, products, apps, … with other values. */
+const OTHER_BELONGINGS = {
+  events: event(1, LATE, LATE).belongings.events,
+  purchases: purchase(1, "1.00", LATE, LATE).belongings.purchases,
+  groupStates: [{ groupId: "g", state: "unsubscribed" }],
+  apps: app(1, LATE, LATE).belongings.apps,
+  devices: [{ deviceId: "d", details: { model: "k" } }],
+  interactions: campaign({ last_received: LATE }).belongings.interactions,
+} as const;
+
 describe("the extent of a merge", () => {
   const identified = person({ externalId: "k" });
 
@@ -116,6 +126,22 @@ describe("the effects that a merge reports", () => {
       told.filter((each) => !each.endsWith(" left")),
       ["user_aliases combined", "push_tokens taken", "message_history added_up"],
     );
+  });
+
+  test("what a merge leaves behind changes nothing: its result is the value that the kept profile has", () => {
+    const holders = [person(), person({ customAttributes: { plan: "own" } }, OTHER_BELONGINGS)];
+    for (const extent of ["all_but_devices", "tokens_and_messages"] as const) {
+      for (const kept of holders) {
+        const left = combine(kept, everything, extent, false).effects.filter(
+          ({ effect }) => effect === "left",
+        );
+        assert.ok(left.length > 0);
+        for (const effect of left) {
+          assert.deepEqual(effect.result, effect.kept, `${extent}: ${effect.field}`);
+          assert.notDeepEqual(effect.result, effect.merged, `${extent}: ${effect.field}`);
+        }
+      }
+    }
   });
 
   test("a merge reports the external_id as taken, freed or redirected", () => {

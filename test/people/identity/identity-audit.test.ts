@@ -220,24 +220,46 @@ describe("a dry run", () => {
 
   test("a dry run of an identification reports the data that would be left behind", async () => {
     const workspace = await server.workspace();
-    await makeUsers(workspace, id("ada"), { ...byAlias("a"), plan: "x" });
+    await makeUsers(
+      workspace,
+      { ...id("ada"), score: 1 },
+      { ...byAlias("a"), plan: "x", score: 2 },
+    );
+    const events = [id("ada"), byAlias("a"), byAlias("a")].map((user) => ({
+      ...user,
+      name: "both",
+      time: TIME,
+    }));
+    await workspace.track({ events });
     const request = {
       aliases_to_identify: [{ ...id("ada"), ...byAlias("a") }],
       merge_behavior: "none",
-      dry_run: true,
     };
-    const { body } = await identify(workspace, request);
-    const told = body.results?.[0]?.effects.map(({ field, name, effect }: Record<string, any>) => [
+    const { body } = await identify(workspace, { ...request, dry_run: true });
+    const both = (count: number) => ({ count, first: TIME, last: TIME });
+    const left = ([field, name, kept, merged]: readonly unknown[]) => ({
       field,
       name,
-      effect,
-    ]);
-    assert.deepEqual(told, [
-      ["user_aliases", undefined, "combined"],
-      ["custom_attributes", "plan", "left"],
-      ["custom_events", "a", "left"],
-    ]);
-    assert.deepEqual(countsOf(await userOf(workspace, "ada")), { ada: 1 });
+      effect: "left",
+      kept,
+      merged,
+      result: kept,
+    });
+    const [aliases, ...told] = body.results?.[0]?.effects ?? [];
+    assert.deepEqual([aliases.field, aliases.effect], ["user_aliases", "combined"]);
+    assert.deepEqual(
+      told,
+      [
+        ["custom_attributes", "plan", null, "x"],
+        ["custom_attributes", "score", 1, 2],
+        ["custom_events", "a", null, both(1)],
+        ["custom_events", "both", both(1), both(2)],
+      ].map(left),
+    );
+    await succeeds(identify(workspace, request));
+    const ada = (await userOf(workspace, "ada")) as Record<string, any>;
+    assert.deepEqual(ada.custom_attributes, { score: 1 });
+    assert.deepEqual(countsOf(ada), { ada: 1, both: 1 });
   });
 
   test("a dry run of a new alias changes nothing", async () => {

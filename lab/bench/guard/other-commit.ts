@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { readFileSync, symlinkSync } from "node:fs";
+import { existsSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { packageRoot } from "../../../src/base/package-root.ts";
 import { say } from "../benchmark.ts";
@@ -39,7 +39,9 @@ export function buildCommit(
     execFileSync("npm", parameters, { cwd: root, stdio: ["ignore", "ignore", "inherit"] });
   const lockOf = (of: string) => readFileSync(join(of, "package-lock.json"), "utf8");
   if (lockOf(root) === lockOf(here)) {
-    symlinkSync(join(here, "node_modules"), join(root, "node_modules"));
+    for (const packages of ["node_modules", "client/node_modules"]) {
+      if (existsSync(join(here, packages))) symlinkSync(join(here, packages), join(root, packages));
+    }
     npm("run", "build");
   } else npm("ci", "--no-audit", "--no-fund"); // It builds, too.
   return { commit, root };

@@ -6,8 +6,11 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
+  statSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -61,7 +64,12 @@ export function findPlace(copy: string, { file, find }: BrokenRule) {
  */
 export function breakRule(copy: string, broken: BrokenRule): () => void {
   const { path, compiled } = findPlace(copy, broken);
+  const { atime, mtime } = statSync(path);
   const before = bundleDigest(copy);
+  // Putting the bundle back is faster than joining the files again.
+  const folder = join(copy, "dist", "bundle");
+  const unbroken = `${folder}-unbroken`;
+  cpSync(folder, unbroken, { recursive: true, preserveTimestamps: true });
   writeFileSync(
     path,
     compiled.replace(broken.find, () => broken.replace),
@@ -72,7 +80,9 @@ export function breakRule(copy: string, broken: BrokenRule): () => void {
   }
   return () => {
     writeFileSync(path, compiled);
-    bundle(copy);
+    utimesSync(path, atime, mtime);
+    rmSync(folder, { recursive: true });
+    renameSync(unbroken, folder);
   };
 }
 

@@ -112,6 +112,11 @@ export const ofDeclared = (server: TestServer): Samples => {
     ...ofList("/admin/v1/connections", { type: "files", root: "/srv", workspaces: [] }),
     [`GET ${PATH}/sources`]: () => ({}),
     "GET /admin/v1/source-kinds": () => ({}),
+    "GET /admin/v1/mail-domains": () => ({}),
+    "PUT /admin/v1/mail-domains": async () => {
+      await put("/mail-domains", { mail_domains: [] });
+      return { body: { mail_domains: ["acme.example"] } };
+    },
     "GET /admin/v1/scim-defaults": () => ({}),
     "PUT /admin/v1/scim-defaults": async () => {
       await put("/scim-defaults", {});

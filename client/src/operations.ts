@@ -145,6 +145,8 @@ export const OPERATIONS = {
   getCompany: ["get", "/admin/v1/company", "adminToken", false],
   putCompany: ["put", "/admin/v1/company", "adminToken", false],
   listWorkspaces: ["get", "/admin/v1/workspaces", "adminToken", false],
+  getMailDomains: ["get", "/admin/v1/mail-domains", "adminToken", false],
+  putMailDomains: ["put", "/admin/v1/mail-domains", "adminToken", false],
   listConnections: ["get", "/admin/v1/connections", "adminToken", false],
   getConnection: ["get", "/admin/v1/connections/{id}", "adminToken", false],
   putConnection: ["put", "/admin/v1/connections/{id}", "adminToken", false],

@@ -2395,6 +2395,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/mail-domains": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Reads the mail domains of the company.
+         * @description Needs the administrator's token, or a session of the dashboard with `manage_company_settings` of the company.
+         */
+        get: operations["getMailDomains"];
+        /**
+         * Sets the mail domains of the company; omitted fields reset to their defaults.
+         * @description Needs the administrator's token, or a session of the dashboard with `admin` of the company.
+         */
+        put: operations["putMailDomains"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/v1/connections": {
         parameters: {
             query?: never;
@@ -17003,6 +17027,92 @@ export interface operations {
                             allow_reset: boolean;
                             settings: components["schemas"]["WorkspaceSettings"];
                         }[];
+                        /**
+                         * @description `success`, or the fault.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    getMailDomains: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "mail_domains": [
+                     *         "acme.example"
+                     *       ],
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The domains whose addresses roles of a workspace may name as contacts, besides dashboard users. docs/mail.md */
+                        mail_domains: string[];
+                        /**
+                         * @description `success`, or the fault.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    putMailDomains: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "mail_domains": [
+                 *         "acme.example"
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    /** @description The domains whose addresses roles of a workspace may name as contacts, besides dashboard users. docs/mail.md */
+                    mail_domains: string[];
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "mail_domains": [
+                     *         "acme.example"
+                     *       ],
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The domains whose addresses roles of a workspace may name as contacts, besides dashboard users. docs/mail.md */
+                        mail_domains: string[];
                         /**
                          * @description `success`, or the fault.
                          * @constant

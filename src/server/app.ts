@@ -19,6 +19,7 @@ import {
   sweepDeletedWorkspaces,
 } from "../admin/workspaces/delete-workspace.ts";
 import { workspaceEndpoints } from "../admin/workspaces/endpoints.ts";
+import { mailDomains } from "../admin/workspaces/mail-domains.ts";
 import type { Eraser } from "../admin/workspaces/reset.ts";
 import type { Resource } from "../admin/workspaces/resource.ts";
 import { type Resources, resourceEndpoints } from "../admin/workspaces/resource-endpoints.ts";
@@ -53,7 +54,7 @@ import { uploadJob } from "../delivery/segment-exports/upload.ts";
 import { eraseResponsesNaming } from "../delivery/webhooks/deliveries-store.ts";
 import { webhookEndpoints } from "../delivery/webhooks/endpoints.ts";
 import { eraseDeliveries, sweepDeadLetters } from "../delivery/webhooks/forget.ts";
-import { webhookMailJob } from "../delivery/webhooks/mail.ts";
+import { webhookMailJobs } from "../delivery/webhooks/mail.ts";
 import { webhooks } from "../delivery/webhooks/resource.ts";
 import { webhookSecrets } from "../delivery/webhooks/secrets.ts";
 import { deleteAllAnswers, eraseAnswers } from "../http/idempotency-store.ts";
@@ -69,7 +70,7 @@ import { withdrawConnections } from "../intake/warehouses/connection-store.ts";
 import { connectionCredentials, connections } from "../intake/warehouses/connections.ts";
 import { warehouseEndpoints } from "../intake/warehouses/endpoints.ts";
 import { eraseSyncs, RETAINED_ROW_LOG, sweepSyncs } from "../intake/warehouses/forget.ts";
-import { mailJob } from "../intake/warehouses/mail.ts";
+import { mailJobs } from "../intake/warehouses/mail.ts";
 import { warehouseManageEndpoints } from "../intake/warehouses/manage-endpoints.ts";
 import { warehouseCredentials } from "../intake/warehouses/reseal.ts";
 import { integrations } from "../intake/warehouses/resource.ts";
@@ -136,6 +137,7 @@ export const RESOURCES: readonly Resource[] = [
 
 /** The resources of the company, in the same order. */
 export const COMPANY_RESOURCES: readonly Resource<CompanyContext>[] = [
+  mailDomains,
   connections,
   scimTokens,
   ...DASHBOARD_USER_COMPANY_RESOURCES,
@@ -212,12 +214,12 @@ const RETAINED: readonly Retained[] = [
 /** Every kind of background job. */
 export const JOBS: readonly JobKind<SyncServices & MailServices>[] = [
   syncJob,
-  mailJob,
+  ...mailJobs,
   countJob,
   sizesJob,
   callbackJob,
   uploadJob,
-  webhookMailJob,
+  ...webhookMailJobs,
   retentionJob(RETAINED),
 ];
 

@@ -18,6 +18,7 @@ import { createRequestSharing } from "../dashboard/live-requests/share-requests.
 import { createStreamSlots } from "../dashboard/live-requests/stream-slots.ts";
 import { createTrafficSharing } from "../dashboard/overview/share-traffic.ts";
 import { createIdentityProvider } from "../dashboard/sign-in/identity-provider.ts";
+import { colleaguesAmong } from "../dashboard/users/manage-users.ts";
 import { createSessions } from "../dashboard/users/sessions.ts";
 import type { Database } from "../database/database.ts";
 import type { DiskWatch } from "../database/disk-watch.ts";
@@ -114,6 +115,7 @@ export async function createServices(config: Config, watching: Watching) {
     idempotency,
     rateLimits: createRateLimits(stored),
     resources: RESOURCES,
+    colleaguesAmong,
     shortestSecret: config.shortestSecret,
     companyResources: COMPANY_RESOURCES,
     erasers: ERASERS,

@@ -19,6 +19,7 @@ import { BY_THE_SERVER } from "../base/context/context.ts";
 import { createOutbound } from "../base/outbound/outbound.ts";
 import { createThreadPool } from "../base/threads/thread-pool.ts";
 import { readClientSecret } from "../dashboard/sign-in/identity-provider.ts";
+import { colleaguesAmong } from "../dashboard/users/manage-users.ts";
 import type { Database } from "../database/database.ts";
 import { refuseReadOnly } from "../database/migrations/examine.ts";
 import { checkHistory, migrate } from "../database/migrations/migrate.ts";
@@ -150,6 +151,7 @@ async function tryOn(config: Config, path: string, database: Database) {
     shortestSecret: config.shortestSecret,
     adminTokenHashes: adminTokenHashesOf(config),
     resources: RESOURCES,
+    colleaguesAmong,
     companyResources: COMPANY_RESOURCES,
     authenticator: { forget: () => {} },
     outbound: createOutbound({

@@ -1,7 +1,8 @@
 import type { createTransport } from "nodemailer";
 
 export interface Mail {
-  readonly to: readonly string[];
+  /** One address: recipients do not see each other. */
+  readonly to: string;
   readonly subject: string;
   readonly text: string;
   /** The same for the same mail, so that a mail that is sent twice can be recognized. */
@@ -30,7 +31,7 @@ export function createMailer(url: string, from: string): Mailer {
       transport ??= await connect(url);
       await transport.sendMail({
         from,
-        to: [...to],
+        to,
         subject,
         text,
         messageId: `<${id}@${domain}>`,

@@ -221,7 +221,7 @@ function valueEndpoints(resource: Editable<Context>, owner: Owner): Endpoint<Adm
         ...writes,
         method: "PUT",
         summary: `Sets the ${what}; omitted fields reset to their defaults.`,
-        body: schema,
+        body: resource.body ?? schema,
       },
       View,
       async (services, { body, context }) =>

@@ -45,8 +45,17 @@ export interface SlowChecks {
   readonly mustResolve?: boolean;
 }
 
+/** Tells which addresses are user names of active dashboard users. */
+export interface Colleagues {
+  colleaguesAmong(
+    database: Queryable,
+    companyId: string,
+    addresses: readonly string[],
+  ): Promise<ReadonlySet<string>>;
+}
+
 /** What resources are changed with. */
-export interface ResourceServices {
+export interface ResourceServices extends Colleagues {
   readonly clock: Clock;
   readonly sealing: Sealing;
   /** The minimum length of a declared key or token, in characters. */
@@ -130,7 +139,7 @@ export interface Editable<Where extends Context> extends Described {
   readonly parameter?: string;
   /** The permission that a signed-in person needs; see docs/dashboard.md. */
   readonly permissions: ResourcePermissions;
-  /** The body of PUT; by default the members of the schema without the identity. */
+  /** The body of PUT; by default the schema, of a list without the identity. */
   readonly body?: TSchema;
   /** The members of an entry in replies; by default those of the schema and `declared`. */
   readonly view?: TProperties;

@@ -99,6 +99,29 @@ export async function renameCompany(tx: Transaction, company: CompanyRow): Promi
   ]);
 }
 
+/** The domains of the company's contacts, in ASCII and lower case. */
+export async function selectMailDomains(
+  database: Queryable,
+  companyId: string,
+): Promise<readonly string[]> {
+  const [row] = await database.query<{ domains: string[] }>(
+    "select to_jsonb(mail_domains) as domains from companies where company_id = $1",
+    [companyId],
+  );
+  return row?.domains ?? [];
+}
+
+export async function updateMailDomains(
+  tx: Transaction,
+  companyId: string,
+  domains: readonly string[],
+): Promise<void> {
+  await tx.query("update companies set mail_domains = $2::text[] where company_id = $1", [
+    companyId,
+    domains,
+  ]);
+}
+
 export interface WorkspaceRow {
   readonly id: number;
   readonly name: string;

@@ -4,7 +4,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { CompanyContext } from "../../base/context/context.ts";
 import { forwardPage } from "../../base/pages.ts";
 import { Problem } from "../../base/problem.ts";
-import type { Database, Transaction } from "../../database/database.ts";
+import type { Database, Queryable, Transaction } from "../../database/database.ts";
 import {
   type PeopleQuery,
   type SearchableForm,
@@ -18,6 +18,7 @@ import { deleteSessionsOf } from "./sessions-store.ts";
 import {
   deleteUser,
   insertUser,
+  selectActiveKeys,
   selectHasAdministrator,
   selectPage,
   selectPeople,
@@ -186,4 +187,14 @@ const record = (
 function namesOfChanged(before: UserAttributes, after: UserAttributes): string[] {
   const names = new Set([...Object.keys(before), ...Object.keys(after)]);
   return [...names].filter((name) => !isDeepStrictEqual(before[name], after[name])).sort();
+}
+
+/** Which of these addresses are user names of active dashboard users: they may be mailed about a workspace. */
+export async function colleaguesAmong(
+  database: Queryable,
+  companyId: string,
+  addresses: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const keys = new Set(await selectActiveKeys(database, companyId, addresses.map(userNameKey)));
+  return new Set(addresses.filter((address) => keys.has(userNameKey(address))));
 }

@@ -198,6 +198,21 @@ export async function selectHasAdministrator(
   return rows.length > 0;
 }
 
+/** Which of these keys of user names belong to active users. */
+export async function selectActiveKeys(
+  database: Queryable,
+  companyId: string,
+  keys: readonly string[],
+): Promise<string[]> {
+  const rows = await database.query<{ key: string }>(
+    `select user_name_key as key from dashboard_users
+     where company_id = $1 and user_name_key = any($2::text[])
+       and not searchable @> '{"active": false}'`,
+    [companyId, keys],
+  );
+  return rows.map(({ key }) => key);
+}
+
 /** Users of a page and their total, from one snapshot. */
 export async function selectPage(
   database: Database,

@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import { recordChanges } from "../../admin/audit/audit.ts";
 import { recordRefusal } from "../../admin/audit/refusals.ts";
-import { enqueue } from "../../admin/jobs/queue.ts";
+import { enqueueMail } from "../../admin/jobs/mail-job.ts";
 import { readFeed, readWorkspaceNames } from "../../admin/workspaces/find-workspace.ts";
 import { later } from "../../base/clock.ts";
 import { BY_THE_SERVER } from "../../base/context/context.ts";
@@ -326,7 +326,7 @@ async function pause(work: Work, lane: Lane, reason: string): Promise<undefined>
   await database.transaction(async (tx) => {
     if (!(await pauseWebhook(tx, lane, reason, clock.now()))) return;
     log.error({ webhook: webhookId, reason }, "a webhook has paused");
-    await enqueue(tx, clock, { workspaceId, kind: MAIL_JOB, subject: webhookId });
+    await enqueueMail(tx, clock, { workspaceId, kind: MAIL_JOB, subject: webhookId });
     const workspace = (await readWorkspaceNames(tx)).get(workspaceId) ?? "";
     const change = { action: "paused", kind: "webhook", workspace, name };
     await recordChanges(tx, clock, BY_THE_SERVER, [{ ...change, details: { reason } }]);

@@ -1,31 +1,28 @@
-import type { Job } from "../../admin/jobs/job.ts";
-import { mailJobOf } from "../../admin/jobs/mail-job.ts";
-import type { Mail } from "../../admin/jobs/mailer.ts";
+import { mailJobsOf, type Notice, quoted } from "../../admin/jobs/mail-job.ts";
 import { loadWorkspace } from "../../admin/workspaces/find-workspace.ts";
 import type { Database } from "../../database/database.ts";
 import { selectWebhook } from "./store.ts";
 
 export const MAIL_JOB = "webhooks.mail";
 
-/** Mails the contacts of a webhook that was paused automatically. */
-export const webhookMailJob = mailJobOf(MAIL_JOB, "a webhook", writeMail);
+/** Mail the contacts of a webhook that was paused automatically. */
+export const webhookMailJobs = mailJobsOf(MAIL_JOB, "a webhook", write);
 
-/** Undefined if it has no contacts, or delivers again. */
-async function writeMail(
+/** Undefined if it delivers again. */
+async function write(
   database: Database,
-  { id, workspaceId, subject }: Job,
-): Promise<Mail | undefined> {
-  const key = { workspaceId, webhookId: subject };
-  const webhook = await selectWebhook(database, key);
+  workspaceId: number,
+  webhookId: string,
+): Promise<Notice | undefined> {
+  const webhook = await selectWebhook(database, { workspaceId, webhookId });
   const workspace = await loadWorkspace(database, workspaceId);
   if (!webhook || !workspace || webhook.pausedReason === null) return undefined;
-  if (webhook.contactEmails.length === 0) return undefined;
   const path = `/admin/v1/workspaces/${encodeURIComponent(workspace.name)}/webhooks/${encodeURIComponent(webhook.id)}`;
   return {
-    to: webhook.contactEmails,
-    subject: `Rapport: the webhook ${webhook.name} has paused`,
+    contacts: webhook.contactEmails,
+    subject: "Rapport: a webhook has paused",
     text: [
-      `The webhook "${webhook.name}" of the workspace ${workspace.name} has paused.`,
+      `The webhook ${quoted(webhook.name)} of the workspace ${quoted(workspace.name)} has paused.`,
       "",
       webhook.pausedReason,
       "",
@@ -33,6 +30,5 @@ async function writeMail(
       `PUT ${path}`,
       "",
     ].join("\n"),
-    id,
   };
 }

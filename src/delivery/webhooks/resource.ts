@@ -1,6 +1,7 @@
 import Type, { type Static } from "typebox";
+import { checkContacts } from "../../admin/workspaces/contacts.ts";
 import { DeclaredId, Name } from "../../admin/workspaces/manifest.ts";
-import type { Change, Resource } from "../../admin/workspaces/resource.ts";
+import type { Change, Colleagues, Resource } from "../../admin/workspaces/resource.ts";
 import type { WorkspaceContext } from "../../base/context/context.ts";
 import { OutboundRefused } from "../../base/outbound/outbound.ts";
 import { ReachRefused } from "../../base/outbound/reach-refused.ts";
@@ -121,13 +122,16 @@ const changeOf = (
 
 async function save(
   tx: Transaction,
-  services: SaveServices,
+  services: SaveServices & Colleagues,
   context: WorkspaceContext,
   entry: Declared,
   stored: StoredWebhook | undefined,
   how: { readonly declared: boolean; readonly resumes: boolean },
+  path: readonly (string | number)[] = [],
 ): Promise<Change[]> {
   const wanted = wantedOf(entry);
+  const { contactEmails } = wanted;
+  await checkContacts(tx, services, context, contactEmails, stored?.contactEmails ?? [], path);
   const action = await saveWebhook(tx, services, context.workspace.id, wanted, stored, how);
   return action === undefined ? [] : [changeOf(context, action, wanted)];
 }
@@ -193,11 +197,12 @@ export const webhooks: Resource = {
       removed.map(({ id }) => id),
     );
     const changes = removed.map((each) => changeOf(context, "removed", each));
-    for (const entry of entries) {
+    for (const [index, entry] of entries.entries()) {
       const stored = all.find(({ id }) => id === entry.id);
       // One that paused stays so at every start of a server.
       const how = { declared: true, resumes: false };
-      changes.push(...(await save(tx, services, context, entry, stored, how)));
+      const path = ["webhooks", index];
+      changes.push(...(await save(tx, services, context, entry, stored, how, path)));
     }
     return changes;
   },

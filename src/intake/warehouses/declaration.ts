@@ -1,5 +1,6 @@
 import Type, { type Static } from "typebox";
 import { isCron } from "../../admin/jobs/schedule.ts";
+import { MOST_CONTACTS } from "../../admin/workspaces/contacts.ts";
 import { PLAIN_NAME } from "../../base/values/schemas.ts";
 import { isUuid } from "../../base/values/uuid.ts";
 import { checkEmail } from "../../people/profiles/addresses.ts";
@@ -14,9 +15,14 @@ import type { Warehouse } from "./sources/source.ts";
 
 /* How an integration is declared: in a manifest, or one by one through the admin API. */
 
-/** Whether a text holds email addresses, separated by commas. */
-export const areAddresses = (text: string): boolean =>
-  addressesIn(text).every((address) => !("fault" in checkEmail(address)));
+/** Whether a text holds email addresses, separated by commas. Of too many none is checked: `checkContacts` refuses them. */
+export function areAddresses(text: string): boolean {
+  const addresses = addressesIn(text);
+  return (
+    addresses.length > MOST_CONTACTS ||
+    addresses.every((address) => !("fault" in checkEmail(address)))
+  );
+}
 
 /** The email addresses of a list that is separated by commas. */
 export const addressesIn = (text: string): string[] =>

@@ -1,9 +1,9 @@
-import { enqueue } from "../../admin/jobs/queue.ts";
+import { enqueueMail } from "../../admin/jobs/mail-job.ts";
 import { commitTogether } from "../../database/commit-together.ts";
 import { type Transaction, withRetries } from "../../database/database.ts";
 import { recordChanges } from "../../people/changes/record-changes.ts";
 import type { JobStatus } from "./integration.ts";
-import { MAIL_JOB, mailSubject } from "./mail.ts";
+import { MAIL_JOB } from "./mail.ts";
 import { insertLogEntries, type LogEntry } from "./progress-store.ts";
 import type { Run, SyncServices } from "./run.ts";
 import type { StrayRow, Strays } from "./sources/source.ts";
@@ -50,8 +50,8 @@ export async function endRun(services: SyncServices, run: Run, ending: Ending): 
     const { message } = ending;
     await finishRun(tx, workspace.id, integration.id, job.id, { status, message, failed, now });
     if (status !== "success" && integration.contactEmails.length > 0) {
-      const subject = mailSubject(integration.id, job.id);
-      await enqueue(tx, clock, { workspaceId: workspace.id, kind: MAIL_JOB, subject });
+      const subject = integration.id;
+      await enqueueMail(tx, clock, { workspaceId: workspace.id, kind: MAIL_JOB, subject });
     }
     await recordEnd(tx, services, run, {
       status,

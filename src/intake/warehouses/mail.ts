@@ -1,31 +1,29 @@
-import type { Job } from "../../admin/jobs/job.ts";
-import { mailJobOf } from "../../admin/jobs/mail-job.ts";
-import type { Mail } from "../../admin/jobs/mailer.ts";
+import { mailJobsOf, type Notice, quoted } from "../../admin/jobs/mail-job.ts";
 import { loadWorkspace } from "../../admin/workspaces/find-workspace.ts";
 import type { Queryable } from "../../database/database.ts";
 import { selectLogSummary } from "./progress-store.ts";
-import { selectIntegration, selectRun } from "./store.ts";
+import { selectIntegration, selectRunsBeyond } from "./store.ts";
 
 /* Mails the contacts of an integration about a run that did not succeed. */
 
 export const MAIL_JOB = "cdi.mail";
 
-/** The subject of the mail's job: integration and run, separated by a space. */
-export const mailSubject = (integrationId: string, runId: string): string =>
-  `${integrationId} ${runId}`;
+export const mailJobs = mailJobsOf(MAIL_JOB, "a sync", write);
 
-export const mailJob = mailJobOf(MAIL_JOB, "a sync", writeMail);
-
-/** Undefined if the integration no longer exists. Nothing in it is about a person. */
-async function writeMail(database: Queryable, job: Job): Promise<Mail | undefined> {
-  const [integrationId = "", runId = ""] = job.subject.split(" ");
-  const workspace = await loadWorkspace(database, job.workspaceId);
-  const integration = await selectIntegration(database, job.workspaceId, integrationId);
-  const run = await selectRun(database, job.workspaceId, integrationId, runId);
+/** The latest run that did not succeed; undefined without one, or without the integration. Nothing in it is about a person. */
+async function write(
+  database: Queryable,
+  workspaceId: number,
+  integrationId: string,
+): Promise<Notice | undefined> {
+  const workspace = await loadWorkspace(database, workspaceId);
+  const integration = await selectIntegration(database, workspaceId, integrationId);
+  const runs = await selectRunsBeyond(database, workspaceId, integrationId, undefined, true, 100);
+  const run = await runs.find(({ status }) => status !== "running" && status !== "success");
   if (!workspace || !integration || !run) return undefined;
-  const summary = await selectLogSummary(database, job.workspaceId, integrationId, runId);
+  const summary = await selectLogSummary(database, workspaceId, integrationId, run.id);
   const lines = [
-    `The sync "${integration.name}" of the workspace ${workspace.name} ended as ${run.status}.`,
+    `The sync ${quoted(integration.name)} of the workspace ${quoted(workspace.name)} ended as ${run.status}.`,
     "",
     ...(run.message ? [run.message, ""] : []),
     `started      ${run.startedAt.toISOString()}`,
@@ -35,14 +33,13 @@ async function writeMail(database: Queryable, job: Job): Promise<Mail | undefine
     "",
     ...(summary.length > 0 ? ["Why rows failed:", ...summary.map(reasonLine), ""] : []),
     "The log of the run has every one of them:",
-    `GET /admin/v1/workspaces/${encodeURIComponent(workspace.name)}/integrations/${integrationId}/runs/${runId}/rows`,
+    `GET /admin/v1/workspaces/${encodeURIComponent(workspace.name)}/integrations/${integrationId}/runs/${run.id}/rows`,
     "",
   ];
   return {
-    to: integration.contactEmails,
-    subject: `Rapport: the sync of ${integration.name} ended as ${run.status}`,
+    contacts: integration.contactEmails,
+    subject: `Rapport: a sync ended as ${run.status}`,
     text: lines.join("\n"),
-    id: runId,
   };
 }
 

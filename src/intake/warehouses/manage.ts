@@ -2,6 +2,8 @@ import { isDeepStrictEqual } from "node:util";
 import { recordChanges } from "../../admin/audit/audit.ts";
 import { recordingRefusals } from "../../admin/audit/refusals.ts";
 import type { Sealing } from "../../admin/secrets/sealing.ts";
+import { checkContacts } from "../../admin/workspaces/contacts.ts";
+import type { Colleagues } from "../../admin/workspaces/resource.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { WorkspaceContext } from "../../base/context/context.ts";
 import { Problem } from "../../base/problem.ts";
@@ -15,7 +17,7 @@ import { openIntegration } from "./stored-warehouse.ts";
 
 /* The integrations of a workspace as administrators see and change them. */
 
-export interface ManageServices {
+export interface ManageServices extends Colleagues {
   readonly database: Database;
   readonly clock: Clock;
   readonly sealing: Sealing;
@@ -50,6 +52,8 @@ export async function putIntegration(
     const [present] = await selectIntegrationsById(tx, workspace.id, [wanted.id]);
     const before = present && openIntegration(sealing, workspace.id, present);
     const integration = await withWarehouse(tx, context, wanted, before);
+    const { contactEmails } = integration;
+    await checkContacts(tx, services, context, contactEmails, before?.contactEmails ?? [], []);
     if (isDeepStrictEqual(before, integration)) return;
     await changeIntegrations(tx, where, { saved: [integration], removed: [] }, false);
     await recordChanges(tx, clock, context, [

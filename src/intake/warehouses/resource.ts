@@ -1,5 +1,6 @@
 import { Unopenable } from "../../admin/secrets/seal.ts";
 import type { Sealing } from "../../admin/secrets/sealing.ts";
+import { checkContacts } from "../../admin/workspaces/contacts.ts";
 import {
   type DeclarationSource,
   describe,
@@ -66,11 +67,16 @@ export const integrations: Resource = {
   about: "Warehouse syncs of the workspace and their schedules.",
   schema: IntegrationEntry,
   identity: "id",
-  async apply(tx, { clock, sealing }, context, entries: readonly Entry[]) {
+  async apply(tx, services, context, entries: readonly Entry[]) {
+    const { clock, sealing } = services;
     const { workspace } = context;
     const stored = await selectDeclaredIntegrations(tx, workspace.id);
     const present = stored.map((each) => openIntegration(sealing, workspace.id, each));
     const wanted = await resolveWarehouses(tx, context, entries.map(integrationOf));
+    for (const [index, { id, contactEmails }] of wanted.entries()) {
+      const before = present.find((each) => each.id === id)?.contactEmails ?? [];
+      await checkContacts(tx, services, context, contactEmails, before, ["integrations", index]);
+    }
     const todo = difference(present, wanted, ({ id }) => id);
     const saved = [...todo.created, ...todo.updated];
     const removed = todo.removed.map(({ id }) => id);

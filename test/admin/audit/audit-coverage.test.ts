@@ -136,6 +136,7 @@ const SHOWS_NO_USERS = [
   "/workspaces/:name/sources",
   "/source-kinds",
   "/permission-sets",
+  "/mail-domains",
   "/scim-defaults",
   "/scim-tokens",
   "/dashboard-users",

@@ -6,13 +6,16 @@ import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { after, describe, test } from "node:test";
 import { createMailer } from "../../../src/admin/jobs/mailer.ts";
+import { createSettableClock } from "../../../src/base/clock.ts";
 import { startOwnServer } from "../../harness.ts";
 import { type Received, sendsMails, startMailServer } from "./mail-server.ts";
 import { startIntegration } from "./sync-runs.ts";
 import { startWarehouse } from "./warehouse.ts";
 
 const mailServer = await startMailServer();
+const clock = createSettableClock();
 const server = await startOwnServer({
+  clock,
   ...sendsMails({ SMTP_URL: mailServer.url, SMTP_FROM: "Rapport <rapport@acme.example>" }),
 });
 const warehouse = await startWarehouse();
@@ -22,8 +25,12 @@ await warehouse.run(`create table users (updated_at timestamptz, external_id tex
     ('2026-01-02', 'private-person', '{"email":"private-address"}'),
     ('2026-01-03', 'private-person', 'private-payload')`);
 
+const HOUR_MS = 3_600_000;
+
+const advance = (ms: number) => clock.set(new Date(clock.now().getTime() + ms));
+
 const PLACE = { type: "postgres", url: warehouse.url, table: "users" };
-const CONTACTS = "ops@acme.example, it@acme.example";
+const CONTACTS = "ops@acme.example";
 
 /** The lines of a mail, as they read once its lines are whole again. */
 const readable = (mail: Received | undefined): string =>
@@ -33,19 +40,25 @@ describe("the contacts of an integration", () => {
   test("a partial run is mailed to the contacts with counts and reasons, and without personal data", async () => {
     const { sync, path, workspace } = await startIntegration(server, {
       name: "CRM users",
-      contact_emails: CONTACTS,
+      contact_emails: "ops@acme.example, it@acme.example",
       warehouse: PLACE,
     });
     const before = mailServer.received.length;
     const run = await sync();
-    const mail = (await mailServer.mails(before + 1))[before];
+    const [mail, other] = (await mailServer.mails(before + 2)).slice(before);
+    assert.deepEqual([mail?.from, mail?.user], ["rapport@acme.example", "rapport"]);
     assert.deepEqual(
-      [mail?.from, mail?.to, mail?.user],
-      ["rapport@acme.example", ["ops@acme.example", "it@acme.example"], "rapport"],
+      [mail?.to, other?.to].sort(),
+      [["it@acme.example"], ["ops@acme.example"]],
+      "each contact is mailed alone",
     );
     const text = readable(mail);
-    assert.match(text, /^Subject: Rapport: the sync of CRM users ended as partial$/m);
-    assert.match(text, new RegExp(`the workspace ${workspace.name} ended as partial`));
+    assert.doesNotMatch(text, mail?.to[0] === "it@acme.example" ? /ops@/ : /it@/);
+    assert.match(text, /^Subject: Rapport: a sync ended as partial$/m);
+    assert.match(
+      text,
+      new RegExp(`"CRM users" of the workspace "${workspace.name}" ended as partial`),
+    );
     assert.match(text, /^rows synced {2}1$/m);
     assert.match(text, /^rows failed {2}2$/m);
     assert.match(text, /1 {2}EMAIL_BAD_FORMAT \(email\)/);
@@ -91,6 +104,39 @@ describe("the contacts of an integration", () => {
     assert.ok(readable(mails.at(-1)).includes(last.workspace.name));
   });
 
+  test("an integration has one mail an hour, and the waiting one reports the latest run", async () => {
+    const { sync, path } = await startIntegration(server, {
+      contact_emails: CONTACTS,
+      warehouse: { ...PLACE, table: "nowhere" },
+    });
+    const witness = await startIntegration(server, { contact_emails: CONTACTS, warehouse: PLACE });
+    const before = mailServer.received.length;
+    const runs = [await sync(), await sync(), await sync()];
+    await witness.sync();
+    const texts = (await mailServer.mails(before + 2)).slice(before).map(readable);
+    assert.equal(texts.length, 2);
+    assert.ok(texts.some((text) => text.includes(`${path}/runs/`)));
+    assert.ok(texts.some((text) => text.includes(witness.workspace.name)));
+    advance(HOUR_MS);
+    const text = readable((await mailServer.mails(before + 3))[before + 2]);
+    assert.ok(text.includes(`${path}/runs/${runs[2]?.run_id}/rows`), text);
+    assert.equal(mailServer.received.length, before + 3);
+  });
+
+  test("no text that a role chose is in a subject, and a name is quoted and shortened", async () => {
+    const name = `Your account is locked: http://evil.example/unlock ${"x".repeat(150)}`;
+    const { sync } = await startIntegration(server, {
+      name,
+      contact_emails: CONTACTS,
+      warehouse: PLACE,
+    });
+    const before = mailServer.received.length;
+    await sync();
+    const text = readable((await mailServer.mails(before + 1))[before]);
+    assert.doesNotMatch(text.slice(0, text.indexOf("\n\n")), /locked|evil/);
+    assert.match(text, /The sync "Your account is locked: [^"]{60,90}"/);
+  });
+
   test("a mail server that greets without end is left after a few megabytes, and the mail fails", async () => {
     let sentMb = 0;
     const endless = createServer((socket) => {
@@ -107,7 +153,7 @@ describe("the contacts of an integration", () => {
     await once(endless.listen(0, "127.0.0.1"), "listening");
     const { port } = endless.address() as AddressInfo;
     const mailer = createMailer(`smtp://127.0.0.1:${port}`, "rapport@acme.example");
-    const mail = { to: ["ops@acme.example"], subject: "s", text: "t", id: "1" };
+    const mail = { to: "ops@acme.example", subject: "s", text: "t", id: "1" };
     await assert.rejects(mailer.send(mail), /response/i);
     assert.ok(sentMb < 32, `${sentMb} MB were sent.`);
   });

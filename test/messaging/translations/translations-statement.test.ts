@@ -42,6 +42,7 @@ test("the translations of a message with 500 strings in 40 locales are read in o
         sealing,
         shortestSecret: 1,
         adminTokenHashes: [],
+        colleaguesAmong: async () => new Set<string>(),
         resources: RESOURCES,
       };
       const context = { ...BY_THE_SERVER, workspace: { id: 1, name: "x" } as Workspace };

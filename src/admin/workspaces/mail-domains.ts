@@ -1,0 +1,56 @@
+import Type from "typebox";
+import type { CompanyContext } from "../../base/context/context.ts";
+import type { Transaction } from "../../database/database.ts";
+import { mailDomain } from "./contacts.ts";
+import { type Change, describe, difference, type Resource } from "./resource.ts";
+import { selectMailDomains, updateMailDomains } from "./store.ts";
+
+const KEY = "mail_domains";
+
+const MailDomains = Type.Array(
+  Type.Refine(
+    Type.String({ maxLength: 253, examples: ["acme.example"] }),
+    (domain) => /^[^@\s]+\.[^@\s]+$/.test(domain) && mailDomain(domain) !== "",
+    () => "must be a domain, such as acme.example",
+  ),
+  {
+    maxItems: 100,
+    description:
+      "The domains whose addresses roles of a workspace may name as contacts, besides dashboard users. docs/mail.md",
+  },
+);
+
+async function save(
+  tx: Transaction,
+  { company }: CompanyContext,
+  declared: readonly string[],
+): Promise<Change[]> {
+  const wanted = [...new Set(declared.map(mailDomain))].sort();
+  const present = await selectMailDomains(tx, company.id);
+  const todo = difference([present], [wanted], () => KEY);
+  if (todo.updated.length > 0) await updateMailDomains(tx, company.id, wanted);
+  return describe(
+    KEY,
+    "",
+    todo,
+    () => KEY,
+    () => ({ [KEY]: wanted }),
+  );
+}
+
+/** Where contacts of a workspace may be, unless the company names them itself. */
+export const mailDomains: Resource<CompanyContext> = {
+  key: KEY,
+  isFirst: true,
+  permissions: { read: "manage_company_settings", write: "admin" },
+  schema: MailDomains,
+  body: Type.Object({ [KEY]: MailDomains }, { additionalProperties: false }),
+  view: { [KEY]: MailDomains },
+  apply: (tx, _services, context, declared: readonly string[]) => save(tx, context, declared),
+  async declaration(database, _from, { company }) {
+    const domains = await selectMailDomains(database, company.id);
+    return domains.length > 0 ? domains : undefined;
+  },
+  read: async (database, { company }) => [{ [KEY]: await selectMailDomains(database, company.id) }],
+  put: (tx, _services, context, entry) => save(tx, context, entry[KEY] as string[]),
+};

@@ -1,4 +1,5 @@
 import { isUtf8 } from "node:buffer";
+import { isDeepStrictEqual } from "node:util";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Problem } from "../base/problem.ts";
 import { nextTurn } from "../base/turns.ts";
@@ -33,6 +34,7 @@ export function readBodies(server: FastifyInstance, endpoints: readonly Endpoint
       if (bytes.length === 0 && !contract?.body) return undefined;
       refuseManyValues(bytes, budgetsOf(contract ?? {}).valuesIn);
       const body = parseJsonBody(bytes);
+      if (contract && !contract.body) refuseBody(body);
       if (isLarge(request)) await nextTurn();
       return body;
     },
@@ -48,6 +50,15 @@ export function readBodies(server: FastifyInstance, endpoints: readonly Endpoint
       throw new Problem("INVALID_REQUEST", "The body is not UTF-8.");
     },
   );
+}
+
+/**
+ * A member of a body that is not read would be a wish that is ignored: a link for one person would sign in as
+ * the administrator.
+ */
+function refuseBody(body: unknown): void {
+  if (isDeepStrictEqual(body, {})) return;
+  throw new Problem("INVALID_REQUEST", "This endpoint takes no body.");
 }
 
 /** Counts a body that was too small to be counted on its way. @returns false if there is no room. */

@@ -140,6 +140,31 @@ describe("the size and the Content-Type of a body", () => {
     });
   }
 
+  test("an endpoint that takes no body refuses one with members, and does nothing", async () => {
+    const own = await server.workspace(sampleWorkspace());
+    const samples = await sampleRequests(server, own);
+    const bodiless = ENDPOINTS.filter(
+      ({ contract: { access, body, method } }) =>
+        !body && method !== "GET" && (access.by === "key" || access.by === "administrator"),
+    );
+    assert.ok(bodiless.length > 30);
+    for (const { contract } of bodiless) {
+      const [declaredPath = ""] = pathsOf(contract);
+      const name = `${contract.method} ${declaredPath}`;
+      const sample = (await samples[name]?.()) ?? {};
+      const path = pathOf(declaredPath, own.name, sample);
+      const key = contract.access.by === "administrator" ? server.adminToken : own.key;
+      for (const body of [{ user_name: "grace@acme.example" }, ["x"], "x", 7, null]) {
+        const { status, body: answer } = await server.send(contract.method, path, body, { key });
+        assert.equal(status, contract.accepts ? 415 : 400, `${name} ${JSON.stringify(body)}`);
+        if (!contract.accepts) assert.match(answer.message, /takes no body|JSON object/, name);
+      }
+      if (contract.accepts) continue;
+      const empty = await server.send(contract.method, path, {}, { key });
+      assert.doesNotMatch(empty.body?.message ?? "", /takes no body/, name);
+    }
+  });
+
   test("every endpoint with a body accepts JSON and no other type", async () => {
     const own = await server.workspace(sampleWorkspace());
     const samples = await sampleRequests(server, own);

@@ -184,8 +184,10 @@ const callback = endpoint({
   const email = await providerOf(services)
     .finish(address, attempt)
     .catch((error: unknown) => {
-      // Each one makes the server ask the provider, which a stranger must not do at will.
-      failedAttempts.note("sign_in", from);
+      // Each one makes the server ask the provider, which a stranger must not do at will. An outage is nobody's fault:
+      // it must not lock out the office behind one address.
+      const isOutage = error instanceof Problem && error.code === "UNAVAILABLE";
+      if (!isOutage) failedAttempts.note("sign_in", from);
       throw error;
     });
   const { secret, expiresAt } = await startFor(services, context, email);

@@ -1,6 +1,6 @@
-import { domainToASCII } from "node:url";
 import { actsForCompany, type Context } from "../../base/context/context.ts";
 import { Problem } from "../../base/problem.ts";
+import { asciiDomain } from "../../base/values/domains.ts";
 import type { Queryable } from "../../database/database.ts";
 import { findCompany } from "./find-workspace.ts";
 import type { Colleagues } from "./resource.ts";
@@ -8,11 +8,8 @@ import { selectMailDomains } from "./store.ts";
 
 export const MOST_CONTACTS = 20;
 
-/** A domain in ASCII and lower case, so that each has one spelling; empty if it is none. */
-export const mailDomain = (domain: string): string => domainToASCII(domain);
-
 const domainOf = (address: string): string =>
-  mailDomain(address.slice(address.lastIndexOf("@") + 1));
+  asciiDomain(address.slice(address.lastIndexOf("@") + 1));
 
 /**
  * Checks whom a thing of a workspace mails. The company may name any address; anyone else only dashboard users and

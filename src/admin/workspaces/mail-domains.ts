@@ -1,7 +1,7 @@
 import Type from "typebox";
 import type { CompanyContext } from "../../base/context/context.ts";
+import { asciiDomain } from "../../base/values/domains.ts";
 import type { Transaction } from "../../database/database.ts";
-import { mailDomain } from "./contacts.ts";
 import { type Change, describe, difference, type Resource } from "./resource.ts";
 import { selectMailDomains, updateMailDomains } from "./store.ts";
 
@@ -10,7 +10,7 @@ const KEY = "mail_domains";
 const MailDomains = Type.Array(
   Type.Refine(
     Type.String({ maxLength: 253, examples: ["acme.example"] }),
-    (domain) => /^[^@\s]+\.[^@\s]+$/.test(domain) && mailDomain(domain) !== "",
+    (domain) => /^[a-z\d-]+(\.[a-z\d-]+)+$/.test(asciiDomain(domain)),
     () => "must be a domain, such as acme.example",
   ),
   {
@@ -25,7 +25,7 @@ async function save(
   { company }: CompanyContext,
   declared: readonly string[],
 ): Promise<Change[]> {
-  const wanted = [...new Set(declared.map(mailDomain))].sort();
+  const wanted = [...new Set(declared.map(asciiDomain))].sort();
   const present = await selectMailDomains(tx, company.id);
   const todo = difference([present], [wanted], () => KEY);
   if (todo.updated.length > 0) await updateMailDomains(tx, company.id, wanted);

@@ -32,6 +32,35 @@ export interface Queryable {
 }
 
 /**
+ * The beginning of a statement whose text depends on what a caller sent. An engine does not keep it: the next one differs.
+ */
+export const NOT_PREPARED = "/* not prepared */ ";
+
+/** The most that a statement may have, whatever is asked for: engines take much memory and time for a long text. */
+const MOST_TEXT = 262_144;
+const MOST_PARAMETERS = 10_000;
+
+/** A statement that is never sent, because a caller asked for too much at once. */
+export class StatementTooLarge extends Error {
+  constructor(sql: string, parameters: readonly unknown[]) {
+    super(`A statement of ${sql.length} characters and ${parameters.length} parameters is too large.`);
+    this.name = "StatementTooLarge";
+  }
+}
+
+/**
+ * Every engine calls this for every statement that it sends. Many rows are lists in few parameters, so only a text that is put
+ * together from what a caller sent can exceed the bounds.
+ *
+ * @throws StatementTooLarge
+ */
+export function checkStatement(sql: string, parameters: readonly unknown[]): void {
+  if (sql.length > MOST_TEXT || parameters.length > MOST_PARAMETERS) {
+    throw new StatementTooLarge(sql, parameters);
+  }
+}
+
+/**
  * A transaction, handed first to every store function that writes. Statements that start without
  * waiting for each other run in the order of their start, and share one round trip if the engine
  * can pipeline.

@@ -1,4 +1,10 @@
-import { type Database, explainAborted, type Queryable, type Work } from "../database.ts";
+import {
+  checkStatement,
+  type Database,
+  explainAborted,
+  type Queryable,
+  type Work,
+} from "../database.ts";
 import { ONE_LANE } from "../lanes.ts";
 import { encodeParameters } from "../parameters/parameters.ts";
 import { setPlanner, type Use } from "../planner.ts";
@@ -58,7 +64,7 @@ export function databaseOf(connection: Connection): SerializedDatabase {
   const on = (session: Connection) => {
     const explain = explainAborted();
     return queryable(async (statement) => {
-      const [answer] = await session.run([statement], "part").catch((error: unknown) => {
+      const [answer] = await runChecked(session, [statement], "part").catch((error: unknown) => {
         throw explain(error);
       });
       return answer;
@@ -100,7 +106,7 @@ export function databaseOf(connection: Connection): SerializedDatabase {
     };
     const script = () => Promise.reject(new Error("A script runs in a separate transaction."));
     const result = work({ ...queryable(ask), script }, false);
-    answer = inTurn(() => begin().run(statements, "transaction"));
+    answer = inTurn(() => runChecked(begin(), statements, "transaction"));
     isSent();
     await answer.catch(() => {});
     return result;
@@ -148,6 +154,16 @@ export function databaseOf(connection: Connection): SerializedDatabase {
     close: () => alone(() => connection.close()),
   };
   return database;
+}
+
+/** A statement that is too large fails its whole transaction. @throws StatementTooLarge */
+async function runChecked(
+  session: Connection,
+  statements: readonly Statement[],
+  as: "transaction" | "part",
+): Promise<unknown[]> {
+  for (const { sql, parameters } of statements) checkStatement(sql, parameters);
+  return session.run(statements, as);
 }
 
 function queryable(ask: (statement: Statement) => Promise<unknown>): Queryable {

@@ -10,7 +10,7 @@ import type {
   MessageName,
   RowDescriptionMessage,
 } from "pg-protocol/dist/messages.js";
-import { checkWritten } from "../database.ts";
+import { checkWritten, NOT_PREPARED } from "../database.ts";
 import { readTimestamp } from "../parameters/parameters.ts";
 import type { Statement } from "./one-connection.ts";
 
@@ -87,8 +87,10 @@ export function createStatementRunner(engine: PGlite): StatementRunner {
     for (const { sql, parameters } of statements) {
       let statement = prepared.get(sql);
       if (!statement) {
-        statement = { name: `s${++lastName}`, columns: undefined };
-        prepared.set(sql, statement);
+        // The unnamed statement ends with the next one.
+        const isKept = !sql.startsWith(NOT_PREPARED);
+        statement = { name: isKept ? `s${++lastName}` : "", columns: undefined };
+        if (isKept) prepared.set(sql, statement);
         messages.push(serialize.parse({ name: statement.name, text: sql, types: [] }));
       }
       running.push(statement);

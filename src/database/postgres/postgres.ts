@@ -5,10 +5,12 @@ import { clusterOf } from "../citus/cluster.ts";
 import { isCitus } from "../citus/distribute.ts";
 import { createWorkers } from "../citus/workers.ts";
 import {
+  checkStatement,
   checkWritten,
   type Database,
   explainAborted,
   isUnavailable,
+  NOT_PREPARED,
   type Queryable,
   type Work,
 } from "../database.ts";
@@ -312,8 +314,11 @@ interface Asked {
 }
 
 function queryable(sql: Asked, watch: Watchdog["watch"]): Queryable {
-  const run = (text: string, parameters: readonly unknown[] = []) =>
-    watch(sql.unsafe(text, encodeParameters(parameters, "text") as string[], { prepare: true }));
+  const run = (text: string, parameters: readonly unknown[] = []) => {
+    checkStatement(text, parameters);
+    const prepare = !text.startsWith(NOT_PREPARED);
+    return watch(sql.unsafe(text, encodeParameters(parameters, "text") as string[], { prepare }));
+  };
   return {
     query: async <Row>(text: string, parameters?: readonly unknown[]) =>
       (await run(text, parameters)) as unknown as Row[],

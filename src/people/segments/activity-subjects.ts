@@ -6,7 +6,7 @@ import { type FilterPath, refuse } from "./filter-path.ts";
 import type { ValueTest } from "./leaf.ts";
 import { itsRows, type Leaf, type Subject } from "./leaf.ts";
 import type { Happening, SegmentPerson } from "./person.ts";
-import { decided, everyOf, type Values } from "./sql.ts";
+import { columnsOf, decided, everyOf, type Values } from "./sql.ts";
 import { isPlainTime, isTimeTest, type TimeTest } from "./time-tests.ts";
 import { countOf, readValueTests, readWhole } from "./value-tests.ts";
 
@@ -218,22 +218,49 @@ function happened(
     },
     sql(values) {
       const summaries = `from ${source.summaries} s where ${itsRows("s")}${nameSql(`s.${source.name}`, name, values)}`;
-      const count = isSummed
-        ? `(select coalesce(sum(s.count), 0) ${summaries})`
-        : countOfRows(source, name, occurrences, summaries, values);
+      if (!isSummed) {
+        const count = countOfRows(source, name, occurrences, summaries, values);
+        return decided(countedSql(count, counts, values), 2);
+      }
       return decided(
-        `(${[
-          ...counts.map(
-            ({ comparator, operand }) =>
-              `${count} ${COUNT_SQL[comparator]} ${values.bind(operand, "bigint")}`,
-          ),
-          ...first.map((test) => test.columnSql(`(select min(s.first_at) ${summaries})`, values)),
-          ...last.map((test) => test.columnSql(`(select max(s.last_at) ${summaries})`, values)),
-        ].join(" and ")})`,
-        isSummed ? 1 : 2,
+        summedSql(
+          {
+            count: "sum(s.count)",
+            first: "min(s.first_at)",
+            last: "max(s.last_at)",
+            rows: summaries,
+          },
+          occurrences,
+          values,
+        ),
+        1,
       );
     },
   };
+}
+
+/** Tests a count, which the text has once. */
+const countedSql = (count: string, tests: readonly CountTest[], values: Values): string =>
+  `(select ${countTests("counted", tests, values).join(" and ")} from (select ${count} as counted offset 0) as x)`;
+
+const countTests = (count: string, tests: readonly CountTest[], values: Values): string[] =>
+  tests.map(
+    ({ comparator, operand }) =>
+      `${count} ${COUNT_SQL[comparator]} ${values.bind(operand, "bigint")}`,
+  );
+
+/** Tests what summaries say of all time: they are read once for all tests. */
+function summedSql(
+  { count, first, last, rows }: Readonly<Record<"count" | "first" | "last" | "rows", string>>,
+  tests: Pick<Occurrences, "counts" | "first" | "last">,
+  values: Values,
+): string {
+  const conditions = [
+    ...countTests(`coalesce(${count}, 0)`, tests.counts, values),
+    ...tests.first.map((test) => test.columnSql(first, values)),
+    ...tests.last.map((test) => test.columnSql(last, values)),
+  ];
+  return `(select ${conditions.join(" and ")} ${rows})`;
 }
 
 /**
@@ -248,10 +275,11 @@ function countOfRows(
   values: Values,
 ): string {
   const since = inLastDays && values.bind(sinceOf(values.now, inLastDays), "timestamptz");
+  const columns = columnsOf("e");
+  const ofRows = { ...values, once: columns.once };
+  const property = where && columns.once(pathSql("e.properties", where.property, values));
   const tests = everyOf(
-    (where?.tests ?? []).map((test) =>
-      test.sql(pathSql("e.properties", where?.property ?? "", values), values, false),
-    ),
+    (where?.tests ?? []).map((test) => test.sql(String(property), ofRows, false)),
   ).must;
   const period = since
     ? ` and e.occurred_at >= ${since} and e.occurred_at <= ${values.bind(values.now.toISOString(), "timestamptz")}`
@@ -264,10 +292,10 @@ function countOfRows(
     source.kept === "events" && fewest > 1
       ? ` and s.count >= ${values.bind(fewest, "bigint")}`
       : "";
-  const rows = `select ${source.weight} as weight from ${source.rows} e
-    where ${itsRows("e")}${nameSql(`e.${source.name}`, name, values)}${period} and ${tests}`;
+  const rows = `select e.* from ${source.rows} e
+    where ${itsRows("e")}${nameSql(`e.${source.name}`, name, values)}${period}`;
   return `(case when exists (select 1 ${summaries}${since ? ` and s.last_at >= ${since}` : ""}${enough})
-    then (select coalesce(sum(weight), 0) from (${rows}) as counted) else 0 end)`;
+    then (select coalesce(sum(${source.weight}), 0) from ${columns.around(rows)} where ${tests}) else 0 end)`;
 }
 
 /** The beginning of the last days, in ISO 8601. */
@@ -345,14 +373,16 @@ export const sessions: Subject = {
       sql(values) {
         const rows = `from app_usages s where ${itsRows("s")}${nameSql("s.app_id", appId, values)}`;
         return decided(
-          `(${[
-            ...counts.map(
-              ({ comparator, operand }) =>
-                `(select coalesce(sum(s.sessions), 0) ${rows}) ${COUNT_SQL[comparator]} ${values.bind(operand, "bigint")}`,
-            ),
-            ...first.map((test) => test.columnSql(`(select min(s.first_used_at) ${rows})`, values)),
-            ...last.map((test) => test.columnSql(`(select max(s.last_used_at) ${rows})`, values)),
-          ].join(" and ")})`,
+          summedSql(
+            {
+              count: "sum(s.sessions)",
+              first: "min(s.first_used_at)",
+              last: "max(s.last_used_at)",
+              rows,
+            },
+            { counts, first, last },
+            values,
+          ),
           1,
         );
       },

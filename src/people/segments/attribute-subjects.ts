@@ -91,6 +91,18 @@ const VALUES: ReadonlyMap<string, ProfileValue> = new Map([
   ),
 ]);
 
+/** The attributes that tell who a user is, or by which one user can be picked out of all. */
+export const IDENTIFYING: ReadonlySet<string> = new Set([
+  "external_id",
+  "alias_label",
+  "email",
+  "phone",
+  "first_name",
+  "last_name",
+  "image_url",
+  "random_bucket",
+]);
+
 export const attribute: Subject = {
   read(name, rest, path) {
     if (name === "alias_label") return aliasLabel(rest, path);
@@ -130,14 +142,16 @@ function valueLeaf(
   return {
     words: wordsOf(name, tests),
     holds: (person, now) => tests.every((test) => test.holds(of(person), now)),
-    sql: (values) =>
-      everyOf(
+    sql(values) {
+      const value = values.once(json);
+      return everyOf(
         tests.map((test) =>
           timeColumn && isTimeTest(test)
             ? decided(test.columnSql(timeColumn, values))
-            : test.sql(json, values, type === "time"),
+            : test.sql(value, values, type === "time"),
         ),
-      ),
+      );
+    },
   };
 }
 
@@ -186,13 +200,13 @@ export const customAttribute: Subject = {
       words: wordsOf(name, tests),
       holds: (person, now) => tests.every((test) => test.holds(of(person), now)),
       sql(values) {
-        const json = pathSql("p.custom_attributes", name, values);
-        return everyOf(tests.map((test) => test.sql(json, values, false)));
+        const value = customValue(name, values);
+        return everyOf(tests.map((test) => test.sql(value, values, false)));
       },
       open: {
         // Only a text or the time in an object is left open.
         json(values) {
-          const json = pathSql("p.custom_attributes", name, values);
+          const json = customValue(name, values);
           return `(case jsonb_typeof(${json}) when 'object' then jsonb_build_object('$time', ${json} -> '$time') else ${json} end)`;
         },
         holds: (value, _address, now) => tests.every((test) => test.holds(value, now)),
@@ -200,6 +214,12 @@ export const customAttribute: Subject = {
     };
   },
 };
+
+/** Appending nothing reads large attributes from their storage once, and not for each condition. */
+const CUSTOM_ATTRIBUTES = "p.custom_attributes || '{}'::jsonb";
+
+const customValue = (name: string, values: Values): string =>
+  values.once(pathSql(values.once(CUSTOM_ATTRIBUTES), name, values));
 
 /** The value under a name, or along a path of names. A name may itself contain dots, and then comes first. */
 export function valueAt(object: Json | null | undefined, name: string): Json | undefined {
@@ -211,12 +231,11 @@ export function valueAt(object: Json | null | undefined, name: string): Json | u
   return value;
 }
 
-/** The same as SQL. A step into a list finds nothing. */
+/** The same as SQL, with one parameter. A step into a list finds nothing. */
 export function pathSql(column: string, name: string, values: Values): string {
-  const whole = `(${column} -> ${values.bind(name, "text")})`;
-  if (!name.includes(".")) return whole;
-  const steps = name
-    .split(".")
-    .reduce((value, step) => `(${value} -> ${values.bind(step, "text")})`, column);
-  return `coalesce(${whole}, ${steps})`;
+  if (!name.includes(".")) return `(${column} -> ${values.bind(name, "text")})`;
+  const steps = name.split(".");
+  const names = values.bind([name, ...steps], "text[]");
+  const along = steps.map((_, index) => ` -> (${names})[${index + 2}]`).join("");
+  return `coalesce(${column} -> (${names})[1], ${column}${along})`;
 }

@@ -1,12 +1,14 @@
 import { type Condition, fold, holds as holdsFor } from "../../base/conditions.ts";
+import { Problem } from "../../base/problem.ts";
 import { isJsonObject } from "../../base/values/plain-json.ts";
+import { sum } from "../../base/values/sum.ts";
 import { event, purchases, sessions } from "./activity-subjects.ts";
-import { attribute, customAttribute } from "./attribute-subjects.ts";
-import { type FilterPath, refuse } from "./filter-path.ts";
+import { attribute, customAttribute, IDENTIFYING } from "./attribute-subjects.ts";
+import { type FilterPath, pathText, refuse } from "./filter-path.ts";
 import type { FilterScope, Leaf, Subject } from "./leaf.ts";
 import { moneySpent } from "./money-subject.ts";
 import type { SegmentPerson } from "./person.ts";
-import { anyOf, type Bounds, decided, everyOf, negated, type Values } from "./sql.ts";
+import { anyOf, type Bounds, decided, everyOf, negated } from "./sql.ts";
 import {
   device,
   emailAvailable,
@@ -34,6 +36,9 @@ const MOST_LEAVES = 50;
 const MOST_LEVELS = 5;
 /** Includes the conditions of the segments that a filter names. */
 const MOST_LEAVES_IN_ALL = 200;
+/** The work for one user and the text of a statement grow with these. */
+const MOST_STEPS = 10;
+const MOST_COMPARATORS = 5;
 
 /** Every subject by its name. A new one is a line here. */
 const SUBJECTS: Readonly<Record<string, Subject>> = {
@@ -53,8 +58,20 @@ const SUBJECTS: Readonly<Record<string, Subject>> = {
 /** The subjects of a filter, in reading order. */
 export const SUBJECT_NAMES: readonly string[] = [...Object.keys(SUBJECTS), "in_segment"];
 
+/** What a reader of a filter does beside reading it. */
+export interface ReadingRules {
+  /**
+   * The filter is only shown, or stays as it is: it may have longer paths and more comparators than
+   * one that is to be counted. Such a filter was stored before there were these bounds.
+   */
+  readonly isKept?: boolean;
+  /** The filter is that of a person who may not see who users are: none may be singled out. */
+  readonly hidesPeople?: boolean;
+}
+
 interface Reading {
   readonly scope: FilterScope;
+  readonly rules: ReadingRules;
   /** False in the filter of a segment that another one refers to. */
   readonly takesSegments: boolean;
   leaves: number;
@@ -63,10 +80,11 @@ interface Reading {
 /**
  * Reads a filter as it came.
  *
- * @throws Problem INVALID_REQUEST that names the place: `'filter.all[1].in_last_days' must be …`.
+ * @throws Problem that names the place: INVALID_REQUEST, such as `'filter.all[1].in_last_days' must be …`; FORBIDDEN for
+ *   an attribute that identifies people, if they are hidden.
  */
-export function readFilter(given: unknown, scope: FilterScope): Filter {
-  const filter = read(given, [], 1, { scope, takesSegments: true, leaves: 0 });
+export function readFilter(given: unknown, scope: FilterScope, rules: ReadingRules = {}): Filter {
+  const filter = read(given, [], 1, { scope, rules, takesSegments: true, leaves: 0 });
   if (leavesOf(filter).length <= MOST_LEAVES_IN_ALL) return filter;
   throw refuse(
     [],
@@ -110,15 +128,48 @@ function readCondition(
   }
   const { [subject]: value, ...rest } = given;
   if (subject === "in_segment") return readInSegment(value, rest, path, reading);
+  if (!reading.rules.isKept) refuseExcess(subject, value, rest, path);
+  if (reading.rules.hidesPeople && subject === "attribute" && IDENTIFYING.has(String(value))) {
+    throw new Problem(
+      "FORBIDDEN",
+      `'${pathText([...path, subject])}' tells who a user is: you lack the permission view_pii.`,
+    );
+  }
   const leaf = (SUBJECTS[subject] as Subject).read(value, rest, path, reading.scope);
   return { op: "leaf", leaf };
+}
+
+/** Subjects with a period, `in_last_days`; of values it is a comparator. */
+const OF_OCCURRENCES = ["event", "purchases", "money_spent"];
+
+/** @throws Problem if a condition makes more work for each user than it may. */
+function refuseExcess(
+  subject: string,
+  value: unknown,
+  rest: Readonly<Record<string, unknown>>,
+  path: FilterPath,
+): void {
+  const { where, first, last, in_last_days: period, ...others } = rest;
+  const refuseLong = (name: unknown, place: FilterPath) => {
+    if (typeof name !== "string" || name.split(".").length <= MOST_STEPS) return;
+    throw refuse(place, `has more than ${MOST_STEPS} steps`);
+  };
+  if (subject === "custom_attribute") refuseLong(value, [...path, subject]);
+  const { property, ...ofProperty } = isJsonObject(where) ? where : {};
+  refuseLong(property, [...path, "where", "property"]);
+  const lists = [others, ofProperty, first, last].filter((each) => isJsonObject(each));
+  const isCompared = period !== undefined && !OF_OCCURRENCES.includes(subject);
+  const comparators = sum(lists.map((each) => Object.keys(each).length)) + Number(isCompared);
+  if (comparators > MOST_COMPARATORS) {
+    throw refuse(path, `has more than ${MOST_COMPARATORS} comparators`);
+  }
 }
 
 function readInSegment(
   id: unknown,
   rest: Readonly<Record<string, unknown>>,
   path: FilterPath,
-  { scope, takesSegments }: Reading,
+  { scope, rules, takesSegments }: Reading,
 ): Filter {
   const place = [...path, "in_segment"];
   if (!takesSegments) {
@@ -127,7 +178,7 @@ function readInSegment(
   if (Object.keys(rest).length > 0) throw refuse(path, "must have 'in_segment' alone");
   const segment = typeof id === "string" ? scope.segments.get(id) : undefined;
   if (!segment) throw refuse(place, "must be the id of a segment of this workspace");
-  return { op: "segment", name: segment.name, filter: readReferred(segment, place, scope) };
+  return { op: "segment", name: segment.name, filter: readReferred(segment, place, scope, rules) };
 }
 
 /** The filter of a segment that another one names. It may not name a further one. */
@@ -135,11 +186,12 @@ function readReferred(
   { name, filter }: { readonly name: string; readonly filter: unknown },
   place: FilterPath,
   scope: FilterScope,
+  rules: ReadingRules,
 ): Filter {
   if (segmentsIn(filter).length > 0) {
     throw refuse(place, `names ${name}, which itself has in_segment: only one level is possible`);
   }
-  return read(filter, place, 1, { scope, takesSegments: false, leaves: 0 });
+  return read(filter, place, 1, { scope, rules, takesSegments: false, leaves: 0 });
 }
 
 /** The ids that `in_segment` names anywhere in a filter as it came. */
@@ -153,14 +205,20 @@ export function segmentsIn(given: unknown): string[] {
   ];
 }
 
+/** How a statement writes the conditions of a filter, and groups of them. */
+export interface FilterText {
+  leaf(leaf: Leaf): Bounds;
+  group(bounds: Bounds): Bounds;
+}
+
 /** The filter as SQL over `profiles p`: see sql.ts. */
-export const filterSql = (filter: Filter, values: Values): Bounds =>
+export const filterSql = (filter: Filter, text: FilterText): Bounds =>
   fold<FilterLeaf, Bounds>(filter, {
-    and: (parts) => everyOf(parts.map((part) => part())),
-    or: (parts) => anyOf(parts.map((part) => part())),
+    and: (parts) => text.group(everyOf(parts.map((part) => part()))),
+    or: (parts) => text.group(anyOf(parts.map((part) => part()))),
     not: negated,
     never: () => decided("false"),
-    leaf: (each) => (each.op === "leaf" ? each.leaf.sql(values) : filterSql(each.filter, values)),
+    leaf: (each) => (each.op === "leaf" ? text.leaf(each.leaf) : filterSql(each.filter, text)),
   });
 
 /** Whether a user meets a filter. */

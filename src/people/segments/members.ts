@@ -1,10 +1,9 @@
 import { type Queryable, settleAll } from "../../database/database.ts";
 import { emailValue } from "../profiles/identifiers.ts";
-import { decide, type Filter, filterSql, leavesOf } from "./filter.ts";
+import { decide, type Filter, leavesOf } from "./filter.ts";
 import type { Address, Leaf } from "./leaf.ts";
 import {
   type Candidate,
-  type Conditions,
   countPortion,
   type Portion,
   type PortionCount,
@@ -13,30 +12,6 @@ import {
 } from "./members-store.ts";
 
 /* Decides which users meet a filter: SQL decides first, and the program decides for users whom SQL leaves open. */
-
-/** A filter with its conditions sorted by whether SQL may leave them open. */
-interface Prepared {
-  readonly filter: Filter;
-  readonly conditions: Conditions;
-  readonly open: readonly Leaf[];
-  readonly decided: readonly Leaf[];
-}
-
-function prepare(filter: Filter): Prepared {
-  const leaves = leavesOf(filter);
-  const open = leaves.filter((leaf) => leaf.open !== undefined);
-  const decided = leaves.filter((leaf) => leaf.open === undefined);
-  return {
-    filter,
-    open,
-    decided,
-    conditions: {
-      boundsOf: (values) => filterSql(filter, values),
-      open: open.flatMap(({ sql, open: question }) => (question ? [{ sql, question }] : [])),
-      decided: decided.map(({ sql }) => sql),
-    },
-  };
-}
 
 export interface MemberCount extends Omit<PortionCount, "sure"> {
   /** How many of the users meet the filter. */
@@ -63,16 +38,21 @@ export async function countMembersOfEach(
   filters: readonly Filter[],
   now: Date,
 ): Promise<MemberCount[]> {
-  const prepared = filters.map(prepare);
-  const bounds = prepared.map(({ conditions }) => conditions.boundsOf);
-  const countOpen = async (each: Prepared): Promise<number> => {
-    if (each.open.length === 0) return 0;
-    const users = await selectCandidates(tx, workspaceId, portion, each.conditions, now, true);
-    return (await membersAmong(tx, workspaceId, each, users, now)).length;
+  const leaves = [...new Set(filters.flatMap(leavesOf))];
+  const countOpen = async (): Promise<readonly number[]> => {
+    if (!leaves.some(({ open }) => open)) return [];
+    const users = await selectCandidates(tx, workspaceId, portion, "open", filters, leaves, now);
+    const truths = await truthsOf(tx, workspaceId, leaves, users, now);
+    return filters.map(
+      (filter, place) =>
+        users.filter(
+          ({ sure }, index) => !sure[place] && decide(filter, truths[index] as LeafTruths),
+        ).length,
+    );
   };
   const [{ sure, ...count }, open] = await settleAll([
-    countPortion(tx, workspaceId, portion, bounds, now),
-    settleAll(prepared.map(countOpen)),
+    countPortion(tx, workspaceId, portion, filters, now),
+    countOpen(),
   ]);
   return filters.map((_, index) => ({
     ...count,
@@ -88,14 +68,15 @@ export async function readMembers(
   filter: Filter,
   now: Date,
 ): Promise<{ readonly ids: readonly string[]; readonly lastId: string | null }> {
-  const prepared = prepare(filter);
-  const [{ seen, lastId }, candidates] = await settleAll([
+  const leaves = leavesOf(filter);
+  const [{ seen, lastId }, users] = await settleAll([
     countPortion(tx, workspaceId, portion, [], now),
-    selectCandidates(tx, workspaceId, portion, prepared.conditions, now, false),
+    selectCandidates(tx, workspaceId, portion, "possible", [filter], leaves, now),
   ]);
-  const ids = await membersAmong(tx, workspaceId, prepared, candidates, now);
+  const truths = await truthsOf(tx, workspaceId, leaves, users, now);
+  const members = users.filter((_, index) => decide(filter, truths[index] as LeafTruths));
   const isLast = portion.kind === "next" && seen < portion.size;
-  return { ids, lastId: isLast ? null : lastId };
+  return { ids: members.map(({ id }) => id), lastId: isLast ? null : lastId };
 }
 
 /** What one condition says about a user. */
@@ -112,65 +93,43 @@ export async function explainMember(
   filter: Filter,
   now: Date,
 ): Promise<{ readonly isMember: boolean; readonly reasons: readonly Reason[] } | undefined> {
-  const prepared = prepare(filter);
-  const everyone: Conditions = {
-    ...prepared.conditions,
-    boundsOf: () => ({ must: "false", may: "true" }),
-  };
+  const leaves = leavesOf(filter);
   const portion = { kind: "one", id } as const;
-  const [user] = await selectCandidates(tx, workspaceId, portion, everyone, now, false);
-  if (!user) return undefined;
-  const addresses = await readAddresses(tx, workspaceId, [user]);
-  const holds = truthsOf(prepared, user, addresses, now);
+  const users = await selectCandidates(tx, workspaceId, portion, "all", [filter], leaves, now);
+  const [holds] = await truthsOf(tx, workspaceId, leaves, users, now);
+  if (!holds) return undefined;
   return {
     isMember: decide(filter, holds),
-    reasons: leavesOf(filter).map((leaf) => ({ condition: leaf.words, holds: holds(leaf) })),
+    reasons: leaves.map((leaf) => ({ condition: leaf.words, holds: holds(leaf) })),
   };
 }
 
-async function membersAmong(
-  tx: Queryable,
-  workspaceId: number,
-  prepared: Prepared,
-  candidates: readonly Candidate[],
-  now: Date,
-): Promise<string[]> {
-  const addresses = await readAddresses(
-    tx,
-    workspaceId,
-    candidates.filter(({ isSure }) => !isSure),
-  );
-  return candidates
-    .filter(
-      (user) => user.isSure || decide(prepared.filter, truthsOf(prepared, user, addresses, now)),
-    )
-    .map(({ id }) => id);
-}
+type LeafTruths = (leaf: Leaf) => boolean;
 
 const UNKNOWN: Address = { state: undefined, hasBounced: false };
 
-/** The conditions that a user meets. */
-function truthsOf(
-  { open, decided }: Prepared,
-  user: Candidate,
-  addresses: ReadonlyMap<string, Address>,
+const SURELY = 2;
+const POSSIBLY = 1;
+
+/** For each user which conditions hold. */
+async function truthsOf(
+  tx: Queryable,
+  workspaceId: number,
+  leaves: readonly Leaf[],
+  users: readonly Candidate[],
   now: Date,
-): (leaf: Leaf) => boolean {
-  const address = addresses.get(emailValue(user.email ?? "")) ?? UNKNOWN;
-  const truths = new Map<Leaf, boolean>(
-    decided.map((leaf, index) => [leaf, user.decided[index] === true]),
-  );
-  for (const [index, leaf] of open.entries()) {
-    const found = user.open[index];
-    const isDecided = found?.must === found?.may;
-    truths.set(
-      leaf,
-      isDecided
-        ? found?.must === true
-        : leaf.open?.holds(found?.value ?? undefined, address, now) === true,
-    );
-  }
-  return (leaf) => truths.get(leaf) === true;
+): Promise<LeafTruths[]> {
+  const undecided = users.filter(({ truths }) => truths.includes(POSSIBLY));
+  const addresses = await readAddresses(tx, workspaceId, undecided);
+  const places = new Map(leaves.map((leaf, place) => [leaf, place]));
+  return users.map(({ email, truths, values }) => {
+    const address = addresses.get(emailValue(email ?? "")) ?? UNKNOWN;
+    return (leaf) => {
+      const place = places.get(leaf) ?? 0;
+      if (truths[place] !== POSSIBLY) return truths[place] === SURELY;
+      return leaf.open?.holds(values[place] ?? undefined, address, now) === true;
+    };
+  });
 }
 
 async function readAddresses(

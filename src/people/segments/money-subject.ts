@@ -65,8 +65,12 @@ export const moneySpent: Subject = {
       },
       sql(values) {
         const spent = spentSql(currency, days, values);
+        const conditions = tests.map(
+          ({ comparator, amount }) =>
+            `spent ${AMOUNT_SQL[comparator]} ${values.bind(String(amount), "numeric")}`,
+        );
         return decided(
-          `(${tests.map(({ comparator, amount }) => `${spent} ${AMOUNT_SQL[comparator]} ${values.bind(String(amount), "numeric")}`).join(" and ")})`,
+          `(select ${conditions.join(" and ")} from (select ${spent} as spent offset 0) as x)`,
           days ? 2 : 1,
         );
       },

@@ -6,6 +6,9 @@
  * forms. For each profile SQL therefore gives two answers: `must` is true if the condition surely
  * holds, `may` if it possibly holds. If they differ, the condition's predicate decides. Neither is
  * ever null, so that `not` includes users without a value.
+ *
+ * The text of a statement grows with the number of comparators, and with nothing else that a caller
+ * sends: an expression that several others use is a column of its own (`columnsOf`).
  */
 
 export interface Bounds {
@@ -48,6 +51,8 @@ export interface Values {
   readonly now: Date;
   /** Adds a parameter. @returns it with its type, such as `$3::text`. */
   bind(value: unknown, type: string): string;
+  /** Computes an expression over the rows once for each row. @returns the column that has it. */
+  once(expression: string): string;
 }
 
 /**
@@ -55,7 +60,50 @@ export interface Values {
  *
  * @param parameters the values before them; is added to.
  */
-export const valuesOf = (now: Date, parameters: unknown[]): Values => ({
-  now,
-  bind: (value, type) => `$${parameters.push(value)}::${type}`,
-});
+export function valuesOf(now: Date, parameters: unknown[], { once }: Columns): Values {
+  const known = new Map<string, string>();
+  return {
+    now,
+    once,
+    bind(value, type) {
+      const key = `${type} ${typeof value === "string" ? value : JSON.stringify(value)}`;
+      const bound = known.get(key) ?? `$${parameters.push(value)}::${type}`;
+      known.set(key, bound);
+      return bound;
+    },
+  };
+}
+
+/** Columns that a statement computes for its rows. */
+export interface Columns {
+  readonly once: Values["once"];
+  /** The rows with these columns, for a `from`. @param rows a statement. */
+  around(rows: string): string;
+}
+
+/**
+ * Collects columns. An expression may use columns that were made before it; each level of them is a
+ * select around the last, which `offset 0` keeps the planner from dissolving: it would put the
+ * expressions back in all the places that use them.
+ *
+ * @param alias the rows in the expressions.
+ */
+export function columnsOf(alias: string): Columns {
+  /** The names of the expressions of each level. */
+  const levels: Map<string, string>[] = [];
+  const used = new RegExp(`\\b${alias}\\.c(\\d+)_`, "g");
+  return {
+    once(expression) {
+      const level = Math.max(0, ...[...expression.matchAll(used)].map(([, below]) => Number(below) + 1));
+      const names = (levels[level] ??= new Map());
+      const name = names.get(expression) ?? `${alias}.c${level}_${names.size}`;
+      names.set(expression, name);
+      return name;
+    },
+    around: (rows) =>
+      levels.reduce((from, names) => {
+        const added = [...names].map(([sql, name]) => `${sql} as ${name.slice(alias.length + 1)}`);
+        return `(select ${alias}.*, ${added.join(", ")} from ${from} offset 0) as ${alias}`;
+      }, `(${rows}) as ${alias}`),
+  };
+}

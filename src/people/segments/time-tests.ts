@@ -58,6 +58,9 @@ export function dayOfYear(wanted: string): TimeTest {
 const PLAIN_TIME =
   "^[12]\\d{3}-(0[1-9]|1[0-2])-(0[1-9]|1\\d|2[0-8])(T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d{3})?Z)?$";
 
+/** What the shorter forms leave out is here. */
+const FULL_TIME = "0000-00-00T00:00:00.000Z";
+
 /** No longer text is taken for a time, so that no other one is read to find out. */
 const LONGEST_TIME = 256;
 
@@ -85,15 +88,20 @@ function writtenTime(
     },
     sql(value, values, isPlain) {
       // A time inside an object is written {"$time": "…"}.
-      const text = `coalesce(${value} ->> '$time', case when jsonb_typeof(${value}) = 'string' then ${value} #>> '{}' end, '')`;
-      const full = `(case length(${text}) when 10 then ${text} || 'T00:00:00.000Z' when 20 then left(${text}, 19) || '.000Z' else ${text} end)`;
-      if (isPlain) return decided(`(${text} <> '' and ${plainSql(full, values)})`);
-      const isWritten = `${text} ~ '${PLAIN_TIME}'`;
-      const must = `(${isWritten} and ${plainSql(full, values)})`;
-      return {
-        must,
-        may: `(${must} or (not ${isWritten} and length(${text}) <= ${LONGEST_TIME} and ${text} ~* '${BEGINS_LIKE_A_TIME}'))`,
-      };
+      const text = values.once(
+        `coalesce(${value} ->> '$time', case when jsonb_typeof(${value}) = 'string' then ${value} #>> '{}' end, '')`,
+      );
+      // In its full form; null for every other text. The shorter forms are a day, or lack the milliseconds.
+      const isWritten = isPlain ? `${text} <> ''` : `${text} ~ '${PLAIN_TIME}'`;
+      const full = values.once(
+        `case when ${isWritten} then overlay('${FULL_TIME}' placing rtrim(${text}, 'Z') from 1) end`,
+      );
+      const must = `coalesce(${plainSql(full, values)}, false)`;
+      if (isPlain) return decided(must);
+      const isOpen = values.once(
+        `(${full} is null and length(${text}) <= ${LONGEST_TIME} and ${text} ~* '${BEGINS_LIKE_A_TIME}')`,
+      );
+      return { must, may: `(${must} or ${isOpen})` };
     },
   };
 }

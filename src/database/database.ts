@@ -1,4 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
+import { Problem } from "../base/problem.ts";
 import { type LanePlan, ONE_LANE, type WriterCount } from "./lanes.ts";
 import { databaseError, isLostNode } from "./lost-node.ts";
 import type { Use } from "./planner.ts";
@@ -40,10 +41,13 @@ export const NOT_PREPARED = "/* not prepared */ ";
 const MOST_TEXT = 262_144;
 const MOST_PARAMETERS = 10_000;
 
-/** A statement that is never sent, because a caller asked for too much at once. */
-export class StatementTooLarge extends Error {
+/** A caller asked for so much at once that the statement for it is never sent. */
+export class StatementTooLarge extends Problem {
   constructor(sql: string, parameters: readonly unknown[]) {
-    super(`A statement of ${sql.length} characters and ${parameters.length} parameters is too large.`);
+    const size = `${sql.length} characters and ${parameters.length} parameters`;
+    super("WORK_LIMIT_EXCEEDED", "This asks for too much at once: use fewer conditions.", {
+      cause: new Error(`A statement of ${size} is too large.`),
+    });
     this.name = "StatementTooLarge";
   }
 }

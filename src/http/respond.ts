@@ -4,7 +4,6 @@ import {
   isAborted,
   isRefusedWrite,
   isUnavailable,
-  StatementTooLarge,
 } from "../database/database.ts";
 import type { Dialect, Reply } from "./endpoint.ts";
 import { sentencePage } from "./sentence-page.ts";
@@ -127,10 +126,6 @@ export function asProblem(error: unknown, bytesIn: number): Problem {
       ? `${describeUnavailable(error)} Nothing can be written at present. Try again.`
       : "The database is unavailable or did not respond in time. Try again.";
     return new Problem("UNAVAILABLE", message, { retryAfterSeconds: 1, cause: error });
-  }
-  if (error instanceof StatementTooLarge) {
-    const message = "The request asks for too much at once. Divide it into several ones.";
-    return new Problem("WORK_LIMIT_EXCEEDED", message, { cause: error });
   }
   if (isAborted(error)) {
     return new Problem("UNAVAILABLE", "Too many concurrent writes to the same users. Try again.", {

@@ -39,6 +39,18 @@ export interface WorkspaceContext extends Context {
   readonly workspace: Workspace;
 }
 
+/** Whether the caller may not see who the users of the workspace are: a person without `view_pii` in it. */
+export const hidesPeople = ({
+  person,
+  workspace,
+}: {
+  readonly person?: Person | undefined;
+  readonly workspace: Pick<Workspace, "name">;
+}): boolean =>
+  person !== undefined &&
+  !person.isAdministrator &&
+  !person.workspacePermissions.get(workspace.name)?.has("view_pii");
+
 /** The company that all workspaces of a server belong to. */
 export interface Company {
   readonly id: string;

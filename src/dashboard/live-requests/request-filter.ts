@@ -1,4 +1,4 @@
-import type { WorkspaceContext } from "../../base/context/context.ts";
+import { hidesPeople, type WorkspaceContext } from "../../base/context/context.ts";
 import type { Person } from "../../base/context/person.ts";
 import { Problem } from "../../base/problem.ts";
 import type { KeptRequest } from "./request-log.ts";
@@ -58,21 +58,17 @@ function statusesOf(wanted = ""): readonly [number, number] {
   return [Number(wanted.replace("xx", "00")), Number(wanted.replace("xx", "99"))];
 }
 
-const mayShowPeople = (person: Person | undefined, workspaceName: string): boolean =>
-  person === undefined ||
-  person.isAdministrator ||
-  (person.workspacePermissions.get(workspaceName)?.has("view_pii") ?? false);
-
 interface Viewer extends Pick<WorkspaceContext, "workspace"> {
   readonly person?: Person | undefined;
 }
 
 /** A search by user would tell who is there. @throws Problem FORBIDDEN */
 export function questionOf(
-  { person, workspace: { id, name } }: Viewer,
+  viewer: Viewer,
   filter: RequestFilter,
 ): Question {
-  const showsPeople = mayShowPeople(person, name);
+  const { id, name } = viewer.workspace;
+  const showsPeople = !hidesPeople(viewer);
   if (filter.user !== undefined && !showsPeople) {
     throw new Problem("FORBIDDEN", `You lack the permission view_pii in the workspace '${name}'.`);
   }

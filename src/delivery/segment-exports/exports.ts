@@ -74,7 +74,7 @@ export async function startSegmentExport(
   const { database, clock, outbound } = services;
   const { workspace } = context;
   const { segment_id, fields_to_export: fields, output_format: format = "zip" } = wanted;
-  const { given: filter } = await filterOf(database, workspace.id, { segment_id });
+  const { given: filter } = await filterOf(database, context, { segment_id });
   const callbackUrl = wanted.callback_endpoint ?? null;
   if (callbackUrl !== null) {
     await recordingRefusals(services, context, () => checkCallback(outbound, callbackUrl));

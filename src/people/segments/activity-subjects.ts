@@ -182,6 +182,7 @@ function happened(
   const isSummed = inLastDays === undefined && where === undefined;
   const isNamed = (each: { readonly name: string }) => name === undefined || each.name === name;
   return {
+    looksUp: true,
     words: wordsOfOccurrences(noun, occurrences),
     ...(!isSummed && { readsKept: source.kept }),
     holds(person, now) {
@@ -350,6 +351,7 @@ export const sessions: Subject = {
     const isOf = (each: { readonly appId: string }) => !appId || each.appId === appId;
     const noun = `opened ${appId ? (scope.apps.get(appId)?.name ?? appId) : "any app"}`;
     return {
+      looksUp: true,
       words: wordsOfOccurrences(noun, { counts, first, last, ...others }),
       holds(person, now) {
         const apps = person.apps.filter(isOf);

@@ -203,14 +203,16 @@ export const customAttribute: Subject = {
         const value = customValue(name, values);
         return everyOf(tests.map((test) => test.sql(value, values, false)));
       },
-      open: {
-        // Only a text or the time in an object is left open.
-        json(values) {
-          const json = customValue(name, values);
-          return `(case jsonb_typeof(${json}) when 'object' then jsonb_build_object('$time', ${json} -> '$time') else ${json} end)`;
+      ...(tests.some(isTimeTest) && {
+        open: {
+          // Only a text or the time in an object is left open.
+          json(values) {
+            const json = customValue(name, values);
+            return `(case jsonb_typeof(${json}) when 'object' then jsonb_build_object('$time', ${json} -> '$time') else ${json} end)`;
+          },
+          holds: (value, _address, now) => tests.every((test) => test.holds(value, now)),
         },
-        holds: (value, _address, now) => tests.every((test) => test.holds(value, now)),
-      },
+      }),
     };
   },
 };

@@ -1,11 +1,9 @@
 import { earlier } from "../../base/clock.ts";
 import type { WorkspaceContext } from "../../base/context/context.ts";
-import { readTogether } from "../../database/database.ts";
 import type { CountServices } from "./count-exactly.ts";
-import { portionToRead, type SegmentSize, sizeFrom } from "./estimate.ts";
+import { estimateSizes, type SegmentSize } from "./estimate.ts";
 import { type Filter, leavesOf, readFilter, wordsOf } from "./filter.ts";
 import type { FilterScope } from "./leaf.ts";
-import { countMembersOfEach } from "./members.ts";
 
 /*
  * Further results of a count: how many users each part of a filter keeps, and on which channels its
@@ -106,11 +104,7 @@ export async function breakDown(
   );
   const all = [...parts, ...together, ...reached];
   if (all.length === 0) return { parts: [], reach: [] };
-  const sizes = await readTogether(database.for("lookup"), async (tx) => {
-    const portion = await portionToRead(tx, workspace.id);
-    const counts = await countMembersOfEach(tx, workspace.id, portion, all, clock.now());
-    return counts.map((count) => sizeFrom(portion, count));
-  });
+  const sizes = await estimateSizes(database, workspace.id, all, clock.now());
   const sizeAt = (place: number) => sizes[place] as SegmentSize;
   return {
     parts: parts.map((part, index) => ({

@@ -3,15 +3,23 @@ import { recordChangeIn } from "../../admin/audit/audit.ts";
 import type { Job, JobKind } from "../../admin/jobs/job.ts";
 import { enqueue } from "../../admin/jobs/queue.ts";
 import type { Clock } from "../../base/clock.ts";
-import type { WorkspaceContext } from "../../base/context/context.ts";
+import { hidesPeople, type WorkspaceContext } from "../../base/context/context.ts";
 import { createSlots, type Slots } from "../../base/pool.ts";
 import { Problem } from "../../base/problem.ts";
 import { type Database, readTogether, settleAll } from "../../database/database.ts";
 import { estimateSize, exactSize, type SegmentSize } from "./estimate.ts";
-import { EVERYONE, type Filter, readFilter, sentenceOf } from "./filter.ts";
+import {
+  EVERYONE,
+  type Filter,
+  leavesOf,
+  type ReadingRules,
+  readFilter,
+  sentenceOf,
+} from "./filter.ts";
 import type { FilterScope } from "./leaf.ts";
 import { countMembers } from "./members.ts";
 import { BEFORE_ALL } from "./members-store.ts";
+import { createPace, SLICE_MS, TURN_MS } from "./pace.ts";
 import { filterOf, scopeOf, type WantedFilter } from "./scope.ts";
 import {
   cancelCount,
@@ -42,13 +50,6 @@ export interface CountServices {
 export const createCountSlots = (): Slots => createSlots(2, 4);
 
 export type InlineServices = CountServices & { readonly countSlots: Slots };
-
-/** How long a portion should take; its size follows. */
-const PORTION_MS = 50;
-/** The same while others wait: on an engine of one connection, and while this process writes. */
-const TURN_MS = 20;
-const FEWEST_USERS = 1_000;
-const MOST_USERS = 50_000;
 
 /** How many seconds a request counts by itself, at most and by default. */
 export const MOST_WAIT_SECONDS = 5;
@@ -94,10 +95,11 @@ async function countOn(
   const now = clock.now();
   const analysis = database.for("analysis");
   let progress = from;
-  let size = FEWEST_USERS;
+  const pace = createPace(leavesOf(filter).length);
   const countWrites = writeCounter(analysis);
   for (;;) {
     const { after } = progress;
+    const size = pace.size();
     const askedAt = performance.now();
     let startedAt = askedAt;
     const portion = { kind: "next", after, size } as const;
@@ -116,8 +118,7 @@ async function countOn(
     const hasWaited = startedAt - askedAt > BUSY_MS && (analysis.isSerialized || writes > 0);
     const isBusy =
       hasWaited || (writes >= FEWEST_BUSY_WRITES && perSecond >= BUSY_WRITES_PER_SECOND);
-    const wanted = (size * (isBusy || analysis.isSerialized ? TURN_MS : PORTION_MS)) / tookMs;
-    size = Math.round(Math.min(MOST_USERS, 2 * size, Math.max(FEWEST_USERS, wanted)));
+    pace.took(tookMs, isBusy || analysis.isSerialized ? TURN_MS : SLICE_MS);
     if (!(await goesOn(progress))) return { ...progress, isDone: false };
     if (isBusy) await setTimeout(PAUSE_FACTOR * tookMs);
   }
@@ -149,12 +150,13 @@ export type CountOutcome = { readonly size: SegmentSize } | { readonly count: Ex
  */
 export async function countExactly(
   services: InlineServices,
-  { workspace }: WorkspaceContext,
+  context: WorkspaceContext,
   wanted: WantedFilter,
   waitSeconds: number,
 ): Promise<CountOutcome> {
   const { database, clock } = services;
-  const { filter, given } = await filterOf(database, workspace.id, wanted);
+  const { workspace } = context;
+  const { filter, given } = await filterOf(database, context, wanted);
   const until = performance.now() + waitSeconds * 1_000;
   const startedAt = clock.now();
   const release = waitSeconds > 0 ? services.countSlots.take(workspace.name) : undefined;
@@ -241,10 +243,14 @@ async function finishCount(services: CountServices, job: Job, count: ExactCount)
   if (isDone) await save(progress, clock.now());
 }
 
-/** The filter of a count; undefined if something it names no longer exists. */
-function readIfWhole({ filter }: ExactCount, scope: FilterScope): Filter | undefined {
+/** The filter of a count; undefined if something it names no longer exists, or if it may not be read. */
+function readIfWhole(
+  { filter }: ExactCount,
+  scope: FilterScope,
+  rules?: ReadingRules,
+): Filter | undefined {
   try {
-    return readFilter(filter, scope);
+    return readFilter(filter, scope, rules);
   } catch (error) {
     if (error instanceof Problem) return undefined;
     throw error;
@@ -266,7 +272,7 @@ export async function readCount(
 const LISTED = 100;
 
 export interface ListedCount extends ExactCount {
-  /** The filter as a sentence; null if something it names no longer exists. */
+  /** The filter as a sentence; null if something it names no longer exists, or if it tells who users are and the caller may not see that. */
   readonly description: string | null;
   /** How many counts of the workspace run before this one; null if it has ended. */
   readonly before: number | null;
@@ -275,9 +281,11 @@ export interface ListedCount extends ExactCount {
 /** The counts of a workspace, the newest first: those that run and wait, and those that ended in the last 30 days. */
 export async function listCounts(
   { database }: CountServices,
-  { workspace }: WorkspaceContext,
+  context: WorkspaceContext,
   segmentId: string | undefined,
 ): Promise<ListedCount[]> {
+  const { workspace } = context;
+  const rules = { isKept: true, hidesPeople: hidesPeople(context) };
   const [counts, running, scope] = await settleAll([
     selectCounts(database, workspace.id, segmentId?.toLowerCase(), LISTED),
     selectRunningCounts(database, workspace.id),
@@ -285,7 +293,7 @@ export async function listCounts(
   ]);
   const places = new Map(running.map(({ id }, place) => [id, place]));
   return counts.map((count) => {
-    const filter = readIfWhole(count, scope);
+    const filter = readIfWhole(count, scope, rules);
     return {
       ...count,
       description: filter ? sentenceOf(filter) : null,

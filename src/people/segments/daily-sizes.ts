@@ -1,3 +1,4 @@
+import type { Logger } from "pino";
 import type { Job, JobKind } from "../../admin/jobs/job.ts";
 import { readNextTimes, setSchedules } from "../../admin/jobs/schedule.ts";
 import { listWorkspaces } from "../../admin/workspaces/manage-workspaces.ts";
@@ -6,11 +7,12 @@ import type { WorkspaceContext } from "../../base/context/context.ts";
 import { Problem } from "../../base/problem.ts";
 import { groupBy } from "../../base/values/group-by.ts";
 import { parseTime } from "../../base/values/times.ts";
-import { type Database, settleAll } from "../../database/database.ts";
+import { type Database, StatementTooLarge, settleAll } from "../../database/database.ts";
 import type { CountServices } from "./count-exactly.ts";
-import { estimateSize } from "./estimate.ts";
+import { estimateSize, exactSize } from "./estimate.ts";
 import { readFilter } from "./filter.ts";
-import { scopeOf } from "./scope.ts";
+import { readSegments, scopeOf } from "./scope.ts";
+import { shownTo } from "./shown-sizes.ts";
 import {
   deleteOldCounts,
   insertSizes,
@@ -28,8 +30,10 @@ const SUBJECT = "workspace";
 /** Shortly before midnight in UTC, so that the size belongs to the end of the day. */
 const DAILY = "41 23 * * *";
 
-/** Estimates the size of every segment once a day. */
-export const sizesJob: JobKind<CountServices> = {
+type SizesServices = CountServices & { readonly log: Logger };
+
+/** Estimates the size of every segment once a day, apart from those that cannot be counted. */
+export const sizesJob: JobKind<SizesServices> = {
   name: SIZES_JOB,
   async run(services, job) {
     await recordSizes(services, job);
@@ -37,14 +41,21 @@ export const sizesJob: JobKind<CountServices> = {
   },
 };
 
-async function recordSizes({ database, clock }: CountServices, job: Job): Promise<void> {
+async function recordSizes({ database, clock, log }: SizesServices, job: Job): Promise<void> {
   const { workspaceId } = job;
-  const segments = await selectSegments(database, workspaceId);
-  const scope = await scopeOf(database, workspaceId, segments);
+  const { readable, skipped } = await readSegments(database, workspaceId);
   const now = clock.now();
-  for (const { id, filter } of segments) {
+  const skip = (id: string, reason: string) =>
+    log.warn({ workspace_id: workspaceId, segment_id: id, reason }, "segment cannot be counted");
+  for (const { id, reason } of skipped) skip(id, reason);
+  for (const { id, read } of readable) {
     job.signal.throwIfAborted();
-    const { matching } = await estimateSize(database, workspaceId, readFilter(filter, scope), now);
+    const size = await estimateSize(database, workspaceId, read, now).catch((error: unknown) => {
+      if (!(error instanceof StatementTooLarge)) throw error;
+      skip(id, error.message);
+    });
+    if (!size) continue;
+    const { matching } = size;
     await database.transaction(async (tx) => {
       await job.advance(tx);
       await insertSizes(tx, workspaceId, dayOf(now), [{ id, size: matching }]);
@@ -71,28 +82,41 @@ const LISTED_DAYS = 30;
 
 export interface KnownSizes {
   readonly id: string;
-  readonly sizes: { time: string; size: number }[];
-  readonly counted: { total: number; matching: number; at: string } | null;
+  readonly sizes: { time: string; size: number | null }[];
+  readonly counted: { total: number; matching: number | null; at: string } | null;
+  /** Why the segment cannot be counted; null if it can. */
+  readonly fault: string | null;
 }
 
-/** The known sizes of all segments: of the last 30 days, and of their last counts. */
+/** The known sizes of all segments, of the last 30 days and of their last counts, as the caller may see them. */
 export async function sizesOfSegments(
   { database, clock }: CountServices,
-  { workspace }: WorkspaceContext,
+  context: WorkspaceContext,
 ): Promise<KnownSizes[]> {
+  const { workspace } = context;
   const since = earlier(clock.now(), { days: LISTED_DAYS - 1 });
-  const [rows, counts] = await settleAll([
+  const [rows, counts, { skipped }] = await settleAll([
     selectSizesSince(database, workspace.id, dayOf(since)),
     selectCountedSizes(database, workspace.id),
+    readSegments(database, workspace.id),
   ]);
+  const shown = shownTo(context);
+  const faults = new Map(skipped.map(({ id, reason }) => [id, reason]));
   const bySegment = groupBy(rows, ({ id }) => id);
   const countOf = new Map(
-    counts.map(({ id, at, ...size }) => [id, { ...size, at: at.toISOString() }]),
+    counts.map(({ id, at, total: all, matching: users }) => {
+      const { total, matching } = shown.size(exactSize(all, users));
+      return [id, { total, matching, at: at.toISOString() }];
+    }),
   );
-  return [...new Set([...bySegment.keys(), ...countOf.keys()])].map((id) => ({
+  return [...new Set([...bySegment.keys(), ...countOf.keys(), ...faults.keys()])].map((id) => ({
     id,
-    sizes: (bySegment.get(id) ?? []).map(({ day, size }) => ({ time: day, size })),
+    sizes: (bySegment.get(id) ?? []).map(({ day, size }) => ({
+      time: day,
+      size: shown.users(size),
+    })),
     counted: countOf.get(id) ?? null,
+    fault: faults.get(id) ?? null,
   }));
 }
 

@@ -10,6 +10,9 @@ import { suggestValues } from "./suggest-values.ts";
 
 /* What the dashboard shows about segments in addition to the resource and the counts. */
 
+const FEW_USERS =
+  "For a person without view_pii null if they are fewer than 20, otherwise rounded to tens.";
+
 const WORKSPACE = "/admin/v1/workspaces/:name";
 
 const SegmentId = Type.String({
@@ -33,13 +36,19 @@ const sizes = endpoint({
           sizes: Type.Array(
             Type.Object({
               time: Type.String({ description: "The day, in UTC.", examples: ["2026-01-31"] }),
-              size: Type.Integer({ description: "The estimated number of users." }),
+              size: nullable(Type.Integer(), {
+                description: `The estimated number of users. ${FEW_USERS}`,
+                examples: [120],
+              }),
             }),
             { description: "One entry a day, the oldest first; days without one are left out." },
           ),
           counted: nullable(
             Type.Object({
-              matching: Type.Integer({ description: "Users who met the filter." }),
+              matching: nullable(Type.Integer(), {
+                description: `Users who met the filter. ${FEW_USERS}`,
+                examples: [120],
+              }),
               total: Type.Integer({ description: "All users of the workspace then." }),
               at: Type.String({
                 description: "When the count ended.",
@@ -50,8 +59,12 @@ const sizes = endpoint({
               description: "The last exact count; null if there was none since the filter changed.",
             },
           ),
+          fault: nullable(Type.String(), {
+            description: "Why the segment cannot be counted; null if it can.",
+            examples: [null],
+          }),
         }),
-        { description: "Segments whose size is known." },
+        { description: "Segments whose size is known, and those that cannot be counted." },
       ),
       message: Success,
     }),
@@ -108,14 +121,25 @@ const ofUser = endpoint({
         }),
         { description: "The oldest first." },
       ),
+      skipped: Type.Array(
+        Type.Object({
+          id: SegmentId,
+          name: Type.String({ description: "Its name.", examples: ["Repeat buyers"] }),
+          reason: Type.String({
+            description: "What is wrong with its filter.",
+            examples: ["'filter.all[0]' has more than 5 comparators."],
+          }),
+        }),
+        { description: "Segments of which nothing can be said, because their filters cannot be counted." },
+      ),
       message: Success,
     }),
   },
   refusals: ["NOT_FOUND"],
 }).handledBy(async (services: CountServices & AuditingServices, context, { params }) => {
-  const segments = await segmentsOfUser(services, context, params.id.toLowerCase());
+  const found = await segmentsOfUser(services, context, params.id.toLowerCase());
   await recordRead(services, context, "segments_of_user", 1);
-  return success({ segments });
+  return success({ ...found });
 });
 
 const values = endpoint({

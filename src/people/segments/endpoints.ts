@@ -1,5 +1,6 @@
 import Type from "typebox";
 import { type AuditingServices, recordRead } from "../../admin/audit/audit.ts";
+import type { WorkspaceContext } from "../../base/context/context.ts";
 import { nullable, OfWorkspace, Success } from "../../base/values/schemas.ts";
 import { byAdministratorOfWorkspace, endpoint, success } from "../../http/endpoint.ts";
 import { type Breakdown, breakDown, keptSince } from "./breakdown.ts";
@@ -12,11 +13,12 @@ import {
   readCount,
   stopCount,
 } from "./count-exactly.ts";
-import { estimateSize, type SegmentSize } from "./estimate.ts";
+import { estimateSize, exactSize, type SegmentSize } from "./estimate.ts";
 import { sentenceOf } from "./filter.ts";
 import { explain, listMembers } from "./list-members.ts";
 import { FilterSchema } from "./resource.ts";
 import { filterOf } from "./scope.ts";
+import { shownTo } from "./shown-sizes.ts";
 import type { ExactCount } from "./store.ts";
 
 const SENTENCE = "Users who match: did signed_up at least 1 time in the last 30 days.";
@@ -34,9 +36,15 @@ const Wanted = {
   ),
 };
 
+const FEW_USERS =
+  "For a person without view_pii null if they are fewer than 20, otherwise rounded to tens.";
+
 const Size = {
   total: Type.Integer({ description: "All users of the workspace." }),
-  matching: Type.Integer({ description: "Users who meet the filter." }),
+  matching: nullable(Type.Integer(), {
+    description: `Users who meet the filter. ${FEW_USERS}`,
+    examples: [120],
+  }),
   low: Type.Integer({ description: "With 95 % certainty at least this many users meet it." }),
   high: Type.Integer({ description: "With 95 % certainty at most this many users meet it." }),
   exact: Type.Boolean({ description: "Whether all users were counted." }),
@@ -95,14 +103,14 @@ const BreakdownFields = {
   ),
 };
 
-const viewOfEstimate = ({ matching, low, high }: SegmentSize) => ({ matching, low, high });
+type Shown = ReturnType<typeof shownTo>;
 
-const viewOfBreakdown = ({ parts, reach }: Breakdown) => ({
+const viewOfBreakdown = ({ parts, reach }: Breakdown, shown: Shown) => ({
   ...(parts.length > 0 && {
     parts: parts.map(({ condition, alone, together }) => ({
       condition,
-      alone: viewOfEstimate(alone),
-      together: viewOfEstimate(together),
+      alone: viewOfEstimate(alone, shown),
+      together: viewOfEstimate(together, shown),
     })),
   }),
   ...(reach.length > 0 && {
@@ -110,10 +118,15 @@ const viewOfBreakdown = ({ parts, reach }: Breakdown) => ({
       channel,
       subscription_group_id: groupId,
       name,
-      ...viewOfEstimate(size),
+      ...viewOfEstimate(size, shown),
     })),
   }),
 });
+
+function viewOfEstimate(size: SegmentSize, shown: Shown) {
+  const { matching, low, high } = shown.size(size);
+  return { matching, low, high };
+}
 
 const TIME = "2026-01-31T12:00:00.000Z";
 
@@ -130,7 +143,10 @@ const Count = {
   }),
   counted: Type.Integer({ description: "Users counted so far." }),
   expected: Type.Integer({ description: "About how many users there are to count." }),
-  matching: Type.Integer({ description: "Those of them who meet the filter." }),
+  matching: nullable(Type.Integer(), {
+    description: `Those of them who meet the filter. ${FEW_USERS}`,
+    examples: [120],
+  }),
   started_at: Type.String({ description: "When the count began.", examples: [TIME] }),
   finished_at: nullable(Type.String(), {
     description: "When it ended; null while it runs.",
@@ -138,12 +154,12 @@ const Count = {
   }),
 };
 
-const countView = (count: ExactCount) => ({
+const countView = (count: ExactCount, context: WorkspaceContext) => ({
   count_id: count.id,
   status: count.status,
-  counted: count.total,
-  expected: count.expected,
-  matching: count.matching,
+  counted: shownTo(context).total(count.total),
+  expected: shownTo(context).total(count.expected),
+  matching: shownTo(context).size(exactSize(count.total, count.matching)).matching,
   started_at: count.startedAt.toISOString(),
   finished_at: count.finishedAt?.toISOString() ?? null,
 });
@@ -194,20 +210,21 @@ const count = endpoint({
   takesLong: true,
 }).handledBy(async (services: InlineServices, context, { body }) => {
   const { database, clock } = services;
-  const read = await filterOf(database, context.workspace.id, body);
+  const read = await filterOf(database, context, body);
   const { filter } = read;
   const outcome = body.exact
     ? await countExactly(services, context, body, body.wait_s ?? MOST_WAIT_SECONDS)
     : { size: await estimateSize(database, context.workspace.id, filter, clock.now()) };
   if ("count" in outcome) {
-    return { status: 202, body: { ...countView(outcome.count), message: "success" } };
+    return { status: 202, body: { ...countView(outcome.count, context), message: "success" } };
   }
   const { parts = false, reach = false } = body;
   const breakdown = await breakDown(services, context, read, { parts, reach });
   const since = keptSince(services, context, filter);
+  const shown = shownTo(context);
   return success({
-    ...outcome.size,
-    ...viewOfBreakdown(breakdown),
+    ...shown.size(outcome.size),
+    ...viewOfBreakdown(breakdown, shown),
     ...(Object.keys(since).length > 0 && { counts_since: since }),
     description: sentenceOf(filter),
   });
@@ -235,7 +252,9 @@ const listCountsEndpoint = endpoint({
             examples: ["3b1f4c1e-7d0a-4a53-9a53-0d5f0a3f7c11"],
           }),
           description: nullable(Type.String(), {
-            description: "The filter as a sentence; null if something it names no longer exists.",
+            description:
+              "The filter as a sentence; null if something it names no longer exists, or if it tells who users are and the caller " +
+              "lacks view_pii.",
             examples: [SENTENCE],
           }),
           before: nullable(Type.Integer(), {
@@ -251,7 +270,7 @@ const listCountsEndpoint = endpoint({
 }).handledBy(async (services: CountServices, context, { query }) => {
   const found = await listCounts(services, context, query.segment_id);
   const counts = found.map((each) => ({
-    ...countView(each),
+    ...countView(each, context),
     segment_id: each.segmentId,
     description: each.description,
     before: each.before,
@@ -271,7 +290,7 @@ const readCountEndpoint = endpoint({
   replies: { 200: Type.Object({ ...Count, message: Success }) },
 }).handledBy(async (services: CountServices, context, { params }) => {
   const found = await readCount(services, context, params.count_id);
-  return success(countView(found));
+  return success(countView(found, context));
 });
 
 const stopCountEndpoint = endpoint({
@@ -284,7 +303,7 @@ const stopCountEndpoint = endpoint({
   replies: { 200: Type.Object({ ...Count, message: Success }) },
 }).handledBy(async (services: CountServices, context, { params }) => {
   const found = await stopCount(services, context, params.count_id);
-  return success(countView(found));
+  return success(countView(found, context));
 });
 
 const MOST_USERS = 1_000;

@@ -1,7 +1,8 @@
 import { type Database, type Queryable, readTogether } from "../../database/database.ts";
-import type { Filter } from "./filter.ts";
-import { countMembers, type MemberCount } from "./members.ts";
+import { type Filter, leavesOfAll } from "./filter.ts";
+import { countMembersOfEach, type MemberCount } from "./members.ts";
 import { BEFORE_ALL, countDrawn, DRAWN_SHARE, type Portion } from "./members-store.ts";
+import { createPace, SLICE_MS } from "./pace.ts";
 
 /** How many users meet a filter, of how many. */
 export interface SegmentSize {
@@ -17,6 +18,8 @@ export interface SegmentSize {
 
 /** How many users a sample has at most: an error of about 1.4 % of all users, however many there are. */
 const SAMPLE_USERS = 5_000;
+
+type ManyUsers = Exclude<Portion, { readonly kind: "one" }>;
 
 /** The users that an estimate of many reads. */
 export const SAMPLE = { kind: "sample", size: SAMPLE_USERS } as const;
@@ -36,7 +39,7 @@ export const portionToRead = async (
   tx: Queryable,
   workspaceId: number,
   most = SAMPLE_USERS,
-): Promise<Portion> =>
+): Promise<ManyUsers> =>
   (await countDrawn(tx, workspaceId, FEWEST_DRAWN)) === FEWEST_DRAWN
     ? { kind: "sample", size: most }
     : { kind: "next", after: BEFORE_ALL, size: MOST_OF_FEW };
@@ -47,21 +50,62 @@ const CHANCES = 2 ** 32;
 /** Standard deviations of a normal distribution, for 95 %. */
 const Z = 1.96;
 
-/**
- * Estimates the size of a segment from a sample: the users with the lowest parts of their ids that
- * chance drew. How low those are also tells how many users there are. If a workspace has few users,
- * all are counted.
- */
-export const estimateSize = (
+/** Estimates the size of a segment. */
+export async function estimateSize(
   database: Database,
   workspaceId: number,
   filter: Filter,
   now: Date,
-): Promise<SegmentSize> =>
-  readTogether(database.for("lookup"), async (tx) => {
-    const portion = await portionToRead(tx, workspaceId);
-    return sizeFrom(portion, await countMembers(tx, workspaceId, portion, filter, now));
-  });
+): Promise<SegmentSize> {
+  const [size] = await estimateSizes(database, workspaceId, [filter], now);
+  return size as SegmentSize;
+}
+
+/**
+ * Estimates the sizes of segments from a sample: the users with the lowest parts of their ids that
+ * chance drew. How low those are also tells how many users there are. If a workspace has few users,
+ * all are counted.
+ */
+export async function estimateSizes(
+  database: Database,
+  workspaceId: number,
+  filters: readonly Filter[],
+  now: Date,
+): Promise<SegmentSize[]> {
+  const lookup = database.for("lookup");
+  const whole = await readTogether(lookup, (tx) => portionToRead(tx, workspaceId));
+  const pace = createPace(leavesOfAll(filters).length);
+  let counts: readonly MemberCount[] | undefined;
+  for (;;) {
+    const slice = sliceAfter(whole, counts?.[0], pace.size());
+    let startedAt = 0;
+    const found = await readTogether(lookup, (tx) => {
+      startedAt = performance.now();
+      return countMembersOfEach(tx, workspaceId, slice, filters, now);
+    });
+    pace.took(performance.now() - startedAt, SLICE_MS);
+    counts = counts ? counts.map((count, place) => added(count, found[place])) : found;
+    const [first] = counts;
+    if (!first || found[0]?.seen !== slice.size || first.seen === whole.size) break;
+  }
+  return counts.map((count) => sizeFrom(whole, count));
+}
+
+/** The next users of a portion. Of two with the same part that chance drew, one may be left out: that is one pair in a million. */
+function sliceAfter(whole: ManyUsers, counted: MemberCount | undefined, most: number): ManyUsers {
+  const size = Math.min(most, whole.size - (counted?.seen ?? 0));
+  if (!counted) return { ...whole, size };
+  return whole.kind === "sample"
+    ? { kind: "sample", size, after: counted.highestChance ?? "" }
+    : { kind: "next", size, after: counted.lastId ?? BEFORE_ALL };
+}
+
+const added = (before: MemberCount, next: MemberCount | undefined): MemberCount => ({
+  seen: before.seen + (next?.seen ?? 0),
+  matching: before.matching + (next?.matching ?? 0),
+  lastId: next?.lastId ?? before.lastId,
+  highestChance: next?.highestChance ?? before.highestChance,
+});
 
 /** Draws a conclusion from the users of a portion. */
 export function sizeFrom(

@@ -205,20 +205,14 @@ export function segmentsIn(given: unknown): string[] {
   ];
 }
 
-/** How a statement writes the conditions of a filter, and groups of them. */
-export interface FilterText {
-  leaf(leaf: Leaf): Bounds;
-  group(bounds: Bounds): Bounds;
-}
-
-/** The filter as SQL over `profiles p`: see sql.ts. */
-export const filterSql = (filter: Filter, text: FilterText): Bounds =>
+/** The filter as SQL over `profiles p`: see sql.ts. @param sqlOf a condition as SQL. */
+export const filterSql = (filter: Filter, sqlOf: (leaf: Leaf) => Bounds): Bounds =>
   fold<FilterLeaf, Bounds>(filter, {
-    and: (parts) => text.group(everyOf(parts.map((part) => part()))),
-    or: (parts) => text.group(anyOf(parts.map((part) => part()))),
+    and: (parts) => everyOf(parts.map((part) => part())),
+    or: (parts) => anyOf(parts.map((part) => part())),
     not: negated,
     never: () => decided("false"),
-    leaf: (each) => (each.op === "leaf" ? text.leaf(each.leaf) : filterSql(each.filter, text)),
+    leaf: (each) => (each.op === "leaf" ? sqlOf(each.leaf) : filterSql(each.filter, sqlOf)),
   });
 
 /** Whether a user meets a filter. */
@@ -240,6 +234,11 @@ export const leavesOf = (filter: Filter): Leaf[] =>
     never: () => [],
     leaf: (each) => (each.op === "leaf" ? [each.leaf] : leavesOf(each.filter)),
   });
+
+/** The conditions of filters, each once. */
+export const leavesOfAll = (filters: readonly Filter[]): Leaf[] => [
+  ...new Set(filters.flatMap(leavesOf)),
+];
 
 /** The filter as an English sentence, such as `Users who match: plan is "pro", and did signed_up at least 1 time.` */
 export const sentenceOf = (filter: Filter): string => `Users who match: ${wordsOf(filter)}.`;

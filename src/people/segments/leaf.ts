@@ -37,6 +37,8 @@ export interface Leaf {
   holds(person: SegmentPerson, now: Date): boolean;
   /** A part of a sentence, such as `plan is "pro"`. */
   readonly words: string;
+  /** Whether SQL reads rows of other tables. */
+  readonly looksUp?: true;
   /** The rows it reads that retention deletes; summaries are kept. */
   readonly readsKept?: "events" | "purchases";
   /** Present if `sql` may leave it open. */

@@ -4,7 +4,7 @@ import { invalidCursor } from "../../base/pages.ts";
 import { Problem } from "../../base/problem.ts";
 import type { Json } from "../../base/values/plain-json.ts";
 import { isUuid } from "../../base/values/uuid.ts";
-import { type Queryable, readTogether } from "../../database/database.ts";
+import { type Database, type Queryable, readTogether, StatementTooLarge } from "../../database/database.ts";
 import { DEFAULT_FIELDS, type ExportField } from "../export/profile-view.ts";
 import {
   measurePortions,
@@ -13,14 +13,11 @@ import {
 } from "../export/view-in-portions.ts";
 import { viewUsers } from "../export/view-users.ts";
 import type { CountServices } from "./count-exactly.ts";
-import { EVERYONE, readFilter, sentenceOf } from "./filter.ts";
+import { EVERYONE, type Filter, leavesOf, readFilter, sentenceOf } from "./filter.ts";
 import { countMembersOfEach, explainMember, type Reason, readMembers } from "./members.ts";
 import { BEFORE_ALL, type Portion } from "./members-store.ts";
-import { filterOf, scopeOf, type WantedFilter } from "./scope.ts";
-import { selectSegments } from "./store.ts";
-
-/** How many users a statement looks at. */
-const LOOKED_AT = 5_000;
+import { createPace, type Pace, SLICE_MS } from "./pace.ts";
+import { filterOf, readSegments, scopeOf, type WantedFilter } from "./scope.ts";
 
 /** How long a page may take; it may then have fewer users than requested. */
 const PAGE_MS = 2_000;
@@ -43,12 +40,14 @@ export interface MembersPage {
  */
 export async function listMembers(
   { database, clock }: CountServices,
-  { workspace }: WorkspaceContext,
+  context: WorkspaceContext,
   wanted: WantedFilter & { readonly limit: number; readonly cursor?: string | undefined },
 ): Promise<MembersPage> {
   const { cursor = BEFORE_ALL, limit } = wanted;
   if (!isUuid(cursor)) throw invalidCursor();
-  const { filter } = await filterOf(database, workspace.id, wanted);
+  const { filter } = await filterOf(database, context, wanted);
+  const { workspace } = context;
+  const analysis = database.for("analysis");
   const now = clock.now();
   const until = performance.now() + PAGE_MS;
   const users: Record<string, unknown>[] = [];
@@ -56,33 +55,49 @@ export async function listMembers(
   let after = cursor;
 
   /** @returns false if the page is full. */
-  async function show(tx: Queryable, ids: readonly string[]): Promise<boolean> {
+  async function show(ids: readonly string[]): Promise<boolean> {
     for (let first = 0; first < ids.length; first += SHOWN) {
       const some = ids.slice(first, first + Math.min(SHOWN, limit - users.length));
-      for await (const shown of viewInPortions(tx, workspace, some, DEFAULT_FIELDS, now)) {
-        users.push(...shown.users);
-        bytes += shown.bytes;
-        after = shown.ids.at(-1) ?? after;
-        if (users.length >= limit || bytes > MOST_BYTES) return false;
-      }
+      const isFull = await readTogether(analysis, async (tx) => {
+        for await (const shown of viewInPortions(tx, workspace, some, DEFAULT_FIELDS, now)) {
+          users.push(...shown.users);
+          bytes += shown.bytes;
+          after = shown.ids.at(-1) ?? after;
+          if (users.length >= limit || bytes > MOST_BYTES) return true;
+        }
+        return false;
+      });
+      if (isFull) return false;
     }
     return true;
   }
 
+  const pace = createPace(leavesOf(filter).length);
   for (;;) {
-    const portion = { kind: "next", after, size: LOOKED_AT } as const;
-    const goesOn = await readTogether(database.for("analysis"), async (tx) => {
-      const { ids, lastId } = await readMembers(tx, workspace.id, portion, filter, now);
-      if (!(await show(tx, ids))) return true;
-      if (lastId === null) return false;
-      after = lastId;
-      return true;
-    });
-    if (!goesOn) return { users, cursor: null };
-    if (users.length >= limit || bytes > MOST_BYTES || performance.now() > until) {
-      return { users, cursor: after };
-    }
+    const { ids, lastId } = await readSlice(analysis, workspace.id, after, filter, now, pace);
+    const isFull = !(await show(ids));
+    if (!isFull && lastId === null) return { users, cursor: null };
+    if (!isFull) after = lastId ?? after;
+    if (isFull || performance.now() > until) return { users, cursor: after };
   }
+}
+
+/** The next users who meet a filter, in a transaction of their own. */
+function readSlice(
+  analysis: Database,
+  workspaceId: number,
+  after: string,
+  filter: Filter,
+  now: Date,
+  pace: Pace,
+): ReturnType<typeof readMembers> {
+  const portion: Portion = { kind: "next", after, size: pace.size() };
+  return readTogether(analysis, async (tx) => {
+    const startedAt = performance.now();
+    const found = await readMembers(tx, workspaceId, portion, filter, now);
+    pace.took(performance.now() - startedAt, SLICE_MS);
+    return found;
+  });
 }
 
 /** Some of the users who meet a filter, and where to go on after them. */
@@ -108,13 +123,17 @@ export async function* walkMembers(
 ): AsyncGenerator<MembersStep> {
   const read = readFilter(filter, await scopeOf(database, workspace.id));
   const analysis = database.for("analysis");
+  const pace = createPace(leavesOf(read).length);
   let after: string | null = from;
   while (after !== null) {
     const now = clock.now();
-    const portion: Portion = { kind: "next", after, size: LOOKED_AT };
-    const { ids, lastId }: Awaited<ReturnType<typeof readMembers>> = await readTogether(
+    const { ids, lastId }: Awaited<ReturnType<typeof readMembers>> = await readSlice(
       analysis,
-      (tx) => readMembers(tx, workspace.id, portion, read, now),
+      workspace.id,
+      after,
+      read,
+      now,
+      pace,
     );
     for (let first = 0; first < ids.length; first += SHOWN) {
       const some = ids.slice(first, first + SHOWN);
@@ -138,43 +157,72 @@ export async function* walkMembers(
   }
 }
 
-/** How many segments a statement decides about. */
-const SEGMENTS_AT_ONCE = 50;
+/** How many conditions a statement decides about, unless one segment has more. */
+const CONDITIONS_AT_ONCE = 50;
+
+export interface SegmentsOfUser {
+  readonly segments: { readonly id: string; readonly name: string; readonly description: string }[];
+  /** Segments that cannot be decided, and why. */
+  readonly skipped: { readonly id: string; readonly name: string; readonly reason: string }[];
+}
 
 /** The segments that a user is in, the oldest first. @throws Problem NOT_FOUND for an unknown user. */
 export async function segmentsOfUser(
   { database, clock }: CountServices,
   { workspace }: WorkspaceContext,
   userId: string,
-): Promise<{ readonly id: string; readonly name: string; readonly description: string }[]> {
-  const segments = await selectSegments(database, workspace.id);
-  const scope = await scopeOf(database, workspace.id, segments);
-  const all = segments.map((segment) => ({ ...segment, read: readFilter(segment.filter, scope) }));
+): Promise<SegmentsOfUser> {
+  const lookup = database.for("lookup");
   const portion = { kind: "one", id: userId } as const;
-  return readTogether(database.for("lookup"), async (tx) => {
-    const [user] = await countMembersOfEach(tx, workspace.id, portion, [EVERYONE], clock.now());
-    if (user?.seen !== 1) throw new Problem("NOT_FOUND", "User not found");
-    const found: (typeof all)[number][] = [];
-    for (let first = 0; first < all.length; first += SEGMENTS_AT_ONCE) {
-      const some = all.slice(first, first + SEGMENTS_AT_ONCE);
-      const filters = some.map(({ read }) => read);
-      const counts = await countMembersOfEach(tx, workspace.id, portion, filters, clock.now());
-      found.push(...some.filter((_, index) => counts[index]?.matching === 1));
+  const countEach = (filters: readonly Filter[]) =>
+    readTogether(lookup, (tx) =>
+      countMembersOfEach(tx, workspace.id, portion, filters, clock.now()),
+    );
+  const [user] = await countEach([EVERYONE]);
+  if (user?.seen !== 1) throw new Problem("NOT_FOUND", "User not found");
+  const { readable, skipped } = await readSegments(database, workspace.id);
+  const segments: SegmentsOfUser["segments"] = [];
+  for (const some of inGroups(readable)) {
+    const counts = await countEach(some.map(({ read }) => read)).catch((error: unknown) => {
+      if (!(error instanceof StatementTooLarge)) throw error;
+      skipped.push(...some.map(({ id, name }) => ({ id, name, reason: error.message })));
+      return [];
+    });
+    const found = some.filter((_, index) => counts[index]?.matching === 1);
+    segments.push(
+      ...found.map(({ id, name, read }) => ({ id, name, description: sentenceOf(read) })),
+    );
+  }
+  return { segments, skipped };
+}
+
+function inGroups<Segment extends { readonly read: Filter }>(
+  segments: readonly Segment[],
+): Segment[][] {
+  const groups: Segment[][] = [];
+  let conditions = Number.POSITIVE_INFINITY;
+  for (const segment of segments) {
+    const more = leavesOf(segment.read).length;
+    conditions += more;
+    if (conditions > CONDITIONS_AT_ONCE) {
+      groups.push([]);
+      conditions = more;
     }
-    return found.map(({ id, name, read }) => ({ id, name, description: sentenceOf(read) }));
-  });
+    groups.at(-1)?.push(segment);
+  }
+  return groups;
 }
 
 /** Whether a user meets a filter, and why. @throws Problem NOT_FOUND for an unknown user. */
 export async function explain(
   { database, clock }: CountServices,
-  { workspace }: WorkspaceContext,
+  context: WorkspaceContext,
   wanted: WantedFilter & { readonly user_id: string },
 ): Promise<{ readonly isMember: boolean; readonly reasons: readonly Reason[] }> {
-  const { filter } = await filterOf(database, workspace.id, wanted);
+  const { filter } = await filterOf(database, context, wanted);
   const id = wanted.user_id.toLowerCase();
   const found = await readTogether(database.for("lookup"), (tx) =>
-    explainMember(tx, workspace.id, id, filter, clock.now()),
+    explainMember(tx, context.workspace.id, id, filter, clock.now()),
   );
   if (!found) throw new Problem("NOT_FOUND", "User not found");
   return found;

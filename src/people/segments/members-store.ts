@@ -2,9 +2,9 @@ import type { Json } from "../../base/values/plain-json.ts";
 import { bucketsOfValues } from "../../database/buckets.ts";
 import { NOT_PREPARED, type Queryable } from "../../database/database.ts";
 import type { EmailState } from "../subscriptions/states.ts";
-import { type Filter, type FilterText, filterSql } from "./filter.ts";
+import { type Filter, filterSql } from "./filter.ts";
 import type { Leaf } from "./leaf.ts";
-import { type Bounds, columnsOf, type Values, valuesOf } from "./sql.ts";
+import { type Bounds, columnsOf, decided, type Values, valuesOf } from "./sql.ts";
 
 /*
  * Reads which users of a workspace meet a filter. A statement looks at a portion of the users: the
@@ -60,8 +60,8 @@ export async function countDrawn(
 export interface PortionCount {
   /** How many users the statement looked at. */
   readonly seen: number;
-  /** For each filter, how many of them surely meet it. */
-  readonly sure: readonly number[];
+  /** How many of them surely meet the filter. */
+  readonly sure: number;
   /** The last id in their order; null in a sample, or if there was none. */
   readonly lastId: string | null;
   /** In a sample the highest of their parts that chance drew, 8 hexadecimal digits. */
@@ -72,53 +72,20 @@ export interface PortionCount {
 interface Writing {
   readonly parameters: readonly unknown[];
   readonly values: Values;
-  /** How filters are written in it. */
-  readonly text: FilterText;
   /** The users with all columns that were used so far. */
   from(): string;
 }
 
-/** A longer text than the name of a column, and than a few of them. */
-const LONG = 100;
-
-/**
- * @param isOnce whether a condition is decided for each user, for the statement names it several times. The others are decided
- *   where SQL comes to them: a look-up is saved for users whom other conditions decide.
- */
-function writing(
-  portion: Portion,
-  workspaceId: number,
-  now: Date,
-  isOnce: (bounds: Bounds) => boolean,
-): Writing {
+function writing(portion: Portion, workspaceId: number, now: Date): Writing {
   const parameters: unknown[] = [];
   const columns = columnsOf("p");
   const values = valuesOf(now, parameters, columns);
   const rows = portionSql(portion, workspaceId, values);
-  const known = new Map<Leaf, Bounds>();
-  const short = (sql: string) => (sql.length > LONG ? columns.once(sql) : sql);
-  const shared = (bounds: Bounds): Bounds => ({
-    ...bounds,
-    must: short(bounds.must),
-    may: short(bounds.may),
-  });
-  const text: FilterText = {
-    leaf(leaf) {
-      let bounds = known.get(leaf);
-      if (!bounds) {
-        bounds = leaf.sql(values);
-        if (isOnce(bounds)) bounds = shared(bounds);
-        known.set(leaf, bounds);
-      }
-      return bounds;
-    },
-    group: (bounds) => (isOnce(bounds) ? shared(bounds) : bounds),
-  };
-  return { parameters, values, text, from: () => columns.around(rows) };
+  return { parameters, values, from: () => columns.around(rows) };
 }
 
 /**
- * Counts the users of a portion, and those who surely meet each of some filters.
+ * Counts the users of a portion, and those who surely meet a filter.
  *
  * @throws StatementTooLarge
  */
@@ -126,18 +93,18 @@ export async function countPortion(
   tx: Queryable,
   workspaceId: number,
   portion: Portion,
-  filters: readonly Filter[],
+  filter: Filter | undefined,
   now: Date,
 ): Promise<PortionCount> {
-  const { parameters, text, from } = writing(portion, workspaceId, now, () => filters.length > 1);
-  const sure = filters.map((filter) => `count(*) filter (where ${filterSql(filter, text).must})`);
+  const { parameters, values, from } = writing(portion, workspaceId, now);
+  const sure = filter ? filterSql(filter, (leaf) => leaf.sql(values)).must : "false";
   // Of each user at most one text: making and comparing them takes longer than many conditions.
   const ends =
     portion.kind === "sample"
       ? `null as "lastId", max(${CHANCE}) as "highestChance"`
       : `max(profile_id::text collate "C") as "lastId", null as "highestChance"`;
   const [row] = await tx.query<PortionCount>(
-    `${NOT_PREPARED}select count(*) as seen, to_jsonb(array[${sure}]::bigint[]) as sure, ${ends} from ${from()}`,
+    `${NOT_PREPARED}select count(*) as seen, count(*) filter (where ${sure}) as sure, ${ends} from ${from()}`,
     parameters,
   );
   return row as PortionCount;
@@ -147,55 +114,61 @@ export async function countPortion(
 export interface Candidate {
   readonly id: string;
   readonly email: string | null;
-  /** For each condition whether it surely holds (2), possibly (1) or not (0). */
-  readonly truths: readonly number[];
+  /** For each condition whether it surely holds, apart from those of `decided`. */
+  readonly must: readonly boolean[];
+  /** Whether it possibly holds; null if SQL always decides it. */
+  readonly may: readonly (boolean | null)[];
   /** For each condition what decides about it, where SQL left it open. */
-  readonly values: readonly (Json | null)[];
-  /** For each filter whether the user surely meets it, if only undecided users are wanted. */
-  readonly sure: readonly boolean[];
+  readonly given: readonly (Json | null)[];
+  /** Whether the conditions hold that were looked up last. */
+  readonly decided: readonly boolean[];
 }
 
-/** Up to so many conditions that SQL decides are looked up only for users whom they decide: the text has each four times. */
-const FEW_LOOKUPS = 5;
+/** Up to so many look-ups are made only for users whom they decide: the text has each three times. */
+export const FEW_LOOKUPS = 5;
 
 /**
  * The users of a portion in the order of their ids, with what decides about them.
  *
- * @param which all of them, those who may meet the filter, or those of whom SQL leaves open whether they meet one of the filters.
- * @param leaves the conditions of the filters.
+ * @param among leaves out users who cannot meet the filter, or of whom it is sure whether they do.
+ * @param first the conditions that are worked out for each user.
+ * @param last those that are looked up only where the filter depends on them. None without `among`.
  * @throws StatementTooLarge
  */
 export async function selectCandidates(
   tx: Queryable,
   workspaceId: number,
   portion: Portion,
-  which: "all" | "possible" | "open",
-  filters: readonly Filter[],
-  leaves: readonly Leaf[],
+  among: { readonly filter: Filter; readonly which: "possible" | "open" } | undefined,
+  { first, last }: { readonly first: readonly Leaf[]; readonly last: readonly Leaf[] },
   now: Date,
 ): Promise<Candidate[]> {
-  const isLazy =
-    which !== "all" &&
-    filters.length === 1 &&
-    leaves.filter(({ open }) => !open).length <= FEW_LOOKUPS;
-  const isOnce = ({ lookups = 0 }: Bounds) => !isLazy || lookups === 0;
-  const { parameters, values, text, from } = writing(portion, workspaceId, now, isOnce);
-  const bounds = which === "all" ? [] : filters.map((filter) => filterSql(filter, text));
-  const wanted = bounds.map(({ must, may }) => (which === "open" ? `(${may} and not ${must})` : may));
-  const truths = leaves.map((leaf) => {
-    const { must, may } = text.leaf(leaf);
-    return must === may ? `2 * ${must}::int` : `${must}::int + ${may}::int`;
-  });
+  const { parameters, values, from } = writing(portion, workspaceId, now);
+  const bounds = first.map((leaf) => leaf.sql(values));
+  // In lists: the engine finds a column of a statement by going through all of them.
+  const must = bounds.map((each) => each.must);
+  const may = bounds.map((each) => (each.may === each.must ? "null" : each.may));
+  const places = new Map(first.map((leaf, index) => [leaf, index]));
+  const text = (leaf: Leaf): Bounds => {
+    const place = places.get(leaf);
+    if (place === undefined) return leaf.sql(values);
+    const side = may[place] === "null" ? "must" : "may";
+    return { must: `p.must[${place + 1}]`, may: `p.${side}[${place + 1}]` };
+  };
   // The value only where the program has to look at it: an attribute may take a megabyte, and there are 50 conditions.
-  const given = leaves.map((leaf) => {
-    const { must, may } = text.leaf(leaf);
-    return leaf.open ? `case when ${must} <> ${may} then ${leaf.open.json(values)} end` : "null";
-  });
-  const sure = which === "open" ? bounds.map(({ must }) => must) : [];
+  const given = first.map(({ open }, index) =>
+    open
+      ? `case when p.must[${index + 1}] <> p.may[${index + 1}] then ${open.json(values)} end`
+      : "null",
+  );
+  const looked = last.map((leaf) => leaf.sql(values).must);
+  const wanted = among ? filterSql(among.filter, text) : decided("true");
   return tx.query<Candidate>(
-    `${NOT_PREPARED}select p.profile_id as id, p.email, to_jsonb(array[${truths}]::int[]) as truths,
-       to_jsonb(array[${given}]::jsonb[]) as values, to_jsonb(array[${sure}]::boolean[]) as sure
-     from ${from()} where ${wanted.join(" or ") || "true"} order by p.profile_id`,
+    `${NOT_PREPARED}select p.profile_id as id, p.email, to_jsonb(p.must) as must, to_jsonb(p.may) as may,
+       to_jsonb(array[${given}]::jsonb[]) as given, to_jsonb(array[${looked}]::boolean[]) as decided
+     from (select p.*, array[${must}]::boolean[] as must, array[${may}]::boolean[] as may
+       from ${from()} offset 0) as p
+     where ${wanted.may}${among?.which === "open" ? ` and not ${wanted.must}` : ""} order by p.profile_id`,
     parameters,
   );
 }

@@ -1,10 +1,11 @@
 import { type Queryable, settleAll } from "../../database/database.ts";
 import { emailValue } from "../profiles/identifiers.ts";
-import { decide, type Filter, leavesOf } from "./filter.ts";
+import { decide, type Filter, leavesOf, leavesOfAll } from "./filter.ts";
 import type { Address, Leaf } from "./leaf.ts";
 import {
   type Candidate,
   countPortion,
+  FEW_LOOKUPS,
   type Portion,
   type PortionCount,
   selectAddresses,
@@ -26,11 +27,26 @@ export async function countMembers(
   filter: Filter,
   now: Date,
 ): Promise<MemberCount> {
-  const [count] = await countMembersOfEach(tx, workspaceId, portion, [filter], now);
-  return count as MemberCount;
+  const leaves = leavesOf(filter);
+  const countOpen = async (): Promise<number> => {
+    if (!leaves.some(({ open }) => open)) return 0;
+    const among = { filter, which: "open" } as const;
+    const sorted = sortedByWork(leaves);
+    const users = await selectCandidates(tx, workspaceId, portion, among, sorted, now);
+    const truths = await truthsOf(tx, workspaceId, sorted, users, now);
+    return truths.filter((holds) => decide(filter, holds)).length;
+  };
+  const [{ sure, ...count }, open] = await settleAll([
+    countPortion(tx, workspaceId, portion, filter, now),
+    countOpen(),
+  ]);
+  return { ...count, matching: sure + open };
 }
 
-/** Counts the users of a portion who meet each of some filters. */
+/**
+ * Counts the users of a portion who meet each of some filters. The engine works out each condition once, and the program
+ * decides about the filters, of which many may have the same conditions.
+ */
 export async function countMembersOfEach(
   tx: Queryable,
   workspaceId: number,
@@ -38,25 +54,17 @@ export async function countMembersOfEach(
   filters: readonly Filter[],
   now: Date,
 ): Promise<MemberCount[]> {
-  const leaves = [...new Set(filters.flatMap(leavesOf))];
-  const countOpen = async (): Promise<readonly number[]> => {
-    if (!leaves.some(({ open }) => open)) return [];
-    const users = await selectCandidates(tx, workspaceId, portion, "open", filters, leaves, now);
-    const truths = await truthsOf(tx, workspaceId, leaves, users, now);
-    return filters.map(
-      (filter, place) =>
-        users.filter(
-          ({ sure }, index) => !sure[place] && decide(filter, truths[index] as LeafTruths),
-        ).length,
-    );
-  };
-  const [{ sure, ...count }, open] = await settleAll([
-    countPortion(tx, workspaceId, portion, filters, now),
-    countOpen(),
+  const [only, second] = filters;
+  if (only && !second) return [await countMembers(tx, workspaceId, portion, only, now)];
+  const leaves = { first: leavesOfAll(filters), last: [] };
+  const [{ sure: _none, ...count }, users] = await settleAll([
+    countPortion(tx, workspaceId, portion, undefined, now),
+    selectCandidates(tx, workspaceId, portion, undefined, leaves, now),
   ]);
-  return filters.map((_, index) => ({
+  const truths = await truthsOf(tx, workspaceId, leaves, users, now);
+  return filters.map((filter) => ({
     ...count,
-    matching: (sure[index] ?? 0) + (open[index] ?? 0),
+    matching: truths.filter((holds) => decide(filter, holds)).length,
   }));
 }
 
@@ -68,10 +76,11 @@ export async function readMembers(
   filter: Filter,
   now: Date,
 ): Promise<{ readonly ids: readonly string[]; readonly lastId: string | null }> {
-  const leaves = leavesOf(filter);
+  const leaves = sortedByWork(leavesOf(filter));
+  const among = { filter, which: "possible" } as const;
   const [{ seen, lastId }, users] = await settleAll([
-    countPortion(tx, workspaceId, portion, [], now),
-    selectCandidates(tx, workspaceId, portion, "possible", [filter], leaves, now),
+    countPortion(tx, workspaceId, portion, undefined, now),
+    selectCandidates(tx, workspaceId, portion, among, leaves, now),
   ]);
   const truths = await truthsOf(tx, workspaceId, leaves, users, now);
   const members = users.filter((_, index) => decide(filter, truths[index] as LeafTruths));
@@ -94,9 +103,10 @@ export async function explainMember(
   now: Date,
 ): Promise<{ readonly isMember: boolean; readonly reasons: readonly Reason[] } | undefined> {
   const leaves = leavesOf(filter);
+  const sorted = { first: leaves, last: [] };
   const portion = { kind: "one", id } as const;
-  const users = await selectCandidates(tx, workspaceId, portion, "all", [filter], leaves, now);
-  const [holds] = await truthsOf(tx, workspaceId, leaves, users, now);
+  const users = await selectCandidates(tx, workspaceId, portion, undefined, sorted, now);
+  const [holds] = await truthsOf(tx, workspaceId, sorted, users, now);
   if (!holds) return undefined;
   return {
     isMember: decide(filter, holds),
@@ -104,31 +114,45 @@ export async function explainMember(
   };
 }
 
+interface SortedLeaves {
+  readonly first: readonly Leaf[];
+  readonly last: readonly Leaf[];
+}
+
+/** Conditions about other rows come last, unless there are many. */
+function sortedByWork(leaves: readonly Leaf[]): SortedLeaves {
+  const last = leaves.filter(({ looksUp }) => looksUp);
+  if (last.length > FEW_LOOKUPS) return { first: leaves, last: [] };
+  return { first: leaves.filter(({ looksUp }) => !looksUp), last };
+}
+
 type LeafTruths = (leaf: Leaf) => boolean;
 
 const UNKNOWN: Address = { state: undefined, hasBounced: false };
-
-const SURELY = 2;
-const POSSIBLY = 1;
 
 /** For each user which conditions hold. */
 async function truthsOf(
   tx: Queryable,
   workspaceId: number,
-  leaves: readonly Leaf[],
+  { first, last }: SortedLeaves,
   users: readonly Candidate[],
   now: Date,
 ): Promise<LeafTruths[]> {
-  const undecided = users.filter(({ truths }) => truths.includes(POSSIBLY));
-  const addresses = await readAddresses(tx, workspaceId, undecided);
-  const places = new Map(leaves.map((leaf, place) => [leaf, place]));
-  return users.map(({ email, truths, values }) => {
+  const isOpen = ({ must, may }: Candidate) => may.some((each, place) => (each ?? must[place]) !== must[place]);
+  const addresses = await readAddresses(tx, workspaceId, users.filter(isOpen));
+  return users.map(({ email, must, may, given, decided }) => {
     const address = addresses.get(emailValue(email ?? "")) ?? UNKNOWN;
-    return (leaf) => {
-      const place = places.get(leaf) ?? 0;
-      if (truths[place] !== POSSIBLY) return truths[place] === SURELY;
-      return leaf.open?.holds(values[place] ?? undefined, address, now) === true;
-    };
+    const truths = new Map(last.map((leaf, place) => [leaf, decided[place] === true]));
+    for (const [place, leaf] of first.entries()) {
+      const isDecided = (may[place] ?? must[place]) === must[place];
+      truths.set(
+        leaf,
+        isDecided
+          ? must[place] === true
+          : leaf.open?.holds(given[place] ?? undefined, address, now) === true,
+      );
+    }
+    return (leaf) => truths.get(leaf) === true;
   });
 }
 

@@ -46,6 +46,7 @@ export const moneySpent: Subject = {
       throw refuse(path, `needs a comparator: ${Object.keys(AMOUNT_SQL).join(", ")}`);
     }
     return {
+      looksUp: true,
       ...(days !== undefined && { readsKept: "purchases" as const }),
       words: `spent ${tests.map(({ comparator, amount }) => `${AMOUNT_WORDS[comparator]} ${amount}`).join(" and ")}${currency ? ` ${currency}` : ""}${days ? ` in the last ${countOf(days, "day")}` : ""}`,
       holds(person, now) {

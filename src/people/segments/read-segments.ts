@@ -29,5 +29,5 @@ export async function describeSegment(
   const segment = segments.find(({ id }) => id === segmentId.toLowerCase());
   if (!segment) throw new Problem("NOT_FOUND", "Segment not found");
   const scope = await scopeOf(database, workspace.id, segments);
-  return { ...segment, sentence: sentenceOf(readFilter(segment.filter, scope)) };
+  return { ...segment, sentence: sentenceOf(readFilter(segment.filter, scope, { isKept: true })) };
 }

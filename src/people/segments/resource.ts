@@ -1,7 +1,8 @@
+import { isDeepStrictEqual } from "node:util";
 import Type, { type Static } from "typebox";
 import { listedResource } from "../../admin/workspaces/listed-resource.ts";
 import { Name } from "../../admin/workspaces/manifest.ts";
-import type { WorkspaceContext } from "../../base/context/context.ts";
+import { hidesPeople, type WorkspaceContext } from "../../base/context/context.ts";
 import { Problem } from "../../base/problem.ts";
 import type { Json } from "../../base/values/plain-json.ts";
 import type { Transaction } from "../../database/database.ts";
@@ -74,9 +75,10 @@ export const segments = listedResource<Segment, WorkspaceContext>({
       filter: filter as Segment["filter"],
     }));
   },
-  async save(tx, { workspace }, entries, { clock }) {
-    await upsertSegments(tx, workspace.id, entries, clock.now());
-    await refuseFaults(tx, workspace.id);
+  async save(tx, context, entries, { clock }) {
+    const before = await selectSegments(tx, context.workspace.id);
+    await upsertSegments(tx, context.workspace.id, entries, clock.now());
+    await refuseFaults(tx, context, before);
   },
   async remove(tx, { workspace }, entries) {
     const ids = new Set(entries.map(({ id }) => id));
@@ -91,16 +93,27 @@ export const segments = listedResource<Segment, WorkspaceContext>({
   },
 });
 
-/** @throws Problem if a segment's filter cannot be read, or there are too many. */
-async function refuseFaults(tx: Transaction, workspaceId: number): Promise<void> {
-  const rows: readonly SegmentRow[] = await selectSegments(tx, workspaceId);
+/**
+ * A filter that stays as it is need not keep to what was added since it was stored: neither to the bounds on its work,
+ * so that an old manifest applies, nor to what the caller may filter by, who may change its name.
+ *
+ * @throws Problem if a segment's filter cannot be read, or there are too many.
+ */
+async function refuseFaults(
+  tx: Transaction,
+  context: WorkspaceContext,
+  before: readonly SegmentRow[],
+): Promise<void> {
+  const rows: readonly SegmentRow[] = await selectSegments(tx, context.workspace.id);
   if (rows.length > MOST_SEGMENTS) {
     throw new Problem("INVALID_REQUEST", `A workspace has at most ${MOST_SEGMENTS} segments.`);
   }
-  const scope = await scopeOf(tx, workspaceId, rows);
-  for (const { name, filter } of rows) {
+  const scope = await scopeOf(tx, context.workspace.id, rows);
+  const known = new Map(before.map(({ id, filter }) => [id, filter]));
+  for (const { id, name, filter } of rows) {
+    const isKept = isDeepStrictEqual(known.get(id), filter);
     try {
-      readFilter(filter, scope);
+      readFilter(filter, scope, { isKept, hidesPeople: !isKept && hidesPeople(context) });
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       throw new Problem(error.code, `The segment '${name}': ${error.message}`, error.details);

@@ -1,5 +1,6 @@
 import { readApps } from "../../admin/workspaces/apps.ts";
 import { readGroups } from "../../admin/workspaces/subscription-groups.ts";
+import { hidesPeople, type WorkspaceContext } from "../../base/context/context.ts";
 import { Problem } from "../../base/problem.ts";
 import { type Queryable, settleAll } from "../../database/database.ts";
 import { type Filter, readFilter } from "./filter.ts";
@@ -24,6 +25,40 @@ export async function scopeOf(
   };
 }
 
+/** A stored segment and its filter. */
+export type ReadSegment = SegmentRow & { readonly read: Filter };
+
+/** The segments of a workspace, the oldest first, apart from those that cannot be counted, with the reason. */
+export async function readSegments(
+  tx: Queryable,
+  workspaceId: number,
+): Promise<{
+  readonly readable: readonly ReadSegment[];
+  readonly skipped: { readonly id: string; readonly name: string; readonly reason: string }[];
+}> {
+  const segments = await selectSegments(tx, workspaceId);
+  const scope = await scopeOf(tx, workspaceId, segments);
+  const all = segments.map((segment) => ({ segment, read: readOrReason(segment.filter, scope) }));
+  return {
+    readable: all.flatMap(({ segment, read }) =>
+      typeof read === "string" ? [] : [{ ...segment, read }],
+    ),
+    skipped: all.flatMap(({ segment: { id, name }, read }) =>
+      typeof read === "string" ? [{ id, name, reason: read }] : [],
+    ),
+  };
+}
+
+/** A stored filter, or why it cannot be counted. */
+export function readOrReason(filter: unknown, scope: FilterScope): Filter | string {
+  try {
+    return readFilter(filter, scope);
+  } catch (error) {
+    if (error instanceof Problem) return error.message;
+    throw error;
+  }
+}
+
 /** A filter in a request: inline, or that of a segment. */
 export interface WantedFilter {
   readonly filter?: unknown;
@@ -33,11 +68,12 @@ export interface WantedFilter {
 /**
  * Reads the filter that a request names.
  *
- * @throws Problem INVALID_REQUEST unless it names one, or with the place of a fault; NOT_FOUND for an unknown segment.
+ * @throws Problem INVALID_REQUEST unless it names one, or with the place of a fault; NOT_FOUND for an unknown segment;
+ *   FORBIDDEN for an attribute that identifies people, if the caller may not see who they are.
  */
 export async function filterOf(
   tx: Queryable,
-  workspaceId: number,
+  context: WorkspaceContext,
   { filter, segment_id }: WantedFilter,
 ): Promise<{
   readonly filter: Filter;
@@ -47,15 +83,10 @@ export async function filterOf(
   if ((filter === undefined) === (segment_id === undefined)) {
     throw new Problem("INVALID_REQUEST", "Either 'filter' or 'segment_id' must be given.");
   }
-  const scope = await scopeOf(tx, workspaceId);
-  if (segment_id === undefined) {
-    return { filter: readFilter(filter, scope), given: filter as SegmentRow["filter"], scope };
-  }
-  const segment = scope.segments.get(segment_id.toLowerCase());
+  const scope = await scopeOf(tx, context.workspace.id);
+  const segment = segment_id === undefined ? { filter } : scope.segments.get(segment_id.toLowerCase());
   if (!segment) throw new Problem("NOT_FOUND", "Segment not found");
-  return {
-    filter: readFilter(segment.filter, scope),
-    given: segment.filter as SegmentRow["filter"],
-    scope,
-  };
+  const rules = { hidesPeople: hidesPeople(context) };
+  const given = segment.filter as SegmentRow["filter"];
+  return { filter: readFilter(given, scope, rules), given, scope };
 }

@@ -55,6 +55,9 @@ export interface Values {
   once(expression: string): string;
 }
 
+/** To compare a longer list with the others would take longer than to send it twice. */
+const LONG_LIST = 20;
+
 /**
  * Collects the values of a statement.
  *
@@ -66,8 +69,10 @@ export function valuesOf(now: Date, parameters: unknown[], { once }: Columns): V
     now,
     once,
     bind(value, type) {
+      const push = () => `$${parameters.push(value)}::${type}`;
+      if (Array.isArray(value) && value.length > LONG_LIST) return push();
       const key = `${type} ${typeof value === "string" ? value : JSON.stringify(value)}`;
-      const bound = known.get(key) ?? `$${parameters.push(value)}::${type}`;
+      const bound = known.get(key) ?? push();
       known.set(key, bound);
       return bound;
     },

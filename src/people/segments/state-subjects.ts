@@ -35,6 +35,7 @@ export const subscriptionGroup: Subject = {
     const groupId = String(id);
     const state = oneOfThese(is, GROUP_STATES, [...path, "is"]);
     return {
+      looksUp: true,
       words: `is ${state} ${state === "unknown" ? "in" : "to"} ${group.name}`,
       holds: ({ groupStates }) => (groupStates.get(groupId) ?? "unknown") === state,
       sql(values) {
@@ -138,6 +139,7 @@ export const device: Subject = {
 
 /** An operating system is often followed by its version. */
 const deviceLeaf = (platform: string, apps: readonly string[]): Leaf => ({
+  looksUp: true,
   words: `uses a device with ${platform}`,
   holds: (person) =>
     person.apps.some(({ appId }) => apps.includes(appId)) ||

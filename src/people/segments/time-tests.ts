@@ -92,14 +92,14 @@ function writtenTime(
         `coalesce(${value} ->> '$time', case when jsonb_typeof(${value}) = 'string' then ${value} #>> '{}' end, '')`,
       );
       // In its full form; null for every other text. The shorter forms are a day, or lack the milliseconds.
-      const isWritten = isPlain ? `${text} <> ''` : `${text} ~ '${PLAIN_TIME}'`;
+      const isWritten = isPlain ? `${text} <> ''` : `${text} ~ ${values.bind(PLAIN_TIME, "text")}`;
       const full = values.once(
-        `case when ${isWritten} then overlay('${FULL_TIME}' placing rtrim(${text}, 'Z') from 1) end`,
+        `case when ${isWritten} then overlay(${values.bind(FULL_TIME, "text")} placing rtrim(${text}, 'Z') from 1) end`,
       );
       const must = `coalesce(${plainSql(full, values)}, false)`;
       if (isPlain) return decided(must);
       const isOpen = values.once(
-        `(${full} is null and length(${text}) <= ${LONGEST_TIME} and ${text} ~* '${BEGINS_LIKE_A_TIME}')`,
+        `(${full} is null and length(${text}) <= ${LONGEST_TIME} and ${text} ~* ${values.bind(BEGINS_LIKE_A_TIME, "text")})`,
       );
       return { must, may: `(${must} or ${isOpen})` };
     },

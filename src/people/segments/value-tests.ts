@@ -84,13 +84,13 @@ const COMPARATORS: Readonly<Record<string, Comparator>> = {
   ),
   day_of_year: of(["time"], readDayOfYear, dayOfYear),
   includes: of(["list"], readScalar, (operand) =>
-    listTest(`includes ${shown(operand)}`, [operand], "@>"),
+    listTest(`includes ${shown(operand)}`, [operand], "any"),
   ),
   includes_any: of(["list"], readScalars, (operand) =>
     listTest(`includes any of ${shownList(operand)}`, operand, "any"),
   ),
   includes_all: of(["list"], readScalars, (operand) =>
-    listTest(`includes all of ${shownList(operand)}`, operand, "@>"),
+    listTest(`includes all of ${shownList(operand)}`, operand, "all"),
   ),
   exists: {
     types: ["text", "number", "time", "boolean", "list"],
@@ -218,13 +218,16 @@ function oneOf(operand: readonly Scalar[]): ValueTest {
     words: `is one of ${shownList(operand)}`,
     holds: (value) => operand.includes(value as Scalar),
     sql: (value, values) => {
-      const wanted = `${values.bind(JSON.stringify(operand), "text")}::jsonb`;
-      // A list in the value would count as a part of the wanted ones.
-      const isScalarValue = `jsonb_typeof(${value}) in ('string', 'number', 'boolean')`;
-      return decided(`coalesce(${isScalarValue} and ${wanted} @> ${value}, false)`);
+      return decided(`coalesce(${isAmong(value, operand, values)}, false)`);
     },
   };
 }
+
+/** Whether a JSON value is one of these. The engine looks it up in a hash table. */
+const isAmong = (value: string, wanted: readonly Scalar[], values: Values): string => {
+  const list = wanted.map((each) => JSON.stringify(each));
+  return `${value} = any(${values.bind(list, "jsonb[]")})`;
+};
 
 const opposite = (test: ValueTest, words: string): ValueTest => ({
   words,
@@ -262,22 +265,23 @@ function order(
   }));
 }
 
-function listTest(words: string, operand: readonly Scalar[], how: "@>" | "any"): ValueTest {
+function listTest(words: string, operand: readonly Scalar[], how: "all" | "any"): ValueTest {
   const isIn = (list: readonly Json[], wanted: Scalar) => list.includes(wanted);
+  const wanted = [...new Set(operand)];
   return {
     words,
     holds: (value) =>
       Array.isArray(value) &&
       (how === "any"
-        ? operand.some((each) => isIn(value, each))
-        : operand.every((each) => isIn(value, each))),
+        ? wanted.some((each) => isIn(value, each))
+        : wanted.every((each) => isIn(value, each))),
     sql(value, values) {
-      const wanted = `${values.bind(JSON.stringify(operand), "text")}::jsonb`;
+      // The list is read once, however many values are wanted.
+      const found = `from jsonb_array_elements(${value}) as found (each) where ${isAmong("found.each", wanted, values)}`;
       const condition =
-        how === "@>"
-          ? `${value} @> ${wanted}`
-          : `exists (select 1 from jsonb_array_elements(${wanted}) as wanted (each)
-               where ${value} @> jsonb_build_array(wanted.each))`;
+        how === "any"
+          ? `exists (select 1 ${found})`
+          : `(select count(distinct found.each) ${found}) = ${values.bind(wanted.length, "bigint")}`;
       return decided(
         `(case when jsonb_typeof(${value}) = 'array' then ${condition} else false end)`,
       );

@@ -91,18 +91,6 @@ const VALUES: ReadonlyMap<string, ProfileValue> = new Map([
   ),
 ]);
 
-/** The attributes that tell who a user is, or by which one user can be picked out of all. */
-export const IDENTIFYING: ReadonlySet<string> = new Set([
-  "external_id",
-  "alias_label",
-  "email",
-  "phone",
-  "first_name",
-  "last_name",
-  "image_url",
-  "random_bucket",
-]);
-
 export const attribute: Subject = {
   read(name, rest, path) {
     if (name === "alias_label") return aliasLabel(rest, path);

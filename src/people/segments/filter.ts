@@ -3,8 +3,9 @@ import { Problem } from "../../base/problem.ts";
 import { isJsonObject } from "../../base/values/plain-json.ts";
 import { sum } from "../../base/values/sum.ts";
 import { event, purchases, sessions } from "./activity-subjects.ts";
-import { attribute, customAttribute, IDENTIFYING } from "./attribute-subjects.ts";
+import { attribute, customAttribute } from "./attribute-subjects.ts";
 import { type FilterPath, pathText, refuse } from "./filter-path.ts";
+import { IDENTIFYING } from "./identifying.ts";
 import type { FilterScope, Leaf, Subject } from "./leaf.ts";
 import { moneySpent } from "./money-subject.ts";
 import type { SegmentPerson } from "./person.ts";
@@ -129,7 +130,7 @@ function readCondition(
   const { [subject]: value, ...rest } = given;
   if (subject === "in_segment") return readInSegment(value, rest, path, reading);
   if (!reading.rules.isKept) refuseExcess(subject, value, rest, path);
-  if (reading.rules.hidesPeople && subject === "attribute" && IDENTIFYING.has(String(value))) {
+  if (reading.rules.hidesPeople && subject === "attribute" && IDENTIFYING.includes(String(value))) {
     throw new Problem(
       "FORBIDDEN",
       `'${pathText([...path, subject])}' tells who a user is: you lack the permission view_pii.`,

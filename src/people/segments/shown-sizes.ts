@@ -36,7 +36,8 @@ export function shownTo(context: Pick<WorkspaceContext, "person" | "workspace">)
 function rounded({ total: all, matching, low, high }: SegmentSize): ShownSize {
   const total = nearest(all);
   if (matching < FEW) {
-    return { total, matching: null, low: 0, high: Math.max(FEW - 1, above(high)), exact: false };
+    const most = high < FEW ? FEW - 1 : above(high);
+    return { total, matching: null, low: 0, high: most, exact: false };
   }
   if (all - matching < FEW) {
     const isExact = low === high;

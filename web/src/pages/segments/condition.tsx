@@ -11,7 +11,7 @@ import {
 } from "../../api/segments.ts";
 import { useMissing } from "../../components/permitted.tsx";
 import type { Condition } from "./filter-model.ts";
-import { COMPARATORS, type Field, meantBy, SUBJECTS, subjectOf } from "./subjects.ts";
+import { COMPARATORS, type Field, meantBy, needsPii, SUBJECTS, subjectOf } from "./subjects.ts";
 
 interface ConditionProps {
   readonly workspace: string;
@@ -109,9 +109,10 @@ interface FieldProps {
 }
 
 function FieldInput(props: FieldProps) {
-  const { field, leaf, set } = props;
+  const { workspace, field, leaf, set } = props;
   const { name, label } = field;
   const value = leaf[name];
+  const hidesPeople = useMissing({ workspace, needs: "view_pii" }) !== undefined;
   switch (field.kind) {
     case "comparison":
       return <Comparison {...props} of={field.of} />;
@@ -122,7 +123,11 @@ function FieldInput(props: FieldProps) {
         <NativeSelect
           label={label}
           value={String(value)}
-          data={field.options.map(([each, shown]) => ({ value: each, label: shown }))}
+          data={field.options.map(([each, shown]) =>
+            hidesPeople && needsPii(field, each)
+              ? { value: each, label: `${shown} (needs view_pii)`, disabled: true }
+              : { value: each, label: shown },
+          )}
           onChange={(event) => set({ ...leaf, [name]: read(event.currentTarget.value) })}
         />
       );

@@ -3,6 +3,7 @@ import { useMutation } from "@tanstack/react-query";
 import { type CountJob, cancelCount } from "../../api/segments.ts";
 import { tellFailed } from "../../components/feedback.tsx";
 import { PermittedButton } from "../../components/permitted.tsx";
+import { usersText } from "./size.tsx";
 
 interface CountProgressProps {
   readonly workspace: string;
@@ -29,8 +30,8 @@ export function CountProgress({ workspace, count, of }: CountProgressProps) {
         aria-label="Users counted"
       />
       <p>
-        {number(counted)} of about {number(expected)} users counted, {number(matching)} of them meet
-        the filter.
+        {number(counted)} of about {number(expected)} users counted, {usersText(matching)} of them
+        meet the filter.
       </p>
       <div>
         <PermittedButton

@@ -14,6 +14,7 @@ import { Card } from "../../components/page.tsx";
 import { PermittedButton, useMissing } from "../../components/permitted.tsx";
 import { Time } from "../../components/time.tsx";
 import { CountProgress } from "./count-progress.tsx";
+import { usersText } from "./size.tsx";
 
 interface ExactCountProps {
   readonly workspace: string;
@@ -23,7 +24,7 @@ interface ExactCountProps {
 }
 
 interface Result {
-  readonly matching: number;
+  readonly matching: number | null;
   readonly total: number;
   readonly at: string;
 }
@@ -71,7 +72,7 @@ export function ExactCount({ workspace, filter, segment }: ExactCountProps) {
         {status === "cancelled" && <p>The count was cancelled.</p>}
         {result ? (
           <p>
-            <strong>{result.matching.toLocaleString("en")}</strong> of{" "}
+            <strong>{usersText(result.matching)}</strong> of{" "}
             {result.total.toLocaleString("en")} users, counted <Time at={result.at} />.
           </p>
         ) : (

@@ -119,7 +119,12 @@ function Edit({ workspace, segment, first }: EditProps) {
           </Card>
         </div>
         <div className="stack">
-          <SizeCard count={count.data} error={count.error} isOld={count.isPlaceholderData} />
+          <SizeCard
+            workspace={workspace}
+            count={count.data} 
+            error={count.error}
+            isOld={count.isPlaceholderData}
+          />
           {rested && (
             <ExactCount
               key={JSON.stringify(rested)}

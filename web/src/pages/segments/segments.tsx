@@ -10,6 +10,7 @@ import { useMissing } from "../../components/permitted.tsx";
 import { Empty, Loaded } from "../../components/states.tsx";
 import { Tag } from "../../components/tag.tsx";
 import { CountProgress } from "./count-progress.tsx";
+import { usersText } from "./size.tsx";
 import { Sparkline } from "./sparkline.tsx";
 
 const route = getRouteApi("/w/$workspace/segments");
@@ -18,10 +19,7 @@ export function SegmentsPage() {
   const { workspace } = route.useParams();
   const segments = useSegments(workspace);
   const { data } = useSegmentSizes(workspace);
-  const sizes = useMemo(
-    () => new Map(data?.segments.map(({ id, sizes }) => [id, sizes.map(({ size }) => size)])),
-    [data],
-  );
+  const sizes = useMemo(() => new Map(data?.segments.map((each) => [each.id, each])), [data]);
   const columns = useMemo(() => columnsOf(workspace, sizes), [workspace, sizes]);
   return (
     <Page
@@ -83,9 +81,21 @@ function RunningCounts({ workspace }: { readonly workspace: string }) {
   );
 }
 
+interface KnownSize {
+  readonly sizes: readonly { readonly size: number | null }[];
+  readonly fault: string | null;
+}
+
+/** The last recorded number of users, or why there is none. */
+function LastSize({ of }: { readonly of: KnownSize | undefined }) {
+  if (of?.fault) return <span title={of.fault}>cannot be counted</span>;
+  const last = of?.sizes.at(-1);
+  return last ? <>{usersText(last.size)}</> : <Absent />;
+}
+
 const columnsOf = (
   workspace: string,
-  sizes: ReadonlyMap<string, readonly number[]>,
+  sizes: ReadonlyMap<string, KnownSize>,
 ): readonly Column<Segment>[] => [
   {
     id: "name",
@@ -115,14 +125,17 @@ const columnsOf = (
     id: "size",
     header: "Users",
     meta: { width: "8rem", end: true },
-    cell: ({ row }) => sizes.get(row.original.id)?.at(-1)?.toLocaleString("en") ?? <Absent />,
+    cell: ({ row }) => <LastSize of={sizes.get(row.original.id)} />,
   },
   {
     id: "trend",
     header: "30 days",
     meta: { width: "10rem" },
     cell: ({ row: { original: each } }) => (
-      <Sparkline label={`Size of ${each.name} in 30 days`} values={sizes.get(each.id) ?? []} />
+      <Sparkline
+        label={`Size of ${each.name} in 30 days`}
+        values={sizes.get(each.id)?.sizes.map(({ size }) => size ?? 0) ?? []}
+      />
     ),
   },
 ];

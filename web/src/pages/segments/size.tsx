@@ -1,28 +1,39 @@
 import { messageOf } from "../../api/api-error.ts";
 import type { SegmentCount } from "../../api/segments.ts";
 import { Card } from "../../components/page.tsx";
+import { useMissing } from "../../components/permitted.tsx";
 import { Loading, Notice } from "../../components/states.tsx";
 
 interface Size {
-  readonly matching: number;
+  /** Null for fewer than 20 users, of whom the person may not see how many they are. */
+  readonly matching: number | null;
   readonly low: number;
   readonly high: number;
 }
 
 const number = (value: number): string => value.toLocaleString("en");
 
-/** A number of users, with its interval if it is an estimate. */
-export const sizeText = ({ matching, low, high }: Size): string =>
-  low === high ? number(matching) : `about ${number(matching)} (${number(low)} to ${number(high)})`;
+/** A number of users; null for few of them. */
+export const usersText = (users: number | null): string =>
+  users === null ? "fewer than 20" : number(users);
+
+/** The same with its interval, if it is an estimate or rounded. */
+export function sizeText({ matching, low, high }: Size): string {
+  if (low === high || (matching === null && high < 20)) return usersText(matching);
+  const about = matching === null ? usersText(null) : `about ${number(matching)}`;
+  return `${about} (${number(low)} to ${number(high)})`;
+}
 
 interface SizeCardProps {
+  readonly workspace: string;
   readonly count: SegmentCount | undefined;
   readonly error: unknown;
   readonly isOld: boolean;
 }
 
 /** How many users meet a filter, part by part, and how they can be reached. */
-export function SizeCard({ count, error, isOld }: SizeCardProps) {
+export function SizeCard({ workspace, count, error, isOld }: SizeCardProps) {
+  const hidesPeople = useMissing({ workspace, needs: "view_pii" }) !== undefined;
   if (error) {
     return (
       <Notice tone="warn" title="Not counted">
@@ -39,6 +50,12 @@ export function SizeCard({ count, error, isOld }: SizeCardProps) {
         {number(count.total)} users
       </p>
       <p>{count.description}</p>
+      {hidesPeople && (
+        <p className="dim">
+          Numbers are rounded to tens, and fewer than 20 users are not counted: you lack the
+          permission view_pii.
+        </p>
+      )}
       {since && (
         <p className="dim">
           {Object.entries(since)

@@ -1,3 +1,4 @@
+import { IDENTIFYING } from "../../../../src/people/segments/identifying.ts";
 import type { FilterJson } from "../../api/segments.ts";
 
 /* The subjects of conditions and their fields: the builder draws itself from this. docs/segments.md */
@@ -57,6 +58,10 @@ const ATTRIBUTES = [
   "date_of_last_session",
   "random_bucket",
 ] as const;
+
+/** Whether a person may choose an option of a field only with view_pii. */
+export const needsPii = ({ name }: Pick<Field, "name">, option: string): boolean =>
+  name === "attribute" && IDENTIFYING.includes(option);
 
 const counts: Field = { name: "count", label: "How often", kind: "comparison", of: "count" };
 

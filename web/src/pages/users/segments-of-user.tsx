@@ -2,7 +2,7 @@ import { Link } from "@tanstack/react-router";
 import { Users } from "lucide-react";
 import { useSegmentsOfUser } from "../../api/segments.ts";
 import { type Column, DataTable } from "../../components/data-table.tsx";
-import { Empty, Loaded } from "../../components/states.tsx";
+import { Empty, Loaded, Notice } from "../../components/states.tsx";
 
 interface SegmentsOfUserProps {
   readonly workspace: string;
@@ -13,19 +13,32 @@ interface SegmentsOfUserProps {
 export function SegmentsOfUser({ workspace, id }: SegmentsOfUserProps) {
   return (
     <Loaded from={useSegmentsOfUser(workspace, id)}>
-      {({ segments }) => (
-        <DataTable
-          label="Segments of the user"
-          columns={columnsOf(workspace)}
-          rows={segments}
-          keyOf={(each) => each.id}
-          opens
-          empty={
-            <Empty icon={Users} title="In no segment">
-              The user meets the filter of no segment of this workspace.
-            </Empty>
-          }
-        />
+      {({ segments, skipped }) => (
+        <>
+          <DataTable
+            label="Segments of the user"
+            columns={columnsOf(workspace)}
+            rows={segments}
+            keyOf={(each) => each.id}
+            opens
+            empty={
+              <Empty icon={Users} title="In no segment">
+                The user meets the filter of no segment of this workspace.
+              </Empty>
+            }
+          />
+          {skipped.length > 0 && (
+            <Notice tone="warn" title="Not known for some segments">
+              <ul className="plain-list">
+                {skipped.map(({ id: segment, name, reason }) => (
+                  <li key={segment}>
+                    <bdi>{name}</bdi>: {reason}
+                  </li>
+                ))}
+              </ul>
+            </Notice>
+          )}
+        </>
       )}
     </Loaded>
   );

@@ -33,13 +33,13 @@ describe("a statement", () => {
       });
       await assert.rejects(work, StatementTooLarge);
     }
-    assert.deepEqual(await database.query("select * from bounded"), []);
+    assert.equal((await database.query("select * from bounded")).length, 0);
   });
 
   test("that is not prepared leaves no prepared statement behind", async () => {
     const marked = numbers(20).map((index) => `${NOT_PREPARED}select ${index} as value`);
     for (const [value, sql] of marked.entries()) {
-      assert.deepEqual(await database.query(sql), [{ value }]);
+      assert.deepEqual((await database.query(sql))[0], { value });
     }
     const [left] = await database.query<{ count: number }>(
       "select count(*) as count from pg_prepared_statements where starts_with(statement, $1)",

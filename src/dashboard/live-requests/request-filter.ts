@@ -63,10 +63,7 @@ interface Viewer extends Pick<WorkspaceContext, "workspace"> {
 }
 
 /** A search by user would tell who is there. @throws Problem FORBIDDEN */
-export function questionOf(
-  viewer: Viewer,
-  filter: RequestFilter,
-): Question {
+export function questionOf(viewer: Viewer, filter: RequestFilter): Question {
   const { id, name } = viewer.workspace;
   const showsPeople = !hidesPeople(viewer);
   if (filter.user !== undefined && !showsPeople) {

@@ -130,7 +130,10 @@ const ofUser = endpoint({
             examples: ["'filter.all[0]' has more than 5 comparators."],
           }),
         }),
-        { description: "Segments of which nothing can be said, because their filters cannot be counted." },
+        {
+          description:
+            "Segments of which nothing can be said, because their filters cannot be counted.",
+        },
       ),
       message: Success,
     }),

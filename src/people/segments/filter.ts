@@ -1,4 +1,4 @@
-import { type Condition, fold, holds as holdsFor } from "../../base/conditions.ts";
+import { type Condition, fold } from "../../base/conditions.ts";
 import { Problem } from "../../base/problem.ts";
 import { isJsonObject } from "../../base/values/plain-json.ts";
 import { sum } from "../../base/values/sum.ts";
@@ -218,13 +218,27 @@ export const filterSql = (filter: Filter, sqlOf: (leaf: Leaf) => Bounds): Bounds
 
 /** Whether a user meets a filter. */
 export const holds = (filter: Filter, person: SegmentPerson, now: Date): boolean =>
-  decide(filter, (leaf) => leaf.holds(person, now));
+  decisionOf(filter)((leaf) => leaf.holds(person, now));
 
-/** Whether a filter holds if its conditions hold or not. */
-export const decide = (filter: Filter, holdsOf: (leaf: Leaf) => boolean): boolean =>
-  holdsFor<FilterLeaf>(filter, (each) =>
-    each.op === "leaf" ? holdsOf(each.leaf) : decide(each.filter, holdsOf),
-  );
+/** Decides about users by which conditions hold; made once, because it decides about many. */
+export const decisionOf = (filter: Filter): ((holdsOf: (leaf: Leaf) => boolean) => boolean) =>
+  fold<FilterLeaf, ReturnType<typeof decisionOf>>(filter, {
+    and(parts) {
+      const all = parts.map((part) => part());
+      return (holdsOf) => all.every((each) => each(holdsOf));
+    },
+    or(parts) {
+      const all = parts.map((part) => part());
+      return (holdsOf) => all.some((each) => each(holdsOf));
+    },
+    not: (part) => (holdsOf) => !part(holdsOf),
+    never: () => () => false,
+    leaf: (each) => {
+      if (each.op === "segment") return decisionOf(each.filter);
+      const { leaf } = each;
+      return (holdsOf) => holdsOf(leaf);
+    },
+  });
 
 /** The conditions of a filter, including those of the segments that it names. */
 export const leavesOf = (filter: Filter): Leaf[] =>

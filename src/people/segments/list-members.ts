@@ -4,7 +4,12 @@ import { invalidCursor } from "../../base/pages.ts";
 import { Problem } from "../../base/problem.ts";
 import type { Json } from "../../base/values/plain-json.ts";
 import { isUuid } from "../../base/values/uuid.ts";
-import { type Database, type Queryable, readTogether, StatementTooLarge } from "../../database/database.ts";
+import {
+  type Database,
+  type Queryable,
+  readTogether,
+  StatementTooLarge,
+} from "../../database/database.ts";
 import { DEFAULT_FIELDS, type ExportField } from "../export/profile-view.ts";
 import {
   measurePortions,

@@ -1,6 +1,6 @@
 import { type Queryable, settleAll } from "../../database/database.ts";
 import { emailValue } from "../profiles/identifiers.ts";
-import { decide, type Filter, leavesOf, leavesOfAll } from "./filter.ts";
+import { decisionOf, type Filter, leavesOf, leavesOfAll } from "./filter.ts";
 import type { Address, Leaf } from "./leaf.ts";
 import {
   type Candidate,
@@ -34,7 +34,7 @@ export async function countMembers(
     const sorted = sortedByWork(leaves);
     const users = await selectCandidates(tx, workspaceId, portion, among, sorted, now);
     const truths = await truthsOf(tx, workspaceId, sorted, users, now);
-    return truths.filter((holds) => decide(filter, holds)).length;
+    return truths.filter(decisionOf(filter)).length;
   };
   const [{ sure, ...count }, open] = await settleAll([
     countPortion(tx, workspaceId, portion, filter, now),
@@ -64,7 +64,7 @@ export async function countMembersOfEach(
   const truths = await truthsOf(tx, workspaceId, leaves, users, now);
   return filters.map((filter) => ({
     ...count,
-    matching: truths.filter((holds) => decide(filter, holds)).length,
+    matching: truths.filter(decisionOf(filter)).length,
   }));
 }
 
@@ -83,7 +83,8 @@ export async function readMembers(
     selectCandidates(tx, workspaceId, portion, among, leaves, now),
   ]);
   const truths = await truthsOf(tx, workspaceId, leaves, users, now);
-  const members = users.filter((_, index) => decide(filter, truths[index] as LeafTruths));
+  const decision = decisionOf(filter);
+  const members = users.filter((_, index) => decision(truths[index] as LeafTruths));
   const isLast = portion.kind === "next" && seen < portion.size;
   return { ids: members.map(({ id }) => id), lastId: isLast ? null : lastId };
 }
@@ -109,7 +110,7 @@ export async function explainMember(
   const [holds] = await truthsOf(tx, workspaceId, sorted, users, now);
   if (!holds) return undefined;
   return {
-    isMember: decide(filter, holds),
+    isMember: decisionOf(filter)(holds),
     reasons: leaves.map((leaf) => ({ condition: leaf.words, holds: holds(leaf) })),
   };
 }
@@ -138,7 +139,8 @@ async function truthsOf(
   users: readonly Candidate[],
   now: Date,
 ): Promise<LeafTruths[]> {
-  const isOpen = ({ must, may }: Candidate) => may.some((each, place) => (each ?? must[place]) !== must[place]);
+  const isOpen = ({ must, may }: Candidate) =>
+    may.some((each, place) => (each ?? must[place]) !== must[place]);
   const addresses = await readAddresses(tx, workspaceId, users.filter(isOpen));
   return users.map(({ email, must, may, given, decided }) => {
     const address = addresses.get(emailValue(email ?? "")) ?? UNKNOWN;

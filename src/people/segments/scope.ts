@@ -84,7 +84,8 @@ export async function filterOf(
     throw new Problem("INVALID_REQUEST", "Either 'filter' or 'segment_id' must be given.");
   }
   const scope = await scopeOf(tx, context.workspace.id);
-  const segment = segment_id === undefined ? { filter } : scope.segments.get(segment_id.toLowerCase());
+  const segment =
+    segment_id === undefined ? { filter } : scope.segments.get(segment_id.toLowerCase());
   if (!segment) throw new Problem("NOT_FOUND", "Segment not found");
   const rules = { hidesPeople: hidesPeople(context) };
   const given = segment.filter as SegmentRow["filter"];

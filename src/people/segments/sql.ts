@@ -99,8 +99,12 @@ export function columnsOf(alias: string): Columns {
   const used = new RegExp(`\\b${alias}\\.c(\\d+)_`, "g");
   return {
     once(expression) {
-      const level = Math.max(0, ...[...expression.matchAll(used)].map(([, below]) => Number(below) + 1));
-      const names = (levels[level] ??= new Map());
+      const level = Math.max(
+        0,
+        ...[...expression.matchAll(used)].map(([, below]) => Number(below) + 1),
+      );
+      if (level === levels.length) levels.push(new Map());
+      const names = levels[level] as Map<string, string>;
       const name = names.get(expression) ?? `${alias}.c${level}_${names.size}`;
       names.set(expression, name);
       return name;

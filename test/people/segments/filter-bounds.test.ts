@@ -37,10 +37,7 @@ describe("a filter", () => {
       { all: [{ event: "x", where: { property: steps(11), equals: 1 } }] },
       "'filter.all[0].where.property' has more than 10 steps.",
     ],
-    [
-      { custom_attribute: "a", ...FIVE, exists: true },
-      "'filter' has more than 5 comparators.",
-    ],
+    [{ custom_attribute: "a", ...FIVE, exists: true }, "'filter' has more than 5 comparators."],
     [
       { not: { attribute: "dob", ...FIVE_TIMES, exists: true } },
       "'filter.not' has more than 5 comparators.",
@@ -49,10 +46,7 @@ describe("a filter", () => {
       { event: "x", at_least: 1, in_last_days: 3, where: { property: "a", ...FIVE } },
       "'filter' has more than 5 comparators.",
     ],
-    [
-      { event: "x", at_least: 1, first: FIVE_TIMES },
-      "'filter' has more than 5 comparators.",
-    ],
+    [{ event: "x", at_least: 1, first: FIVE_TIMES }, "'filter' has more than 5 comparators."],
     [
       { event: "x", first: { before: "2030-01-01" }, last: FIVE_TIMES },
       "'filter' has more than 5 comparators.",
@@ -82,13 +76,19 @@ describe("a filter", () => {
           { external_id: "deep", a: deep("x") },
           { external_id: "list", a: ["x"] },
         ],
-        events: [{ external_id: "deep", name: "came", time: new Date().toISOString(), properties: { a: deep("x") } }],
+        events: [
+          {
+            external_id: "deep",
+            name: "came",
+            time: new Date().toISOString(),
+            properties: { a: deep("x") },
+          },
+        ],
       }),
     );
-    assert.deepEqual(
-      await membersOf(server, workspace, { custom_attribute: steps(10), ...FIVE }),
-      ["deep"],
-    );
+    assert.deepEqual(await membersOf(server, workspace, { custom_attribute: steps(10), ...FIVE }), [
+      "deep",
+    ]);
     const where = { property: steps(10), ...FIVE };
     assert.deepEqual(
       await membersOf(server, workspace, { event: "came", in_last_days: 3, where }),
@@ -205,7 +205,10 @@ describe("a segment that was stored before filters had these bounds", () => {
     assert.match(details.description, /^Users who match: a\.a\./);
     await succeeds(declare(server, workspace, ID, { ...segment, name: "Renamed" }));
     const changed = { ...EXCESS, equals: "another" };
-    assert.equal((await declare(server, workspace, ID, { name: "Old", filter: changed })).status, 400);
+    assert.equal(
+      (await declare(server, workspace, ID, { name: "Old", filter: changed })).status,
+      400,
+    );
     await succeeds(declare(server, workspace, ID, { ...segment, filter: neighbour.filter }));
     await succeeds(server.admin("DELETE", path));
   });
@@ -217,7 +220,7 @@ describe("a segment that was stored before filters had these bounds", () => {
       workspaces: [{ name: workspace.name, segments: [{ id: ID, ...segment, filter }] }],
     });
     await succeeds(server.admin("POST", "/admin/v1/apply", manifest(EXCESS)));
-    const exported: any = await succeeds(server.admin("GET", "/admin/v1/export"));
+    const exported: any = await succeeds(server.admin("GET", at(workspace, "manifest")));
     assert.match(JSON.stringify(exported), new RegExp(steps(64)));
     const refused = await server.admin(
       "POST",
@@ -257,7 +260,10 @@ describe("a segment that was stored before filters had these bounds", () => {
   test("is left out with the reason, and its neighbours are known", async () => {
     const workspace = await withOld();
     const { platform_id } = await workspace.profile({ external_ids: ["ada"] });
-    const { body }: Answer<any> = await server.admin("GET", at(workspace, `users/${platform_id}/segments`));
+    const { body }: Answer<any> = await server.admin(
+      "GET",
+      at(workspace, `users/${platform_id}/segments`),
+    );
     assert.deepEqual(
       body.segments.map(({ id }: any) => id),
       [NEIGHBOUR],

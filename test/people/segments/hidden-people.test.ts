@@ -113,7 +113,11 @@ describe("a person without view_pii", () => {
     ];
     for (const [wanted, place] of refused) {
       for (const what of ["count", "users"]) {
-        const { status, body } = await marketer.call("POST", path(workspace, `segments/${what}`), wanted);
+        const { status, body } = await marketer.call(
+          "POST",
+          path(workspace, `segments/${what}`),
+          wanted,
+        );
         const message = `'${place}' tells who a user is: you lack the permission view_pii.`;
         assert.deepEqual([status, body.message], [403, message], JSON.stringify(wanted));
       }
@@ -196,7 +200,10 @@ test("a rounded size is the same for all numbers of few users who meet a filter,
     for (let matching = 20; matching <= total - 20; matching++) {
       const { low, high, ...each } = sizeOf(total, matching);
       assert.ok(low <= matching && matching <= high);
-      assert.deepEqual([each.total % 10, (each.matching ?? 0) % 10, low % 10, high % 10], [0, 0, 0, 0]);
+      assert.deepEqual(
+        [each.total % 10, (each.matching ?? 0) % 10, low % 10, high % 10],
+        [0, 0, 0, 0],
+      );
     }
   }
   // An estimate keeps what it does not know.

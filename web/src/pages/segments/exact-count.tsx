@@ -72,8 +72,8 @@ export function ExactCount({ workspace, filter, segment }: ExactCountProps) {
         {status === "cancelled" && <p>The count was cancelled.</p>}
         {result ? (
           <p>
-            <strong>{usersText(result.matching)}</strong> of{" "}
-            {result.total.toLocaleString("en")} users, counted <Time at={result.at} />.
+            <strong>{usersText(result.matching)}</strong> of {result.total.toLocaleString("en")}{" "}
+            users, counted <Time at={result.at} />.
           </p>
         ) : (
           status !== "running" && <p className="dim">Goes through all users.</p>

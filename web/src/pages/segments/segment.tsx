@@ -121,7 +121,7 @@ function Edit({ workspace, segment, first }: EditProps) {
         <div className="stack">
           <SizeCard
             workspace={workspace}
-            count={count.data} 
+            count={count.data}
             error={count.error}
             isOld={count.isPlaceholderData}
           />

@@ -90,7 +90,7 @@ interface KnownSize {
 function LastSize({ of }: { readonly of: KnownSize | undefined }) {
   if (of?.fault) return <span title={of.fault}>cannot be counted</span>;
   const last = of?.sizes.at(-1);
-  return last ? <>{usersText(last.size)}</> : <Absent />;
+  return last ? usersText(last.size) : <Absent />;
 }
 
 const columnsOf = (

@@ -5,6 +5,7 @@ import { PEOPLE_ATTACKS } from "./people.ts";
 import { READER_ATTACKS } from "./readers.ts";
 import { REQUEST_ATTACKS } from "./requests.ts";
 import { SCIM_ATTACKS } from "./scim.ts";
+import { SEGMENT_ATTACKS } from "./segments.ts";
 import { TRACK_ATTACKS } from "./track.ts";
 import { TRANSLATION_ATTACKS } from "./translations.ts";
 
@@ -13,6 +14,7 @@ export const ATTACKS: readonly Attack[] = [
   ...TRACK_ATTACKS,
   ...PEOPLE_ATTACKS,
   ...READER_ATTACKS,
+  ...SEGMENT_ATTACKS,
   ...PAGE_ATTACKS,
   ...SCIM_ATTACKS,
   ...TRANSLATION_ATTACKS,

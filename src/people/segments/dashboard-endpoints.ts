@@ -6,12 +6,10 @@ import type { CountServices } from "./count-exactly.ts";
 import type { UserTotals } from "./count-users.ts";
 import { sizesOfSegments } from "./daily-sizes.ts";
 import { segmentsOfUser } from "./list-members.ts";
+import { FEW_USERS } from "./size-view.ts";
 import { suggestValues } from "./suggest-values.ts";
 
 /* What the dashboard shows about segments in addition to the resource and the counts. */
-
-const FEW_USERS =
-  "For a person without view_pii null if they are fewer than 20, otherwise rounded to tens.";
 
 const WORKSPACE = "/admin/v1/workspaces/:name";
 

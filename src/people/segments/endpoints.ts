@@ -3,7 +3,7 @@ import { type AuditingServices, recordRead } from "../../admin/audit/audit.ts";
 import type { WorkspaceContext } from "../../base/context/context.ts";
 import { nullable, OfWorkspace, Success } from "../../base/values/schemas.ts";
 import { byAdministratorOfWorkspace, endpoint, success } from "../../http/endpoint.ts";
-import { type Breakdown, breakDown, keptSince } from "./breakdown.ts";
+import { breakDown, keptSince } from "./breakdown.ts";
 import {
   type CountServices,
   countExactly,
@@ -13,12 +13,13 @@ import {
   readCount,
   stopCount,
 } from "./count-exactly.ts";
-import { estimateSize, exactSize, type SegmentSize } from "./estimate.ts";
+import { estimateSize, exactSize } from "./estimate.ts";
 import { sentenceOf } from "./filter.ts";
 import { explain, listMembers } from "./list-members.ts";
 import { FilterSchema } from "./resource.ts";
 import { filterOf } from "./scope.ts";
 import { shownTo } from "./shown-sizes.ts";
+import { BreakdownFields, FEW_USERS, Size, viewOfBreakdown } from "./size-view.ts";
 import type { ExactCount } from "./store.ts";
 
 const SENTENCE = "Users who match: did signed_up at least 1 time in the last 30 days.";
@@ -35,98 +36,6 @@ const Wanted = {
     }),
   ),
 };
-
-const FEW_USERS =
-  "For a person without view_pii null if they are fewer than 20, otherwise rounded to tens.";
-
-const Size = {
-  total: Type.Integer({ description: "All users of the workspace." }),
-  matching: nullable(Type.Integer(), {
-    description: `Users who meet the filter. ${FEW_USERS}`,
-    examples: [120],
-  }),
-  low: Type.Integer({ description: "With 95 % certainty at least this many users meet it." }),
-  high: Type.Integer({ description: "With 95 % certainty at most this many users meet it." }),
-  exact: Type.Boolean({ description: "Whether all users were counted." }),
-};
-
-/** An estimated number of users. */
-const Estimate = (description: string) =>
-  Type.Object({ matching: Size.matching, low: Size.low, high: Size.high }, { description });
-
-const BreakdownFields = {
-  parts: Type.Optional(
-    Type.Array(
-      Type.Object({
-        condition: Type.String({
-          description: "A part of the filter, in words.",
-          examples: ["can receive email"],
-        }),
-        alone: Estimate("Users who meet this part."),
-        together: Estimate("Users who meet this part and the earlier ones; in `any`, one of them."),
-      }),
-      { description: "With `parts`: the parts of the filter, at most 20." },
-    ),
-  ),
-  reach: Type.Optional(
-    Type.Array(
-      Type.Object({
-        channel: Type.String({
-          description: "email, push, or the channel of the subscription group.",
-          examples: ["email"],
-        }),
-        subscription_group_id: nullable(Type.String(), {
-          description: "Null for email and push as such.",
-          examples: [null],
-        }),
-        name: Type.String({ examples: ["Newsletter"] }),
-        ...Estimate("").properties,
-      }),
-      { description: "With `reach`: users who meet the filter and can be reached on a channel." },
-    ),
-  ),
-  counts_since: Type.Optional(
-    Type.Object(
-      {
-        events: Type.Optional(
-          Type.String({ description: "Of events.", examples: ["2026-01-01T12:00:00.000Z"] }),
-        ),
-        purchases: Type.Optional(
-          Type.String({ description: "Of purchases.", examples: ["2026-01-01T12:00:00.000Z"] }),
-        ),
-      },
-      {
-        description:
-          "Present if the filter reads events or purchases that retention deletes: from when on they are kept.",
-      },
-    ),
-  ),
-};
-
-type Shown = ReturnType<typeof shownTo>;
-
-const viewOfBreakdown = ({ parts, reach }: Breakdown, shown: Shown) => ({
-  ...(parts.length > 0 && {
-    parts: parts.map(({ condition, alone, together }) => ({
-      condition,
-      alone: viewOfEstimate(alone, shown),
-      together: viewOfEstimate(together, shown),
-    })),
-  }),
-  ...(reach.length > 0 && {
-    reach: reach.map(({ channel, groupId, name, size }) => ({
-      channel,
-      subscription_group_id: groupId,
-      name,
-      ...viewOfEstimate(size, shown),
-    })),
-  }),
-});
-
-function viewOfEstimate(size: SegmentSize, shown: Shown) {
-  const { matching, low, high } = shown.size(size);
-  return { matching, low, high };
-}
 
 const TIME = "2026-01-31T12:00:00.000Z";
 

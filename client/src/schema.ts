@@ -9039,7 +9039,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "total": 1,
-                     *       "matching": 1,
+                     *       "matching": 120,
                      *       "low": 1,
                      *       "high": 1,
                      *       "exact": true,
@@ -9047,12 +9047,12 @@ export interface operations {
                      *         {
                      *           "condition": "can receive email",
                      *           "alone": {
-                     *             "matching": 1,
+                     *             "matching": 120,
                      *             "low": 1,
                      *             "high": 1
                      *           },
                      *           "together": {
-                     *             "matching": 1,
+                     *             "matching": 120,
                      *             "low": 1,
                      *             "high": 1
                      *           }
@@ -9063,7 +9063,7 @@ export interface operations {
                      *           "channel": "email",
                      *           "subscription_group_id": null,
                      *           "name": "Newsletter",
-                     *           "matching": 1,
+                     *           "matching": 120,
                      *           "low": 1,
                      *           "high": 1
                      *         }
@@ -9079,8 +9079,11 @@ export interface operations {
                     "application/json": {
                         /** @description All users of the workspace. */
                         total: number;
-                        /** @description Users who meet the filter. */
-                        matching: number;
+                        /**
+                         * @description Users who meet the filter. For a person without view_pii null if they are fewer than 20, otherwise rounded to tens.
+                         * @example 120
+                         */
+                        matching: number | null;
                         /** @description With 95 % certainty at least this many users meet it. */
                         low: number;
                         /** @description With 95 % certainty at most this many users meet it. */
@@ -9096,8 +9099,11 @@ export interface operations {
                             condition: string;
                             /** @description Users who meet this part. */
                             alone: {
-                                /** @description Users who meet the filter. */
-                                matching: number;
+                                /**
+                                 * @description Users who meet the filter. For a person without view_pii null if they are fewer than 20, otherwise rounded to tens.
+                                 * @example 120
+                                 */
+                                matching: number | null;
                                 /** @description With 95 % certainty at least this many users meet it. */
                                 low: number;
                                 /** @description With 95 % certainty at most this many users meet it. */
@@ -9105,8 +9111,11 @@ export interface operations {
                             };
                             /** @description Users who meet this part and the earlier ones; in `any`, one of them. */
                             together: {
-                                /** @description Users who meet the filter. */
-                                matching: number;
+                                /**
+                                 * @description Users who meet the filter. For a person without view_pii null if they are fewer than 20, otherwise rounded to tens.
+                                 * @example 120
+                                 */
+                                matching: number | null;
                                 /** @description With 95 % certainty at least this many users meet it. */
                                 low: number;
                                 /** @description With 95 % certainty at most this many users meet it. */
@@ -9130,8 +9139,11 @@ export interface operations {
                              * @example Newsletter
                              */
                             name: string;
-                            /** @description Users who meet the filter. */
-                            matching: number;
+                            /**
+                             * @description Users who meet the filter. For a person without view_pii null if they are fewer than 20, otherwise rounded to tens.
+                             * @example 120
+                             */
+                            matching: number | null;
                             /** @description With 95 % certainty at least this many users meet it. */
                             low: number;
                             /** @description With 95 % certainty at most this many users meet it. */
@@ -9175,7 +9187,7 @@ export interface operations {
                      *       "status": "running",
                      *       "counted": 1,
                      *       "expected": 1,
-                     *       "matching": 1,
+                     *       "matching": 120,
                      *       "started_at": "2026-01-31T12:00:00.000Z",
                      *       "finished_at": "2026-01-31T12:00:00.000Z",
                      *       "message": "success"
@@ -9197,8 +9209,11 @@ export interface operations {
                         counted: number;
                         /** @description About how many users there are to count. */
                         expected: number;
-                        /** @description Those of them who meet the filter. */
-                        matching: number;
+                        /**
+                         * @description Those of them who meet the filter. For a person without view_pii null if they are fewer than 20, otherwise rounded to tens.
+                         * @example 120
+                         */
+                        matching: number | null;
                         /**
                          * @description When the count began.
                          * @example 2026-01-31T12:00:00.000Z
@@ -9254,7 +9269,7 @@ export interface operations {
                      *           "status": "running",
                      *           "counted": 1,
                      *           "expected": 1,
-                     *           "matching": 1,
+                     *           "matching": 120,
                      *           "started_at": "2026-01-31T12:00:00.000Z",
                      *           "finished_at": "2026-01-31T12:00:00.000Z",
                      *           "segment_id": "3b1f4c1e-7d0a-4a53-9a53-0d5f0a3f7c11",
@@ -9283,8 +9298,11 @@ export interface operations {
                             counted: number;
                             /** @description About how many users there are to count. */
                             expected: number;
-                            /** @description Those of them who meet the filter. */
-                            matching: number;
+                            /**
+                             * @description Those of them who meet the filter. For a person without view_pii null if they are fewer than 20, otherwise rounded to tens.
+                             * @example 120
+                             */
+                            matching: number | null;
                             /**
                              * @description When the count began.
                              * @example 2026-01-31T12:00:00.000Z
@@ -9301,7 +9319,7 @@ export interface operations {
                              */
                             segment_id: string | null;
                             /**
-                             * @description The filter as a sentence; null if something it names no longer exists.
+                             * @description The filter as a sentence; null if something it names no longer exists, or if it tells who users are and the caller lacks view_pii.
                              * @example Users who match: did signed_up at least 1 time in the last 30 days.
                              */
                             description: string | null;
@@ -9353,7 +9371,7 @@ export interface operations {
                      *       "status": "running",
                      *       "counted": 1,
                      *       "expected": 1,
-                     *       "matching": 1,
+                     *       "matching": 120,
                      *       "started_at": "2026-01-31T12:00:00.000Z",
                      *       "finished_at": "2026-01-31T12:00:00.000Z",
                      *       "message": "success"
@@ -9375,8 +9393,11 @@ export interface operations {
                         counted: number;
                         /** @description About how many users there are to count. */
                         expected: number;
-                        /** @description Those of them who meet the filter. */
-                        matching: number;
+                        /**
+                         * @description Those of them who meet the filter. For a person without view_pii null if they are fewer than 20, otherwise rounded to tens.
+                         * @example 120
+                         */
+                        matching: number | null;
                         /**
                          * @description When the count began.
                          * @example 2026-01-31T12:00:00.000Z
@@ -9429,7 +9450,7 @@ export interface operations {
                      *       "status": "running",
                      *       "counted": 1,
                      *       "expected": 1,
-                     *       "matching": 1,
+                     *       "matching": 120,
                      *       "started_at": "2026-01-31T12:00:00.000Z",
                      *       "finished_at": "2026-01-31T12:00:00.000Z",
                      *       "message": "success"
@@ -9451,8 +9472,11 @@ export interface operations {
                         counted: number;
                         /** @description About how many users there are to count. */
                         expected: number;
-                        /** @description Those of them who meet the filter. */
-                        matching: number;
+                        /**
+                         * @description Those of them who meet the filter. For a person without view_pii null if they are fewer than 20, otherwise rounded to tens.
+                         * @example 120
+                         */
+                        matching: number | null;
                         /**
                          * @description When the count began.
                          * @example 2026-01-31T12:00:00.000Z
@@ -9677,21 +9701,22 @@ export interface operations {
                      *           "sizes": [
                      *             {
                      *               "time": "2026-01-31",
-                     *               "size": 1
+                     *               "size": 120
                      *             }
                      *           ],
                      *           "counted": {
-                     *             "matching": 1,
+                     *             "matching": 120,
                      *             "total": 1,
                      *             "at": "2026-01-31T12:00:00.000Z"
-                     *           }
+                     *           },
+                     *           "fault": null
                      *         }
                      *       ],
                      *       "message": "success"
                      *     }
                      */
                     "application/json": {
-                        /** @description Segments whose size is known. */
+                        /** @description Segments whose size is known, and those that cannot be counted. */
                         segments: {
                             /**
                              * @description The id of the segment.
@@ -9705,13 +9730,19 @@ export interface operations {
                                  * @example 2026-01-31
                                  */
                                 time: string;
-                                /** @description The estimated number of users. */
-                                size: number;
+                                /**
+                                 * @description The estimated number of users. For a person without view_pii null if they are fewer than 20, otherwise rounded to tens.
+                                 * @example 120
+                                 */
+                                size: number | null;
                             }[];
                             /** @description The last exact count; null if there was none since the filter changed. */
                             counted: {
-                                /** @description Users who met the filter. */
-                                matching: number;
+                                /**
+                                 * @description Users who met the filter. For a person without view_pii null if they are fewer than 20, otherwise rounded to tens.
+                                 * @example 120
+                                 */
+                                matching: number | null;
                                 /** @description All users of the workspace then. */
                                 total: number;
                                 /**
@@ -9720,6 +9751,11 @@ export interface operations {
                                  */
                                 at: string;
                             } | null;
+                            /**
+                             * @description Why the segment cannot be counted; null if it can.
+                             * @example null
+                             */
+                            fault: string | null;
                         }[];
                         /**
                          * @description `success`, or the fault.
@@ -9818,6 +9854,13 @@ export interface operations {
                      *           "description": "Users who match: can receive email."
                      *         }
                      *       ],
+                     *       "skipped": [
+                     *         {
+                     *           "id": "3b1f4c1e-7d0a-4a53-9a53-0d5f0a3f7c11",
+                     *           "name": "Repeat buyers",
+                     *           "reason": "'filter.all[0]' has more than 5 comparators."
+                     *         }
+                     *       ],
                      *       "message": "success"
                      *     }
                      */
@@ -9839,6 +9882,24 @@ export interface operations {
                              * @example Users who match: can receive email.
                              */
                             description: string;
+                        }[];
+                        /** @description Segments of which nothing can be said, because their filters cannot be counted. */
+                        skipped: {
+                            /**
+                             * @description The id of the segment.
+                             * @example 3b1f4c1e-7d0a-4a53-9a53-0d5f0a3f7c11
+                             */
+                            id: string;
+                            /**
+                             * @description Its name.
+                             * @example Repeat buyers
+                             */
+                            name: string;
+                            /**
+                             * @description What is wrong with its filter.
+                             * @example 'filter.all[0]' has more than 5 comparators.
+                             */
+                            reason: string;
                         }[];
                         /**
                          * @description `success`, or the fault.

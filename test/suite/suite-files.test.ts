@@ -75,6 +75,21 @@ test("a file that is requested by a part of its path runs in any part and on any
   assert.deepEqual(taken, ["messaging/liquid.test.js", "system/usual-start.test.js"]);
 });
 
+test("a name that begins with a slash is the beginning of a path", () => {
+  const { taken } = suiteFiles(FOLDER, { wanted: ["/http/"], engine: "embedded" });
+  assert.deepEqual(
+    taken,
+    testFiles(FOLDER).filter((path) => path.startsWith("http/")),
+  );
+});
+
+test("what a part leaves out on PostgreSQL is what it has without an engine", () => {
+  const onPostgres = suiteFiles(FOLDER, { parts: ["long"], engine: "postgres" });
+  const elsewhere = suiteFiles(FOLDER, { parts: [], engineless: ["long"], engine: "embedded" });
+  assert.ok(onPostgres.leftOut.length > 0);
+  assert.deepEqual(elsewhere.taken, onPostgres.leftOut);
+});
+
 test("no two test files have the same name, so that a name is enough to find one", () => {
   const names = testFiles(FOLDER).map((path) => basename(path));
   assert.deepEqual(

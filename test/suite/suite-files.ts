@@ -37,9 +37,14 @@ const OPENS_DATABASES = /\b(?:TEST_DATABASE_URL|ENGINE|freshDatabase|testConfig|
 const ABOUT_STORED_VALUES = ["system/round-trip.test.js", "system/large-round-trip.test.js"];
 
 export interface SuiteChoice {
-  /** Parts of paths. A file that is requested by name runs in any part and on any engine. */
+  /**
+   * Parts of paths; one that begins with a slash is its beginning. A file that is requested by name runs in any part
+   * and on any engine.
+   */
   readonly wanted?: readonly string[];
   readonly parts?: readonly Part[];
+  /** Of these parts the files that no engine changes. */
+  readonly engineless?: readonly Part[];
   readonly engine: "embedded" | "postgres";
 }
 
@@ -67,19 +72,25 @@ export const nameOf = (path: string): string => path.replace(/\.test\.js$/, "");
 /** Chooses the files of a run. */
 export function suiteFiles(
   folder: string,
-  { wanted = [], parts = ["main"], engine }: SuiteChoice,
+  { wanted = [], parts = ["main"], engineless = [], engine }: SuiteChoice,
 ): SuiteFiles {
   const files = testFiles(folder);
   if (wanted.length > 0) {
     return {
-      taken: files.filter((path) => wanted.some((part) => path.includes(part))),
+      taken: files.filter((path) => wanted.some((part) => isNamed(path, part))),
       leftOut: [],
     };
   }
   const isSmokeTest = (path: string) => path === SMOKE_TEST && parts.includes("main");
   const chosen = files.filter((path) => parts.includes(partOf(path)) || isSmokeTest(path));
   const isTaken = (path: string) => engine === "embedded" || dependsOnEngine(folder, path);
-  return { taken: chosen.filter(isTaken), leftOut: chosen.filter((path) => !isTaken(path)) };
+  const without = files.filter(
+    (path) => engineless.includes(partOf(path)) && !dependsOnEngine(folder, path),
+  );
+  return {
+    taken: [...chosen.filter(isTaken), ...without],
+    leftOut: chosen.filter((path) => !isTaken(path)),
+  };
 }
 
 function dependsOnEngine(folder: string, path: string): boolean {
@@ -89,13 +100,33 @@ function dependsOnEngine(folder: string, path: string): boolean {
   return OPENS_DATABASES.test(readFileSync(place, "utf8"));
 }
 
+const isNamed = (path: string, part: string): boolean =>
+  part.startsWith("/") ? `/${path}`.startsWith(part) : path.includes(part);
+
+interface CompiledFile {
+  readonly namesPostgres: boolean;
+  /** The files of ours that it imports. */
+  readonly imports: readonly string[];
+}
+
+/** Most files import the same few. */
+const filesRead = new Map<string, CompiledFile>();
+
+function readCompiled(path: string): CompiledFile {
+  const text = readFileSync(path, "utf8");
+  const imported = [...text.matchAll(IMPORT)].map(([, to = ""]) => resolve(dirname(path), to));
+  return {
+    namesPostgres: text.includes(NAMES_POSTGRES),
+    // A text that a test writes into another file can look like an import.
+    imports: imported.filter(existsSync),
+  };
+}
+
 /** Whether a compiled file, or one that it imports, reads the address of PostgreSQL. */
 function canReachPostgres(path: string, seen = new Set<string>()): boolean {
   if (seen.has(path)) return false;
   seen.add(path);
-  const text = readFileSync(path, "utf8");
-  if (text.includes(NAMES_POSTGRES)) return true;
-  const imported = [...text.matchAll(IMPORT)].map(([, to = ""]) => resolve(dirname(path), to));
-  // A text that a test writes into another file can look like an import.
-  return imported.filter(existsSync).some((each) => canReachPostgres(each, seen));
+  const file = filesRead.get(path) ?? readCompiled(path);
+  filesRead.set(path, file);
+  return file.namesPostgres || file.imports.some((each) => canReachPostgres(each, seen));
 }

@@ -2,7 +2,7 @@
  * `npm test`, `npm run test:long`, `test:system`, `test:browser`, `test:limits` and `test:all`: runs parts of the suite
  * (suite-files.ts), or with `npm test -- NAME …` the files whose path contains a name.
  *
- *     node dist/test/suite/suite.js [--part PART …] [NAME …]
+ *     node dist/test/suite/suite.js [--part PART …] [--engineless PART …] [NAME …]
  *
  * Importing the server and opening an engine take longer than most files. So a process does both
  * once and then runs many files, which share its server (`startServer()` in harness.ts). There is
@@ -35,21 +35,26 @@ import { longestFirst, recordTimes, type TimesOfFiles } from "./suite-times.ts";
 const FOLDER = join(import.meta.dirname, "..");
 
 const { values, positionals: wanted } = parseArgs({
-  options: { part: { type: "string", multiple: true, default: ["main"] } },
+  options: {
+    part: { type: "string", multiple: true, default: ["main"] },
+    engineless: { type: "string", multiple: true, default: [] },
+  },
   allowPositionals: true,
 });
-const parts = values.part.map((name): Part => {
-  const part = PARTS.find((each) => each === name);
-  if (!part) throw new Error(`The suite has no part ${name}. Its parts are ${PARTS.join(", ")}.`);
-  return part;
-});
+const [parts, engineless] = [values.part, values.engineless].map((names) =>
+  names.map((name): Part => {
+    const part = PARTS.find((each) => each === name);
+    if (!part) throw new Error(`The suite has no part ${name}. Its parts are ${PARTS.join(", ")}.`);
+    return part;
+  }),
+) as [Part[], Part[]];
 // The compiler leaves behind what it wrote for a file that was moved or removed since.
 for (const path of testFiles(FOLDER)) {
   const source = join(packageRoot(), "test", path.replace(/\.js$/, ".ts"));
   if (!existsSync(source)) rmSync(join(FOLDER, path));
 }
 const engine = process.env.TEST_DATABASE_URL ? "postgres" : "embedded";
-const { taken, leftOut } = suiteFiles(FOLDER, { wanted, parts, engine });
+const { taken, leftOut } = suiteFiles(FOLDER, { wanted, parts, engineless, engine });
 if (taken.length === 0) {
   process.stderr.write(`No test file's path contains ${wanted.join(" or ")}.\n`);
   process.exit(1);
@@ -62,9 +67,11 @@ for (const script of ["make-snapshot.js", "bundle.js"]) {
   execFileSync(process.execPath, [join(packageRoot(), "dist", "build", script)]);
 }
 
-/** The names of the files that failed, for the command that runs them again. */
-const failedTests = join(packageRoot(), "dist", "failed-tests");
+/** The names of the files that failed, for the command that runs them again, and the titles of their tests that did. */
+const results = process.env.TEST_RESULTS ?? join(packageRoot(), "dist");
+const failedTests = join(results, "failed-tests");
 const failed = new Set<string>();
+const failedTitles: string[] = [];
 rmSync(failedTests, { force: true });
 /** How many tests were not skipped. */
 let ran = 0;
@@ -77,6 +84,7 @@ if (alone.length > 0) await runFiles(alone, 1, suiteRun);
 if (failed.size > 0) {
   process.exitCode = 1;
   writeFileSync(failedTests, `${[...failed].join("\n")}\n`);
+  writeFileSync(join(results, "failed-titles"), `${failedTitles.join("\n")}\n`);
   process.stderr.write(`To run what failed again: npm test -- ${[...failed].join(" ")}\n`);
 }
 const times = recordTimes(suiteRun.timesOfFiles());
@@ -140,10 +148,11 @@ function runFiles(paths: readonly string[], processes: number, { queue, signal }
       .on("test:pass", ({ name, skip, details }) => {
         if (skip === undefined && details.type !== "suite" && !name.endsWith(".js")) ran += 1;
       })
-      .on("test:fail", ({ name }) => {
+      .on("test:fail", ({ name, details }) => {
         ran += 1;
         process.exitCode = 1;
         if (name.endsWith(".test.js")) failed.add(nameOf(name));
+        else if (details.type !== "suite" && !name.endsWith(".js")) failedTitles.push(name);
       })
       .compose(new spec())
       .on("end", () => {

@@ -1,0 +1,299 @@
+# What `.ci/run` and `.ci/nightly` share: steps with results, the binaries of Node, a PostgreSQL of their own.
+#
+# A step is a function. It runs in a process of its own; its output goes to `dist/ci/SCRIPT/NAME.log` and is printed when the
+# step ends, so that steps can overlap. Its result beside the log holds for one commit with the changes in the working tree: a
+# run that broke off goes on where it stopped. A step that fails does not end the run, unless all others need it.
+
+OLDEST_NODE=20.19
+IMAGE_NODE=24
+NEWEST_NODE=26
+PROJECT_NODES="$OLDEST_NODE 22 $IMAGE_NODE $NEWEST_NODE"
+
+results=dist/ci/$(basename "$0")
+scratch=$(mktemp -d)
+postgres_folder=
+names=()
+declare -A titles=() pids=()
+all_passed=1
+
+tree() {
+  { git rev-parse HEAD && git diff HEAD && git status --porcelain; } 2>/dev/null | sha1sum
+}
+
+# Drops the results of another tree, and those of a run that reached its end.
+begin_run() {
+  if [ "$(cat "$results/tree" 2>/dev/null)" != "$(tree)" ]; then rm -rf "$results"; fi
+  mkdir -p "$results"
+  tree >"$results/tree"
+  trap end_run EXIT
+  trap 'exit 1' INT TERM HUP
+}
+
+has_passed() { grep -qs '"failed":0' "$results/$1.json"; }
+
+# The sum over the summaries of Node's test runner: `ℹ pass 12`.
+sum_of() { { grep -aoE "ℹ $1 [0-9]+" "$2" || true; } | awk '{ sum += $3 } END { print sum + 0 }'; }
+
+# The processor seconds are those of all processes of the step that were waited for.
+run_step() {
+  local name=$1 log=$results/$1.log code passed failed=0 seconds cpu
+  shift
+  TIMEFORMAT='%R %U %S'
+  set +e
+  { time (
+    set -euo pipefail
+    export TEST_RESULTS=$results/$name
+    rm -rf "$TEST_RESULTS"
+    mkdir -p "$TEST_RESULTS"
+    "$@"
+  ) >"$log" 2>&1; } 2>"$results/$name.times"
+  code=$?
+  set -e
+  read -r seconds cpu < <(awk '{ printf "%.0f %.0f", $1, $2 + $3 }' "$results/$name.times")
+  passed=$(sum_of pass "$log")
+  # What failed and passed at its second run is no failure; a step may fail without a test that does.
+  if [ "$code" != 0 ]; then failed=$(sum_of fail "$log"); [ "$failed" != 0 ] || failed=1; fi
+  printf '{"title":"%s","seconds":%d,"cpu_seconds":%d,"passed":%d,"failed":%d}\n' \
+    "${titles[$name]}" "$seconds" "$cpu" "$passed" "$failed" >"$results/$name.json"
+}
+
+say() { printf '\n=== %4ss  %s\n' "$SECONDS" "$1"; }
+
+# begin NAME TITLE COMMAND…: starts a step beside those that follow. `await NAME` waits for its end.
+begin() {
+  local name=$1
+  titles[$name]=$2
+  names+=("$name")
+  shift 2
+  if has_passed "$name"; then return; fi
+  say "begins: ${titles[$name]}"
+  set -m
+  run_step "$name" "$@" &
+  pids[$name]=$!
+  set +m
+}
+
+await() {
+  local name=$1
+  if [ -z "${pids[$name]:-}" ]; then
+    say "has passed before: ${titles[$name]}"
+    return
+  fi
+  wait "${pids[$name]}" || true
+  unset "pids[$name]"
+  cat "$results/$name.log"
+  say "ended: ${titles[$name]}"
+  has_passed "$name" || all_passed=0
+}
+
+step() {
+  begin "$@"
+  await "$1"
+}
+
+# The others need it.
+must_pass() { has_passed "$1" || exit 1; }
+
+end_run() {
+  local code=$? name
+  [ "$all_passed" = 1 ] || code=1
+  for name in "${!pids[@]}"; do kill -- "-${pids[$name]}" 2>/dev/null || true; done
+  stop_postgres
+  node .ci/summary.js "$results" "$SECONDS" "$code" "${names[@]}" || code=1
+  if [ "$code" = 0 ]; then rm -f "$results/tree"; fi
+  rm -rf "$scratch"
+  exit "$code"
+}
+
+# --- What the tests need ---------------------------------------------------------------------------------------------
+
+find_postgres() {
+  for folder in "$(dirname "$(command -v initdb || echo /none)")" /usr/lib/postgresql/*/bin; do
+    if [ -x "$folder/initdb" ] && [ -x "$folder/postgres" ]; then echo "$folder"; return; fi
+  done
+}
+
+install_packages() {
+  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null
+}
+
+# Without a browser the tests of the pages are skipped, without MariaDB syncs from MySQL are tested against an imitation only,
+# without promtool the alert rules are checked by name only. Each says so.
+what_tests_need() {
+  local wanted=()
+  [ -n "$(find_postgres)" ] || wanted+=(postgresql)
+  command -v chromium-headless-shell || command -v chromium || wanted+=(chromium-headless-shell)
+  [ -x /usr/sbin/mariadbd ] || wanted+=(mariadb-server-core)
+  command -v promtool || wanted+=(prometheus)
+  command -v curl || wanted+=(curl)
+  if [ "${#wanted[@]}" != 0 ]; then
+    apt-get update -qq || true
+    install_packages "${wanted[@]}" || for each in "${wanted[@]}"; do
+      install_packages "$each" || echo "There is no $each here."
+    done
+  fi
+  "$(find_postgres)/postgres" --version
+  local version
+  for version in $PROJECT_NODES; do install_node "$version"; done
+}
+
+# npm's package `node` carries the binary of a version.
+install_node() {
+  [ -x ".ci/nodes/$1/node_modules/node/bin/node" ] ||
+    npm install --no-audit --no-fund --silent --prefix ".ci/nodes/$1" "node@$1"
+}
+
+with_node() {
+  install_node "$1"
+  export PATH="$PWD/.ci/nodes/$1/node_modules/node/bin:$PATH"
+  node --version
+}
+
+# PostgreSQL refuses to run as root.
+as_postgres() {
+  if [ "$(id -u)" = 0 ]; then su postgres -s /bin/bash -c "$*"; else bash -c "$*"; fi
+}
+
+start_postgres() {
+  local port
+  bin=$(find_postgres)
+  postgres_folder=$(mktemp -d)
+  port=$(node -e 'const s = require("node:net").createServer().listen(0, "127.0.0.1", () => {
+    console.log(s.address().port); s.close(); })')
+  if [ "$(id -u)" = 0 ]; then chown postgres "$postgres_folder"; fi
+  as_postgres "'$bin/initdb' -D '$postgres_folder/data' -A trust -U postgres -E UTF8 --locale=C --no-sync" >/dev/null
+  # The tests kill Rapport, never this PostgreSQL, so its data need not survive a power failure.
+  as_postgres "'$bin/pg_ctl' -D '$postgres_folder/data' -w -l '$postgres_folder/log' \
+    -o '-p $port -c listen_addresses=127.0.0.1 -k $postgres_folder -c max_connections=300 \
+        -c fsync=off -c full_page_writes=off -c synchronous_commit=off' start" >/dev/null
+  postgres_url="postgres://postgres@127.0.0.1:$port/postgres"
+}
+
+stop_postgres() {
+  [ -n "$postgres_folder" ] || return 0
+  # The processor time of the server and of all its processes that have ended.
+  local pid
+  pid=$(head -1 "$postgres_folder/data/postmaster.pid" 2>/dev/null || true)
+  awk -v per_second="$(getconf CLK_TCK)" \
+    '{ printf "{\"title\":\"PostgreSQL itself\",\"seconds\":0,\"cpu_seconds\":%d,\"passed\":0,\"failed\":0}\n",
+       ($14 + $15 + $16 + $17) / per_second }' "/proc/$pid/stat" >"$results/postgres.json" 2>/dev/null || true
+  names+=(postgres)
+  as_postgres "'$bin/pg_ctl' -D '$postgres_folder/data' -m immediate stop" >/dev/null 2>&1 || true
+  rm -rf "$postgres_folder"
+}
+
+# --- The suite -------------------------------------------------------------------------------------------------------
+
+# Many servers and child processes share two cores, and now and then one is late. Up to three files that failed run again,
+# and have to pass twice in a row. What was repeated is a defect to repair: dist/flaky.json and the last lines name it.
+again() {
+  local record=$TEST_RESULTS/failed-tests files
+  [ -s "$record" ] || return 1
+  cat "$record" >>"$TEST_RESULTS/repeated-files"
+  cat "$TEST_RESULTS/failed-titles" >>"$TEST_RESULTS/repeated-tests"
+  mapfile -t files <"$record"
+  [ "${#files[@]}" -le 3 ] || return 1
+  echo "Once more, and then again: ${files[*]}"
+  npm run test:compiled -- "${files[@]}" && npm run test:compiled -- "${files[@]}"
+}
+
+suite() { npm run test:compiled -- "$@" || again; }
+
+# on_node VERSION COMMAND…
+on_node() {
+  with_node "$1"
+  shift
+  "$@"
+}
+
+on_postgres() { TEST_DATABASE_URL=$postgres_url suite "$@"; }
+
+main_on_postgres() { TEST_THOROUGH=1 on_node "$IMAGE_NODE" on_postgres --part main --part long; }
+
+limits_on_postgres() { on_node "$IMAGE_NODE" on_postgres --part limits; }
+
+# What PostgreSQL changes in commands and child processes. The rest runs in the night.
+system_on_postgres() {
+  local files
+  mapfile -t files < <(cd test/system && ls -- *.test.ts | sed 's/\.test\.ts$//' |
+    grep -E 'crash|fault|several|backup|upgrade|restore|restart|migrations|database-deadlines|operators-hour|earlier-version|workers')
+  on_node "$IMAGE_NODE" on_postgres "${files[@]/#/system/}"
+}
+
+# What Node has deprecated fails where it is used, by Rapport or by a dependency.
+what_depends_on_node() {
+  with_node "$1"
+  readme_start
+  export NODE_OPTIONS=--throw-deprecation
+  suite /http/ /base/ /server/ /database/ system/supported-node
+}
+
+install_project() {
+  with_node "$OLDEST_NODE"
+  npm ci --no-audit --no-fund
+}
+
+on_oldest_node() {
+  with_node "$OLDEST_NODE"
+  readme_start
+  export NODE_OPTIONS=--throw-deprecation
+  npm test || again
+  npm run test:compiled -- system/supported-node
+}
+
+# --- The packages ----------------------------------------------------------------------------------------------------
+
+# Types under every kind of module resolution: test/system/packages.test.ts.
+tarballs() {
+  local project=$scratch/project version size
+  mkdir -p "$project/production"
+  node dist/build/pack.js "$project"
+  cp -r examples "$project"
+  (
+    cd "$project"
+    npm init -y >/dev/null
+    npm pkg set type=module
+    npm install --no-audit --no-fund --save-dev ./rapport-server-*.tgz ./rapport-client-*.tgz \
+      braze-api@2.13.4 vitest@3.2.7 jest@30.5.2
+  )
+  for version in $PROJECT_NODES; do
+    (
+      with_node "$version"
+      cd "$project"
+      node --test examples/node-test/*.test.js
+      npx vitest run examples/vitest
+      NODE_OPTIONS=--experimental-vm-modules npx jest --transform '{}' --testMatch '**/examples/jest/*.test.js'
+    )
+  done
+  (
+    with_node "$OLDEST_NODE"
+    cd "$project/production"
+    npm init -y >/dev/null
+    npm install --no-audit --no-fund --omit=dev --engine-strict ../rapport-server-*.tgz
+    size=$(du -sm node_modules | cut -f1)
+    echo "A production install takes $size MB."
+    [ "$size" -lt 200 ]
+  )
+}
+
+# `npm start` in a folder without data, and the first request that the README shows.
+readme_start() {
+  local data pid request log=$TEST_RESULTS/start.log
+  data=$(mktemp -d -p "$scratch")
+  DATA_DIR=$data npm start >"$log" 2>&1 &
+  pid=$!
+  for _ in $(seq 240); do
+    if grep -q "Rapport is ready" "$log"; then break; fi
+    kill -0 "$pid" || { cat "$log"; return 1; }
+    sleep 0.25
+  done
+  request=$(sed -n '/^## First request/,$p' README.md | sed -n '/^```sh/,/^```$/p' | sed '1d;/^```$/,$d')
+  (
+    cd "$data"
+    ln -sfn "$data" data
+    bash -c "${request/#curl/curl -sS --fail-with-body}"
+  ) | tee "$data/answer"
+  kill "$pid"
+  wait "$pid" || true
+  grep -q '"attributes_processed":1,"events_processed":1' <(tr -d ' \n' <"$data/answer")
+}

@@ -20,7 +20,9 @@ const customOf = async (workspace: TestWorkspace) => (await profileOf(workspace)
 
 const inWords = (object: object) => JSON.stringify(object).slice(1, -1);
 
-describe("a standard attribute is stored and exported, and null removes it", () => {
+describe("a standard attribute is stored and exported, and null removes it", async () => {
+  /** Each row leaves it as it was. */
+  const workspace = await server.workspace();
   const cases: [sent: Record<string, unknown>, exported?: Record<string, unknown>][] = [
     [{ first_name: "Ada" }],
     [{ last_name: "Lovelace" }],
@@ -60,7 +62,6 @@ describe("a standard attribute is stored and exported, and null removes it", () 
   ];
   for (const [sent, exported = sent] of cases) {
     test(`${inWords(sent)} is read back as ${inWords(exported)}`, async () => {
-      const workspace = await server.workspace();
       const [[sentName = ""] = [], [name = ""] = []] = [Object.keys(sent), Object.keys(exported)];
       await set(workspace, {});
       const missing = (await profileOf(workspace))[name];
@@ -94,7 +95,9 @@ describe("a standard attribute is stored and exported, and null removes it", () 
   });
 });
 
-describe("an invalid value is reported with its object and changes nothing", () => {
+describe("an invalid value is reported with its object and changes nothing", async () => {
+  /** Each row leaves it as it was. */
+  const workspace = await server.workspace();
   const cases: [sent: Record<string, unknown>, code: string][] = [
     [{ first_name: 5 }, "INVALID_ATTRIBUTE"],
     [{ last_name: "x".repeat(256) }, "INVALID_ATTRIBUTE"],
@@ -131,7 +134,6 @@ describe("an invalid value is reported with its object and changes nothing", () 
   ];
   for (const [sent, code] of cases) {
     test(`${inWords(sent).slice(0, 70)} is refused with ${code}`, async () => {
-      const workspace = await server.workspace();
       const answer = await workspace.track({
         attributes: [
           { ...ADA, before: 1 },
@@ -184,7 +186,9 @@ describe("an invalid value is reported with its object and changes nothing", () 
   });
 });
 
-describe("a custom attribute is stored with its type and value", () => {
+describe("a custom attribute is stored with its type and value", async () => {
+  /** Each row leaves it as it was. */
+  const workspace = await server.workspace();
   const values: unknown[] = [
     "text",
     "",
@@ -209,7 +213,6 @@ describe("a custom attribute is stored with its type and value", () => {
   ];
   for (const value of values) {
     test(JSON.stringify(value), async () => {
-      const workspace = await server.workspace();
       await set(workspace, { anything: value });
       assert.deepEqual(await customOf(workspace), { anything: value });
       await set(workspace, { anything: null });

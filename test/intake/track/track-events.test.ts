@@ -5,6 +5,8 @@ import { startOwnServer, startServer, type TestWorkspace, WEB_APP } from "../../
 import { rowsAfterStop, temporaryFolder } from "../../stored-rows.ts";
 
 const server = await startServer();
+/** For rows that only get a verdict. */
+const workspace = await server.workspace();
 
 const EVENT = { external_id: "ada", name: "opened", time: "2026-01-01T12:00:00Z" };
 
@@ -85,7 +87,6 @@ describe("the fields of an event", () => {
   for (const [field, values, code] of bad) {
     for (const value of values) {
       test(`an event with ${field} ${shown(value)} is refused with the name of the field`, async () => {
-        const workspace = await server.workspace();
         const answer = await send(workspace, { ...EVENT, [field]: value });
         assert.equal(answer.status, 400);
         assert.equal(answer.body.errors?.[0]?.code, code);
@@ -163,13 +164,11 @@ describe("the properties of an event", () => {
   for (const [where, wrap] of Object.entries(wrappings)) {
     for (const [what, name] of Object.entries(badNames)) {
       test(`an invalid event property name is refused ${where}: ${what}`, async () => {
-        const workspace = await server.workspace();
         const properties = wrap({ [name]: 1 });
         assert.equal(await verdictOn(workspace, { properties }), "INVALID_PROPERTIES");
       });
     }
     test(`an event property name of 255 characters is accepted ${where}, whatever the characters`, async () => {
-      const workspace = await server.workspace();
       const properties = wrap({ ["n".repeat(255)]: 1, ["\u{1f600}".repeat(255)]: 1, a$: 1 });
       assert.equal(await verdictOn(workspace, { properties }), undefined);
     });
@@ -192,7 +191,6 @@ describe("the properties of an event", () => {
 
   for (const name of ["time", "event_name", "currency", "price"]) {
     test(`'${name}' is accepted as the name of an event property`, async () => {
-      const workspace = await server.workspace();
       assert.equal(await verdictOn(workspace, { properties: { [name]: "x" } }), undefined);
       assert.equal(await verdictOn(workspace, { properties: { a: { [name]: "x" } } }), undefined);
     });
@@ -209,7 +207,6 @@ describe("the properties of an event", () => {
   for (const rest of [{ list: [1] }, { object: {} }, { empty: [] }]) {
     for (const character of ["x", "é", "\u{1f600}"]) {
       test(`event properties with ${shown(rest)} and many '${character}' may have at most 51,200 bytes`, async () => {
-        const workspace = await server.workspace();
         const fits = sized(51_200, rest, character);
         assert.equal(bytesOf(fits), 51_200);
         assert.equal(await verdictOn(workspace, { properties: fits }), undefined);

@@ -7,6 +7,8 @@ import { describe, test } from "node:test";
 import { type ItemNote, startServer } from "../../harness.ts";
 
 const server = await startServer();
+/** For rows that are only refused. */
+const workspace = await server.workspace();
 
 const TIME = "2026-01-01T12:00:00Z";
 const PHONE = "+14155552671";
@@ -203,7 +205,6 @@ describe("an object of a track request needs exactly one identifier", () => {
 
   for (const [array, request] of Object.entries(REQUESTS)) {
     test(`an object of ${array} without any identifier is refused`, async () => {
-      const workspace = await server.workspace();
       for (const identifier of [{}, { external_id: null, email: null, user_alias: null }]) {
         const answer = await workspace.track(request(identifier));
         assert.equal(answer.status, 400);
@@ -269,7 +270,6 @@ describe("an identifier must have a valid form", () => {
   ];
   for (const [identifier, code] of refusals) {
     test(`${JSON.stringify(identifier).slice(0, 60)} is refused with ${code}`, async () => {
-      const workspace = await server.workspace();
       for (const request of Object.values(REQUESTS)) {
         const answer = await workspace.track(
           request({ ...identifier, _update_existing_only: false }),

@@ -6,6 +6,8 @@ import { startOwnServer, startServer, type TestWorkspace, WEB_APP } from "../../
 import { rowsAfterStop, temporaryFolder } from "../../stored-rows.ts";
 
 const server = await startServer();
+/** For rows that only get a verdict. */
+const workspace = await server.workspace();
 
 const TIME = "2026-01-01T12:00:00Z";
 const PURCHASE = {
@@ -36,7 +38,6 @@ describe("a purchase with an invalid field is refused", () => {
   for (const [field, values, code] of bad) {
     for (const value of values) {
       test(`a purchase with ${field} ${shown(value)} is refused with the name of the field`, async () => {
-        const workspace = await server.workspace();
         const answer = await send(workspace, { ...PURCHASE, [field]: value });
         assert.equal(answer.status, 400);
         assert.equal(answer.body.errors?.[0]?.code, code);
@@ -86,7 +87,6 @@ describe("a purchase with an invalid field is refused", () => {
 
   for (const name of ["time", "product_id", "quantity", "event_name", "price", "currency"]) {
     test(`'${name}' is accepted as the name of a property of a purchase`, async () => {
-      const workspace = await server.workspace();
       const top = await send(workspace, { ...PURCHASE, properties: { [name]: 1 } });
       assert.equal(top.status, 201);
       const taken = await send(workspace, { ...PURCHASE, properties: { list: [{ [name]: 1 }] } });

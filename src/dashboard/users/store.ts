@@ -280,7 +280,7 @@ async function selectMatchingIds(
   const parameters: unknown[] = [companyId, offset, limit];
   const where = userConditionSql(condition, parameters);
   const [row] = await tx.query<PageOfIds>(
-    `with found as materialized (
+    `${NOT_PREPARED}with found as materialized (
        select user_id from dashboard_users where company_id = $1 and ${where})
      select (select count(*) from found) as total,
        to_jsonb(array(select user_id from found order by user_id offset $2 limit $3)) as ids`,

@@ -129,6 +129,7 @@ export async function* walkMembers(
   const read = readFilter(filter, await scopeOf(database, workspace.id));
   const analysis = database.for("analysis");
   const pace = createPace(leavesOf(read).length);
+  const found: string[] = [];
   let after: string | null = from;
   while (after !== null) {
     const now = clock.now();
@@ -140,9 +141,10 @@ export async function* walkMembers(
       now,
       pace,
     );
-    for (let first = 0; first < ids.length; first += SHOWN) {
-      const some = ids.slice(first, first + SHOWN);
-      yield* stepsOf(some, now);
+    found.push(...ids);
+    // Steps of one size, whatever a slice had: files are filled with them.
+    while (found.length >= SHOWN || (lastId === null && found.length > 0)) {
+      yield* stepsOf(found.splice(0, SHOWN), now);
     }
     after = lastId;
   }

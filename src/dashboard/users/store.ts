@@ -4,6 +4,7 @@ import type { JsonObject } from "../../base/values/plain-json.ts";
 import { isUuid } from "../../base/values/uuid.ts";
 import {
   type Database,
+  NOT_PREPARED,
   type Queryable,
   readTogether,
   type Transaction,

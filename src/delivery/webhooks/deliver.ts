@@ -97,13 +97,13 @@ async function deliverNext(work: Work, lane: Lane): Promise<Lane | undefined> {
     return isAtEnd ? giveBack(work, at(lane, part.until)) : at(lane, part.until);
   }
   const { clock } = work.services;
-  const behindSince = new Date(first.change.at);
   const batch = {
     ...lane,
     batchId: lane.batchId ?? `msg_${clock.newId()}`,
     batchUntil: part.until,
+    behindSince: new Date(first.change.at),
   };
-  if (lane.batchId === null) await save(work, batch, { behindSince, dueAt: null });
+  if (lane.batchId === null) await save(work, batch);
   const body = bodyOf(part.changes.map(({ text }) => text));
   const sent = { id: batch.batchId, body };
   const attempt = await send(work.services, lane, work.webhook, sent, work.signal);
@@ -137,9 +137,10 @@ const at = (lane: Lane, position: number): Lane => ({
   batchUntil: null,
   attempts: 0,
   failingSince: null,
+  behindSince: null,
 });
 
-type Rest = Partial<Pick<LaneUpdate, "behindSince" | "dueAt" | "leasedUntil">>;
+type Rest = Partial<Pick<LaneUpdate, "dueAt" | "leasedUntil">>;
 
 const updateOf = (lane: Lane, rest: Rest, leasedUntil: Date): LaneUpdate => ({
   position: lane.position,
@@ -149,14 +150,14 @@ const updateOf = (lane: Lane, rest: Rest, leasedUntil: Date): LaneUpdate => ({
   failingSince: lane.failingSince,
   atMost: lane.atMost,
   narrowedUntil: lane.narrowedUntil,
+  behindSince: lane.behindSince,
   dueAt: null,
-  behindSince: null,
   leasedUntil,
   ...rest,
 });
 
 /** @throws LaneLost */
-async function save({ services, holder }: Work, lane: Lane, rest: Rest): Promise<void> {
+async function save({ services, holder }: Work, lane: Lane, rest: Rest = {}): Promise<void> {
   const { database, clock } = services;
   const update = updateOf(lane, rest, later(clock.now(), LEASE));
   if (!(await updateLane(database, holder, lane, update))) throw new LaneLost();
@@ -179,7 +180,7 @@ async function skipMissing(work: Work, lane: Lane): Promise<Lane> {
   const position = first > lane.position ? first : (heads.get(lane.bucket) ?? 0);
   const next = { ...at(lane, position), atMost: null, narrowedUntil: null };
   // If a reset has moved the partition meanwhile, nothing was missed.
-  await save(work, next, {});
+  await save(work, next);
   log.warn({ webhook: lane.webhookId, bucket: lane.bucket }, "changes of a webhook were missed");
   await recordDelivery(work.services, lane, {
     messageId: lane.batchId ?? "",
@@ -207,8 +208,11 @@ async function conclude(
 ): Promise<Lane | undefined> {
   const { services, webhook } = work;
   const failures = batch.attempts + 1;
+  const failing = { ...batch, attempts: failures, failingSince: batch.failingSince ?? attempt.at };
+  const isLong = attempt.at.getTime() - failing.failingSince.getTime() >= PAUSES_AFTER_MS;
   const delayMs = delayAfter(failures, attempt.retryAfterMs);
-  const nextAttemptAt = attempt.outcome === "failed" ? later(attempt.at, { ms: delayMs }) : null;
+  const isRetried = attempt.outcome === "failed" && !isLong;
+  const nextAttemptAt = isRetried ? later(attempt.at, { ms: delayMs }) : null;
   await recordDelivery(services, batch, {
     messageId: batch.batchId,
     changes: part.changes.length,
@@ -225,11 +229,8 @@ async function conclude(
     case "gone":
       return pause(work, batch, "The receiver responded with 410: it wants no more deliveries.");
     case "failed": {
-      const now = services.clock.now();
       // Once for each batch that fails, not for each attempt.
       if (attempt.isRefusal && failures === 1) await recordRefusedHost(work, batch, attempt);
-      const failing = { ...batch, attempts: failures, failingSince: batch.failingSince ?? now };
-      const isLong = now.getTime() - failing.failingSince.getTime() >= PAUSES_AFTER_MS;
       if (isLong) {
         const last = attempt.error ?? `The last response was ${attempt.status}.`;
         return pause(
@@ -238,8 +239,7 @@ async function conclude(
           `Deliveries to '${webhook.name}' failed for three days. ${last}`,
         );
       }
-      const behindSince = new Date(part.changes[0]?.change.at ?? now);
-      return giveBack(work, failing, { dueAt: nextAttemptAt, behindSince });
+      return giveBack(work, failing, { dueAt: nextAttemptAt });
     }
   }
 }
@@ -269,7 +269,7 @@ async function accepted(work: Work, batch: Batch): Promise<Lane | undefined> {
     const dueAt = later(work.services.clock.now(), REPLAY_PAUSE);
     return giveBack(work, next, isDone ? {} : { dueAt });
   }
-  await save(work, next, {});
+  await save(work, next);
   return next;
 }
 
@@ -286,10 +286,11 @@ async function refused(
   if (changes.length > 1 || !only) {
     const smaller = {
       ...at(batch, batch.position),
+      behindSince: batch.behindSince,
       atMost: Math.ceil(changes.length / 2),
       narrowedUntil: Math.max(batch.narrowedUntil ?? 0, batch.batchUntil),
     };
-    await save(work, smaller, { behindSince: new Date(changes[0]?.change.at ?? refusedAt) });
+    await save(work, smaller);
     return smaller;
   }
   if ((await countDeadLetters(database, batch)) >= MOST_DEAD_LETTERS) {

@@ -73,15 +73,17 @@ export const webhookChange = (
   details?: AuditedChange["details"],
 ) => ({ action, kind: "webhook", name, details });
 
-/** The latest attempts, the newest first. */
+/** The latest attempts, the newest first. While a webhook is paused none of them is tried again. */
 export async function listDeliveries(
   { database }: ManageServices,
   context: WorkspaceContext,
   id: string,
 ): Promise<Delivery[]> {
   const key = keyIn(context, id);
-  await findWebhook(database, key);
-  return selectDeliveries(database, key, MOST_DELIVERIES);
+  const { state, pausedReason } = await findWebhook(database, key);
+  const found = await selectDeliveries(database, key, MOST_DELIVERIES);
+  const isActive = state === "active" && pausedReason === null;
+  return isActive ? found : found.map((delivery) => ({ ...delivery, nextAttemptAt: null }));
 }
 
 /** A page of refused changes, the newest first. @throws Problem */

@@ -15,6 +15,8 @@ export interface Lane extends WebhookKey {
   readonly batchUntil: number | null;
   readonly attempts: number;
   readonly failingSince: Date | null;
+  /** When the oldest change was written that waits, as far as that is known. */
+  readonly behindSince: Date | null;
   /**
    * While a refused change is searched for: how many changes to send at most, and up to which
    * position.
@@ -25,7 +27,7 @@ export interface Lane extends WebhookKey {
 
 const LANE = `workspace_id as "workspaceId", webhook_id as "webhookId", is_replay as "isReplay", partition as bucket,
   position, ends_at as "endsAt", batch_id as "batchId", batch_until as "batchUntil", attempts,
-  failing_since as "failingSince", at_most as "atMost", narrowed_until as "narrowedUntil"`;
+  failing_since as "failingSince", behind_since as "behindSince", at_most as "atMost", narrowed_until as "narrowedUntil"`;
 
 /** When a process asks, and how long leases and delays are at most: longer ones are from before the clock was set back. */
 export interface Times {

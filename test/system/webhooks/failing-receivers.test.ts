@@ -44,6 +44,11 @@ const refuses =
       .writeHead(changes.some(({ user }) => names.includes(user.external_id)) ? 422 : 200)
       .end("as told");
 
+/** The partitions that a process has, and the last attempt of a webhook. */
+const HELD = "select 1 from webhook_positions where holder is not null";
+const LAST_ATTEMPT = `select next_attempt_at as next from webhook_deliveries where webhook_id = $1
+  order by delivery_id desc limit 1`;
+
 describe("a webhook whose receiver fails", () => {
   test("a batch that fails is sent again with the same id and body until it is accepted, and later changes wait for it", async () => {
     const { workspace, receiver, webhooks, id } = await withReceiver(respondWith(500));
@@ -117,6 +122,31 @@ describe("a webhook whose receiver fails", () => {
     await until(() => receiver.accepted.length === 3);
     const [first] = receiver.received;
     assert.ok(receiver.received.slice(tries).some((delivered) => delivered.id === first?.id));
+  });
+
+  test("a webhook that pauses still says since when its oldest change waits, and promises no further attempt", async () => {
+    const { workspace, webhooks, id } = await withReceiver(respondWith(500));
+    await workspace.track(users(1));
+    await until(async () => (await webhooks.deliveries(id)).length === 1);
+    const { behind_since: since } = await webhooks.get(id);
+    assert.ok(since);
+    advance(73 * HOUR_MS);
+    await until(async () => (await webhooks.get(id)).state === "paused");
+    await until(async () => (await server.database.query(HELD)).length === 0);
+    assert.equal((await webhooks.get(id)).behind_since, since);
+    const stored = await server.database.query<{ next: Date | null }>(LAST_ATTEMPT, [id]);
+    assert.deepEqual(stored, [{ next: null }]);
+  });
+
+  test("a webhook that an administrator pauses promises no attempt until it is active again", async () => {
+    const { workspace, receiver, webhooks, id } = await withReceiver(respondWith(500));
+    await workspace.track(users(1));
+    await until(async () => (await webhooks.deliveries(id)).length === 1);
+    const { behind_since: since } = await webhooks.get(id);
+    await webhooks.put(receiver.url, { state: "paused" }, id);
+    const [delivery] = await webhooks.deliveries(id);
+    assert.equal(delivery.next_attempt_at, null);
+    assert.equal((await webhooks.get(id)).behind_since, since);
   });
 
   test("a reactivated webhook is tried at once, and again for three days", async () => {

@@ -3,7 +3,7 @@ import { Problem } from "../base/problem.ts";
 import { refuseUnstorableText } from "../base/values/plain-json.ts";
 import { ambiguousHost, baseUrlOf } from "./base-url.ts";
 import { presentedByBrowser, refuseOtherSites } from "./browser.ts";
-import type { Authenticator, Caller, RateLimits } from "./callers.ts";
+import type { Authenticator, Caller, Presented, RateLimits } from "./callers.ts";
 import { LONGEST_URL, MOST_HEADERS } from "./connections.ts";
 import { type Access, type Contract, pathsOf } from "./endpoint.ts";
 import type { Load, LoadOwner } from "./load.ts";
@@ -93,22 +93,42 @@ export async function admit(
 }
 
 /** Who calls. @throws Problem as the authenticator does. */
-export function identify(
-  services: Pick<AdmissionServices, "authenticator">,
+const identify = (
+  { authenticator }: Pick<AdmissionServices, "authenticator">,
+  contract: Contract,
+  request: FastifyRequest,
+  publicUrl: string | undefined,
+): Promise<Caller> =>
+  authenticator.identify(contract.access, presentedBy(contract, request, publicUrl));
+
+/** Whether a request that lasts may still be made. @throws Problem as the authenticator does. */
+export function confirm(
+  { authenticator }: Pick<AdmissionServices, "authenticator">,
   contract: Contract,
   request: FastifyRequest,
   publicUrl: string | undefined,
 ): Promise<Caller> {
+  const presented = presentedBy(contract, request, publicUrl);
+  // That a response lasts does not show that somebody is there.
+  const browser = presented.browser && { ...presented.browser, isUse: false };
+  return authenticator.confirm(contract.access, { ...presented, browser });
+}
+
+function presentedBy(
+  contract: Contract,
+  request: FastifyRequest,
+  publicUrl: string | undefined,
+): Presented {
   const { access } = contract;
   const namesServer = access.by === "key" && access.refuseWithout !== undefined;
-  return services.authenticator.identify(access, {
+  return {
     authorization: request.headers.authorization,
     origin: request.headers["x-request-origin"],
     address: request.ip,
     workspaceName: workspaceNameIn(access, request),
     baseUrl: namesServer ? baseUrlOf(request, publicUrl) : "",
     browser: presentedByBrowser(contract, request, publicUrl),
-  });
+  };
 }
 
 /** @throws Problem UNAVAILABLE if there is none; health is served all the same. */

@@ -53,6 +53,8 @@ export interface Authenticator {
    * @throws Problem UNAUTHENTICATED, FORBIDDEN; RATE_LIMITED for a wrong secret after too many; NOT_FOUND for a workspace in the path.
    */
   identify(access: Access, presented: Presented): Promise<Caller>;
+  /** Identifies the caller of a request that lasts again: asks the database, and counts no failed attempt. @throws Problem */
+  confirm(access: Access, presented: Presented): Promise<Caller>;
   /** Drops cached keys, tokens and workspaces after a change to them. */
   forget(): void;
 }

@@ -152,6 +152,12 @@ export interface Contract {
    * requests.
    */
   readonly waits?: true;
+  /**
+   * The caller may wait for it for a while: `signal` is aborted once the client hangs up, and within
+   * a second after the caller's right is gone. The handler of a stream needs no signal: its
+   * connection is closed.
+   */
+  readonly lasts?: true;
   /** The limits of one request, if the defaults do not fit. */
   readonly budgets?: Partial<Budgets>;
   /** Its responses may take megabytes: they are written piece by piece. */
@@ -174,8 +180,10 @@ export interface Input<C extends Contract> {
    * The address where people reach the server, without a trailing slash: `https://rapport.example`.
    */
   readonly baseUrl: string;
-  /** Identifies the caller again, for responses that last. @throws Problem when the caller's right has ended. */
+  /** Identifies the caller again, past all caches. @throws Problem when access was revoked. */
   readonly confirmCaller: () => Promise<Pick<Context, "person">>;
+  /** See `Contract.lasts`; without that it is never aborted. Its reason is the refusal to respond with. */
+  readonly signal: AbortSignal;
   /** Present only for endpoints whose handler honours it itself. */
   readonly idempotency: IdempotencyClaim | undefined;
   /** Where the handler counts its work: `spend(work, units)`. */

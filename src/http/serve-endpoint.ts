@@ -4,7 +4,7 @@ import type { FairLine } from "../base/fair-line.ts";
 import { Problem } from "../base/problem.ts";
 import { nextTurn } from "../base/turns.ts";
 import { budgetsOf, startWork } from "../base/work.ts";
-import { type AdmissionServices, admit, identify } from "./admission.ts";
+import { type AdmissionServices, admit, confirm } from "./admission.ts";
 import { type AnswerServices, answerOnce } from "./answer-once.ts";
 import { baseUrlOf } from "./base-url.ts";
 import { inSilence } from "./connections.ts";
@@ -17,6 +17,7 @@ import {
   type Reply,
   type TextStream,
 } from "./endpoint.ts";
+import type { LastingRequests } from "./lasting-requests.ts";
 import type { Load } from "./load.ts";
 import { holdSmallBody, isLarge, refuseForeignBody } from "./media-types.ts";
 import type { ObserveServices } from "./observe.ts";
@@ -25,18 +26,28 @@ import { MEDIA_TYPE_OF, problemReply, tooMuchLoad } from "./respond.ts";
 import { READING_BYTES_PER_MS, READING_TIME_MS, send, sendCounted, writeHead } from "./send.ts";
 import { compileContract } from "./validate.ts";
 
+/** A stream that ends by itself once the caller's right is gone has this long to do so. */
+const LAST_PIECE_MS = 300;
+
 /**
  * Sends a body while it is produced, no faster than the client reads. A failure before the first
  * piece is answered like any other error. A later failure breaks the connection off, so that no
  * client takes a part for the whole. Resolves once the connection has ended.
  */
-async function sendStream(reply: FastifyReply, answer: Reply, mediaType: string): Promise<void> {
+async function sendStream(
+  reply: FastifyReply,
+  answer: Reply,
+  mediaType: string,
+  signal: AbortSignal,
+): Promise<void> {
   const stream = answer.body as TextStream;
   const first = await stream.next();
   const { raw } = reply;
   // The client has gone already.
   if (raw.destroyed) return void (await stream.return(undefined));
   const ended = new Promise<void>((resolve) => raw.once("close", resolve));
+  signal.addEventListener("abort", () => setTimeout(() => raw.destroy(), LAST_PIECE_MS).unref());
+  if (signal.aborted) return void (await stream.return(undefined));
   writeHead(reply, answer, mediaType);
   const pieces = withPatience(first, stream, () => raw.destroy());
   reply.send(Readable.from(pieces, { objectMode: false, highWaterMark: 1 }));
@@ -79,6 +90,7 @@ export interface HttpServices extends AdmissionServices, AnswerServices, Observe
 /** What all endpoints of a server share. */
 export interface Machinery {
   readonly deadlines: Deadlines;
+  readonly lasting: LastingRequests;
   /** The queue for endpoints that are `isHeavy`. */
   readonly heavyLine: FairLine;
   readonly publicUrl: string | undefined;
@@ -86,12 +98,15 @@ export interface Machinery {
   readonly deadlineMs: number;
 }
 
+/** The signal of requests that are over soon anyway. */
+const NEVER = new AbortController().signal;
+
 /** Adds the routes of an endpoint: admission, then the handler within its budgets, then the response. */
 export function serveEndpoint<Services extends HttpServices>(
   server: FastifyInstance,
   services: Services,
   { contract, handler }: Endpoint<Services>,
-  { deadlines, heavyLine, publicUrl, deadlineMs }: Machinery,
+  { deadlines, lasting, heavyLine, publicUrl, deadlineMs }: Machinery,
 ): void {
   const { load } = services;
   // Compiled for the first request: most starts are followed by requests to a few endpoints.
@@ -99,15 +114,17 @@ export function serveEndpoint<Services extends HttpServices>(
   const dialect = contract.dialect ?? "message";
   const mediaType = contract.produces ?? MEDIA_TYPE_OF[dialect];
   const budgets = budgetsOf(contract);
+  const lasts = contract.lasts ?? (contract.streams && contract.access.by !== "anybody");
   const timeMs = contract.takesLong ? Number.POSITIVE_INFINITY : deadlineMs;
 
   async function answer(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const work = startWork(budgets.work);
+    const confirmCaller = () => confirm(services, contract, request, publicUrl);
+    const signal = lasts ? lasting.watch(request, reply, confirmCaller) : NEVER;
     const run = async (own: Services, idempotency?: Input<Contract>["idempotency"]) => {
       const baseUrl = baseUrlOf(request, publicUrl);
       read ??= compileContract(contract);
-      const confirmCaller = () => identify(services, contract, request, publicUrl);
-      const input = { ...read(request), baseUrl, idempotency, work, confirmCaller };
+      const input = { ...read(request), baseUrl, idempotency, work, confirmCaller, signal };
       if (isLarge(request)) await nextTurn();
       return handler(own, request.context as RequestContext, input as Input<Contract>);
     };
@@ -119,7 +136,7 @@ export function serveEndpoint<Services extends HttpServices>(
       );
       deadlines.end(deadline);
       if (deadline.hasExpired) return;
-      if (contract.streams) return await sendStream(reply, result, mediaType);
+      if (contract.streams) return await sendStream(reply, result, mediaType, signal);
       if (!request.room) return void send(reply, result, mediaType);
       await sendCounted(load, contract, request.room, reply, result, mediaType);
     } catch (error) {

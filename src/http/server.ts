@@ -13,6 +13,7 @@ import {
 } from "./connections.ts";
 import { createDeadlines } from "./deadlines.ts";
 import type { Endpoint } from "./endpoint.ts";
+import { createLastingRequests } from "./lasting-requests.ts";
 import { readBodies } from "./media-types.ts";
 import {
   type AnsweredRequest,
@@ -90,8 +91,12 @@ export function createServer<Services extends HttpServices>(
   unpackBodies(server, services.load);
   if (services.tracing.receive) traceRequests(server, services.tracing.receive);
   const deadlines = createDeadlines();
+  const lasting = createLastingRequests();
   server.addHook("preClose", async () => connections.close());
-  server.addHook("onClose", async () => deadlines.stop());
+  server.addHook("onClose", async () => {
+    deadlines.stop();
+    lasting.stop();
+  });
   server.addHook("onRequest", (request, reply, done) => {
     reply.header("x-request-id", request.id);
     reply.headers(EVERY_RESPONSE);
@@ -111,6 +116,7 @@ export function createServer<Services extends HttpServices>(
   });
   const machinery = {
     deadlines,
+    lasting,
     heavyLine: createFairLine(HEAVY_LINE),
     publicUrl: settings.publicUrl,
     deadlineMs: settings.databaseTimeoutSeconds * 3_000,

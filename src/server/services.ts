@@ -35,6 +35,7 @@ import { createPageLimits } from "../messaging/preference-centers/page-limits.ts
 import { createPageViews } from "../messaging/preference-centers/page-views.ts";
 import { createCatalogue } from "../people/catalogue/catalogue.ts";
 import { createChangeReaders } from "../people/changes/endpoints.ts";
+import { createFeedReaders } from "../people/changes/feed-readers.ts";
 import { createChangeWatch } from "../people/changes/watch-changes.ts";
 import { createLargeExports } from "../people/export/export-by-ids.ts";
 import { createExportSlots } from "../people/export/export-stream.ts";
@@ -109,8 +110,7 @@ export async function createServices(config: Config, watching: Watching) {
     streamSlots: createStreamSlots(),
     processes: createProcesses(),
     recordAuditedRead: createReadRecorder(stored),
-    changeWatch: createChangeWatch(database),
-    changeReaders: createChangeReaders(),
+    ...createFeed(database),
     sendSlots: createSendSlots(),
     idempotency,
     rateLimits: createRateLimits(stored),
@@ -149,6 +149,13 @@ export async function createServices(config: Config, watching: Watching) {
     worker: { wake: () => {} },
   };
   return { services, adminToken: access.adminToken };
+}
+
+/** What reads the change feed. */
+function createFeed(database: Database) {
+  const changeWatch = createChangeWatch(database);
+  const feedReaders = createFeedReaders(database, changeWatch);
+  return { changeWatch, feedReaders, changeReaders: createChangeReaders() };
 }
 
 /** Orders the writers of users, and tells them who was removed. */

@@ -39,9 +39,31 @@ export function createAuthenticator(
   adminTokenHashes: readonly string[],
   signInHint: SignInHint = {},
 ): Authenticator {
+  const first = createIdentifier(services, adminTokenHashes, signInHint);
+  const again = createIdentifier({ ...services, ...UNNOTICED }, adminTokenHashes, signInHint, 0);
+  return { ...first, confirm: again.identify };
+}
+
+/** To confirm a caller is no use of the key, and its end no failed attempt. */
+const UNNOTICED: Pick<AuthenticatorServices, "lastUsed" | "failedAttempts"> = {
+  lastUsed: { note: () => {}, write: async () => {} },
+  failedAttempts: {
+    refuse: () => new Problem("UNAUTHENTICATED", "The right to this request has ended."),
+    note: () => {},
+    refuseLocked: () => {},
+  },
+};
+
+/** @param trustMs how long keys and tokens are cached. */
+function createIdentifier(
+  services: AuthenticatorServices,
+  adminTokenHashes: readonly string[],
+  signInHint: SignInHint,
+  trustMs?: number,
+): Pick<Authenticator, "identify" | "forget"> {
   const { database } = services;
-  const keys = createKeyCheck(services);
-  const tokens = createTokenCheck(services);
+  const keys = createKeyCheck(services, trustMs);
+  const tokens = createTokenCheck(services, trustMs);
   const findSession = (presented: Presented) => findPresented(services, signInHint, presented);
 
   /** If a request has a key or token, only that counts; its cookies are ignored. */
@@ -94,8 +116,12 @@ export function createAuthenticator(
 }
 
 /** The workspace of a request's API key, if the key may make the request. */
-function createKeyCheck({ database, clock, lastUsed, failedAttempts }: AuthenticatorServices) {
-  const keys = createHolderCache((hashes) => readKeyHolders(database, hashes, clock.now()));
+function createKeyCheck(
+  { database, clock, lastUsed, failedAttempts }: AuthenticatorServices,
+  trustMs: number | undefined,
+) {
+  const read = (hashes: readonly string[]) => readKeyHolders(database, hashes, clock.now());
+  const keys = createHolderCache(read, trustMs);
   return {
     forget: keys.forget,
     async check(
@@ -118,8 +144,12 @@ function createKeyCheck({ database, clock, lastUsed, failedAttempts }: Authentic
 }
 
 /** Who holds the SCIM token of a request. */
-function createTokenCheck({ database, clock, lastUsed, failedAttempts }: AuthenticatorServices) {
-  const tokens = createHolderCache((hashes) => selectTokenHolders(database, hashes, clock.now()));
+function createTokenCheck(
+  { database, clock, lastUsed, failedAttempts }: AuthenticatorServices,
+  trustMs: number | undefined,
+) {
+  const read = (hashes: readonly string[]) => selectTokenHolders(database, hashes, clock.now());
+  const tokens = createHolderCache(read, trustMs);
   return {
     forget: tokens.forget,
     async check({ authorization, origin, address }: Presented) {

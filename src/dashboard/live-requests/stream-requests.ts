@@ -39,8 +39,8 @@ export interface StreamInput {
 
 const LOOK_EVERY_MS = 500;
 
-/** After this many looks the caller's right is checked again, and a comment keeps proxies and the reader connected. */
-const CONFIRM_EVERY = 4;
+/** After this many looks a comment keeps proxies and the reader connected. */
+const COMMENT_EVERY = 4;
 
 /**
  * How many requests one look reads and passes on, for each process; further ones may match, and are
@@ -165,12 +165,10 @@ async function* follow(
   let question: Question | undefined = first;
   for (let look = 1; services.readiness.isReady && performance.now() < endsAt; look++) {
     await sleep(Math.max(1, Math.min(LOOK_EVERY_MS, endsAt - performance.now())));
-    if (look % CONFIRM_EVERY === 0) {
-      // The view follows the present permissions.
-      question = await confirm().catch(endOfRight);
-      if (question === undefined) return;
-      yield ": still here\n\n";
-    }
+    // The view follows the present permissions.
+    question = await confirm().catch(endOfRight);
+    if (question === undefined) return;
+    if (look % COMMENT_EVERY === 0) yield ": still here\n\n";
     const looks = await services.processes.ask<Look>(TOPIC, { ...question, seen, since });
     for (const { log, latest } of looks) if (latest !== undefined) seen[log] = latest;
     for (const { log } of looks) here.add(log);

@@ -4,17 +4,14 @@ import type { WorkspaceContext } from "../../base/context/context.ts";
 import { createSlots, type Slots } from "../../base/pool.ts";
 import { Problem } from "../../base/problem.ts";
 import { OfWorkspace } from "../../base/values/schemas.ts";
-import type { Database } from "../../database/database.ts";
 import { byAdministratorOfWorkspace, endpoint, withPermission } from "../../http/endpoint.ts";
 import { CHANGE_TYPES, type ChangeType } from "./change.ts";
 import { ChangeView } from "./change-view.ts";
 import { writeCursor } from "./cursor.ts";
-import { inFeed, readFeed, startOf } from "./read-changes.ts";
-import type { ChangeWatch } from "./watch-changes.ts";
+import type { FeedReaders } from "./feed-readers.ts";
 
 export interface FeedServices {
-  readonly database: Database;
-  readonly changeWatch: ChangeWatch;
+  readonly feedReaders: FeedReaders;
   readonly changeReaders: Slots;
 }
 
@@ -77,35 +74,27 @@ interface Query {
 }
 
 /** @throws Problem GONE with `oldest`; NOT_FOUND if the feed is off. */
-export async function readPage(
-  { database, changeWatch, changeReaders }: FeedServices,
+async function readPage(
+  { feedReaders, changeReaders }: FeedServices,
   { workspace }: Pick<WorkspaceContext, "workspace">,
-  { cursor, limit = 1_000, types, user, wait_s: seconds = 0 }: Query,
+  { query, signal }: { readonly query: Query; readonly signal: AbortSignal },
 ) {
-  const wanted = { types: typesIn(types), user };
-  const endsAt = performance.now() + seconds * 1_000;
+  const { cursor, limit = 1_000, types, user, wait_s: seconds = 0 } = query;
   const leave = changeReaders.take(`${workspace.id}`);
   if (!leave) {
     const message = "Too many readers wait for changes of this workspace.";
     throw new Problem("RATE_LIMITED", message, { retryAfterSeconds: 5 });
   }
   try {
-    return await inFeed(database, workspace, async () => {
-      let after = await startOf(database, workspace, cursor);
-      for (;;) {
-        const page = await readFeed(database, workspace, { after, limit, ...wanted });
-        after = page.positions;
-        const left = changeWatch.isStopped ? 0 : endsAt - performance.now();
-        if (page.changes.length > 0 || !page.isCaughtUp || left <= 0) {
-          return {
-            changes: page.changes.map((change) => ({ ...change })),
-            cursor: writeCursor(workspace, after),
-            caught_up: page.isCaughtUp,
-          };
-        }
-        await changeWatch.wait(workspace.id, after, left);
-      }
+    const { changes, positions, isCaughtUp } = await feedReaders.read(workspace, {
+      ...{ cursor, limit, types: typesIn(types), user: user?.toLowerCase() },
+      ...{ waitMs: seconds * 1_000, signal },
     });
+    return {
+      changes: changes.map((change) => ({ ...change })),
+      cursor: writeCursor(workspace, positions),
+      caught_up: isCaughtUp,
+    };
   } finally {
     leave();
   }
@@ -132,6 +121,7 @@ const common = {
   refusals: ["NOT_FOUND", "GONE", "RATE_LIMITED"],
   takesLong: true,
   waits: true,
+  lasts: true,
 } as const;
 
 const ofWorkspace = endpoint({
@@ -141,8 +131,8 @@ const ofWorkspace = endpoint({
   access: byAdministratorOfWorkspace("export_user_data", "view_pii"),
   params: OfWorkspace,
   ...common,
-}).handledBy(async (services: FeedServices & AuditingServices, context, { query }) => {
-  const body = await readPage(services, context, query);
+}).handledBy(async (services: FeedServices & AuditingServices, context, input) => {
+  const body = await readPage(services, context, input);
   if (body.changes.length > 0) await recordRead(services, context, "changes", body.changes.length);
   return { status: 200, body };
 });
@@ -153,9 +143,9 @@ const ofKey = endpoint({
   path: "/changes",
   access: withPermission("changes.get"),
   ...common,
-}).handledBy(async (services: FeedServices, context, { query }) => ({
+}).handledBy(async (services: FeedServices, context, input) => ({
   status: 200,
-  body: await readPage(services, context, query),
+  body: await readPage(services, context, input),
 }));
 
 export const changeEndpoints = [ofWorkspace, ofKey];

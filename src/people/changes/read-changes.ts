@@ -1,7 +1,7 @@
 import type { Workspace } from "../../base/context/workspace.ts";
 import { Problem } from "../../base/problem.ts";
 import { type Database, settleAll } from "../../database/database.ts";
-import type { Change, ChangeDraft, ChangedUser, ChangeType } from "./change.ts";
+import type { Change, ChangeDraft, ChangedUser } from "./change.ts";
 import { type Positions, readCursor, writeCursor } from "./cursor.ts";
 import { PARTITION_BUCKETS } from "./partitions.ts";
 import {
@@ -21,6 +21,8 @@ export interface FeedPage {
   readonly positions: Positions;
   /** Whether there was nothing more. */
   readonly isCaughtUp: boolean;
+  /** About how long it is as JSON. */
+  readonly characters: number;
 }
 
 /** The limit of a page; a page over it has a single change. */
@@ -29,55 +31,22 @@ const MOST_CHARACTERS = 4 * 1_048_576;
 /** How many batches of a partition are looked at for one page. */
 const MOST_BATCHES = 256;
 
-/** How often a page continues if it has found no change of the requested types. */
-const MOST_LOOKS = 20;
-
-interface Wanted {
-  readonly after: Positions;
-  readonly limit: number;
-  /** Undefined for all. */
-  readonly types?: ReadonlySet<ChangeType> | undefined;
-  /** The platform_id of the user to read the changes of; undefined for all users. */
-  readonly user?: string | undefined;
-}
-
 /**
  * The changes after a place in the feed. Those of each partition are in the order in which they were committed, and
  * partitions are merged by time.
  *
- * @throws Problem GONE if some of them have been deleted.
+ * @param range its heads were read after its positions were known.
+ * @throws MissingChanges if some of them have been deleted.
  */
 export async function readFeed(
   database: Database,
   workspace: FeedWorkspace,
-  { after, limit, types, user }: Wanted,
+  {
+    after,
+    heads,
+    limit,
+  }: { readonly after: Positions; readonly heads: Positions; readonly limit: number },
 ): Promise<FeedPage> {
-  const changes: Change[] = [];
-  let positions = after;
-  for (let look = 1; ; look++) {
-    const page = await readOnce(database, workspace, positions, limit - changes.length);
-    positions = page.positions;
-    changes.push(
-      ...page.changes.filter(
-        (change) =>
-          (!types || types.has(change.type)) &&
-          (user === undefined || namedIn(change).includes(user.toLowerCase())),
-      ),
-    );
-    const isWhole = !types && user === undefined;
-    if (page.isCaughtUp || changes.length >= limit || look === MOST_LOOKS || isWhole) {
-      return { changes, positions, isCaughtUp: page.isCaughtUp };
-    }
-  }
-}
-
-async function readOnce(
-  database: Database,
-  workspace: FeedWorkspace,
-  after: Positions,
-  limit: number,
-): Promise<FeedPage> {
-  const heads = await readHeads(database, workspace);
   const lagging = PARTITION_BUCKETS.filter((bucket) => {
     const [head, position] = [heads.get(bucket) ?? 0, after.get(bucket) ?? 0];
     // A backup that was restored may know less than the reader.
@@ -105,7 +74,8 @@ async function readOnce(
   const positions = new Map(after);
   for (const { batch, until } of picked) positions.set(batch.bucket, until);
   const isCaughtUp = lagging.every((each) => (positions.get(each) ?? 0) >= (heads.get(each) ?? 0));
-  return { changes, positions, isCaughtUp };
+  const characters = picked.reduce((sum, { batch }) => sum + batch.length, 0);
+  return { changes, positions, isCaughtUp, characters };
 }
 
 /** The latest positions. */
@@ -190,6 +160,16 @@ export function changesOf(batch: BatchPlace, body: string, from: number, until: 
 }
 
 const RADIX = 36;
+
+/** The positions behind some changes that follow `after`. */
+export function positionsAfter(after: Positions, changes: readonly Change[]): Positions {
+  const positions = new Map(after);
+  for (const { id } of changes) {
+    const [bucket = "", position = ""] = id.split("-").slice(-2);
+    positions.set(Number.parseInt(bucket, RADIX), Number.parseInt(position, RADIX));
+  }
+  return positions;
+}
 
 /**
  * Leaves out what users did who were deleted since. A deletion and the fact of a merge stay in the
@@ -280,13 +260,14 @@ export async function oldestPositions(
   return new Map(PARTITION_BUCKETS.map((bucket, index) => [bucket, oldest[index] as number]));
 }
 
-/** The place that a reader asks for. @throws as `inFeed`. */
+/** The place that a reader asks for. @param heads if they are known. @throws as `inFeed`. */
 export async function startOf(
   database: Database,
   workspace: FeedWorkspace,
   cursor: string | undefined,
+  heads?: Positions,
 ): Promise<Positions> {
-  if (cursor === undefined) return readHeads(database, workspace);
+  if (cursor === undefined) return heads ?? readHeads(database, workspace);
   if (cursor === "beginning") return oldestPositions(database, workspace);
   const positions = readCursor(workspace, cursor);
   if (!positions) throw missing();

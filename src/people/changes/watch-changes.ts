@@ -5,14 +5,22 @@ import { type Head, selectHeads } from "./store.ts";
 
 /** Wakes readers that wait for changes. */
 export interface ChangeWatch {
-  /** Resolves once a workspace has changes after these positions, after the time, or when the server stops. */
-  wait(workspaceId: number, after: Positions, milliseconds: number): Promise<void>;
+  /**
+   * Resolves once a workspace has changes after these positions, after the time, when the signal is
+   * aborted, or when the server stops.
+   */
+  wait(
+    workspaceId: number,
+    after: Positions,
+    milliseconds: number,
+    signal?: AbortSignal,
+  ): Promise<void>;
   stop(): void;
   /** Stops waiting for further changes. */
   readonly isStopped: boolean;
 }
 
-/** One statement for all readers of a process; half of this is how long a change waits for it. */
+/** One statement for all workspaces of a process; half of this is how long a change waits for it. */
 const LOOK_EVERY_MS = 40;
 
 interface Waiting {
@@ -50,8 +58,8 @@ export function createChangeWatch(database: Database): ChangeWatch {
   }
 
   return {
-    wait(workspaceId, after, milliseconds) {
-      if (isStopped || milliseconds <= 0) return Promise.resolve();
+    wait(workspaceId, after, milliseconds, signal) {
+      if (isStopped || milliseconds <= 0 || signal?.aborted) return Promise.resolve();
       return new Promise((resolve) => {
         const others = waiting.get(workspaceId) ?? new Set();
         waiting.set(workspaceId, others);
@@ -64,6 +72,7 @@ export function createChangeWatch(database: Database): ChangeWatch {
         const timer = setTimeout(end, milliseconds);
         const one = { after, wake: end };
         others.add(one);
+        signal?.addEventListener("abort", end, { once: true });
         void look();
       });
     },

@@ -77,7 +77,7 @@ export function createLastingRequests(): LastingRequests {
       raw.once("close", () => {
         others.delete(one);
         if (others.size === 0 && watched.get(key) === others) watched.delete(key);
-        controller.abort(new Problem("UNAVAILABLE", "The client has hung up."));
+        controller.abort(new Problem("REQUEST_TIMEOUT", "The client has hung up."));
       });
       return controller.signal;
     },

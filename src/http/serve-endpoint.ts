@@ -46,8 +46,9 @@ async function sendStream(
   // The client has gone already.
   if (raw.destroyed) return void (await stream.return(undefined));
   const ended = new Promise<void>((resolve) => raw.once("close", resolve));
-  signal.addEventListener("abort", () => setTimeout(() => raw.destroy(), LAST_PIECE_MS).unref());
-  if (signal.aborted) return void (await stream.return(undefined));
+  const disconnect = () => setTimeout(() => raw.destroy(), LAST_PIECE_MS).unref();
+  if (signal.aborted) disconnect();
+  else signal.addEventListener("abort", disconnect);
   writeHead(reply, answer, mediaType);
   const pieces = withPatience(first, stream, () => raw.destroy());
   reply.send(Readable.from(pieces, { objectMode: false, highWaterMark: 1 }));
@@ -136,6 +137,7 @@ export function serveEndpoint<Services extends HttpServices>(
       );
       deadlines.end(deadline);
       if (deadline.hasExpired) return;
+      signal.throwIfAborted();
       if (contract.streams) return await sendStream(reply, result, mediaType, signal);
       if (!request.room) return void send(reply, result, mediaType);
       await sendCounted(load, contract, request.room, reply, result, mediaType);

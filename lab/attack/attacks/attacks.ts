@@ -1,5 +1,6 @@
 import type { Attack } from "../target.ts";
 import { CONNECTION_ATTACKS } from "./connections.ts";
+import { FEED_ATTACKS } from "./feed.ts";
 import { PAGE_ATTACKS } from "./pages.ts";
 import { PEOPLE_ATTACKS } from "./people.ts";
 import { READER_ATTACKS } from "./readers.ts";
@@ -15,6 +16,7 @@ export const ATTACKS: readonly Attack[] = [
   ...PEOPLE_ATTACKS,
   ...READER_ATTACKS,
   ...SEGMENT_ATTACKS,
+  ...FEED_ATTACKS,
   ...PAGE_ATTACKS,
   ...SCIM_ATTACKS,
   ...TRANSLATION_ATTACKS,

@@ -146,6 +146,7 @@ export type CountOutcome = { readonly size: SegmentSize } | { readonly count: Ex
  * Counts the users who meet a filter.
  *
  * @param waitSeconds how long the request may count by itself before a job continues.
+ * @param signal ends the count with its reason.
  * @throws Problem as `filterOf` does; UNAVAILABLE if too many counts wait.
  */
 export async function countExactly(
@@ -153,6 +154,7 @@ export async function countExactly(
   context: WorkspaceContext,
   wanted: WantedFilter,
   waitSeconds: number,
+  signal: AbortSignal,
 ): Promise<CountOutcome> {
   const { database, clock } = services;
   const { workspace } = context;
@@ -160,7 +162,10 @@ export async function countExactly(
   const until = performance.now() + waitSeconds * 1_000;
   const startedAt = clock.now();
   const release = waitSeconds > 0 ? services.countSlots.take(workspace.name) : undefined;
-  const goesOn = async () => performance.now() < until;
+  const goesOn = async () => {
+    signal.throwIfAborted();
+    return performance.now() < until;
+  };
   const progress = release
     ? await countOn(services, workspace.id, filter, START, goesOn).finally(release)
     : { ...START, isDone: false };

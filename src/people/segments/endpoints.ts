@@ -117,12 +117,13 @@ const count = endpoint({
   },
   idempotency: "ignored",
   takesLong: true,
-}).handledBy(async (services: InlineServices, context, { body }) => {
+  lasts: true,
+}).handledBy(async (services: InlineServices, context, { body, signal }) => {
   const { database, clock } = services;
   const read = await filterOf(database, context, body);
   const { filter } = read;
   const outcome = body.exact
-    ? await countExactly(services, context, body, body.wait_s ?? MOST_WAIT_SECONDS)
+    ? await countExactly(services, context, body, body.wait_s ?? MOST_WAIT_SECONDS, signal)
     : { size: await estimateSize(database, context.workspace.id, filter, clock.now()) };
   if ("count" in outcome) {
     return { status: 202, body: { ...countView(outcome.count, context), message: "success" } };
@@ -252,6 +253,7 @@ const users = endpoint({
   },
   idempotency: "ignored",
   takesLong: true,
+  lasts: true,
   isHeavy: true,
   budgets: { bytesOut: 64 * 1_048_576 },
 }).handledBy(async (services: CountServices & AuditingServices, context, { body }) => {

@@ -123,7 +123,7 @@ async function hangUp(target: Target): Promise<string> {
 export const FEED_ATTACKS: readonly Attack[] = [
   {
     name: "2,000 readers of a feed whose types do not come, and ten writes a second",
-    before: "others' track 8 → 3,047 ms (p50), health p99 325 ms",
+    before: "29 (embedded) and 65 (PostgreSQL) track requests of others in ten seconds",
     bounds: { healthP99Ms: 100, trackShare: 0.5 },
     prepare: declareFeed,
     async run(target) {
@@ -135,7 +135,7 @@ export const FEED_ATTACKS: readonly Attack[] = [
   },
   {
     name: "200 readers of a feed who want everything, and ten writes a second",
-    before: "BEFORE",
+    before: "14 (embedded) and 18 (PostgreSQL) track requests of others in ten seconds; 1.8 s late",
     bounds: { healthP99Ms: 100, trackShare: 0.33 },
     prepare: declareFeed,
     async run(target) {

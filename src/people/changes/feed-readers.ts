@@ -51,13 +51,13 @@ const TURNS_AT_ONCE = 4;
 
 /** How many positions one turn reads from, and how many readers it responds to. */
 const MOST_READS = 4;
-const MOST_RESPONSES = 40;
+const MOST_RESPONSES = 50;
 
 /** The largest limit of a page: a filter looks at so many changes in one turn. */
 const MOST_CHANGES = 1_000;
 
 /** The pause after a turn for each response, and for each 64 KB of a response beyond the first. */
-const PAUSE_MS = 0.75;
+const PAUSE_MS = 0.5;
 const PAUSED_CHARACTERS = 65_536;
 
 /** The least pause while other readers wait: those that join in it share the next turn. */

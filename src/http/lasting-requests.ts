@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { Problem, type ProblemCode } from "../base/problem.ts";
+import { settleAll } from "../database/database.ts";
 import type { Caller } from "./callers.ts";
 
 /*
@@ -42,7 +43,7 @@ export function createLastingRequests(): LastingRequests {
   async function confirmAll(): Promise<void> {
     if (isConfirming) return;
     isConfirming = true;
-    await Promise.all([...watched.values()].map(confirmOne));
+    await settleAll([...watched.values()].map(confirmOne));
     isConfirming = false;
   }
 

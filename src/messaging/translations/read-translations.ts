@@ -1,6 +1,6 @@
 import type { Workspace } from "../../base/context/workspace.ts";
 import { type Database, type Queryable, readTogether } from "../../database/database.ts";
-import type { MessageAddress, TranslationMap } from "../campaigns/campaign.ts";
+import type { Message, MessageAddress, TranslationMap } from "../campaigns/campaign.ts";
 import { refusal } from "./refusal.ts";
 import {
   type CampaignAddress,
@@ -41,11 +41,12 @@ const LARGEST_LIST_BYTES = 15 * 1_048_576;
 
 /**
  * Lists the translations of all messages of a campaign or canvas: by the order of the steps, by message,
- * by locale key. Messages that cannot be translated have none.
+ * by locale key. Messages that cannot be translated have none; if all are such, the reason is that of a single one.
  *
- * spec: GET /canvases/translations.
+ * spec: GET /canvases/translations; Errors, the translation error codes.
  *
- * @throws Problem INVALID_CAMPAIGN_ID; TRANSLATIONS_TOO_LARGE if they do not fit into one response.
+ * @throws Problem INVALID_CAMPAIGN_ID; MESSAGE_NOT_FOUND; UNSUPPORTED_CHANNEL;
+ *   MULTI_LANGUAGE_NOT_ENABLED_ON_MESSAGE; TRANSLATIONS_TOO_LARGE if they do not fit into one response.
  */
 export async function listTranslations(
   { database }: ReadServices,
@@ -60,8 +61,26 @@ export async function listTranslations(
     }
     const found = await selectAllTranslations(tx, workspace.id, whole);
     if (!found) throw refusal("INVALID_CAMPAIGN_ID", `There is no such ${whole.kind}.`);
-    return found;
+    refuseUntranslatable(found.messages, whole.kind);
+    return found.translations;
   });
+}
+
+/** Refuses messages of which none can be translated. */
+function refuseUntranslatable(
+  messages: readonly Pick<Message, "channel" | "multiLanguage">[],
+  kind: CampaignAddress["kind"],
+): void {
+  if (messages.length === 0) throw refusal("MESSAGE_NOT_FOUND", `The ${kind} has no message.`);
+  const emails = messages.filter(({ channel }) => channel === "email");
+  if (emails.length === 0) {
+    throw refusal("UNSUPPORTED_CHANNEL", "Only email messages can be translated.");
+  }
+  if (emails.some(({ multiLanguage }) => multiLanguage)) return;
+  throw refusal(
+    "MULTI_LANGUAGE_NOT_ENABLED_ON_MESSAGE",
+    "This message does not support multi-language.",
+  );
 }
 
 /** Checked before everything else: docs/decisions/translations.md. */
@@ -104,15 +123,7 @@ export async function findMessage(
   if (!found) throw refusal("INVALID_CAMPAIGN_ID", `There is no such ${address.kind}.`);
   const { message } = found;
   if (!message) throw refusal("MESSAGE_NOT_FOUND", `The ${address.kind} has no such message.`);
-  if (message.channel !== "email") {
-    throw refusal("UNSUPPORTED_CHANNEL", "Only email messages can be translated.");
-  }
-  if (!message.multiLanguage) {
-    throw refusal(
-      "MULTI_LANGUAGE_NOT_ENABLED_ON_MESSAGE",
-      "This message does not support multi-language.",
-    );
-  }
+  refuseUntranslatable([message], address.kind);
   if (wanted !== "source" && wanted.localeId !== undefined && !found.isLocale) {
     throw unknownLocale();
   }

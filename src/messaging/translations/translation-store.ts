@@ -2,7 +2,7 @@ import type { Channel } from "../../base/context/workspace.ts";
 import { jsonByteLength } from "../../base/values/plain-json.ts";
 import type { Queryable, Transaction } from "../../database/database.ts";
 import { listsOf } from "../../database/parameters/lists-of.ts";
-import type { Declared, MessageAddress, TranslationMap } from "../campaigns/campaign.ts";
+import type { Declared, Message, MessageAddress, TranslationMap } from "../campaigns/campaign.ts";
 import type { Locale } from "./locale.ts";
 
 /** All strings of a message in one locale. */
@@ -120,6 +120,12 @@ export async function selectTranslationBytes(
   return Number(row?.bytes ?? 0);
 }
 
+/** The messages of a campaign or canvas, and the translations of those that can be translated. */
+export interface FoundMessages {
+  readonly messages: readonly Pick<Message, "channel" | "multiLanguage">[];
+  readonly translations: readonly ListedTranslation[];
+}
+
 /**
  * Reads the translations of all messages of a campaign or canvas that can be translated.
  *
@@ -129,28 +135,32 @@ export async function selectAllTranslations(
   database: Queryable,
   workspaceId: number,
   { kind, campaignId }: CampaignAddress,
-): Promise<readonly ListedTranslation[] | undefined> {
+): Promise<FoundMessages | undefined> {
   const rows = await database.query<
-    Omit<ListedTranslation, "locale" | "map"> & Pick<FoundRow, "locale" | "map">
+    Omit<ListedTranslation, "locale" | "map"> &
+      Pick<FoundRow, "locale" | "map"> &
+      FoundMessages["messages"][number]
   >(
-    `select m.message_id as "messageId", m.step_id as "stepId",
+    `select m.message_id as "messageId", m.step_id as "stepId", m.channel,
+       m.multi_language as "multiLanguage",
        case when l.locale_id is not null then jsonb_build_object('id', l.locale_id, 'name', l.name,
          'country', l.country, 'language', l.language, 'localeKey', l.locale_key) end as locale,
        t.translation_map::text as map
      from campaigns c
      left join messages m on m.workspace_id = c.workspace_id and m.kind = c.kind
-       and m.campaign_id = c.campaign_id and m.channel = 'email' and m.multi_language
+       and m.campaign_id = c.campaign_id
      left join message_translations t on t.workspace_id = m.workspace_id
-       and t.message_id = m.message_id
+       and t.message_id = m.message_id and m.channel = 'email' and m.multi_language
      left join locales l on l.workspace_id = t.workspace_id and l.locale_id = t.locale_id
      where c.workspace_id = $1 and c.kind = $2 and c.campaign_id = $3
      order by array_position(c.step_ids, m.step_id), m.message_id, lower(l.locale_key)`,
     [workspaceId, kind, campaignId],
   );
   if (rows.length === 0) return undefined;
-  return rows.flatMap(({ messageId, stepId, locale, map }) =>
+  const translations = rows.flatMap(({ messageId, stepId, locale, map }) =>
     locale && map ? [{ messageId, stepId, locale, map: JSON.parse(map) as TranslationMap }] : [],
   );
+  return { messages: rows.filter(({ messageId }) => messageId !== null), translations };
 }
 
 /** The translations of messages, in all locales. */

@@ -4,7 +4,7 @@ import { isJsonObject } from "../../base/values/plain-json.ts";
 import type { Transaction } from "../../database/database.ts";
 import { checkPlatformId, type PersonIdentifier } from "../profiles/identifiers.ts";
 import { type Applied, changeIdentities, type IdentityServices } from "./change-identities.ts";
-import type { Change, IdentityGraph } from "./identity-graph.ts";
+import type { Change, IdentityGraph, Person } from "./identity-graph.ts";
 import {
   carryOut,
   type changeAlone,
@@ -158,5 +158,19 @@ const deletionOf = (selector: Selector): Work => ({
 function remove(graph: IdentityGraph, selector: Selector): Applied {
   const user = choose(graph, selector);
   if (isFault(user)) return { fault: user };
+  if (graph.isInherited(selector.identifier, user)) return { fault: merged(selector, user) };
   return { done: "deleted", change: graph.remove(user) };
+}
+
+/** A deletion is irreversible, so the id of a user who was merged away deletes no one else. */
+function merged({ identifier: { kind } }: Selector, { id, fields: { externalId } }: Person): Fault {
+  const name = kind === "alias" ? "user_alias" : kind;
+  const kept =
+    externalId === null
+      ? `platform_id '${id}'`
+      : `external_id '${externalId}', platform_id '${id}'`;
+  return {
+    code: "USER_MERGED",
+    message: `the user who had this '${name}' was merged into another one, who is not deleted by it: ${kept}`,
+  };
 }

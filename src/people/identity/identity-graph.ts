@@ -75,6 +75,8 @@ export interface GraphChanges {
 export interface IdentityGraph {
   /** The users that an identifier names now: for an address, all who have it. */
   find(identifier: PersonIdentifier): readonly Person[];
+  /** Whether an identifier of this user was another user's, who was merged away: it leads here, and is not theirs. */
+  isInherited(identifier: PersonIdentifier, person: Person): boolean;
   /** Creates an alias-only user. */
   create(alias: Alias): Person;
   setAliases(person: Person, aliases: readonly Alias[]): void;
@@ -182,6 +184,15 @@ export function createGraph(
       return person && !person.isGone ? [person] : [];
     },
 
+    isInherited({ kind, value }, { id, fields, redirects }) {
+      if (kind === "platform_id") return value !== id;
+      if (kind === "external_id") {
+        const isOwn = value === fields.externalId;
+        return !isOwn && redirects.some((each) => each.externalId === value && !each.isRename);
+      }
+      return kind === "alias" && redirects.some((each) => each.leftAliases?.includes(value));
+    },
+
     create(alias) {
       const person = newPerson(newId(aliasValue(alias)), alias);
       enter(person);
@@ -207,6 +218,7 @@ export function createGraph(
         profileId: gone.id,
         externalId: isRedirected ? externalId : null,
         isRename: false,
+        leftAliases: extent === "tokens_and_messages" ? gone.fields.aliases.map(aliasValue) : null,
       };
       leave(gone);
       set(kept, value, [...kept.redirects, ...gone.redirects, own]);
@@ -219,6 +231,7 @@ export function createGraph(
         profileId: newId(externalId),
         externalId: person.fields.externalId,
         isRename: true,
+        leftAliases: null,
       };
       set(person, { ...person.fields, externalId }, [...person.redirects, old]);
     },

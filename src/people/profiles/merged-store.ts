@@ -14,10 +14,12 @@ export interface MergedProfile {
   readonly externalId: string | null;
   /** Whether it only redirects a renamed external_id; then `profileId` belongs to no profile. */
   readonly isRename: boolean;
+  /** Values of aliases whose user's data was left behind (`merge_behavior: none`). */
+  readonly leftAliases: readonly string[] | null;
 }
 
 const COLUMNS = `profile_id as "profileId", kept_profile_id as "keptProfileId",
-  external_id as "externalId", is_rename as "isRename"`;
+  external_id as "externalId", is_rename as "isRename", left_aliases as "leftAliases"`;
 
 /** The merged profiles among these ids. Each target is an existing profile. */
 export async function selectMerged(
@@ -58,10 +60,11 @@ export async function upsertMerged(
   const buckets = bucketsOfIds(merged.map((each) => each.profileId));
   await tx.query(
     `insert into merged_profiles
-       (workspace_id, bucket, profile_id, kept_profile_id, external_id, is_rename, merged_at)
-     select $1, bucket, profile_id, kept_profile_id, external_id, is_rename, $6
-     from buckets join unnest($2::uuid[], $3::uuid[], $4::text[], $5::bool[], $7::smallint[])
-       as new (profile_id, kept_profile_id, external_id, is_rename, bucket) using (bucket)
+       (workspace_id, bucket, profile_id, kept_profile_id, external_id, is_rename, left_aliases,
+        merged_at)
+     select $1, bucket, profile_id, kept_profile_id, external_id, is_rename, left_aliases::jsonb, $6
+     from buckets join unnest($2::uuid[], $3::uuid[], $4::text[], $5::bool[], $7::smallint[], $9::text[])
+       as new (profile_id, kept_profile_id, external_id, is_rename, bucket, left_aliases) using (bucket)
      where bucket = any($8::smallint[])
      on conflict (workspace_id, profile_id, bucket)
        do update set kept_profile_id = excluded.kept_profile_id,
@@ -72,6 +75,7 @@ export async function upsertMerged(
       now,
       buckets.each,
       buckets.all,
+      merged.map(({ leftAliases }) => leftAliases && JSON.stringify(leftAliases)),
     ],
   );
 }

@@ -1,7 +1,11 @@
 import Type, { type Static } from "typebox";
+import { Compile } from "typebox/compile";
 import type { Channel, Workspace } from "../../base/context/workspace.ts";
 import type { Fault } from "../../base/problem.ts";
 import { refuseUnstorable } from "../../base/values/plain-json.ts";
+import { leavingOutNulls } from "../../http/absent-members.ts";
+import { described } from "../../http/described.ts";
+import { faultyItems } from "../../http/validation-sentence.ts";
 import {
   checkList,
   groupIdOf,
@@ -14,7 +18,7 @@ import {
   required,
   UNKNOWN_GROUP,
 } from "./check-names.ts";
-import type { GroupSet, ItemPosition, Named } from "./set-group-states.ts";
+import type { GroupSet, Named } from "./set-group-states.ts";
 import type { GroupState } from "./states.ts";
 
 /** Numbers are read as strings. docs/conformance.md#names-that-clients-use */
@@ -42,22 +46,30 @@ const OneName = Type.Optional(
   Type.Union([Type.String(), Type.Number()], { description: "The same as a list of one." }),
 );
 
-/** The body of `POST /v2/subscription/status/set`. */
-export const ManySets = Type.Object({
-  subscription_groups: Type.Array(
-    Type.Object({
-      ...STATE,
-      external_ids: Type.Optional(Ids),
-      emails: Type.Optional(Addresses),
-      phones: Type.Optional(Addresses),
-      external_id: OneName,
-      email: OneName,
-      phone: OneName,
-      use_double_opt_in_logic: Type.Optional(Type.Boolean()),
-    }),
-    { minItems: 1, maxItems: 50 },
-  ),
+const SetOfMany = Type.Object({
+  ...STATE,
+  external_ids: Type.Optional(Ids),
+  emails: Type.Optional(Addresses),
+  phones: Type.Optional(Addresses),
+  external_id: OneName,
+  email: OneName,
+  phone: OneName,
+  use_double_opt_in_logic: Type.Optional(Type.Boolean()),
 });
+
+/**
+ * The body of `POST /v2/subscription/status/set`. `checkManySets` checks its objects, so that a refusal lists those of
+ * a wrong form together with those of an unknown group.
+ */
+export const ManySets = Type.Object({
+  subscription_groups: Type.Array(described(SetOfMany), { minItems: 1, maxItems: 50 }),
+});
+
+const Checked = Type.Object({ subscription_groups: Type.Array(SetOfMany) });
+const withoutNulls = leavingOutNulls(Checked);
+const compile = () => Compile(Checked);
+/** Compiled for the first request. */
+let validator: ReturnType<typeof compile> | undefined;
 
 type Id = Static<typeof Id>;
 
@@ -82,7 +94,24 @@ interface RawSet {
  */
 export function checkManySets(workspace: Workspace, body: Static<typeof ManySets>): GroupSet[] {
   refuseUnstorable(body);
-  const raw = body.subscription_groups.map((set, index) => ({
+  validator ??= compile();
+  const given = withoutNulls(body) as Static<typeof Checked>;
+  const ofForm = validator.Check(given) ? [] : faultyItems(validator.Errors(given));
+  const faults = new Map(ofForm.map((fault) => [fault.index, fault]));
+  const read = given.subscription_groups.map((set, index): ReadSet => {
+    const fault = faults.get(index);
+    if (fault) return { fault: { code: "INVALID_REQUEST", ...fault } };
+    return { value: rawSet(workspace, set, index) };
+  });
+  return checkSets(read, (set, index) => {
+    const fault =
+      findFault(workspace, set) ?? (isEmpty(set) ? missing(set, NAME_KINDS) : undefined);
+    return fault && { ...fault, input_array: "subscription_groups", index };
+  });
+}
+
+function rawSet(workspace: Workspace, set: Static<typeof SetOfMany>, index: number): RawSet {
+  return {
     prefix: `subscription_groups[${index}].`,
     groupId: storedId(workspace, set.subscription_group_id),
     state: set.subscription_state,
@@ -92,13 +121,7 @@ export function checkManySets(workspace: Workspace, body: Static<typeof ManySets
       phone: listWith("phone", set.phone, set.phones),
     },
     asksForConfirmation: set.use_double_opt_in_logic ?? false,
-  }));
-  const place = (index: number): ItemPosition => ({ input_array: "subscription_groups", index });
-  return checkSets(raw, (set, index) => {
-    const fault =
-      findFault(workspace, set) ?? (isEmpty(set) ? missing(set, NAME_KINDS) : undefined);
-    return fault && { ...fault, ...place(index) };
-  });
+  };
 }
 
 /**
@@ -122,7 +145,7 @@ export function checkOneSet(workspace: Workspace, body: Static<typeof OneSet>): 
     },
     asksForConfirmation: body.use_double_opt_in_logic ?? false,
   };
-  return checkSets([raw], (set) => {
+  return checkSets([{ value: raw }], (set) => {
     const kinds = kindsFor(workspace.groupChannels.get(set.groupId));
     const isNamed = kinds.some((kind) => set.lists[kind].values.length > 0);
     return findFault(workspace, set) ?? (isNamed ? undefined : missing(set, kinds));
@@ -149,20 +172,28 @@ const kindsFor = (channel: Channel | undefined): readonly NameKind[] => [
   channel === "email" ? "email" : "phone",
 ];
 
+/** An object of the right form, or what is wrong with its form. */
+type ReadSet = { readonly value: RawSet } | { readonly fault: PlacedFault };
+
 function checkSets(
-  sets: readonly RawSet[],
+  sets: readonly ReadSet[],
   findSetFault: (set: RawSet, index: number) => PlacedFault | undefined,
 ): GroupSet[] {
   const faults: PlacedFault[] = [];
-  const checked = sets.map((set, index) => {
+  const groupSets = sets.flatMap((read, index) => {
+    if ("fault" in read) {
+      faults.push(read.fault);
+      return [];
+    }
+    const { value: set } = read;
     const fault = findSetFault(set, index);
     if (fault) faults.push(fault);
     const { groupId, state } = set;
-    return { groupId, state, named: namesOf(set, faults) };
+    return [{ groupId, state, named: namesOf(set, faults) }];
   });
   const isUnknown = faults.some((fault) => fault.code === "INVALID_SUBSCRIPTION_GROUP_ID");
   refuseFaulty(faults, isUnknown ? UNKNOWN_GROUP : undefined);
-  return checked;
+  return groupSets;
 }
 
 /** The faults of an object apart from the names in its lists. */

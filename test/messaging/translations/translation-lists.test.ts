@@ -13,6 +13,8 @@ import {
   SOURCE,
   SPANISH,
   STEP_MAIL,
+  STEP_PLAIN_MAIL,
+  STEP_TEXT,
   translatedWorkspace,
   WELCOME,
   WELCOME_MAIL,
@@ -68,6 +70,59 @@ describe("the translations of a whole campaign or canvas", () => {
       [only.message_variation_id, only.locale.uuid, only.translation_map, "step_id" in only],
       [WELCOME_MAIL, SPANISH, HOLA, false],
     );
+  });
+
+  test("a campaign or canvas without a message that can be translated gives the reason of a single message", async () => {
+    const sms = { id: STEP_TEXT, channel: "sms", multi_language: true, source: SOURCE };
+    const plain = { id: STEP_PLAIN_MAIL, channel: "email", source: SOURCE };
+    const cases: [messages: object[], status: number, code: string][] = [
+      [[sms], 400, "UNSUPPORTED_CHANNEL"],
+      [[plain], 400, "MULTI_LANGUAGE_NOT_ENABLED_ON_MESSAGE"],
+      [[sms, plain], 400, "MULTI_LANGUAGE_NOT_ENABLED_ON_MESSAGE"],
+      [[], 404, "MESSAGE_NOT_FOUND"],
+    ];
+    for (const [messages, status, code] of cases) {
+      const { campaigns: _, canvases: __, ...declared } = translatedWorkspace();
+      const workspace = await server.workspace({
+        ...declared,
+        campaigns: [{ id: WELCOME, name: "Welcome", messages }],
+        canvases: [
+          {
+            id: ONBOARDING,
+            name: "Onboarding",
+            steps: [
+              {
+                id: FIRST_STEP,
+                messages: messages.map((each) => ({
+                  ...each,
+                  id: LATER_MAIL.replace(/.$/, String(messages.indexOf(each) + 2)),
+                })),
+              },
+            ],
+          },
+        ],
+      });
+      for (const path of [
+        withQuery("/campaign/translations/", { campaign_id: WELCOME }),
+        withQuery("/canvases/translations", { workflow_id: ONBOARDING }),
+      ]) {
+        const { status: got, body } = await workspace.call<any>("GET", path);
+        assert.deepEqual([got, body.errors?.[0].code], [status, code], path);
+      }
+    }
+    const untranslated = await server.workspace({
+      ...translatedWorkspace(),
+      campaigns: [
+        {
+          id: WELCOME,
+          name: "Welcome",
+          messages: [{ id: WELCOME_MAIL, channel: "email", multi_language: true, source: SOURCE }],
+        },
+      ],
+    });
+    const path = withQuery("/campaign/translations/", { campaign_id: WELCOME });
+    const { status, body } = await untranslated.call<any>("GET", path);
+    assert.deepEqual([status, body.translations], [200, []]);
   });
 
   test("a list of translations takes the campaign or canvas alone: a locale or a step needs the message, too", async () => {

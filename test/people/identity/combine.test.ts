@@ -111,21 +111,19 @@ describe("a merge takes a single value only if the kept profile lacks it", () =>
       "device information: fields of one device",
       device("d", { model: "own" }),
       device("d", { model: "other", os: "17" }),
-      device("d", { model: "own", os: "17" }),
+      device("d", { model: "own" }),
     ],
     [
       "device information: a device",
       device("d", { model: "one" }),
       device("e", { model: "two" }),
-      person(
-        {},
-        {
-          devices: [
-            { deviceId: "d", details: { model: "one" } },
-            { deviceId: "e", details: { model: "two" } },
-          ],
-        },
-      ),
+      device("d", { model: "one" }),
+    ],
+    [
+      "device information: all devices, if the kept profile has none",
+      person({}, {}),
+      device("d", { model: "one" }),
+      device("d", { model: "one" }),
     ],
   ];
   table(cases);

@@ -150,13 +150,42 @@ test("deleting a user also removes the users merged into it, and their ids lead 
   assert.deepEqual(countsOf(await userOf(workspace, "older")), { older: 1 });
 });
 
-test("deleting by the platform_id of a merged user deletes the kept user", async () => {
-  const workspace = await server.workspace();
+test("the ids of a user who was merged away delete no one, and the response names the kept user", async () => {
+  const workspace = await server.workspace({ settings: { redirect_merged_ids: true } });
   await makeUsers(workspace, id("old"), id("ada"));
   const { platform_id } = (await userOf(workspace, "old")) ?? {};
   await succeeds(merge(workspace, [[id("old"), id("ada")]]));
-  await succeeds(remove(workspace, { platform_ids: [platform_id] }));
+  const kept = await userOf(workspace, "ada");
+  for (const names of [{ platform_ids: [platform_id] }, { braze_ids: [platform_id] }]) {
+    const [kind = ""] = Object.keys(names);
+    const { skipped } = await skips(remove(workspace, names), `${kind} 0 USER_MERGED`);
+    assert.ok(skipped?.[0]?.message.includes(`'ada'`));
+    assert.ok(skipped?.[0]?.message.includes(`'${kept?.platform_id}'`));
+  }
+  await skips(remove(workspace, { external_ids: ["old"] }), "external_ids 0 USER_MERGED");
+  assert.deepEqual(countsOf(await userOf(workspace, "ada")), countsOf(kept));
+  await succeeds(remove(workspace, { platform_ids: [kept?.platform_id] }));
   assert.equal(await userOf(workspace, "ada"), undefined);
+});
+
+test("the ids of a user whose data was left behind by identify delete no one, and an alias that was merged does", async () => {
+  for (const merge_behavior of ["none", "merge"]) {
+    const workspace = await server.workspace();
+    const user_alias = { alias_label: "device", alias_name: "phone" };
+    await makeUsers(workspace, id("ada"), { user_alias, _update_existing_only: false });
+    const [{ platform_id } = {}] = await workspace.profiles({ user_aliases: [user_alias] });
+    const identified = await workspace.call("POST", "/users/identify", {
+      aliases_to_identify: [{ external_id: "ada", user_alias }],
+      merge_behavior,
+    });
+    assert.equal(identified.status, 201);
+    await skips(remove(workspace, { platform_ids: [platform_id] }), "platform_ids 0 USER_MERGED");
+    const byAlias = remove(workspace, { user_aliases: [user_alias] });
+    if (merge_behavior === "merge") await succeeds(byAlias);
+    else await skips(byAlias, "user_aliases 0 USER_MERGED");
+    const isKept = (await userOf(workspace, "ada")) !== undefined;
+    assert.equal(isKept, merge_behavior === "none", merge_behavior);
+  }
 });
 
 test("a delete request counts unknown and repeated identifiers and reports them as skipped", async () => {

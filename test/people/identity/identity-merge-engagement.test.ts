@@ -43,23 +43,16 @@ describe("merging imported engagement data", () => {
     assert.equal(sessions[0] + sessions[1], 5);
   });
 
-  test("a merge carries over device information that the kept user lacks", async () => {
-    const { devices } = await merged(
-      server,
-      { imported: { devices: [{ device_id: "one", model: "own", os: "17" }] } },
-      {
-        imported: {
-          devices: [
-            { device_id: "one", model: "other", carrier: "c", ad_tracking_enabled: false },
-            { device_id: "two", model: "second" },
-          ],
-        },
-      },
-    );
-    assert.deepEqual(devices, [
-      { device_id: "one", model: "own", os: "17", carrier: "c", ad_tracking_enabled: false },
+  test("a merge takes device information only if the kept user has none", async () => {
+    const theirs = [
+      { device_id: "one", model: "other", carrier: "c", ad_tracking_enabled: false },
       { device_id: "two", model: "second" },
-    ]);
+    ];
+    const own = [{ device_id: "one", model: "own", os: "17" }];
+    const kept = { imported: { devices: own } };
+    const other = { imported: { devices: theirs } };
+    assert.deepEqual((await merged(server, kept, other)).devices, own);
+    assert.deepEqual((await merged(server, {}, other)).devices, theirs);
   });
 
   test("a merge keeps the push tokens of both users", async () => {

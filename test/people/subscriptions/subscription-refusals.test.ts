@@ -314,12 +314,26 @@ test("every set of the wrong form is reported with its position, and no state ch
       groupOf({ external_ids: "ada" }),
       "a text",
       groupOf({ subscription_group_id: undefined }),
+      groupOf({ subscription_group_id: "no-such-group" }),
+      groupOf({ external_ids: [""], emails: ["no address"] }),
+      groupOf({ subscription_state: null }),
     ],
   });
   assert.equal(status, 400);
-  assert.equal(body.message, body.errors[0].message);
+  assert.equal(body.message, "Invalid subscription group ID");
   assert.deepEqual(
-    body.errors.map(({ input_array, index, message }: any) => [input_array, index, message]),
+    body.errors.slice(4).map(({ input_array, index, code }: any) => [input_array, index, code]),
+    [
+      ["subscription_groups", 5, "INVALID_SUBSCRIPTION_GROUP_ID"],
+      ["subscription_groups[6].external_ids", 0, "INVALID_EXTERNAL_ID"],
+      ["subscription_groups[6].emails", 0, "EMAIL_BAD_FORMAT"],
+      ["subscription_groups", 7, "INVALID_REQUEST"],
+    ],
+  );
+  assert.deepEqual(
+    body.errors
+      .slice(0, 4)
+      .map(({ input_array, index, message }: any) => [input_array, index, message]),
     [
       [
         "subscription_groups",

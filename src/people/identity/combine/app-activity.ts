@@ -1,6 +1,13 @@
 import { isJsonObject, type Json, type JsonObject } from "../../../base/values/plain-json.ts";
 import type { AppUsage, Device, Interaction, InteractionKind } from "../../activity/activity.ts";
-import { type Combined, combineLists, type EffectKind, earlierOf, laterOf } from "./effects.ts";
+import {
+  type Combined,
+  combineLists,
+  type Effect,
+  type EffectKind,
+  earlierOf,
+  laterOf,
+} from "./effects.ts";
 import type { HeldGroupState } from "./whole.ts";
 
 /**
@@ -42,33 +49,21 @@ const usageOf = ({ version, sessions, firstUsedAt, lastUsedAt }: AppUsage): Json
   last_used: lastUsedAt.toISOString(),
 });
 
-/**
- * Devices. If both profiles have it, only missing details are copied. spec: Merge behaviour, device
- * info.
- */
-export const combineDevices = (
+/** Devices are taken only if the kept profile has none. spec: Merge behaviour, device info. */
+export function combineDevices(
   kept: readonly Device[],
   merged: readonly Device[],
-): Combined<Device[]> =>
-  combineLists(
-    kept,
-    merged,
-    ({ deviceId }) => deviceId,
-    fillDevice,
-    (own, other, result) => ({
-      field: "devices",
-      name: other.deviceId,
-      effect: takenOr("kept", own),
-      kept: own?.details ?? null,
-      merged: other.details,
-      result: result.details,
-    }),
-  );
-
-const fillDevice = (one: Device, other: Device): Device => ({
-  deviceId: one.deviceId,
-  details: { ...other.details, ...one.details },
-});
+): Combined<Device[]> {
+  const isTaken = kept.length === 0;
+  const own = new Map(kept.map(({ deviceId, details }) => [deviceId, details]));
+  const effects = merged.map(({ deviceId, details }): Effect => {
+    const present = own.get(deviceId) ?? null;
+    const effect = isTaken ? "taken" : present ? "kept" : "left";
+    const result = isTaken ? details : present;
+    return { field: "devices", name: deviceId, effect, kept: present, merged: details, result };
+  });
+  return { value: isTaken ? [...merged] : [...kept], effects };
+}
 
 const takenOr = (effect: EffectKind, own: unknown): EffectKind =>
   own === undefined ? "taken" : effect;

@@ -7,7 +7,7 @@ import type { Json } from "../../../base/values/plain-json.ts";
  * - `added_up`, `earlier`, `later`, `combined`: computed from both;
  * - `freed`, `redirected`: the merged external_id is free, or leads to the kept profile;
  * - `removed`: deleted with its user;
- * - `left`: not taken, and deleted with the merged profile (`merge_behavior: none`).
+ * - `left`: not taken, and deleted with the merged profile (`merge_behavior: none`, and devices).
  */
 export type EffectKind =
   | "taken"

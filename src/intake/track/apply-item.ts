@@ -186,9 +186,11 @@ function applyAttributes(
   }
   for (const group of work.groups) {
     const channel = context.workspace.groupChannels.get(group.groupId);
-    for (const each of sharersOf(batch.people, [person], channel)) {
+    const reached = sharersOf(batch.people, [person], channel);
+    // They keep their order, and the named user becomes the most recently updated of them.
+    for (const [order, each] of [...reached.filter((one) => one !== person), person].entries()) {
       batch.groupStates.push({ profileId: each.id, ...group, context });
-      batch.people.touch(each, at);
+      batch.people.touch(each, at === undefined ? undefined : at + order);
     }
   }
 }

@@ -21,6 +21,7 @@ import {
   selectBareProfiles,
   selectPreferred,
   selectProfiles,
+  selectUpdateTimes,
 } from "./store.ts";
 import type { ProfileUpdate } from "./update-profiles-store.ts";
 
@@ -117,7 +118,23 @@ export async function readPeople(
   const kept = lock ? people : withoutConfirmed(people, targets, whereabouts);
   await afterAll(rows);
   const newProfileId = (value: string) => idInBucketOf(newId(), workspaceId, value);
-  return createPeople(holders, kept, newProfileId, merged, hits);
+  const updateTimes = await timesOfSharers(from, workspaceId, sharers, people);
+  return createPeople(holders, kept, newProfileId, merged, hits, updateTimes);
+}
+
+/** When users who share an address and were not read were last updated: all are updated, and keep their order. */
+async function timesOfSharers(
+  from: Queryable,
+  workspaceId: number,
+  sharers: readonly FoundIdentifier[],
+  people: readonly ProfileRow[],
+): Promise<ReadonlyMap<string, number> | undefined> {
+  if (sharers.length < 2) return undefined;
+  const isRead = new Set(people.map(({ id }) => id));
+  const unread = new Set(sharers.map(({ profileId }) => profileId).filter((id) => !isRead.has(id)));
+  if (unread.size < 2) return undefined;
+  await afterAll([...unread]);
+  return selectUpdateTimes(from, workspaceId, [...unread]);
 }
 
 /**

@@ -89,6 +89,7 @@ export interface People {
  * @param merged the profiles that the ids of merged ones now identify.
  * @param owners profiles by external_id, without its kind, because nearly every item has one;
  * `found` is added to it.
+ * @param updateTimes of profiles that were not read, as far as their order matters.
  */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: the operations share the people and holders of one batch, which nothing else may touch.
 export function createPeople(
@@ -97,6 +98,7 @@ export function createPeople(
   newId: (firstIdentifier: string) => string,
   merged: ReadonlyMap<string, string> = new Map(),
   owners: Map<string, string> = new Map(),
+  updateTimes: ReadonlyMap<string, number> = new Map(),
 ): People {
   const people = new Map<string, Person>();
   const holders = new Map<string, Set<string>>();
@@ -132,7 +134,7 @@ export function createPeople(
   function personWith(id: string, externalId?: string): Person {
     const known = people.get(id);
     if (known) return known;
-    const unread = unreadPerson(id, externalId);
+    const unread = unreadPerson(id, externalId, updateTimes.get(id));
     people.set(id, unread);
     return unread;
   }
@@ -205,7 +207,7 @@ export function createPeople(
     touch(person, at) {
       person.rank = at === undefined ? lastRank + 1 : Math.max(person.rank, at);
       person.order = ++lastOrder;
-      person.updatedAt = at;
+      person.updatedAt = at === undefined ? undefined : Math.max(at, person.updatedAt ?? 0);
       lastRank = Math.max(lastRank, person.rank);
     },
 
@@ -259,7 +261,7 @@ const personOf = (row: ProfileRow): Person => ({
   updatedAt: undefined,
 });
 
-const unreadPerson = (id: string, externalId: string | undefined): Person => ({
+const unreadPerson = (id: string, externalId: string | undefined, rank = 0): Person => ({
   id,
   isNew: false,
   stored: undefined,
@@ -270,7 +272,7 @@ const unreadPerson = (id: string, externalId: string | undefined): Person => ({
   standardPatch: undefined,
   customPatch: undefined,
   customBytes: undefined,
-  rank: 0,
+  rank,
   order: 0,
   updatedAt: undefined,
 });

@@ -9,7 +9,8 @@ import { type ProfileTouch, touchProfiles } from "../profiles/update-profiles-st
 import { type FollowedWorkspace, writePeople } from "../profiles/write-people.ts";
 import type { Written } from "../profiles/written.ts";
 import { forgetAddress } from "./person-states.ts";
-import { leastRecentFirst, type SetServices, type SettingContext } from "./set-group-states.ts";
+import type { SetServices, SettingContext } from "./set-group-states.ts";
+import { leastRecentFirst } from "./sharers.ts";
 import { type EmailState, writeSubscriptions } from "./states.ts";
 
 /**

@@ -182,8 +182,8 @@ async function workOut(people: People, requests: readonly SetRequest[]): Promise
       const ordered = new Set(byAddress);
       const channel = context.workspace.groupChannels.get(groupId);
       const reached = sharersOf(people, [...byId, ...byAddress], channel);
-      await afterAll([...reached]);
-      for (const person of leastRecentFirst(reached)) {
+      await afterAll(reached);
+      for (const person of reached) {
         groupStates.push({ profileId: person.id, groupId, state, context });
         touch(person, ordered.has(person));
         if (turns.isOver()) await turns.next();
@@ -243,10 +243,6 @@ function usersNamed(people: People, identifier: PersonIdentifier): readonly Pers
   const person = people.find(identifier);
   return person ? [person] : [];
 }
-
-/** Keeps the order of users named by one address. */
-export const leastRecentFirst = (people: Iterable<Person>): Person[] =>
-  [...people].sort((one, other) => one.rank - other.rank);
 
 const userNotFound = ({ kind }: PersonIdentifier): Fault => ({
   code: "USER_NOT_FOUND",

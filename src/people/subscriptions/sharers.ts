@@ -7,20 +7,27 @@ import type { People, Person } from "../profiles/people.ts";
  * one of them and, for channels that send to phones, all who share a number. The people must be loaded
  * with `spreads` (people/profiles/load-people.ts).
  *
+ * @returns them in the order of their last updates.
+ *
  * spec: Subscription group state, "all of them are updated".
  */
 export function sharersOf(
   people: People,
   named: readonly Person[],
   channel: Channel | undefined,
-): ReadonlySet<Person> {
+): readonly Person[] {
   const emails = new Set(named.flatMap(({ email }) => (email ? [emailValue(email)] : [])));
   const phones = new Set(named.flatMap(({ phone }) => (phone ? [phone] : [])));
-  return new Set([
+  const reached = new Set([
     ...named,
     ...[...emails].flatMap((email) => people.holdersOf("email", email)),
     ...(channel === "email"
       ? []
       : [...phones].flatMap((phone) => people.holdersOf("phone", phone))),
   ]);
+  return leastRecentFirst(reached);
 }
+
+/** Users who are updated together keep their order. */
+export const leastRecentFirst = (people: Iterable<Person>): Person[] =>
+  [...people].sort((one, other) => one.rank - other.rank);

@@ -1,7 +1,9 @@
+import { afterAll } from "../../base/turns.ts";
 import type { Queryable } from "../../database/database.ts";
-import { selectIdentifiers } from "./holders-store.ts";
+import { selectIdentifiers, selectUpdateTimes } from "./holders-store.ts";
 import { identifierKey, isProfileId } from "./identifiers.ts";
 import { selectMerged } from "./merged-store.ts";
+import type { FoundIdentifier, ProfileRow } from "./store.ts";
 
 /** An identifier, or the profile's own id. */
 export interface LookedUp {
@@ -39,4 +41,19 @@ export async function findHolders(
     holders.get(identifierKey(row))?.push(row.profileId);
   }
   return holders;
+}
+
+/** When users who share an address and were not read were last updated: all are updated, and keep their order. */
+export async function timesOfSharers(
+  from: Queryable,
+  workspaceId: number,
+  sharers: readonly FoundIdentifier[],
+  people: readonly ProfileRow[],
+): Promise<ReadonlyMap<string, number> | undefined> {
+  if (sharers.length < 2) return undefined;
+  const isRead = new Set(people.map(({ id }) => id));
+  const unread = new Set(sharers.map(({ profileId }) => profileId).filter((id) => !isRead.has(id)));
+  if (unread.size < 2) return undefined;
+  await afterAll([...unread]);
+  return selectUpdateTimes(from, workspaceId, [...unread]);
 }

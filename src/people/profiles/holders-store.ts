@@ -1,7 +1,7 @@
-import { nextTurn } from "../../base/turns.ts";
-import { bucketOfValue, bucketsOfValues } from "../../database/buckets.ts";
+import { inSlices, nextTurn } from "../../base/turns.ts";
+import { bucketOfValue, bucketsOfValues, OF_PROFILES, ofProfiles } from "../../database/buckets.ts";
 import type { Queryable } from "../../database/database.ts";
-import type { FoundIdentifier } from "./store.ts";
+import type { FoundIdentifier, ProfileRow } from "./store.ts";
 
 /** More identifiers than values, by far: some address is shared by many. */
 const MANY_HOLDERS = 5_000;
@@ -57,4 +57,21 @@ async function* holdersInPages(
     await nextTurn();
     last = page.length === MANY_HOLDERS ? page.at(-1) : undefined;
   } while (last);
+}
+
+/** When profiles were last updated, in microseconds since the epoch. */
+export async function selectUpdateTimes(
+  database: Queryable,
+  workspaceId: number,
+  ids: readonly string[],
+): Promise<Map<string, number>> {
+  const rows = await inSlices(ids, (slice) =>
+    database.query<Pick<ProfileRow, "id" | "updatedAtMicros">>(
+      `select profile_id as id,
+         (extract(epoch from updated_at at time zone 'UTC') * 1000000)::bigint as "updatedAtMicros"
+       from profiles where ${OF_PROFILES}`,
+      ofProfiles(workspaceId, slice),
+    ),
+  );
+  return new Map(rows.map(({ id, updatedAtMicros }) => [id, Number(updatedAtMicros)]));
 }

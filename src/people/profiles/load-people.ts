@@ -2,6 +2,7 @@ import { afterAll, isSliced } from "../../base/turns.ts";
 import { idInBucketOf } from "../../database/buckets.ts";
 import type { Queryable, Transaction } from "../../database/database.ts";
 import type { AddressCache } from "./address-cache.ts";
+import { timesOfSharers } from "./find-holders.ts";
 import { selectIdentifiers } from "./holders-store.ts";
 import { type CachedIds, presentIds, storeIds } from "./id-cache.ts";
 import {
@@ -21,7 +22,6 @@ import {
   selectBareProfiles,
   selectPreferred,
   selectProfiles,
-  selectUpdateTimes,
 } from "./store.ts";
 import type { ProfileUpdate } from "./update-profiles-store.ts";
 
@@ -120,21 +120,6 @@ export async function readPeople(
   const newProfileId = (value: string) => idInBucketOf(newId(), workspaceId, value);
   const updateTimes = await timesOfSharers(from, workspaceId, sharers, people);
   return createPeople(holders, kept, newProfileId, merged, hits, updateTimes);
-}
-
-/** When users who share an address and were not read were last updated: all are updated, and keep their order. */
-async function timesOfSharers(
-  from: Queryable,
-  workspaceId: number,
-  sharers: readonly FoundIdentifier[],
-  people: readonly ProfileRow[],
-): Promise<ReadonlyMap<string, number> | undefined> {
-  if (sharers.length < 2) return undefined;
-  const isRead = new Set(people.map(({ id }) => id));
-  const unread = new Set(sharers.map(({ profileId }) => profileId).filter((id) => !isRead.has(id)));
-  if (unread.size < 2) return undefined;
-  await afterAll([...unread]);
-  return selectUpdateTimes(from, workspaceId, [...unread]);
 }
 
 /**

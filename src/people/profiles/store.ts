@@ -187,23 +187,6 @@ export async function selectPreferred(
   return best.slice(0, count).map(({ id }) => id);
 }
 
-/** When profiles were last updated, in microseconds since the epoch. */
-export async function selectUpdateTimes(
-  database: Queryable,
-  workspaceId: number,
-  ids: readonly string[],
-): Promise<Map<string, number>> {
-  const rows = await inSlices(ids, (slice) =>
-    database.query<Pick<ProfileRow, "id" | "updatedAtMicros">>(
-      `select profile_id as id,
-         (extract(epoch from updated_at at time zone 'UTC') * 1000000)::bigint as "updatedAtMicros"
-       from profiles where ${OF_PROFILES}`,
-      ofProfiles(workspaceId, slice),
-    ),
-  );
-  return new Map(rows.map(({ id, updatedAtMicros }) => [id, Number(updatedAtMicros)]));
-}
-
 const BARE = {
   aliases: [],
   standardAttributes: {},

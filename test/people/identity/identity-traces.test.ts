@@ -92,7 +92,7 @@ test("deleting users erases every trace of them except the states of their email
   await succeeds(merge(workspace, [[id(bea), id(cleo)]]));
   await succeeds(identifyAliases(workspace, [["trace-fay", eve]]));
   await succeeds(identifyAliases(workspace, [["trace-dora", eve]], { merge_behavior: "none" }));
-  await succeeds(remove(workspace, { external_ids: [ada, bea, eve] }));
+  await succeeds(remove(workspace, { external_ids: [ada, cleo, eve] }));
   assert.deepEqual(await workspace.profiles({ external_ids: ids }), []);
 
   await server.stop();

@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { NullableText, Success } from "../../base/values/schemas.ts";
+import { nullable, Success } from "../../base/values/schemas.ts";
 import type { Database } from "../../database/database.ts";
 import { readSteps } from "../../database/migrations/steps.ts";
 import { byAdministrator, endpoint, success } from "../../http/endpoint.ts";
@@ -19,7 +19,10 @@ const upgradesEndpoint = endpoint({
             description: "addresses, or user names (docs/decisions/addresses.md).",
             examples: ["addresses"],
           }),
-          finished_at: NullableText,
+          finished_at: nullable(Type.String(), {
+            description: "When it was done; null while it is not, and then no server serves.",
+            examples: ["2026-01-01T12:00:00.000Z"],
+          }),
           counts: Type.Record(Type.String(), Type.Integer(), {
             description: "Rows by what was done with them.",
             examples: [{ identifiers: 120, identifiers_joined: 3 }],
@@ -30,7 +33,10 @@ const upgradesEndpoint = endpoint({
       users_apart: Type.Array(
         Type.Object({
           id: Type.String({ description: "The dashboard user." }),
-          user_name: Type.String({ examples: ["k@xn--mnchen-3ya.example"] }),
+          user_name: Type.String({
+            description: "The userName, as it was written.",
+            examples: ["k@xn--mnchen-3ya.example"],
+          }),
         }),
         {
           description:

@@ -57,7 +57,7 @@ const joinedEndpoint = endpoint({
   query: JoinedQuery,
   replies: {
     200: Type.Object({
-      spellings: Type.Array(Joined),
+      spellings: Type.Array(Joined, { description: "In the order of the addresses." }),
       next_cursor: Type.Optional(Type.String()),
       message: Success,
     }),

@@ -177,6 +177,8 @@ const ofWorkspaces = (server: TestServer, { name, key }: TestWorkspace): Samples
   }),
   "GET /admin/v1/workspaces/:name/imports/:import_id": beginImport(server, name),
   "DELETE /admin/v1/workspaces/:name/imports/:import_id": beginImport(server, name),
+  "GET /admin/v1/workspaces/:name/joined-spellings": () => ({}),
+  "GET /admin/v1/upgrades": () => ({}),
   "GET /admin/v1/workspaces/:name/subscription-history": () => ({ query: { external_id: "ada" } }),
   "DELETE /admin/v1/workspaces/:name/email-states/:email": async () => {
     const email = "ada@example.com";

@@ -665,6 +665,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/workspaces/{name}/joined-spellings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists spellings of addresses that an upgrade made one address with another spelling.
+         * @description Needs the administrator's token, or a session of the dashboard with `view_user_profile` and `view_pii`.
+         */
+        get: operations["listJoinedSpellings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/events/list": {
         parameters: {
             query?: never;
@@ -1686,6 +1706,26 @@ export interface paths {
          * @description Needs the administrator's token, or a session of the dashboard with `admin` of the company.
          */
         delete: operations["signOutDashboardUser"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/upgrades": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists what upgrades did to stored data, and the dashboard users that they left to you.
+         * @description Needs the administrator's token, or a session of the dashboard with `manage_company_settings` of the company.
+         */
+        get: operations["listUpgradeSteps"];
+        put?: never;
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -8446,6 +8486,81 @@ export interface operations {
             };
         };
     };
+    listJoinedSpellings: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The next_cursor of the previous page.
+                 * @example text
+                 */
+                cursor?: string;
+                /**
+                 * @description The most entries in the response.
+                 * @example 100
+                 */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "spellings": [
+                     *         {
+                     *           "email": "ada@example.com",
+                     *           "spelling": "k@münchen.example",
+                     *           "before": "subscribed",
+                     *           "other_before": "subscribed",
+                     *           "after": "subscribed"
+                     *         }
+                     *       ],
+                     *       "next_cursor": "0198c0de-0000-7000-8000-000000000001",
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        spellings: {
+                            /** @description The address in the form that is compared. */
+                            email: string;
+                            /**
+                             * @description As it was stored.
+                             * @example k@münchen.example
+                             */
+                            spelling: string;
+                            /** @description The email state of this spelling; null if it had none. */
+                            before: ("subscribed" | "unsubscribed" | "opted_in") | null;
+                            /** @description The email state of the other spellings; null if they had none. */
+                            other_before: ("subscribed" | "unsubscribed" | "opted_in") | null;
+                            /** @description The email state of the address since; null if one of them had none. */
+                            after: ("subscribed" | "unsubscribed" | "opted_in") | null;
+                        }[];
+                        /** @description The `cursor` of the next page; absent on the last. */
+                        next_cursor?: string;
+                        /**
+                         * @description `success`, or the fault.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
     listEventNames: {
         parameters: {
             query?: {
@@ -13506,6 +13621,79 @@ export interface operations {
                          * @example 2
                          */
                         sessions: number;
+                        /**
+                         * @description `success`, or the fault.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    listUpgradeSteps: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "steps": [
+                     *         {
+                     *           "name": "addresses",
+                     *           "finished_at": "text",
+                     *           "counts": {
+                     *             "identifiers": 120,
+                     *             "identifiers_joined": 3
+                     *           }
+                     *         }
+                     *       ],
+                     *       "users_apart": [
+                     *         {
+                     *           "id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                     *           "user_name": "k@xn--mnchen-3ya.example"
+                     *         }
+                     *       ],
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description What had to be done to stored rows, the latest of each name. */
+                        steps: {
+                            /**
+                             * @description addresses, or user names (docs/decisions/addresses.md).
+                             * @example addresses
+                             */
+                            name: string;
+                            finished_at: string | null;
+                            /**
+                             * @description Rows by what was done with them.
+                             * @example {
+                             *       "identifiers": 120,
+                             *       "identifiers_joined": 3
+                             *     }
+                             */
+                            counts: {
+                                [key: string]: number;
+                            };
+                        }[];
+                        /** @description Dashboard users whose name is another user's in punycode: they are still two. */
+                        users_apart: {
+                            /** @description The dashboard user. */
+                            id: string;
+                            /** @example k@xn--mnchen-3ya.example */
+                            user_name: string;
+                        }[];
                         /**
                          * @description `success`, or the fault.
                          * @constant

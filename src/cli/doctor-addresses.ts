@@ -2,6 +2,7 @@ import { countUserNames } from "../dashboard/users/punycode-users.ts";
 import type { Database } from "../database/database.ts";
 import { FolderInUse } from "../database/embedded/folder-lock.ts";
 import { hasSchema } from "../database/migrations/migrate.ts";
+import { readSteps } from "../database/migrations/steps.ts";
 import { countSpellings } from "../people/subscriptions/count-spellings.ts";
 import type { Config } from "../server/config.ts";
 import { openDatabase } from "../server/open-database.ts";
@@ -44,14 +45,7 @@ export async function checkAddresses(config: Config): Promise<Finding[]> {
         status: "ok",
         message: `In another form: dashboard users ${changed}.`,
       },
-      ...apart.map(
-        ({ id, userName }): Finding => ({
-          check: "user names",
-          status: "warning",
-          message: `The dashboard user ${id} (${userName}) has the address of another dashboard user.`,
-          remedy: "Both stay. Remove one of them, or change the name in the identity provider.",
-        }),
-      ),
+      ...apart.map(isApart),
     ];
   } catch (error) {
     const message =
@@ -63,5 +57,43 @@ export async function checkAddresses(config: Config): Promise<Finding[]> {
     await database?.close();
   }
 }
+
+/**
+ * What upgrades did to stored addresses, and what they left to an administrator. Nothing where no upgrade had to.
+ *
+ * @param database with this version's schema.
+ */
+export async function reportUpgrades(database: Database): Promise<Finding[]> {
+  const steps = await readSteps(database);
+  const { apart } = steps.length > 0 ? await countUserNames(database) : { apart: [] };
+  return [
+    ...steps.map(({ name, finishedAt, report }): Finding => {
+      if (finishedAt === null) {
+        const message = "The migration of stored rows is not finished.";
+        const remedy = "Run rapport migrate, or rapport serve, which finishes it at its start.";
+        return { check: name, status: "warning", message, remedy };
+      }
+      const counts = Object.entries(report).map(([what, count]) => `${what} ${count}`);
+      const what = counts.join(", ") || "nothing to change";
+      return { check: name, status: "ok", message: `Migrated ${dayOf(finishedAt)}: ${what}.` };
+    }),
+    ...apart.map(isApart),
+  ];
+}
+
+const dayOf = (time: Date): string => time.toISOString().slice(0, 10);
+
+const isApart = ({
+  id,
+  userName,
+}: {
+  readonly id: string;
+  readonly userName: string;
+}): Finding => ({
+  check: "user names",
+  status: "warning",
+  message: `The dashboard user ${id} (${userName}) has the address of another dashboard user.`,
+  remedy: "Both stay. Remove one of them, or change the name in the identity provider.",
+});
 
 const NO_DATA: Finding = { check: "addresses", status: "ok", message: "The database is empty." };

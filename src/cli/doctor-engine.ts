@@ -7,6 +7,7 @@ import { type Examination, examine } from "../database/migrations/examine.ts";
 import type { Config } from "../server/config.ts";
 import { openDatabase } from "../server/open-database.ts";
 import { DATABASE_CHECKS, tryManifest } from "../server/start-checks.ts";
+import { reportUpgrades } from "./doctor-addresses.ts";
 import { type Finding, findingOf } from "./doctor-machine.ts";
 import { explainError } from "./explain-error.ts";
 
@@ -112,7 +113,8 @@ async function checkSchema(
     // One failure may be the cause of the next.
     if (found.some(({ status }) => status === "failed")) return findings;
   }
-  return [{ check, status: "ok", message: "Up to date." }, ...findings];
+  const upgrades = await reportUpgrades(database);
+  return [{ check, status: "ok", message: "Up to date." }, ...upgrades, ...findings];
 }
 
 /** Applies the manifest to an empty database in memory, as long as there is none with this version's schema. */

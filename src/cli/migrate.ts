@@ -8,17 +8,25 @@ export function define(command: Command): void {
     .action(async () => {
       const { openDatabase } = await import("../server/open-database.ts");
       const { migrate } = await import("../database/migrations/migrate.ts");
+      const { finishMigrations } = await import("../database/migrations/steps.ts");
+      const { MIGRATION_STEPS } = await import("../server/migration-steps.ts");
+      const { systemClock } = await import("../base/clock.ts");
       const { readDistributed } = await import("../database/citus/distribute.ts");
       const config = readConfig();
       const database = await openDatabase(config);
       try {
         const before = await readDistributed(database);
         const applied = await migrate(database, config.citusShards);
+        const steps: string[] = [];
+        await finishMigrations(database, MIGRATION_STEPS, systemClock, (name, report) => {
+          const counts = Object.entries(report).map(([what, count]) => `${what} ${count}`);
+          steps.push([`${name}:`, counts.join(", ") || "nothing to change"].join(" "));
+        });
         const { tables, shards } = await readDistributed(database);
         const done =
           applied.length === 0 && tables > before.tables
             ? [`Distributed ${tables - before.tables} tables over ${shards} shards.`]
-            : applied;
+            : [...applied, ...steps];
         printText(done.length > 0 ? `${done.join("\n")}\n` : "Nothing to do.\n");
       } finally {
         await database.close();

@@ -46,6 +46,7 @@ import {
   DASHBOARD_USER_RESOURCES,
 } from "../dashboard/users/resources.ts";
 import { deleteExpiredSessions } from "../dashboard/users/sessions-store.ts";
+import { upgradeEndpoints } from "../dashboard/users/upgrade-endpoints.ts";
 import type { Database } from "../database/database.ts";
 import { segmentExportEndpoints } from "../delivery/segment-exports/endpoints.ts";
 import { callbackJob, sweepSegmentExports } from "../delivery/segment-exports/exports.ts";
@@ -177,6 +178,7 @@ export const ENDPOINTS = [
   testEndpoint,
   ...scimEndpoints,
   ...dashboardUserAdminEndpoints,
+  ...upgradeEndpoints,
   ...translationEndpoints,
   ...campaignEndpoints(messageTranslations),
   ...messageTranslationEndpoints,

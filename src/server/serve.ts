@@ -26,7 +26,6 @@ import { type DiskWatch, watchDisk } from "../database/disk-watch.ts";
 import { followDatabaseClock } from "../database/follow-clock.ts";
 import { metered } from "../database/metered.ts";
 import { refuseReadOnly } from "../database/migrations/examine.ts";
-import { migrate } from "../database/migrations/migrate.ts";
 import { traced } from "../database/traced.ts";
 import { measureWebhooks } from "../delivery/webhooks/measure.ts";
 import { startWebhooks } from "../delivery/webhooks/runner.ts";
@@ -37,6 +36,7 @@ import { browserPages, ENDPOINTS, JOBS, SWEEPERS } from "./app.ts";
 import type { Config } from "./config.ts";
 import { findDemoKey } from "./demo.ts";
 import { listenLocally } from "./local-listener.ts";
+import { migrateAll } from "./migration-steps.ts";
 import { awaitDatabase } from "./open-database.ts";
 import { documentationEndpoints } from "./reference/documentation.ts";
 import { createServices, type Services } from "./services.ts";
@@ -136,8 +136,7 @@ async function start(
   const followsDatabase = database.engine !== "embedded" && config.clock === undefined;
   const unfollow = followsDatabase ? await followDatabaseClock(database, clock) : () => {};
   await refuseReadOnly(database);
-  const applied = await migrate(database, config.citusShards);
-  if (applied.length > 0) log.info({ migrations: applied }, "migrated");
+  await migrateAll(database, config, clock, log);
 
   const watching = { clock, disk, log, metrics, tracing: telemetry.tracing };
   const { services, adminToken } = await createServices(config, watching);

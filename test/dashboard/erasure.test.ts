@@ -221,6 +221,13 @@ test("an erased person is in no table, file, stored response, captured call or l
     JSON.stringify(named),
   ]);
 
+  // As if an upgrade had joined another spelling.
+  await server.database.query(
+    `insert into joined_spellings (workspace_id, bucket, email, spelling)
+     select s.workspace_id, s.bucket, s.email, s.email from email_states s where s.email = $1`,
+    [email.toLowerCase()],
+  );
+
   // As if it were still counted.
   await server.database.query(
     `insert into segment_counts (workspace_id, count_id, segment_id, filter, status, after, total, matching, started_at)

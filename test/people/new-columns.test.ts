@@ -41,6 +41,7 @@ const NOT_EXPORTED: Readonly<Record<string, string>> = {
   idempotency_keys: "the responses of requests",
   message_history: "shown by the timeline and the record of a user",
   hard_bounces: "GET /email/hard_bounces lists them",
+  joined_spellings: "GET /admin/v1/workspaces/{name}/joined-spellings lists them",
   group_state_changes: "the subscription history lists them",
   email_state_changes: "the subscription history lists them",
   merged_profiles: "leads from the ids of merged profiles to others",

@@ -1,6 +1,6 @@
 import { uuidOf } from "../../src/base/values/uuid.ts";
 import { bucketOfId, bucketOfValue } from "../../src/database/buckets.ts";
-import type { Database, Transaction } from "../../src/database/database.ts";
+import type { Database, Queryable } from "../../src/database/database.ts";
 import { migrateWithin } from "../../src/database/migrations/migrate.ts";
 
 /*
@@ -33,30 +33,20 @@ export interface EarlierData {
 
 export const idOf = (place: number): string => uuidOf(`0198${String(place).padStart(28, "0")}`);
 
-const timeOf = (day: number): string => `2026-01-${String(day).padStart(2, "0")}T00:00:00.123456Z`;
+const timeOf = (day: number): string => `2026-01-${String(day).padStart(2, "0")}T00:00:00.123Z`;
 
 /** Gives an empty database the earlier schema, a company with the workspace "shop", and data. */
 export async function storeEarlier(database: Database, data: EarlierData): Promise<void> {
   await database.for("analysis").transaction(async (tx) => {
     await tx.script("drop schema public cascade");
     await tx.script("create schema public");
-    await migrateWithin(tx, (name) => name < "0033");
+    await migrateWithin(tx, (name) => name < "0036-one-form");
     await tx.query(`insert into companies values ('${idOf(0)}', 'Acme', '2026-01-01')`);
     await tx.query(
       `insert into workspaces (workspace_id, company_id, name, allow_reset, settings, created_at)
        values (${WORKSPACE}, '${idOf(0)}', 'shop', true, '{}', '2026-01-01')`,
     );
-    for (const [place, user] of (data.users ?? []).entries()) await storeUser(tx, user, place + 1);
-    for (const [place, state] of (data.states ?? []).entries())
-      await storeState(tx, state, place + 1);
-    for (const { email, day } of data.bounces ?? []) {
-      const value = email.toLowerCase();
-      await tx.query(
-        `insert into hard_bounces (workspace_id, bucket, email, bounced_at)
-         select ${WORKSPACE}, $1, $2, $3::timestamptz`,
-        [bucketOfValue(WORKSPACE, value), value, timeOf(day)],
-      );
-    }
+    await storeRows(tx, data, 1);
     for (const [place, userName] of (data.dashboardUsers ?? []).entries()) {
       await tx.query(
         `insert into dashboard_users (company_id, user_id, user_name_key, attributes, searchable, created_at, updated_at)
@@ -67,6 +57,8 @@ export async function storeEarlier(database: Database, data: EarlierData): Promi
           JSON.stringify({
             userName,
             active: true,
+            name: { givenName: "Ada", familyName: "Lovelace" },
+            department: "bi",
             permissions: { companyPermissions: [], appGroup: [] },
           }),
           JSON.stringify({ userName: userName.toLowerCase(), active: true }),
@@ -76,37 +68,64 @@ export async function storeEarlier(database: Database, data: EarlierData): Promi
   });
 }
 
-async function storeUser(tx: Transaction, { externalId, email }: EarlierUser, place: number) {
-  const id = idOf(place);
+/** @param from the place of the first user and of the first state among all; ids follow from them. */
+export async function storeRows(
+  tx: Queryable,
+  { users = [], states = [], bounces = [] }: EarlierData,
+  from: number,
+): Promise<void> {
+  const ids = users.map((_, place) => idOf(from + place));
   await tx.query(
     `insert into profiles (workspace_id, bucket, profile_id, version, external_id, aliases, email,
        standard_attributes, custom_attributes, created_at, updated_at)
-     select ${WORKSPACE}, $1, $2, 1, $3, '[]', $4, '{}', '{}', '2026-01-01', '2026-01-01'`,
-    [bucketOfId(id), id, externalId, email],
+     select ${WORKSPACE}, bucket, id, 1, external_id, '[]', email, '{}', '{}', '2026-01-01', '2026-01-01'
+     from unnest($1::smallint[], $2::uuid[], $3::text[], $4::text[]) as new (bucket, id, external_id, email)`,
+    [
+      ids.map(bucketOfId),
+      ids,
+      users.map(({ externalId }) => externalId),
+      users.map(({ email }) => email),
+    ],
   );
-  for (const [kind, value] of [
-    ["external_id", externalId],
-    ["email", email.toLowerCase()],
-  ] as const) {
-    await tx.query(
-      `insert into identifiers (workspace_id, bucket, value, kind, profile_id)
-       select ${WORKSPACE}, $1, $2, $3::text::identifier_kind, $4`,
-      [bucketOfValue(WORKSPACE, value), value, kind, id],
-    );
-  }
-}
-
-async function storeState(tx: Transaction, { email, state, day }: EarlierState, place: number) {
-  const value = email.toLowerCase();
-  const bucket = bucketOfValue(WORKSPACE, value);
+  const identifiers = users.flatMap(({ externalId, email }, place) => [
+    { kind: "external_id", value: externalId, id: ids[place] },
+    { kind: "email", value: email.toLowerCase(), id: ids[place] },
+  ]);
+  await tx.query(
+    `insert into identifiers (workspace_id, bucket, value, kind, profile_id)
+     select ${WORKSPACE}, bucket, value, kind::identifier_kind, id
+     from unnest($1::smallint[], $2::text[], $3::text[], $4::uuid[]) as new (bucket, value, kind, id)`,
+    [
+      identifiers.map(({ value }) => bucketOfValue(WORKSPACE, value)),
+      identifiers.map(({ value }) => value),
+      identifiers.map(({ kind }) => kind),
+      identifiers.map(({ id }) => id),
+    ],
+  );
+  const ofStates = [
+    states.map(({ email }) => bucketOfValue(WORKSPACE, email.toLowerCase())),
+    states.map(({ email }) => email.toLowerCase()),
+    states.map(({ state }) => state),
+    states.map(({ day }) => timeOf(day)),
+  ];
   await tx.query(
     `insert into email_states (workspace_id, bucket, email, state, set_at)
-     select ${WORKSPACE}, $1, $2, $3, $4::timestamptz`,
-    [bucket, value, state, timeOf(day)],
+     select ${WORKSPACE}, * from unnest($1::smallint[], $2::text[], $3::text[], $4::timestamptz[])`,
+    ofStates,
   );
   await tx.query(
-    `insert into email_state_changes (workspace_id, bucket, email, change_id, state, changed_at, call, request_id)
-     select ${WORKSPACE}, $1, $2, $3, $4, $5::timestamptz, 'POST /email/status', $6`,
-    [bucket, value, idOf(500 + place), state, timeOf(day), `request-${place}`],
+    `insert into email_state_changes (workspace_id, bucket, email, state, changed_at, change_id, call, request_id)
+     select ${WORKSPACE}, new.*, 'POST /email/status', 'request'
+     from unnest($1::smallint[], $2::text[], $3::text[], $4::timestamptz[], $5::uuid[]) as new`,
+    [...ofStates, states.map((_, place) => idOf(5_000_000 + from + place))],
+  );
+  await tx.query(
+    `insert into hard_bounces (workspace_id, bucket, email, bounced_at)
+     select ${WORKSPACE}, * from unnest($1::smallint[], $2::text[], $3::timestamptz[])`,
+    [
+      bounces.map(({ email }) => bucketOfValue(WORKSPACE, email.toLowerCase())),
+      bounces.map(({ email }) => email.toLowerCase()),
+      bounces.map(({ day }) => timeOf(day)),
+    ],
   );
 }

@@ -21,8 +21,18 @@ export function asciiDomain(domain: string): string {
   return ascii;
 }
 
+/** The domain in letters; unchanged if it is not valid in UTS #46. */
+export function unicodeDomain(domain: string): string {
+  const { domain: letters, error } = tr46.toUnicode(domain, RULES);
+  return error ? domain : letters;
+}
+
 /** The letters that a label in punycode stands for; undefined unless it is the only punycode of valid letters. */
 export function unicodeLabel(label: string): string | undefined {
   const { domain, error } = tr46.toUnicode(label, { ...RULES, checkJoiners: true });
   return error || tr46.toASCII(domain, RULES) !== label ? undefined : domain;
 }
+
+/** Whether every U+200C and U+200D of a word is between letters that need it (RFC 5892, A.1 and A.2). */
+export const areJoinersNeeded = (word: string): boolean =>
+  !tr46.toUnicode(word, { checkJoiners: true }).error;

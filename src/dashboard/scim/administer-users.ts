@@ -3,7 +3,7 @@ import { opaqueCursor, readOpaque } from "../../base/pages.ts";
 import { Problem } from "../../base/problem.ts";
 import type { JsonObject } from "../../base/values/plain-json.ts";
 import { startWork } from "../../base/work.ts";
-import { checkEmail } from "../../people/profiles/addresses.ts";
+import { checkEmail, unseenPart } from "../../people/profiles/addresses.ts";
 import type { Organisation, User, UserAttributes } from "../users/dashboard-user.ts";
 import { searchPeople, signOutUser, type UserServices } from "../users/manage-users.ts";
 import { openDirectory } from "./company-directory.ts";
@@ -89,7 +89,8 @@ export async function createPerson(
   { user_name: userName, ...rest }: NewPerson,
 ): Promise<AdministeredPerson> {
   if ("fault" in checkEmail(userName)) {
-    throw new Problem("INVALID_REQUEST", "'user_name' must be an email address");
+    const rule = `'user_name' must be an email address${unseenPart(userName)}`;
+    throw new Problem("INVALID_REQUEST", rule);
   }
   const directory = openDirectory(services, context);
   const organisation = await directory.organisation();

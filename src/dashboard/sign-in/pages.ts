@@ -9,7 +9,7 @@ import { attemptCookie, readAttemptCookie, sessionCookie } from "../../http/brow
 import { byAnybody, endpoint } from "../../http/endpoint.ts";
 import { PAGE_HEADERS } from "../../http/page-headers.ts";
 import { sentencePage } from "../../http/sentence-page.ts";
-import { checkEmail } from "../../people/profiles/addresses.ts";
+import { checkStoredEmail } from "../../people/profiles/addresses.ts";
 import { findActiveUser, type Sessions } from "../users/sessions.ts";
 import type { IdentityProvider, SignInAttempt } from "./identity-provider.ts";
 import { followSignInLink, type LinkServices } from "./links.ts";
@@ -205,7 +205,7 @@ const callback = endpoint({
 /** The person is the active dashboard user who has the address as user name. */
 async function startFor(services: ProviderServices, context: Context, email: string) {
   // An address that cannot be a user name is neither looked up nor repeated.
-  const isUserName = !("fault" in checkEmail(email));
+  const isUserName = !("fault" in checkStoredEmail(email));
   const user = isUserName ? await findActiveUser(services, email) : undefined;
   if (user) return services.sessions.start(context, user.id, { way: "oidc" });
   const who = isUserName ? email : "with the name that the identity provider gives you";

@@ -5,6 +5,7 @@ import type { WorkspaceContext } from "../../base/context/context.ts";
 import { mentionsOf } from "../../base/mentions.ts";
 import { Problem } from "../../base/problem.ts";
 import type { Processes } from "../../base/processes.ts";
+import { usualSpellings } from "../../base/values/address-form.ts";
 import { type Queryable, withRetries } from "../../database/database.ts";
 import type { IdentityServices } from "../../people/identity/change-identities.ts";
 import { deleteNamed } from "../../people/identity/delete-users.ts";
@@ -105,7 +106,7 @@ async function namesOf(
   const names = [
     id,
     externalId,
-    email,
+    ...(email === null ? [] : usualSpellings(email)),
     phone,
     ...aliases.map(({ alias_name }) => alias_name),
     ...redirects.flatMap((each) => [each.profileId, each.externalId]),

@@ -128,7 +128,7 @@ export const emailEntry = (change: EmailStateChange): TimelineEntry => ({
   at: change.changedAt.toISOString(),
   id: change.id,
   subscription_group_id: null,
-  email: change.email,
+  email: change.spelling ?? change.email,
   subscription_state: change.state,
   ...callOf(change),
 });

@@ -15,28 +15,29 @@ export interface User {
 }
 
 /**
- * What makes user names the same. The case of ASCII letters does not count, nor how a letter is composed (NFC); any
- * other difference does: `toLowerCase` maps the Kelvin sign to `k`, and so one person's address to another's.
+ * What makes user names the same. The case of ASCII letters does not count, nor how a letter is composed (NFC), nor
+ * whether a label of the domain is in punycode, if it is the only punycode of its letters; any other difference does:
+ * `toLowerCase` maps the Kelvin sign to `k`, and so one person's address to another's. docs/decisions/addresses.md
  */
 export function userNameKey(userName: string): string {
+  const key = writtenKey(userName);
+  const at = key.lastIndexOf("@") + 1;
+  if (at === 0 || !key.includes("xn--", at)) return key;
+  const labels = key.slice(at).split(".");
+  return key.slice(0, at) + labels.map((label) => unicodeLabel(label) ?? label).join(".");
+}
+
+/**
+ * The key with the domain as it was written. It is the key of a user whose name with punycode was another user's
+ * before `userNameKey` read punycode: the two are still two.
+ */
+export function writtenKey(userName: string): string {
   // NFC maps a few letters to ASCII too, so a name with one of them stays unchanged.
   const isLookAlike = [...userName].some(
     (letter) => !isAscii(letter) && isAscii(letter.normalize("NFC")),
   );
   const composed = isLookAlike ? userName : userName.normalize("NFC");
   return composed.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
-}
-
-/**
- * The key of a user name with the domain in Unicode: a label in punycode names the same mailbox as its letters. No
- * ASCII letter comes of it, because such punycode is not valid. docs/decisions/addresses.md
- */
-export function userNameForm(userName: string): string {
-  const key = userNameKey(userName);
-  const at = key.lastIndexOf("@") + 1;
-  if (at === 0 || !key.includes("xn--", at)) return key;
-  const labels = key.slice(at).split(".");
-  return key.slice(0, at) + labels.map((label) => unicodeLabel(label) ?? label).join(".");
 }
 
 const isAscii = (text: string): boolean => /^\p{ASCII}*$/u.test(text);

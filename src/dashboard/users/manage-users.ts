@@ -72,7 +72,7 @@ export async function searchPeople(
     ...query,
     limit: query.limit + 1,
   });
-  return forwardPage(found, query.limit, ({ attributes }) => userNameKey(attributes.userName));
+  return forwardPage(found, query.limit, ({ key }) => key);
 }
 
 /** A page of the users who meet a condition, in the order of creation, read from one snapshot. */

@@ -1,4 +1,4 @@
-import type { Queryable } from "../../database/database.ts";
+import type { Queryable, Transaction } from "../../database/database.ts";
 
 /** A user whose name has punycode, or whose key has. */
 export interface PunycodeUser {
@@ -35,4 +35,18 @@ export async function selectPresentKeys(
     [companyId, keys],
   );
   return new Set(rows.map(({ key }) => key));
+}
+
+/** Gives users other keys. */
+export async function updateKeys(
+  tx: Transaction,
+  users: readonly { readonly id: string; readonly form: string }[],
+): Promise<void> {
+  if (users.length === 0) return;
+  await tx.query(
+    `update dashboard_users u set user_name_key = new.key,
+       searchable = jsonb_set(searchable, '{userName}', to_jsonb(new.key))
+     from unnest($1::uuid[], $2::text[]) as new (id, key) where u.user_id = new.id`,
+    [users.map(({ id }) => id), users.map(({ form }) => form)],
+  );
 }

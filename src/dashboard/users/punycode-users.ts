@@ -1,6 +1,6 @@
 import { groupBy } from "../../base/values/group-by.ts";
 import type { Queryable } from "../../database/database.ts";
-import { userNameForm } from "./dashboard-user.ts";
+import { userNameKey } from "./dashboard-user.ts";
 import { type PunycodeUser, selectPresentKeys, selectPunycodeUsers } from "./punycode-store.ts";
 
 /* User names with a domain in punycode, whose key has it in Unicode. docs/decisions/addresses.md */
@@ -24,7 +24,7 @@ export async function planUserNames(
 ): Promise<{ changed: Rekeyed[]; apart: Rekeyed[]; last: string | undefined }> {
   const page = await selectPunycodeUsers(database, after, PAGE);
   const wanted = page
-    .map((user) => ({ ...user, form: userNameForm(user.userName) }))
+    .map((user) => ({ ...user, form: userNameKey(user.userName) }))
     .filter(({ key, form }) => key !== form);
   const changed: Rekeyed[] = [];
   const apart: Rekeyed[] = [];

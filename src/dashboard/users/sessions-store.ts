@@ -1,5 +1,5 @@
 import type { Queryable, Transaction } from "../../database/database.ts";
-import { type UserAttributes, userNameKey } from "./dashboard-user.ts";
+import { type UserAttributes, userNameKey, writtenKey } from "./dashboard-user.ts";
 import type { PermissionSets } from "./effective-permissions.ts";
 
 /** A session that has not ended, with its dashboard user. */
@@ -121,9 +121,14 @@ export async function selectActiveUser(
   database: Queryable,
   userName: string,
 ): Promise<{ id: string } | undefined> {
-  const rows = await database.query<{ id: string; attributes: UserAttributes }>(
-    "select user_id as id, attributes from dashboard_users where user_name_key = $1",
-    [userNameKey(userName)],
+  const written = writtenKey(userName);
+  const found = await database.query<{ id: string; attributes: UserAttributes; key: string }>(
+    `select user_id as id, attributes, user_name_key as key from dashboard_users
+     where user_name_key in ($1, $2)`,
+    [userNameKey(userName), written],
   );
+  // One with the name as it is written is that person, active or not.
+  const exact = found.filter(({ key }) => key === written);
+  const rows = exact.length > 0 ? exact : found;
   return rows.find(({ attributes }) => attributes.active !== false);
 }

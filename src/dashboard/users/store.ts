@@ -20,6 +20,7 @@ import {
   type UserPage,
   type UserQuery,
   userNameKey,
+  writtenKey,
 } from "./dashboard-user.ts";
 
 const USER_COLUMNS = `user_id as id, attributes, created_at as "createdAt",
@@ -40,7 +41,9 @@ export async function insertUser(
   const rows = await database.query<User>(
     `insert into dashboard_users (company_id, user_id, user_name_key, external_id, attributes,
        searchable, created_at, updated_at, from_scim)
-     values ($1, $2, $3, $4, $5::text::json, $6::text::jsonb, $7, $7, $8)
+     select $1::uuid, $2::uuid, $3::text, $4::text, $5::text::json, $6::text::jsonb, $7::timestamptz,
+       $7::timestamptz, $8::boolean
+     where not exists (select from dashboard_users where user_name_key = $9 and company_id = $1)
      on conflict (user_name_key, company_id) do nothing
      returning ${USER_COLUMNS}`,
     [
@@ -50,6 +53,7 @@ export async function insertUser(
       ...documents(attributes, form),
       now,
       fromScim,
+      writtenKey(attributes.userName),
     ],
   );
   return rows[0];
@@ -172,9 +176,9 @@ export async function selectPeople(
   database: Queryable,
   companyId: string,
   { text, after, limit }: PeopleQuery,
-): Promise<User[]> {
-  return database.query<User>(
-    `select ${USER_COLUMNS} from dashboard_users
+): Promise<(User & { readonly key: string })[]> {
+  return database.query<User & { readonly key: string }>(
+    `select ${USER_COLUMNS}, user_name_key as key from dashboard_users
      where company_id = $1 and ($2::text is null or user_name_key > $2)
        and ($3 = '' or strpos(user_name_key, $5) > 0
          or strpos(coalesce(searchable ->> 'displayName', ''), $3) > 0

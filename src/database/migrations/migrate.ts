@@ -7,7 +7,7 @@ import { distributeTables } from "../citus/distribute.ts";
 import type { Database, Queryable, Transaction } from "../database.ts";
 
 /** An arbitrary number that nothing else in the database locks: one process migrates at a time. */
-const MIGRATION_LOCK = 7_270_411;
+export const MIGRATION_LOCK = 7_270_411;
 
 interface Migration {
   readonly name: string;

@@ -7,7 +7,7 @@ import { OutboundRefused } from "../../base/outbound/outbound.ts";
 import { ReachRefused } from "../../base/outbound/reach-refused.ts";
 import { nullable } from "../../base/values/schemas.ts";
 import type { Transaction } from "../../database/database.ts";
-import { addressesIn, areAddresses } from "../../intake/warehouses/declaration.ts";
+import { addressesIn, addressesRule, areAddresses } from "../../intake/warehouses/declaration.ts";
 import { CHANGE_TYPES } from "../../people/changes/change.ts";
 import { readWebhooks } from "./manage.ts";
 import {
@@ -51,7 +51,7 @@ const ContactEmails = Type.Refine(
       "Addresses to notify when the webhook is paused automatically, separated by commas.",
   }),
   areAddresses,
-  () => "must hold email addresses, separated by commas",
+  addressesRule,
 );
 
 const State = Type.Enum([...WEBHOOK_STATES], {

@@ -12,6 +12,7 @@ import {
   NAME_KINDS,
   required,
 } from "../../people/subscriptions/check-names.ts";
+import { findRefused } from "../../people/subscriptions/refuse-unseen.ts";
 import { setEmailStates } from "../../people/subscriptions/set-email-states.ts";
 import { type GroupSet, setGroupStates } from "../../people/subscriptions/set-group-states.ts";
 import type { EmailState, GroupState } from "../../people/subscriptions/states.ts";
@@ -54,9 +55,16 @@ export async function importSubscriptions(
   const rejected: RowNote[] = [];
   const sets: GroupSet[] = [];
   const emails: { address: PersonIdentifier; state: EmailState }[] = [];
-  for (const [index, row] of rows.entries()) {
-    const checked = checkRow(context, row, index);
-    if ("fault" in checked) rejected.push(noteOn(index, "rejected", checked.fault));
+  const all = rows.map((row, index) => checkRow(context, row, index));
+  const identifiers = all.flatMap((each) => ("fault" in each ? [] : identifiersOf(each.value)));
+  const refused = await findRefused(services.database, context.workspace, identifiers);
+  for (const [index, checked] of all.entries()) {
+    const fault =
+      "fault" in checked
+        ? checked.fault
+        : identifiersOf(checked.value).flatMap((each) => refused.get(each) ?? [])[0];
+    if (fault) rejected.push(noteOn(index, "rejected", fault));
+    else if ("fault" in checked) continue;
     else if (checked.value.kind === "group") sets.push(checked.value.set);
     else emails.push(checked.value);
   }
@@ -69,6 +77,9 @@ export async function importSubscriptions(
     await commit(tx, [...rejected, ...skipped.map((note) => noteOn(note.index, "skipped", note))]);
   });
 }
+
+const identifiersOf = (row: CheckedRow): PersonIdentifier[] =>
+  row.kind === "email" ? [row.address] : row.set.named.map(({ identifier }) => identifier);
 
 function checkRow(context: WorkspaceContext, row: unknown, index: number): Checked<CheckedRow> {
   const unstorable = findUnstorable(row, "");

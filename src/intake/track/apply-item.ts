@@ -1,6 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Context, WorkspaceContext } from "../../base/context/context.ts";
 import type { Fault } from "../../base/problem.ts";
+import { spellingOf } from "../../base/values/address-form.ts";
 import type { Json } from "../../base/values/plain-json.ts";
 import type { Work } from "../../base/work.ts";
 import {
@@ -106,6 +107,9 @@ export function applyItem(
   at?: number,
 ): Verdict {
   const known = batch.people.find(item.identifier);
+  if (!known && item.identifier.kind === "email" && item.identifier.refusal) {
+    return { outcome: "refused", fault: item.identifier.refusal };
+  }
   if (!known && !item.creates) return { outcome: "skipped", reason: nobodyThere(item) };
   const { work } = item;
   if (known && isBlocked(context, known)) return { outcome: "refused", fault: BLOCKED };
@@ -215,8 +219,9 @@ function applyEmailState(
   const address = emailValue(email);
   const waiting = readWaiting(attributeOf(person, "standard", "email_subscribe"));
   if (waiting) setAttribute(person, "standard", "email_subscribe", null);
-  if (state) setEmailState(batch, { email: address, state, setAt, context });
-  else if (waiting) linkEmailState(batch, context, address, waiting);
+  const named = { email: address, spelling: spellingOf(email), context };
+  if (state) setEmailState(batch, { ...named, state, setAt });
+  else if (waiting) linkEmailState(batch, named, waiting);
 }
 
 function setEmailState(batch: Batch, set: EmailStateSet & WaitingState): void {
@@ -230,18 +235,18 @@ function setEmailState(batch: Batch, set: EmailStateSet & WaitingState): void {
  */
 function linkEmailState(
   batch: Batch,
-  context: Context,
-  email: string,
+  named: Pick<LinkedEmailState, "email" | "spelling" | "context">,
   waiting: WaitingState,
 ): void {
+  const { email } = named;
   const set = batch.emailStates.findLast((row) => row.email === email);
   if (set && waiting.setAt > set.setAt) {
-    setEmailState(batch, { email, ...waiting, context });
+    setEmailState(batch, { ...named, ...waiting });
     return;
   }
   const links = set ? batch.relinkedEmailStates : batch.linkedEmailStates;
   const other = links.get(email);
-  if (!other || prevails(waiting, other)) links.set(email, { email, ...waiting, context });
+  if (!other || prevails(waiting, other)) links.set(email, { ...named, ...waiting });
 }
 
 /** Tokens are added to the present ones; null removes all. */

@@ -3,7 +3,7 @@ import { isCron } from "../../admin/jobs/schedule.ts";
 import { MOST_CONTACTS } from "../../admin/workspaces/contacts.ts";
 import { PLAIN_NAME } from "../../base/values/schemas.ts";
 import { isUuid } from "../../base/values/uuid.ts";
-import { checkEmail } from "../../people/profiles/addresses.ts";
+import { checkEmail, unseenPart } from "../../people/profiles/addresses.ts";
 import {
   DEFAULT_RETRY,
   INTEGRATION_STATUSES,
@@ -23,6 +23,10 @@ export function areAddresses(text: string): boolean {
     addresses.every((address) => !("fault" in checkEmail(address)))
   );
 }
+
+/** What the text must be, with the character that it must not have. */
+export const addressesRule = (text: string): string =>
+  `must hold email addresses, separated by commas${unseenPart(text)}`;
 
 /** The email addresses of a list that is separated by commas. */
 export const addressesIn = (text: string): string[] =>
@@ -47,7 +51,7 @@ const members = {
     Type.Refine(
       Type.String({ description: "Addresses to notify when a sync fails, separated by commas." }),
       areAddresses,
-      () => "must hold email addresses, separated by commas",
+      addressesRule,
     ),
   ),
   schedule: Type.Optional(

@@ -4,6 +4,7 @@ import { Problem } from "../../base/problem.ts";
 import type { Database } from "../../database/database.ts";
 import { PAGE_HEADERS } from "../../http/page-headers.ts";
 import { sentencePage } from "../../http/sentence-page.ts";
+import { emailValue } from "../../people/profiles/identifiers.ts";
 import type { CenterCache, ServedCenter } from "./center-cache.ts";
 import { readChoices } from "./choices.ts";
 import { deadLink } from "./dead-link.ts";
@@ -162,12 +163,18 @@ function accessOf(link: OpenedLink, reader: Reader): Access | undefined {
   const isOwn = reader.profileId === link.profileId;
   const fits =
     address !== null &&
-    (link.isFor(address) || (reader.phone !== null && link.isFor(reader.phone)));
+    (link.isFor(address) ||
+      (reader.phone !== null && link.isFor(reader.phone)) ||
+      (reader.email !== null && isForSpelling(link, reader.email)));
   if (fits || (isOwn && (address === null || link.isFor(null)))) return { isOutdated: false };
   // A phone has no state of its own.
   if (!isOwn || link.address === null || !link.address.includes("@")) return undefined;
   return { isOutdated: true, address: link.address };
 }
+
+/** Whether the link was made for the address in another spelling: earlier versions have the lower case in links. */
+const isForSpelling = ({ isFor, address }: OpenedLink, email: string): boolean =>
+  isFor(email.toLowerCase()) || (address !== null && emailValue(address) === emailValue(email));
 
 /** The form goes back to the same host, even if a proxy calls it something else. */
 const settingOf = ({ baseUrl, link, acceptLanguage, groupPage }: Visit): PageSetting => ({

@@ -1,4 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
+import { addressForm } from "../../base/values/address-form.ts";
 import { settleAll, type Transaction } from "../../database/database.ts";
 import type { ChangeDraft, ChangedUser } from "./change.ts";
 import { bucketOfChanges, bucketOfValueChanges, tagOf } from "./partitions.ts";
@@ -36,7 +37,10 @@ export async function recordChanges(
     const bucket =
       draft.user && ofAddress === undefined
         ? bucketOfChanges(draft.user.platform_id)
-        : bucketOfValueChanges(workspaceId, String(ofAddress ?? draft.type));
+        : bucketOfValueChanges(
+            workspaceId,
+            String(ofAddress === undefined ? draft.type : addressForm(String(ofAddress))),
+          );
     const others = partitions.get(bucket);
     if (others) others.push(draft);
     else partitions.set(bucket, [draft]);

@@ -198,7 +198,7 @@ export interface SavedBelongings {
   readonly changes: readonly Change[];
   readonly before: BelongingsOf;
   readonly after: BelongingsOf;
-  /** Addresses (lower case) of removed users that no other user has. */
+  /** Addresses of removed users that no other user has. */
   readonly abandonedEmails: readonly string[];
 }
 

@@ -1,3 +1,4 @@
+import { spellingOf } from "../../base/values/address-form.ts";
 import { groupBy } from "../../base/values/group-by.ts";
 import {
   type Alias,
@@ -9,7 +10,7 @@ import {
 } from "../profiles/identifiers.ts";
 import type { MergedProfile } from "../profiles/merged-store.ts";
 import type { FoundIdentifier, NewProfile, ProfileRow } from "../profiles/store.ts";
-import type { DatedEmailStateRow } from "../subscriptions/states.ts";
+import type { DatedEmailStateRow, SpelledState } from "../subscriptions/states.ts";
 import { prevails, readWaiting, type WaitingState } from "../subscriptions/waiting-state.ts";
 import type { Effect, Extent } from "./combine/effects.ts";
 import { combineFields } from "./combine/fields.ts";
@@ -57,6 +58,9 @@ export type Change =
   | { readonly kind: "identify"; readonly user: Name; readonly effects: readonly Effect[] }
   | { readonly kind: "delete"; readonly user: Name; readonly fields: ProfileFields };
 
+/** A state that waited in a profile until an address was linked. */
+export type LinkedState = WaitingState & Pick<SpelledState, "spelling">;
+
 /** What is to be written about the profiles. */
 export interface GraphChanges {
   readonly created: readonly NewProfile[];
@@ -90,7 +94,7 @@ export interface IdentityGraph {
   removeRedirect(person: Person, externalId: string): void;
   remove(person: Person): Change;
   /** The states so far that waited in a profile for an address, by the address. */
-  linkedStates(): ReadonlyMap<string, WaitingState>;
+  linkedStates(): ReadonlyMap<string, LinkedState>;
   changes(now: Date): GraphChanges;
 }
 
@@ -120,7 +124,7 @@ export function createGraph(
     merged,
     (each) => each.keptProfileId,
   );
-  const waitingStates = new Map<string, WaitingState>();
+  const waitingStates = new Map<string, LinkedState>();
   let lastRank = 0;
 
   for (const [index, row] of rows.entries()) {
@@ -172,7 +176,9 @@ export function createGraph(
     if (email === null || waiting === undefined) return fields;
     const address = emailValue(email);
     const other = waitingStates.get(address);
-    if (!other || prevails(waiting, other)) waitingStates.set(address, waiting);
+    if (!other || prevails(waiting, other)) {
+      waitingStates.set(address, { ...waiting, spelling: spellingOf(email) });
+    }
     return { ...fields, standardAttributes: others };
   }
 

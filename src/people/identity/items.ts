@@ -2,6 +2,7 @@ import type { WorkspaceContext } from "../../base/context/context.ts";
 import { type Checked, type Fault, Problem, refused } from "../../base/problem.ts";
 import { findUnstorable, isJsonObject, type JsonObject } from "../../base/values/plain-json.ts";
 import { errorOf, type ItemNote, noteOf } from "../../base/verdicts.ts";
+import { findRefused } from "../subscriptions/refuse-unseen.ts";
 import {
   changeIdentities,
   type IdentityServices,
@@ -95,7 +96,19 @@ export async function carryOut(
   preview: Preview | undefined,
   change = changeAlone,
 ): Promise<{ readonly count: number; readonly notes: Notes }> {
-  refuseFaults(faults, ({ place, fault }) => `${place.array}[${place.index}]: ${fault.message}`);
+  const refused = await findRefused(
+    services.database,
+    context.workspace,
+    steps.flatMap(({ names }) => names),
+  );
+  const unseen = steps.flatMap(({ place, names }) => {
+    const fault = names.map((name) => refused.get(name)).find((each) => each !== undefined);
+    return fault ? [{ place, fault }] : [];
+  });
+  refuseFaults(
+    [...faults, ...unseen],
+    ({ place, fault }) => `${place.array}[${place.index}]: ${fault.message}`,
+  );
   const results = await change(services, context, steps, preview !== undefined);
   const skipped = results.flatMap(({ place, applied }) =>
     "fault" in applied ? [noteOf(place, applied.fault)] : [],

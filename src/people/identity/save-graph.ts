@@ -112,7 +112,7 @@ function refuseChanged(
   throw new StaleRead("a profile was changed or removed");
 }
 
-/** The addresses (lower case) of removed users that no other user has. */
+/** The addresses of removed users that no other user has. */
 export async function findAbandoned(
   tx: Transaction,
   workspaceId: number,

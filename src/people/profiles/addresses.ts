@@ -1,24 +1,51 @@
 import { type CountryCode, parsePhoneNumberFromString } from "libphonenumber-js/max";
 import validator from "validator";
-import { accepted, type Checked, refused } from "../../base/problem.ts";
+import { accepted, type Checked, type Fault, refused } from "../../base/problem.ts";
 import { describeValue } from "../../base/values/describe-value.ts";
 import { refusedAt } from "../../base/values/findings.ts";
+import { findUnseen } from "../../base/values/unseen.ts";
+
+const LONGEST_EMAIL = 254;
+
+/** In the words that clients match. */
+const NO_EMAIL = "The value provided for the 'email' field is not a valid email.";
 
 /**
- * Checks an email address, as an attribute and as an identifier; returns it unchanged. Fault
- * `EMAIL_BAD_FORMAT`, in the words that clients match. At most 254 characters, the longest that a
- * mail server must accept; letters beyond ASCII are accepted on both sides of the @.
+ * Checks a new email address; returns it unchanged. Fault `EMAIL_BAD_FORMAT`. At most 254 characters, the longest that
+ * a mail server must accept; letters beyond ASCII are accepted on both sides of the @, characters that show nothing are
+ * not (docs/decisions/addresses.md).
  */
 export function checkEmail(value: unknown): Checked<string> {
+  const fault = typeof value === "string" ? unseenIn(value) : undefined;
+  return fault ? { fault } : checkStoredEmail(value);
+}
+
+/** The fault of an address with a character that shows nothing, which it names; undefined without one. */
+export function unseenIn(address: string): Fault | undefined {
+  const letter = address.length <= LONGEST_EMAIL ? findUnseen(address) : undefined;
+  if (letter === undefined) return undefined;
+  return {
+    code: "EMAIL_BAD_FORMAT",
+    message: `${NO_EMAIL} It has ${letter}, which is not allowed.`,
+  };
+}
+
+/** The same, for a sentence about an address: `: it has U+2060`; empty without one. */
+export function unseenPart(address: unknown): string {
+  const letter =
+    typeof address === "string" ? findUnseen(address.slice(0, LONGEST_EMAIL)) : undefined;
+  return letter === undefined ? "" : `: it has ${letter}, which is not allowed`;
+}
+
+/** The same for an address that may be stored: earlier versions accepted characters that show nothing. */
+export function checkStoredEmail(value: unknown): Checked<string> {
   // The library throws at a lone surrogate.
   const isEmail =
     typeof value === "string" &&
-    value.length <= 254 &&
+    value.length <= LONGEST_EMAIL &&
     value.isWellFormed() &&
     validator.isEmail(value, { allow_utf8_local_part: true });
-  return isEmail
-    ? accepted(value)
-    : refused("EMAIL_BAD_FORMAT", "The value provided for the 'email' field is not a valid email.");
+  return isEmail ? accepted(value) : refused("EMAIL_BAD_FORMAT", NO_EMAIL);
 }
 
 /**

@@ -57,12 +57,12 @@ export function describeChanges(written: Written): ChangeDraft[] {
       source: context.call,
     });
   }
-  for (const { email, before, state, context } of subscriptions?.emailStates ?? []) {
+  for (const { email, spelling, before, state, context } of subscriptions?.emailStates ?? []) {
     const user = holders.get(email);
     drafts.push({
       type: "email_state.changed",
       user,
-      email,
+      email: spelling ?? email,
       before,
       after: state,
       source: context.call,

@@ -1,11 +1,12 @@
 import { accepted, type Checked, type Fault, refused } from "../../base/problem.ts";
+import { addressForm } from "../../base/values/address-form.ts";
 import { isUuid } from "../../base/values/uuid.ts";
-import { checkEmail, checkPhone, isE164 } from "./addresses.ts";
+import { checkEmail, checkPhone, checkStoredEmail, isE164, unseenIn } from "./addresses.ts";
 
 /** What a profile can be found by. `platform_id` is the profile's own id and needs no index. */
 export type IdentifierKind = "external_id" | "alias" | "email" | "phone";
 
-/** An identifier as it is looked up: addresses in lower case, phone numbers in E.164. */
+/** An identifier as it is looked up: addresses in their form, phone numbers in E.164. */
 export interface Identifier {
   readonly kind: IdentifierKind;
   readonly value: string;
@@ -20,7 +21,14 @@ export interface Alias {
 export type PersonIdentifier =
   | { readonly kind: "external_id"; readonly value: string }
   | { readonly kind: "alias"; readonly value: string; readonly alias: Alias }
-  | { readonly kind: "email"; readonly value: string; readonly address: string }
+  | {
+      readonly kind: "email";
+      readonly value: string;
+      /** As it was written. */
+      readonly address: string;
+      /** Why it is refused unless it is stored: earlier versions accepted characters that show nothing. */
+      readonly refusal?: Fault;
+    }
   | { readonly kind: "phone"; readonly value: string }
   | { readonly kind: "platform_id"; readonly value: string };
 
@@ -47,8 +55,8 @@ export function readAliasValue(value: string): Alias {
   return { alias_name: value.slice(0, labelAt - 1), alias_label: value.slice(labelAt, colon) };
 }
 
-/** Addresses match ignoring case. docs/conformance.md#identifiers-in-track */
-export const emailValue = (address: string): string => address.toLowerCase();
+/** Addresses match in their form. docs/conformance.md#identifiers-in-track */
+export const emailValue = addressForm;
 
 /** decision: docs/decisions/values.md; the platform's own limit for an external_id. */
 const LONGEST_IDENTIFIER_BYTES = 987;
@@ -101,11 +109,17 @@ export function checkPlatformId(value: unknown): Checked<PersonIdentifier> {
   return accepted({ kind: "platform_id", value: value.toLowerCase() });
 }
 
-/** Faults: those of an email address. */
+/**
+ * An address that names users. What earlier versions stored still does; see `refusal`. Faults: those of an email
+ * address.
+ */
 export function checkEmailIdentifier(value: unknown): Checked<PersonIdentifier> {
-  const checked = checkEmail(value);
-  if ("fault" in checked) return checked;
-  return accepted({ kind: "email", value: emailValue(checked.value), address: checked.value });
+  const checked = checkStoredEmail(value);
+  if ("fault" in checked) return checkEmail(value) as typeof checked;
+  const address = checked.value;
+  const email = { kind: "email" as const, value: emailValue(address), address };
+  const refusal = unseenIn(address);
+  return accepted(refusal ? { ...email, refusal } : email);
 }
 
 /** Faults: those of a phone number. */

@@ -1,4 +1,6 @@
 import { invalidCursor, opaqueCursor, readOpaque } from "../../base/pages.ts";
+import { spellingOf } from "../../base/values/address-form.ts";
+import { unicodeDomain } from "../../base/values/domains.ts";
 import type { Queryable } from "../../database/database.ts";
 import {
   ALIAS_SEPARATOR,
@@ -45,6 +47,8 @@ interface Part {
   readonly kind: IdentifierKind;
   readonly from: string;
   readonly below: string;
+  /** Narrows the range further: see `addressPart`. */
+  accepts?(value: string): boolean;
 }
 
 /** A place between two identifiers. */
@@ -82,7 +86,7 @@ export async function searchPeople(
     const redirects = merged.filter((each) => each.keptProfileId === profile.id);
     const first = firstMatch(identifiersOf(profile, redirects), searched);
     if (first?.kind !== row.kind || first.value !== row.value) return [];
-    return [{ profile, kind: row.kind, value: shown(row) }];
+    return [{ profile, kind: row.kind, value: shown(row, profile) }];
   });
   const hasMore = found.length > limit && last !== undefined;
   return { matches, next: hasMore ? { next_cursor: cursorOf(last) } : {} };
@@ -104,10 +108,37 @@ function partsOf(query: string, isExact: boolean): Part[] {
   return [
     part("external_id", query),
     alias,
-    part("email", emailValue(query)),
+    isExact ? part("email", emailValue(query)) : addressPart(query),
     ...(phone === undefined ? [] : [part("phone", phone)]),
   ];
 }
+
+/**
+ * Addresses that begin with a text. The beginning of a domain beyond ASCII is none of its form: among all domains in
+ * punycode there, those whose letters begin so are picked.
+ */
+function addressPart(query: string): Part {
+  const text = query.toLowerCase().normalize("NFC");
+  const at = text.lastIndexOf("@") + 1;
+  const labels = at === 0 ? [] : text.slice(at).split(".");
+  const beyond = labels.findIndex((label) => /[^\0-\x7f]/.test(label));
+  const from =
+    beyond < 0
+      ? emailValue(query)
+      : text.slice(0, at) + [...labels.slice(0, beyond), "xn--"].join(".");
+  return {
+    kind: "email",
+    from,
+    below: from + LAST_CHARACTER,
+    ...(beyond >= 0 && { accepts: (value) => inLetters(value).startsWith(text) }),
+  };
+}
+
+/** The form of an address with its domain in letters. */
+const inLetters = (form: string): string => {
+  const at = form.lastIndexOf("@") + 1;
+  return form.slice(0, at) + unicodeDomain(form.slice(at));
+};
 
 /** The stored form of a number such as `+1 (415) 555` or `1415555`. */
 function phonePrefix(query: string): string | undefined {
@@ -159,9 +190,10 @@ function firstMatch(
   identifiers: readonly Identifier[],
   parts: readonly Part[],
 ): Identifier | undefined {
-  for (const { kind, from, below } of parts) {
+  for (const { kind, from, below, accepts } of parts) {
     const [first] = identifiers
       .filter((each) => each.kind === kind && isWithin(each.value, from, below))
+      .filter(({ value }) => accepts?.(value) ?? true)
       .sort((one, other) => compareBytes(one.value, other.value));
     if (first) return first;
   }
@@ -175,8 +207,10 @@ const isWithin = (value: string, from: string, below: string): boolean =>
 const compareBytes = (one: string, other: string): number =>
   Buffer.compare(Buffer.from(one), Buffer.from(other));
 
-const shown = ({ kind, value }: FoundIdentifier): string =>
-  kind === "alias" ? readAliasValue(value).alias_name : value;
+function shown({ kind, value }: FoundIdentifier, { email }: ProfileRow): string {
+  if (kind === "alias") return readAliasValue(value).alias_name;
+  return (kind === "email" && email !== null && spellingOf(email)) || value;
+}
 
 const cursorOf = ({ kind, value, profileId }: FoundIdentifier): string =>
   opaqueCursor(`${kind} ${profileId} ${value}`);

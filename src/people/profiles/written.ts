@@ -19,7 +19,10 @@ export interface Written {
       readonly profileId: string;
       readonly groupId: string;
     })[];
-    readonly emailStates: readonly (StateChange & { readonly email: string })[];
+    readonly emailStates: readonly (StateChange & {
+      readonly email: string;
+      readonly spelling: string | null;
+    })[];
   };
   /** Users who are in none of the others, so that a change can name them. */
   readonly names?: readonly NamedUser[];

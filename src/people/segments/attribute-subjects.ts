@@ -1,3 +1,4 @@
+import { usualSpellings } from "../../base/values/address-form.ts";
 import { isJsonObject, type Json } from "../../base/values/plain-json.ts";
 import {
   STANDARD_ATTRIBUTES,
@@ -8,7 +9,7 @@ import type { Leaf, Subject, ValueTest } from "./leaf.ts";
 import type { SegmentPerson } from "./person.ts";
 import { decided, everyOf, type Values } from "./sql.ts";
 import { isTimeTest } from "./time-tests.ts";
-import { readValueTests, type SubjectType } from "./value-tests.ts";
+import { oneOf, opposite, readValueTests, type SubjectType } from "./value-tests.ts";
 
 /* Conditions on a profile's data: standard and custom attributes, identifiers and times. */
 
@@ -96,8 +97,9 @@ export const attribute: Subject = {
     if (name === "alias_label") return aliasLabel(rest, path);
     const value = typeof name === "string" ? VALUES.get(name) : undefined;
     if (!value) throw refuse([...path, "attribute"], whyNot(name));
-    const comparators = name === "email" ? inLowerCase(rest) : rest;
-    return valueLeaf(String(name), value, readValueTests(comparators, value.type, path));
+    const tests =
+      name === "email" ? readAddressTests(rest, path) : readValueTests(rest, value.type, path);
+    return valueLeaf(String(name), value, tests);
   },
 };
 
@@ -108,6 +110,22 @@ function whyNot(name: unknown): string {
     ? "cannot be filtered by"
     : `must be one of ${names}; other names are custom_attribute`;
 }
+
+/** A whole address is compared in its usual spellings, because SQL cannot compute its form. */
+function readAddressTests(rest: Readonly<Record<string, unknown>>, path: FilterPath): ValueTest[] {
+  const comparators = inLowerCase(rest);
+  const tests = readValueTests(comparators, "text", path);
+  return Object.entries(comparators).map(([name, operand], place) => {
+    const test = tests[place] as ValueTest;
+    const given = [operand].flat().map(String);
+    const spellings = given.flatMap(usualSpellings);
+    if (!OF_WHOLE_TEXTS.includes(name) || spellings.length === given.length) return test;
+    const some = { ...oneOf(spellings), words: test.words };
+    return name === "equals" || name === "one_of" ? some : opposite(some, test.words);
+  });
+}
+
+const OF_WHOLE_TEXTS: readonly string[] = ["equals", "one_of", "not_equals", "none_of"];
 
 /** Addresses are compared without regard to case. */
 function inLowerCase(comparators: Readonly<Record<string, unknown>>): Record<string, unknown> {

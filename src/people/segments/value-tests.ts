@@ -213,7 +213,7 @@ function equals(operand: Scalar): ValueTest {
   };
 }
 
-function oneOf(operand: readonly Scalar[]): ValueTest {
+export function oneOf(operand: readonly Scalar[]): ValueTest {
   return {
     words: `is one of ${shownList(operand)}`,
     holds: (value) => operand.includes(value as Scalar),
@@ -229,7 +229,7 @@ const isAmong = (value: string, wanted: readonly Scalar[], values: Values): stri
   return `${value} = any(${values.bind(list, "jsonb[]")})`;
 };
 
-const opposite = (test: ValueTest, words: string): ValueTest => ({
+export const opposite = (test: ValueTest, words: string): ValueTest => ({
   words,
   holds: (value, now) => !test.holds(value, now),
   sql: (value, values, isPlain) => decided(`(not ${test.sql(value, values, isPlain).must})`),

@@ -4,6 +4,7 @@ import { Problem } from "../../base/problem.ts";
 import { OfWorkspace, Success } from "../../base/values/schemas.ts";
 import { byAdministratorOfWorkspace, endpoint, success } from "../../http/endpoint.ts";
 import { checkEmailIdentifier } from "../profiles/identifiers.ts";
+import { Joined, JoinedQuery, listJoined } from "./joined-spellings.ts";
 import { HistoryEntry, HistoryQuery, readHistory } from "./read-history.ts";
 import type { ReadServices } from "./read-status.ts";
 import { eraseEmailState } from "./set-email-states.ts";
@@ -46,4 +47,29 @@ const eraseEmailStateEndpoint = endpoint({
   return success({ erased });
 });
 
-export const subscriptionAdminEndpoints = [historyEndpoint, eraseEmailStateEndpoint];
+const joinedEndpoint = endpoint({
+  name: "listJoinedSpellings",
+  method: "GET",
+  path: "/admin/v1/workspaces/:name/joined-spellings",
+  summary: "Lists spellings of addresses that an upgrade made one address with another spelling.",
+  access: byAdministratorOfWorkspace("view_user_profile", "view_pii"),
+  params: OfWorkspace,
+  query: JoinedQuery,
+  replies: {
+    200: Type.Object({
+      spellings: Type.Array(Joined, { description: "In the order of the addresses." }),
+      next_cursor: Type.Optional(Type.String()),
+      message: Success,
+    }),
+  },
+}).handledBy(async (services: ReadServices & AuditingServices, context, { query }) => {
+  const joined = await listJoined(services, context, query);
+  await recordRead(services, context, "joined_spellings", joined.spellings.length);
+  return success(joined);
+});
+
+export const subscriptionAdminEndpoints = [
+  historyEndpoint,
+  eraseEmailStateEndpoint,
+  joinedEndpoint,
+];

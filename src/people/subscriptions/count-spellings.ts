@@ -1,6 +1,6 @@
+import { addressForm } from "../../base/values/address-form.ts";
 import { groupBy } from "../../base/values/group-by.ts";
 import type { Queryable } from "../../database/database.ts";
-import { addressForm } from "../profiles/address-form.ts";
 import {
   type AddressRow,
   FIRST_ROW,

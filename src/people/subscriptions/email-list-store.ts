@@ -1,7 +1,7 @@
 import { bucketsOfValues } from "../../database/buckets.ts";
 import type { Queryable, Transaction } from "../../database/database.ts";
 
-/** An address in lower case, and when it was refused or bounced. */
+/** An address as it was first written, in ASCII in lower case, and when it was refused or bounced. */
 export interface EmailEntry {
   readonly email: string;
   readonly at: Date;
@@ -9,7 +9,7 @@ export interface EmailEntry {
 
 /** A part of a list of addresses: named ones, or those of a period, ordered by time. */
 export interface EmailSelection {
-  /** In lower case; by default all addresses of the period. */
+  /** Their forms; by default all addresses of the period. */
   readonly emails: readonly string[] | undefined;
   /** The period includes its start and excludes its end. */
   readonly from: Date | undefined;
@@ -26,8 +26,8 @@ export const selectUnsubscribes = (
   selection: EmailSelection,
 ): Promise<EmailEntry[]> =>
   database.query<EmailEntry>(
-    `select email, set_at as at from email_states
-     where workspace_id = $1 and state = 'unsubscribed' and ${within("set_at", selection)}`,
+    `select coalesce(spelling, email) as email, set_at as at from email_states
+     where workspace_id = $1 and state = 'unsubscribed' and ${within("email_states", "set_at", selection)}`,
     [workspaceId, ...valuesOf(workspaceId, selection)],
   );
 
@@ -38,16 +38,16 @@ export const selectHardBounces = (
   selection: EmailSelection,
 ): Promise<EmailEntry[]> =>
   database.query<EmailEntry>(
-    `select email, bounced_at as at from hard_bounces
-     where workspace_id = $1 and ${within("bounced_at", selection)}`,
+    `select coalesce(spelling, email) as email, bounced_at as at from hard_bounces
+     where workspace_id = $1 and ${within("hard_bounces", "bounced_at", selection)}`,
     [workspaceId, ...valuesOf(workspaceId, selection)],
   );
 
-const within = (time: string, { emails, direction }: EmailSelection): string => {
+const within = (table: string, time: string, { emails, direction }: EmailSelection): string => {
   const condition = emails
     ? "email = any($2::text[]) and bucket = any($5::smallint[])"
     : `${time} >= $2::timestamptz and ${time} < $5::timestamptz`;
-  return `${condition} order by ${time} ${direction}, email ${direction} limit $3 offset $4`;
+  return `${condition} order by ${time} ${direction}, ${table}.email ${direction} limit $3 offset $4`;
 };
 
 const valuesOf = (
@@ -62,19 +62,21 @@ const valuesOf = (
 export async function insertHardBounces(
   tx: Transaction,
   workspaceId: number,
-  emails: readonly string[],
+  bounced: readonly { readonly email: string; readonly spelling: string | null }[],
   now: Date,
 ): Promise<void> {
-  const addresses = [...new Set(emails)];
+  const rows = [...new Map(bounced.map((row) => [row.email, row])).values()];
+  const addresses = rows.map(({ email }) => email);
   const buckets = bucketsOfValues(workspaceId, addresses);
   await tx.query(
-    `insert into hard_bounces (workspace_id, bucket, email, bounced_at)
-     select $1, bucket, email, $3
-     from buckets join unnest($2::text[], $4::smallint[]) as new (email, bucket) using (bucket)
+    `insert into hard_bounces (workspace_id, bucket, email, spelling, bounced_at)
+     select $1, bucket, email, spelling, $3
+     from buckets join unnest($2::text[], $4::smallint[], $6::text[])
+       as new (email, bucket, spelling) using (bucket)
      where bucket = any($5::smallint[])
      order by email collate "C"
      on conflict (workspace_id, email, bucket) do nothing`,
-    [workspaceId, addresses, now, buckets.each, buckets.all],
+    [workspaceId, addresses, now, buckets.each, buckets.all, rows.map(({ spelling }) => spelling)],
   );
 }
 

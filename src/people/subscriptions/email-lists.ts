@@ -11,7 +11,8 @@ import {
   selectUnsubscribes,
 } from "./email-list-store.ts";
 import type { ReadServices } from "./read-status.ts";
-import { setEmailStates } from "./set-email-states.ts";
+import { refuseUnseen } from "./refuse-unseen.ts";
+import { setEmailStates, spelledOf } from "./set-email-states.ts";
 import type { Named, SetServices, SettingContext } from "./set-group-states.ts";
 
 /*
@@ -52,15 +53,15 @@ export function periodOf(query: ListQuery): { from: string; until: string } | un
 }
 
 /** Unsubscribes addresses and records that they bounced, whether a user has them or not. */
-export function blockEmails(
+export async function blockEmails(
   services: SetServices,
   context: SettingContext,
   addresses: readonly Named[],
 ): Promise<void> {
+  await refuseUnseen(services.database, context.workspace, addresses);
   const identifiers = addresses.map(({ identifier }) => identifier);
-  const emails = identifiers.map(({ value }) => value);
   return setEmailStates(services, context, identifiers, "unsubscribed", (tx) =>
-    insertHardBounces(tx, context.workspace.id, emails, services.clock.now()),
+    insertHardBounces(tx, context.workspace.id, identifiers.map(spelledOf), services.clock.now()),
   );
 }
 

@@ -1,12 +1,14 @@
 import Type from "typebox";
+import type { WorkspaceContext } from "../../base/context/context.ts";
 import { ItemNote } from "../../base/verdicts.ts";
 import { endpoint, success, withPermission } from "../../http/endpoint.ts";
 import { checkAddresses, MOST_NAMES } from "./check-names.ts";
 import { Addresses, checkManySets, checkOneSet, ManySets, OneSet } from "./check-set.ts";
 import { type ReadServices, readStatus } from "./read-status.ts";
 import { readUserGroups, UserGroups } from "./read-user-groups.ts";
+import { refuseUnseen } from "./refuse-unseen.ts";
 import { setEmailStates } from "./set-email-states.ts";
-import type { SetQueue, SetServices } from "./set-group-states.ts";
+import type { GroupSet, SetQueue, SetServices } from "./set-group-states.ts";
 
 const NEWSLETTER = "ed06e19a-51bb-4c4e-8a3d-9b4a7d3a1c20";
 
@@ -19,6 +21,16 @@ const successWith = (skipped: ItemNote[]) => ({
   status: 201 as const,
   body: { message: "success" as const, ...(skipped.length > 0 && { skipped }) },
 });
+
+async function setStates(
+  services: SetServices & { readonly setQueue: SetQueue },
+  context: WorkspaceContext,
+  sets: readonly GroupSet[],
+) {
+  const named = sets.flatMap((set) => set.named);
+  await refuseUnseen(services.database, context.workspace, named);
+  return successWith(await services.setQueue.set(services, context, sets));
+}
 
 const setManyEndpoint = endpoint({
   name: "setSubscriptionStates",
@@ -48,9 +60,7 @@ const setManyEndpoint = endpoint({
   body: ManySets,
   replies: { 201: SetReply },
 }).handledBy(async (services: SetServices & { readonly setQueue: SetQueue }, context, { body }) =>
-  successWith(
-    await services.setQueue.set(services, context, checkManySets(context.workspace, body)),
-  ),
+  setStates(services, context, checkManySets(context.workspace, body)),
 );
 
 const setOneEndpoint = endpoint({
@@ -76,7 +86,7 @@ const setOneEndpoint = endpoint({
   body: OneSet,
   replies: { 201: SetReply },
 }).handledBy(async (services: SetServices & { readonly setQueue: SetQueue }, context, { body }) =>
-  successWith(await services.setQueue.set(services, context, checkOneSet(context.workspace, body))),
+  setStates(services, context, checkOneSet(context.workspace, body)),
 );
 
 const emailStatusEndpoint = endpoint({
@@ -95,7 +105,9 @@ const emailStatusEndpoint = endpoint({
   }),
   replies: { 201: SetReply },
 }).handledBy(async (services: SetServices, context, { body }) => {
-  const addresses = checkAddresses(body).map(({ identifier }) => identifier);
+  const named = checkAddresses(body);
+  await refuseUnseen(services.database, context.workspace, named);
+  const addresses = named.map(({ identifier }) => identifier);
   await setEmailStates(services, context, addresses, body.subscription_state);
   return successWith([]);
 });

@@ -55,10 +55,10 @@ export const selectAllEmailStates = (
   readByCursor<ExportedEmailState>(
     tx,
     "exported_emails",
-    `select email, state, set_at as "setAt" from email_states
+    `select coalesce(spelling, email) as email, state, set_at as "setAt" from email_states
      where workspace_id = $1 and ($2::timestamptz is null or set_at >= $2)
        and ($3::timestamptz is null or set_at < $3)
-     order by email`,
+     order by email_states.email`,
     [workspaceId, since ?? null, until ?? null],
     portion,
   );

@@ -2,7 +2,7 @@ import type { CallRecord } from "../../base/context/context.ts";
 import { bucketsOfIds, bucketsOfValues, OF_PROFILES, ofProfiles } from "../../database/buckets.ts";
 import type { Queryable, Transaction } from "../../database/database.ts";
 import { texts, timestamps, uuids } from "../../database/parameters/typed-list.ts";
-import type { EmailStateRow, GroupStateRow } from "./store.ts";
+import type { GroupStateRow, SpelledState } from "./store.ts";
 
 /* The history of states: append-only, deleted with the user or the address that it is about. */
 
@@ -14,7 +14,7 @@ export interface Change {
 }
 
 export type GroupStateChange = GroupStateRow & Change;
-export type EmailStateChange = EmailStateRow & Change;
+export type EmailStateChange = SpelledState & Change;
 
 export async function insertGroupStateChanges(
   tx: Transaction,
@@ -73,12 +73,13 @@ export async function insertEmailStateChanges(
   const emails = changes.map((change) => change.email);
   const buckets = bucketsOfValues(workspaceId, emails);
   await tx.query(
-    `insert into email_state_changes (workspace_id, bucket, email, change_id, state, changed_at,
-       call, key_name, request_id)
-     select $1, bucket, email, id, state, changed_at, call, key_name, request_id
+    `insert into email_state_changes (workspace_id, bucket, email, spelling, change_id, state,
+       changed_at, call, key_name, request_id)
+     select $1, bucket, email, spelling, id, state, changed_at, call, key_name, request_id
      from buckets join unnest($2::text[], $3::uuid[], $4::text[], $5::timestamptz[], $6::text[],
-       $7::text[], $8::text[], $9::smallint[])
-       as new (email, id, state, changed_at, call, key_name, request_id, bucket) using (bucket)
+       $7::text[], $8::text[], $9::smallint[], $11::text[])
+       as new (email, id, state, changed_at, call, key_name, request_id, bucket, spelling)
+       using (bucket)
      where bucket = any($10::smallint[])`,
     [
       workspaceId,
@@ -87,6 +88,7 @@ export async function insertEmailStateChanges(
       ...commonColumns(changes),
       buckets.each,
       buckets.all,
+      changes.map((change) => change.spelling),
     ],
   );
 }
@@ -105,6 +107,8 @@ const CHANGE_COLUMNS = `change_id as id, state, changed_at as "changedAt", call,
 
 const GROUP_COLUMNS = `profile_id as "profileId", group_id as "groupId", ${CHANGE_COLUMNS}`;
 
+const EMAIL_COLUMNS = `email, spelling, ${CHANGE_COLUMNS}`;
+
 /** A change as the engine returns it. */
 type Flat<Row extends Change> = Omit<Row, "context"> & CallRecord;
 
@@ -117,7 +121,7 @@ const changesOf = <Row extends Change>(rows: readonly Flat<Row>[]): Row[] =>
 /** Which changes to read; undefined members do not narrow. */
 export interface HistoryFilter {
   readonly profileIds: readonly string[] | undefined;
-  /** In lower case. */
+  /** Their forms. */
   readonly emails: readonly string[] | undefined;
   readonly groupId: string | undefined;
   readonly since: Date | undefined;
@@ -162,7 +166,7 @@ export async function selectEmailStateChanges(
   filter: HistoryFilter,
 ): Promise<EmailStateChange[]> {
   const rows = await database.query<Flat<EmailStateChange>>(
-    `select email, ${CHANGE_COLUMNS} from email_state_changes
+    `select ${EMAIL_COLUMNS} from email_state_changes
      where workspace_id = $1
        and ($2::text[] is null or (email = any($2::text[]) and bucket = any($8::smallint[])))
        and ($3::timestamptz is null or changed_at >= $3)
@@ -198,6 +202,23 @@ export async function deleteGroupStateChanges(
     `delete from group_state_changes where ${OF_PROFILES}
      returning ${GROUP_COLUMNS}`,
     ofProfiles(workspaceId, profileIds),
+  );
+  return changesOf(rows);
+}
+
+/** Removes entries of addresses. @returns them. */
+export async function takeEmailStateChanges(
+  tx: Transaction,
+  workspaceId: number,
+  entries: readonly { readonly email: string; readonly id: string }[],
+): Promise<EmailStateChange[]> {
+  const emails = [...new Set(entries.map(({ email }) => email))];
+  const rows = await tx.query<Flat<EmailStateChange>>(
+    `delete from email_state_changes
+     where workspace_id = $1 and email = any($2::text[]) and bucket = any($3::smallint[])
+       and change_id = any($4::uuid[])
+     returning ${EMAIL_COLUMNS}`,
+    [workspaceId, emails, bucketsOfValues(workspaceId, emails).all, entries.map(({ id }) => id)],
   );
   return changesOf(rows);
 }

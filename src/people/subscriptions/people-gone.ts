@@ -6,6 +6,7 @@ import {
   deleteGroupStateChanges,
   insertGroupStateChanges,
 } from "./history-store.ts";
+import { deleteJoined } from "./spellings-store.ts";
 import { dated, type StateChanges } from "./states.ts";
 import {
   deleteGroupStates,
@@ -22,7 +23,7 @@ import {
 /**
  * Removes the group states and the history of deleted users.
  *
- * @param gone the profiles, and the addresses (lower case) that no user has now: their history is deleted,
+ * @param gone the profiles, and the addresses that no user has now: their history is deleted,
  *   while their state stays, because a refusal must outlive the profile.
  */
 export async function forgetSubscriptions(
@@ -34,6 +35,7 @@ export async function forgetSubscriptions(
     deleteGroupStates(tx, workspaceId, gone.profileIds),
     deleteGroupStateChanges(tx, workspaceId, gone.profileIds),
     deleteEmailStateChanges(tx, workspaceId, gone.emails),
+    deleteJoined(tx, workspaceId, gone.emails),
   ]);
 }
 

@@ -31,7 +31,7 @@ export interface AddressState {
   readonly bouncedAt: Date | null;
 }
 
-/** @param email in lower case. */
+/** @param email the form of an address. */
 export async function selectAddressState(
   database: Queryable,
   workspaceId: number,

@@ -8,6 +8,7 @@ import {
   selectEmailStateChanges,
   selectGroupStateChanges,
 } from "./history-store.ts";
+import { deleteJoined } from "./spellings-store.ts";
 import { deleteEmailStates } from "./store.ts";
 
 /* The history of one person, and the data of one address. */
@@ -30,7 +31,7 @@ export const readGroupChangesBefore = (
 ): Promise<GroupStateChange[]> =>
   selectGroupStateChanges(database, workspaceId, { ...filterOf(range), profileIds: [profileId] });
 
-/** @param email in lower case. */
+/** @param email the form of an address. */
 export const readEmailChangesBefore = (
   database: Queryable,
   workspaceId: number,
@@ -42,7 +43,7 @@ export const readEmailChangesBefore = (
 /**
  * Removes everything stored for an address: its state, the history, and a bounce.
  *
- * @param email in lower case.
+ * @param email the form of an address.
  * @returns whether a state or a bounce was stored.
  */
 export async function forgetAddress(
@@ -54,6 +55,7 @@ export async function forgetAddress(
     deleteEmailStates(tx, workspaceId, [email]),
     deleteHardBounces(tx, workspaceId, [email]),
     deleteEmailStateChanges(tx, workspaceId, [email]),
+    deleteJoined(tx, workspaceId, [email]),
   ]);
   return states.length > 0 || bounces.length > 0;
 }

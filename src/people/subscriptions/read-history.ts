@@ -130,7 +130,7 @@ function entryOf(change: AnyChange, externalIds: ReadonlyMap<string, string | nu
     subscription_state: change.state,
     platform_id: isGroup ? change.profileId : null,
     external_id: isGroup ? (externalIds.get(change.profileId) ?? null) : null,
-    email: isGroup ? null : change.email,
+    email: isGroup ? null : (change.spelling ?? change.email),
     call: change.context.call,
     key_name: change.context.actorName,
     request_id: change.context.requestId,

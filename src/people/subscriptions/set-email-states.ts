@@ -1,6 +1,7 @@
 import { recordChangeIn } from "../../admin/audit/audit.ts";
 import type { WorkspaceContext } from "../../base/context/context.ts";
 import { afterAll } from "../../base/turns.ts";
+import { spellingOf } from "../../base/values/address-form.ts";
 import type { Transaction } from "../../database/database.ts";
 import type { PersonIdentifier } from "../profiles/identifiers.ts";
 import { readPeople } from "../profiles/load-people.ts";
@@ -29,7 +30,7 @@ export async function setEmailStates(
 ): Promise<void> {
   const { workspace } = context;
   await touchHolders(services, workspace, addresses, async (tx) => {
-    const emailStates = addresses.map(({ value }) => ({ email: value, state, context }));
+    const emailStates = addresses.map((each) => ({ ...spelledOf(each), state, context }));
     const changes = { groupStates: [], emailStates, linkedEmailStates: [] };
     const subscriptions = await writeSubscriptions(tx, workspace.id, changes, services.clock);
     await alsoWrite?.(tx);
@@ -59,6 +60,12 @@ export async function eraseEmailState(
   });
   return wasStored;
 }
+
+/** How an address is stored, and how it was written. */
+export const spelledOf = (identifier: PersonIdentifier) => ({
+  email: identifier.value,
+  spelling: identifier.kind === "email" ? spellingOf(identifier.address) : null,
+});
 
 const touchOf = ({ id, stored }: Person, updatedAtMicros: number): ProfileTouch => ({
   id,

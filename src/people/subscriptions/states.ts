@@ -9,6 +9,7 @@ import {
   insertEmailStateChanges,
   insertGroupStateChanges,
 } from "./history-store.ts";
+import { deleteAllJoined } from "./spellings-store.ts";
 import {
   type DatedEmailStateRow,
   deleteAllStates,
@@ -17,6 +18,7 @@ import {
   type GroupState,
   type GroupStateRow,
   repeatRefusals,
+  type SpelledState,
   selectStatesIn,
   upsertEmailStates,
   upsertLinkedEmailStates,
@@ -36,11 +38,12 @@ export type {
   EmailStateRow,
   GroupState,
   GroupStateRow,
+  SpelledState,
 } from "./store.ts";
 
 /** A state that was set, and the call that set it. */
 export type GroupStateSet = GroupStateRow & { readonly context: CallRecord };
-export type EmailStateSet = EmailStateRow & {
+export type EmailStateSet = SpelledState & {
   /** In microseconds since the epoch; undefined means the time of the write. */
   readonly setAt?: number;
   readonly context: CallRecord;
@@ -239,7 +242,7 @@ async function writeEmailSteps(
   });
 }
 
-/** By profile, and by address in lower case; an address without a state is subscribed. */
+/** By profile, and by the form of an address; an address without a state is subscribed. */
 export {
   selectEmailStates as readEmailStates,
   selectGroupStates as readGroupStates,
@@ -248,5 +251,6 @@ export {
 /** Deletes all states of a workspace, with their history. */
 export async function eraseSubscriptions(tx: Transaction, workspaceId: number): Promise<void> {
   await deleteAllStates(tx, workspaceId);
+  await deleteAllJoined(tx, workspaceId);
   await deleteAllChanges(tx, workspaceId);
 }

@@ -113,7 +113,7 @@ export async function deleteGroupStates(
 export type EmailState = "opted_in" | "subscribed" | "unsubscribed";
 
 export interface EmailStateRow {
-  /** In lower case. */
+  /** The form of the address. */
   readonly email: string;
   readonly state: EmailState;
 }
@@ -137,8 +137,14 @@ interface ChangedEmailState extends EmailStateRow {
   readonly before: EmailState | null;
 }
 
+/** A state that was set for an address as it was written. */
+export interface SpelledState extends EmailStateRow {
+  /** `spellingOf` the address. */
+  readonly spelling: string | null;
+}
+
 /** A state with its time. */
-export interface DatedEmailStateRow extends EmailStateRow {
+export interface DatedEmailStateRow extends SpelledState {
   /** In microseconds since the epoch. */
   readonly setAt: number;
 }
@@ -222,10 +228,10 @@ export async function repeatRefusals(
 }
 
 const INSERT_DATED_STATES = `insert into email_states
-       (workspace_id, bucket, email, state, set_at, previous)
-     select $1, bucket, email, state, set_at, null
-     from buckets join unnest($2::text[], $3::text[], $4::timestamptz[], $5::smallint[])
-       as new (email, state, set_at, bucket) using (bucket)
+       (workspace_id, bucket, email, spelling, state, set_at, previous)
+     select $1, bucket, email, spelling, state, set_at, null
+     from buckets join unnest($2::text[], $3::text[], $4::timestamptz[], $5::smallint[], $7::text[])
+       as new (email, state, set_at, bucket, spelling) using (bucket)
      where bucket = any($6::smallint[])
      order by email collate "C"`;
 
@@ -239,6 +245,7 @@ function datedParameters(workspaceId: number, states: readonly DatedEmailStateRo
     timestamps(states.map((row) => row.setAt)),
     buckets.each,
     buckets.all,
+    states.map((row) => row.spelling),
   ];
 }
 

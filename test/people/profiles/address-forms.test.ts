@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import fc from "fast-check";
 import { packageRoot } from "../../../src/base/package-root.ts";
-import { userNameForm } from "../../../src/dashboard/users/dashboard-user.ts";
-import { addressForm } from "../../../src/people/profiles/address-form.ts";
+import { addressForm } from "../../../src/base/values/address-form.ts";
+import { userNameKey } from "../../../src/dashboard/users/dashboard-user.ts";
 import { spellingsOf, WORDS } from "./spellings.ts";
 
 const PAGE = readFileSync(join(packageRoot(), "docs", "decisions", "addresses.md"), "utf8");
@@ -36,7 +36,7 @@ describe("forms of addresses", () => {
     assert.equal(users.length, 20);
     assert.equal(names.length, 20);
     for (const [written, form] of users) assert.equal(addressForm(written), form, written);
-    for (const [written, key] of names) assert.equal(userNameForm(written), key, written);
+    for (const [written, key] of names) assert.equal(userNameKey(written), key, written);
   });
 
   test("any two spellings of an address have one form, which is its own form", () => {
@@ -86,7 +86,7 @@ describe("forms of addresses", () => {
             (text: string) => `${text}@x.example`,
             (text: string) => `x@${text}.example`,
           ]) {
-            assert.notEqual(userNameForm(of(join(1))), userNameForm(of(join(0))));
+            assert.notEqual(userNameKey(of(join(1))), userNameKey(of(join(0))));
           }
         },
       ),

@@ -12,7 +12,12 @@ import {
 } from "../../../base/values/plain-json.ts";
 import { parseTime } from "../../../base/values/times.ts";
 import { spend, type Work } from "../../../base/work.ts";
-import type { Comparator, UserCondition, UserTest } from "../../users/dashboard-user.ts";
+import {
+  type Comparator,
+  type UserCondition,
+  type UserTest,
+  writtenKey,
+} from "../../users/dashboard-user.ts";
 import { type Attribute, findAttribute, isNotKept, UNSEARCHABLE } from "./attributes.ts";
 import type { AttributePath, Filter, FilterTest, Literal } from "./filter.ts";
 import { scimProblem } from "./problems.ts";
@@ -82,7 +87,14 @@ function comparison(
   const [names, attribute] = simpleAttribute(found, path);
   refuseOperator(op, attribute, path);
   const ignoresCase = searchableText(attribute, "A") === "a";
-  return { op, path: names, value: comparable(attribute, value, path), ignoresCase };
+  const test = { op, path: names, value: comparable(attribute, value, path), ignoresCase };
+  // A user who shares a mailbox with another one, in punycode, has the name as it was written.
+  const written =
+    attribute.name === "userName" && op === "eq" && typeof value === "string"
+      ? writtenKey(value)
+      : test.value;
+  if (written === test.value) return test;
+  return { op: "or", conditions: [test, { ...test, value: written }] };
 }
 
 /** RFC 7643, 2.5: null is no value. */

@@ -1,6 +1,6 @@
 import { type JsonObject, jsonByteLength } from "../../../base/values/plain-json.ts";
 import { startWork, type Work } from "../../../base/work.ts";
-import { checkEmail } from "../../../people/profiles/addresses.ts";
+import { checkEmail, unseenPart } from "../../../people/profiles/addresses.ts";
 import type { Organisation, UserAttributes } from "../../users/dashboard-user.ts";
 import { RESOURCE_ATTRIBUTES, USER_ATTRIBUTES } from "./attributes.ts";
 import type { Defaults } from "./directory.ts";
@@ -29,8 +29,13 @@ export function readUser(
   const given = readAttributes(RESOURCE_ATTRIBUTES, source, { isWhole: false, work });
   const all = { ...defaults, ...given, ...fixed };
   const user = readAttributes(RESOURCE_ATTRIBUTES, all, { isWhole: true, work });
-  if ("fault" in checkEmail(user.userName)) {
-    throw scimProblem("invalidValue", "'userName' must be an email address");
+  // The name of a stored user cannot change, whatever earlier versions accepted in it.
+  const checked = fixed?.userName === undefined ? checkEmail(user.userName) : undefined;
+  if (checked && "fault" in checked) {
+    throw scimProblem(
+      "invalidValue",
+      `'userName' must be an email address${unseenPart(user.userName)}`,
+    );
   }
   const permissions = checkPermissions(user.permissions as JsonObject, organisation);
   const attributes = { ...user, permissions } as UserAttributes;

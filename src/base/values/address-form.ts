@@ -1,0 +1,38 @@
+import { asciiDomain, unicodeDomain } from "./domains.ts";
+
+/** Whether an address in lower case may have another form: it is beyond ASCII, or has punycode. */
+const HAS_FORM = /[^\0-\x7f]|xn--/;
+
+/**
+ * What makes the addresses of users the same: case does not count, nor how a letter is composed (NFC), nor whether
+ * the domain is written in Unicode or in punycode. Names of dashboard users have a form of their own
+ * (`userNameKey`): in this one a person could take another's account. docs/decisions/addresses.md
+ *
+ * @param address in any case; or the beginning of an address.
+ */
+export function addressForm(address: string): string {
+  const lower = address.toLowerCase();
+  return HAS_FORM.test(lower) ? formOf(lower) : lower;
+}
+
+function formOf(lower: string): string {
+  const at = lower.lastIndexOf("@") + 1;
+  if (at === 0) return lower.normalize("NFC");
+  return lower.slice(0, at).normalize("NFC") + asciiDomain(lower.slice(at));
+}
+
+/** The address as it was written, where lists show it so; null where they show its form: it differs in case alone. */
+export const spellingOf = (address: string): string | null =>
+  HAS_FORM.test(address.toLowerCase()) ? address : null;
+
+/** The address as given and in its usual spellings: letters composed or decomposed, the domain in Unicode or in punycode. */
+export function usualSpellings(address: string): string[] {
+  const form = addressForm(address);
+  if (spellingOf(address) === null) return [address];
+  const at = form.lastIndexOf("@") + 1;
+  const local = form.slice(0, at);
+  const domain = unicodeDomain(form.slice(at));
+  const domains = [domain, form.slice(at), domain.normalize("NFD")];
+  const written = domains.flatMap((each) => [local + each, local.normalize("NFD") + each]);
+  return [...new Set([address, ...written])];
+}

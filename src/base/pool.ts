@@ -11,19 +11,18 @@ export interface Pool {
   isFull(): boolean;
 }
 
-/** A caller may hold this many times the free rest. */
-const SHARE_OF_FREE = 3;
-
 /**
- * A pool that no caller can exhaust: each may hold three times the free rest, which is three
- * quarters of the pool for a single caller, and less for each of several.
+ * A pool that no caller can exhaust: shares shrink with the free rest.
+ *
+ * @param timesFree how many times the free rest a caller may hold: 3 gives a single caller three
+ *   quarters of the pool; 1 gives it half, and leaves a rest beside any two callers.
  */
-export function createPool(total: number): Pool {
+export function createPool(total: number, timesFree = 3): Pool {
   const held = new Map<string, number>();
   let used = 0;
   const fits = (caller: string, amount: number): boolean => {
     const free = total - used;
-    return amount <= free && (held.get(caller) ?? 0) + amount <= SHARE_OF_FREE * free;
+    return amount <= free && (held.get(caller) ?? 0) + amount <= timesFree * free;
   };
   function force(caller: string, amount: number): void {
     used += amount;

@@ -94,7 +94,8 @@ interface Counted extends Size {
 
 interface RunningCount {
   readonly count_id: string;
-  readonly status: "running" | "finished" | "cancelled";
+  readonly status: "running" | "finished" | "cancelled" | "failed";
+  readonly failure: string | null;
   readonly counted: number;
   readonly expected: number;
   readonly matching: number;
@@ -154,6 +155,7 @@ async function whenCounted(
     const found = await callAdmin<RunningCount>(target, method, `${path}/counts/${countId}`);
     if (found.status === "finished") return found;
     if (found.status === "cancelled") throw wasCancelled();
+    if (found.status === "failed") throw new Error(`The count failed. ${found.failure}`);
     process.stderr.write(`${describeProgress(found)}\n`);
     await setTimeout(ASK_AGAIN_MS, undefined, { signal: interrupted }).catch(() => {});
   }
@@ -179,15 +181,26 @@ async function listCounts(options: Options): Promise<void> {
 }
 
 function describeListed(count: ListedCount): string {
-  const { count_id: id, status, counted, matching, before, description, started_at } = count;
+  const {
+    count_id: id,
+    status,
+    failure,
+    counted,
+    matching,
+    before,
+    description,
+    started_at,
+  } = count;
   const state =
     status === "finished"
       ? `${matching} of ${counted} users`
       : status === "cancelled"
         ? "cancelled"
-        : before
-          ? `waits for ${before} before it`
-          : describeProgress(count);
+        : status === "failed"
+          ? `failed (${failure})`
+          : before
+            ? `waits for ${before} before it`
+            : describeProgress(count);
   const subject = description ?? "its filter names something that no longer exists";
   return `${id}  ${started_at}  ${state}: ${subject}`;
 }
@@ -197,7 +210,7 @@ async function cancel(id: string, options: Options): Promise<void> {
   const onCount = `${path}/counts/${encodeURIComponent(id)}`;
   const found = await callAdmin<RunningCount>(target, "DELETE", onCount);
   printResult(options, found, ({ status }) => [
-    status === "cancelled" ? "Cancelled the count." : "The count had finished.",
+    status === "cancelled" ? "Cancelled the count." : "The count had ended.",
   ]);
 }
 

@@ -327,6 +327,13 @@ function codeOf(error: unknown): string {
   return typeof code === "string" ? code : "";
 }
 
+/** The SQLSTATE of an error of the database, or the code of another one; empty if it has none. */
+export const stateOf = (error: unknown): string => codeOf(error);
+
+/** Whether the engine failed while it ran the statement that this error is of: its cause, as far as can be told. */
+export const wasRunning = (error: unknown): boolean =>
+  (error as { wasRunning?: unknown } | null)?.wasRunning === true;
+
 /** Whether this transaction was aborted in favour of another one. */
 export const isAborted = (error: unknown): boolean =>
   [SERIALIZATION_FAILURE, DEADLOCK].includes(codeOf(error));

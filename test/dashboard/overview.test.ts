@@ -1,5 +1,6 @@
 /* The overview of a workspace: its traffic over time, and what needs attention. */
 import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
 import { describe, test } from "node:test";
 import { createTraffic } from "../../src/base/observe/traffic.ts";
 import { findAttention } from "../../src/dashboard/overview/attention.ts";
@@ -131,7 +132,7 @@ describe("what needs attention", () => {
     assert.deepEqual(await findingsOf(workspace.name), [["secret_expires", "warn", "rotated"]]);
   });
 
-  const nothing = { keys: undefined, syncs: undefined, webhooks: undefined };
+  const nothing = { keys: undefined, syncs: undefined, webhooks: undefined, pausedJobs: [] };
 
   test("a key needs attention once it was not used for a week after its creation, unless it is revoked", () => {
     const now = new Date(NOON);
@@ -160,6 +161,27 @@ describe("what needs attention", () => {
       [["key_unused", "old"]],
     );
     assert.deepEqual(findAttention({ ...nothing, now, hour }), []);
+  });
+
+  test("a daily job that has failed five times in the same way needs attention, with the reason and its next try", async () => {
+    const [one, other] = [await server.workspace(), await server.workspace()];
+    await server.database.query(
+      `insert into jobs (job_id, workspace_id, kind, subject, run_at, failures, fault, faults)
+       select $1, workspace_id, 'segment_sizes', 'workspace', $2, 5, 'Its statement took too long.', 5
+       from workspaces where name = $3`,
+      [randomUUID(), new Date("2099-01-01T12:00:00Z"), one.name],
+    );
+    assert.deepEqual((await overviewOf(one.name)).attention, [
+      {
+        kind: "job_paused",
+        severity: "bad",
+        subject: "daily job segment sizes",
+        id: null,
+        message:
+          "It has paused after failing again and again, and is tried at 2099-01-01 12:00 UTC. Its statement took too long.",
+      },
+    ]);
+    assert.deepEqual(await findingsOf(other.name), []);
   });
 
   test("a queue that is half full, failed requests and a failed sync need attention before all else", () => {

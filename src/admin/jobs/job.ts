@@ -11,6 +11,8 @@ import type { Transaction } from "../../database/database.ts";
 export interface JobKind<Services> {
   /** Its name in the table of jobs. */
   readonly name: string;
+  /** What the job takes a place of while it runs; by default `work`. */
+  readonly takes?: PlaceKind;
   /**
    * Runs or resumes the job: earlier commits stay. It calls `job.finish` in the transaction that
    * completes it; a job that returns without that call is started again.
@@ -18,7 +20,22 @@ export interface JobKind<Services> {
    * @throws TryAgain for a temporary failure; LeaseLost; other errors are retried too.
    */
   run(services: Services, job: Job): Promise<void>;
+  /**
+   * Ends the job as failed because it has failed too often in the same way, and writes the reason
+   * where its owner looks. Like `run`, it calls `job.finish`, or `job.advance` if other work is left.
+   * A periodic kind has none: its job is tried again a day later.
+   *
+   * @param reason a sentence without personal data.
+   */
+  giveUp?(services: Services, job: Job, reason: string): Promise<void>;
 }
+
+/**
+ * Places for jobs, of three kinds, so that waiting for a foreign host takes no place from work on the
+ * database: `work` runs statements; `transfer` moves rows or files from or to a host that others name;
+ * `wait` sends something small to such a host and waits for its response.
+ */
+export type PlaceKind = "work" | "transfer" | "wait";
 
 /** What identifies a job. There is at most one of each at a time. */
 export interface JobKey {

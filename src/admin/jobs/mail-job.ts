@@ -55,9 +55,15 @@ export function mailJobsOf(
   write: (database: Database, workspaceId: number, thing: string) => Promise<Notice | undefined>,
 ): JobKind<MailServices>[] {
   const toOne = `${name}.contact`;
+  const giveUp: JobKind<MailServices>["giveUp"] = async ({ database, log }, job, reason) => {
+    log.error({ job: job.kind, reason }, `no mail is sent about ${about}`);
+    await database.transaction((tx) => job.finish(tx));
+  };
   return [
     {
       name,
+      takes: "wait",
+      giveUp,
       async run({ database, clock, log, mailer }, job) {
         const { workspaceId } = job;
         const thing = job.subject.replace(/ \S+$/, "");
@@ -78,6 +84,8 @@ export function mailJobsOf(
     },
     {
       name: toOne,
+      takes: "wait",
+      giveUp,
       async run({ database, log, mailer }, job) {
         const [thing, to] = JSON.parse(job.subject) as [string, string];
         const notice = await write(database, job.workspaceId, thing);

@@ -1,6 +1,6 @@
 import type { Database, Queryable, Transaction } from "../../database/database.ts";
 import { listsOf } from "../../database/parameters/lists-of.ts";
-import type { JobKey } from "./job.ts";
+import type { JobKey, PlaceKind } from "./job.ts";
 
 /** Puts jobs into the table; there stays one of each key. @returns the keys that were new. */
 export async function insertJobs(
@@ -32,59 +32,78 @@ export async function deleteJobs(
   );
 }
 
-export interface ClaimedRow extends JobKey {
+export interface DueRow extends JobKey {
   readonly id: string;
-  readonly failures: number;
+  readonly takes: PlaceKind;
 }
 
 /**
- * Claims due jobs that no process holds, oldest first and round-robin among workspaces, with at
- * most `mostOfOne` per workspace, counting the jobs the holder already has. Rows that another
- * process is just claiming are skipped. `jobs` is a small table of one node, so `for update` works
- * on every engine.
+ * Due jobs that no process holds, in the order in which to start them: round-robin among workspaces,
+ * the oldest of each first.
  */
-export async function claimJobs(
+export async function selectDue(
   database: Queryable,
-  claim: {
-    readonly kinds: readonly string[];
-    readonly holder: string;
+  wanted: {
+    /** The names of kinds, and the places that each takes. */
+    readonly kinds: ReadonlyMap<string, PlaceKind>;
     readonly now: Date;
-    readonly leasedUntil: Date;
+    /** At most so many for each kind of place. */
     readonly atMost: number;
-    /** The most jobs of one workspace. */
-    readonly mostOfOne: number;
     /**
      * The jobs that this process is running: if the lease of one ran out, the process must not
      * start it a second time.
      */
     readonly running: readonly string[];
   },
+): Promise<DueRow[]> {
+  return database.query<DueRow>(
+    `select job_id as id, workspace_id as "workspaceId", kind, subject, takes from (
+       select *, row_number() over (partition by takes order by turn, run_at, job_id) as place from (
+         select job_id, workspace_id, kind, subject, run_at, takes,
+           row_number() over (partition by workspace_id, takes order by run_at, job_id) as turn
+         from jobs join unnest($1::text[], $2::text[]) as known (name, takes) on kind = name
+         where run_at <= $3 and (leased_until is null or leased_until < $3)
+           and job_id <> all($4::uuid[])) as due) as ranked
+     where place <= $5 order by takes, place`,
+    [
+      [...wanted.kinds.keys()],
+      [...wanted.kinds.values()],
+      wanted.now,
+      wanted.running,
+      wanted.atMost,
+    ],
+  );
+}
+
+export interface ClaimedRow extends JobKey {
+  readonly id: string;
+  readonly failures: number;
+  /** How its last runs failed, and how often in a row in this way; null if by no fault of its own. */
+  readonly fault: string | null;
+  readonly faults: number;
+}
+
+/**
+ * Claims due jobs that no process holds. Rows that another process is just claiming are skipped.
+ * `jobs` is a small table of one node, so `for update` works on every engine.
+ */
+export async function claimJobs(
+  database: Queryable,
+  claim: {
+    readonly ids: readonly string[];
+    readonly holder: string;
+    readonly now: Date;
+    readonly leasedUntil: Date;
+  },
 ): Promise<ClaimedRow[]> {
   return database.query<ClaimedRow>(
     `update jobs set holder = $1, leased_until = $2
      where job_id in (
        select job_id from jobs
-       where (leased_until is null or leased_until < $4) and job_id = any(array(
-         select job_id from (
-           select job_id, run_at, row_number() over (partition by workspace_id order by run_at) + (
-             select count(*) from jobs as held
-             where held.workspace_id = due.workspace_id and held.holder = $1
-               and held.leased_until >= $4) as turn
-           from jobs as due
-           where kind = any($3::text[]) and run_at <= $4
-             and (leased_until is null or leased_until < $4) and job_id <> all($7::uuid[])) as ranked
-         where turn <= $6 order by turn, run_at limit $5))
+       where job_id = any($3::uuid[]) and run_at <= $4 and (leased_until is null or leased_until < $4)
        for update skip locked)
-     returning job_id as id, workspace_id as "workspaceId", kind, subject, failures`,
-    [
-      claim.holder,
-      claim.leasedUntil,
-      claim.kinds,
-      claim.now,
-      claim.atMost,
-      claim.mostOfOne,
-      claim.running,
-    ],
+     returning job_id as id, workspace_id as "workspaceId", kind, subject, failures, fault, faults`,
+    [claim.holder, claim.leasedUntil, claim.ids, claim.now],
   );
 }
 
@@ -114,7 +133,10 @@ export async function holdJob(
   }: { readonly leasedUntil: Date; readonly forgetsFailures: boolean },
 ): Promise<boolean> {
   const rows = await tx.query(
-    `update jobs set leased_until = $3, failures = case when $4::bool then 0 else failures end
+    `update jobs set leased_until = $3,
+       failures = case when $4::bool then 0 else failures end,
+       fault = case when not $4::bool then fault end,
+       faults = case when $4::bool then 0 else faults end
      where job_id = $2 and holder = $1 returning 1`,
     [holder, id, leasedUntil, forgetsFailures],
   );
@@ -130,20 +152,51 @@ export async function finishJob(tx: Transaction, holder: string, id: string): Pr
   return rows.length > 0;
 }
 
-/** Gives a job back, to be started again at `runAt`. */
+/** How a job is given back. */
+export interface Release {
+  /** When to start it again. */
+  readonly runAt: Date;
+  readonly hasFailed: boolean;
+  /** How it failed by its own fault: a sentence. */
+  readonly fault?: string | undefined;
+}
+
+/** Gives a job back. A fault is counted if the one before was the same. */
 export async function releaseJob(
   database: Queryable,
   holder: string,
   id: string,
-  { runAt, hasFailed }: { readonly runAt: Date; readonly hasFailed: boolean },
+  { runAt, hasFailed, fault }: Release,
 ): Promise<void> {
   await database.query(
     `update jobs set holder = null, leased_until = null, run_at = $3,
-       failures = failures + $4::int
+       failures = failures + $4::int,
+       fault = coalesce($5::text, fault),
+       faults = case when $5::text is null then faults
+         when fault = $5::text then faults + 1 else 1 end
      where job_id = $2 and holder = $1`,
-    [holder, id, runAt, hasFailed ? 1 : 0],
+    [holder, id, runAt, hasFailed ? 1 : 0, fault ?? null],
   );
 }
+
+/** A job that failed by its own fault. */
+export interface FaultyJob extends JobKey {
+  readonly fault: string;
+  /** When it is tried again. */
+  readonly runAt: Date;
+}
+
+/** The jobs of a workspace that have failed at least so often in the same way. */
+export const selectFaulty = (
+  database: Queryable,
+  workspaceId: number,
+  faults: number,
+): Promise<FaultyJob[]> =>
+  database.query<FaultyJob>(
+    `select workspace_id as "workspaceId", kind, subject, fault, run_at as "runAt"
+     from jobs where workspace_id = $1 and faults >= $2 order by kind, subject limit 20`,
+    [workspaceId, faults],
+  );
 
 /** Releases every job: this process is the only one, so no other has any. */
 export async function forgetHolders(database: Database): Promise<void> {

@@ -1,12 +1,15 @@
 import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Clock } from "../../base/clock.ts";
-import { later } from "../../base/clock.ts";
+import { DAY_MS, later } from "../../base/clock.ts";
 import { describeError } from "../../base/observe/log.ts";
 import type { Metrics } from "../../base/observe/metrics.ts";
 import type { Tracing } from "../../base/observe/tracing.ts";
+import { createPool } from "../../base/pool.ts";
 import { type Database, isUnavailable, type Transaction } from "../../database/database.ts";
-import { type Job, type JobKind, LeaseLost, TryAgain } from "./job.ts";
+import { faultOf } from "./fault.ts";
+import { type Job, type JobKind, LeaseLost, type PlaceKind, TryAgain } from "./job.ts";
 import { enqueueDue, followStepBack } from "./schedule.ts";
 import {
   type ClaimedRow,
@@ -14,8 +17,10 @@ import {
   finishJob,
   forgetHolders,
   holdJob,
+  type Release,
   releaseJob,
   renewLeases,
+  selectDue,
 } from "./store.ts";
 
 export interface WorkerServices {
@@ -38,15 +43,28 @@ export interface Worker {
 const ROUND_MS = 1_000;
 
 /**
- * How many jobs one process runs at a time. The embedded engine has one connection for all. One
- * workspace never gets all of these slots, because a sync may take hours.
+ * How many jobs one process runs at a time, by what they take. The embedded engine has one connection
+ * for all, and a transfer keeps rows or a file in memory. Shares shrink (`createPool`): any two
+ * workspaces leave a place for a third, because a transfer may take hours.
  */
-const AT_ONCE = { embedded: 2, postgres: 4 } as const;
+const PLACES: Readonly<Record<Database["engine"], Readonly<Record<PlaceKind, number>>>> = {
+  embedded: { work: 4, transfer: 4, wait: 32 },
+  postgres: { work: 4, transfer: 8, wait: 32 },
+};
+
+/** After so many failures of the same kind without progress a job ends, or pauses if it is periodic. */
+export const MOST_FAULTS = 5;
+
+/** How long a periodic job pauses then. */
+const PAUSED_MS = DAY_MS;
 
 /** The clock was set back if it shows this much less than it should. */
 const STEP_BACK_MS = 1_000;
 
 const LONGEST_PAUSE_MS = 5 * 60 * 1_000;
+
+/** How many due jobs are read at a time for each kind of place: more than there are places. */
+const MOST_DUE = 100;
 
 /**
  * Runs jobs of all kinds in this process until it is stopped. Any number of processes may do this
@@ -64,6 +82,12 @@ export async function startWorker<Services extends WorkerServices>(
   const { database, clock, log, metrics, tracing } = services;
   const holder = randomUUID();
   const byName = new Map(kinds.map((kind) => [kind.name, kind]));
+  const places = PLACES[database.engine];
+  const pools = {
+    work: createPool(places.work, 1),
+    transfer: createPool(places.transfer, 1),
+    wait: createPool(places.wait, 1),
+  };
   const running = new Map<string, { readonly abort: AbortController; done: Promise<void> }>();
   const after = (ms: number) => later(clock.now(), { ms });
   const aheadOfElapsed = () => clock.now().getTime() - clock.elapsedMs();
@@ -81,18 +105,35 @@ export async function startWorker<Services extends WorkerServices>(
     usualAhead = ahead;
     await renew();
     await enqueueDue(database, clock);
-    const free = AT_ONCE[database.engine] - running.size;
-    if (free <= 0) return;
-    const claimed = await claimJobs(database, {
-      kinds: [...byName.keys()],
-      holder,
-      now: clock.now(),
-      leasedUntil: after(leaseMs),
-      atMost: free,
-      mostOfOne: AT_ONCE[database.engine] - 1,
+    await claim();
+  }
+
+  /** Starts due jobs, as far as there are places. */
+  async function claim(): Promise<void> {
+    const now = clock.now();
+    const wanted = kinds.filter(({ takes = "work" }) => !pools[takes].isFull());
+    if (wanted.length === 0) return;
+    const due = await selectDue(database, {
+      kinds: new Map(wanted.map(({ name, takes = "work" }) => [name, takes])),
+      now,
+      atMost: MOST_DUE,
       running: [...running.keys()],
     });
-    for (const row of claimed) start(row);
+    const taken = due.filter(({ takes, workspaceId }) => pools[takes].take(`${workspaceId}`, 1));
+    if (taken.length === 0) return;
+    const ids = taken.map(({ id }) => id);
+    const lease = { holder, now, leasedUntil: after(leaseMs) };
+    const claimed = await claimJobs(database, { ids, ...lease }).catch((error: unknown) => {
+      for (const { takes, workspaceId } of taken) pools[takes].give(`${workspaceId}`, 1);
+      throw error;
+    });
+    const rows = new Map(claimed.map((row) => [row.id, row]));
+    for (const { id, takes, workspaceId } of taken) {
+      const give = () => pools[takes].give(`${workspaceId}`, 1);
+      const row = rows.get(id);
+      if (row) start(row, give);
+      else give();
+    }
   }
 
   async function renew(): Promise<void> {
@@ -101,9 +142,10 @@ export async function startWorker<Services extends WorkerServices>(
     for (const [id, { abort }] of running) if (!kept.includes(id)) abort.abort();
   }
 
-  function start(row: ClaimedRow): void {
+  function start(row: ClaimedRow, givePlace: () => void): void {
     const abort = new AbortController();
     const done = work(row, abort.signal).finally(() => {
+      givePlace();
       running.delete(row.id);
       wake();
     });
@@ -112,22 +154,27 @@ export async function startWorker<Services extends WorkerServices>(
 
   /** Never throws. */
   async function work(row: ClaimedRow, signal: AbortSignal): Promise<void> {
-    try {
-      const next = await tryOnce(row, signal);
-      await releaseJob(database, holder, row.id, next);
-    } catch (error) {
-      // It cannot even be given back: the lease will run out.
-      log.error({ job: row.kind, ...describeError(error) }, "job not released");
+    const next = await tryOnce(row, signal);
+    for (;;) {
+      try {
+        return await releaseJob(database, holder, row.id, next);
+      } catch (error) {
+        // A fault of the job that has ended the engine must be counted once the engine is back.
+        if (!isUnavailable(error) || isStopping) {
+          // It cannot even be given back: the lease will run out.
+          return log.error({ job: row.kind, ...describeError(error) }, "job not released");
+        }
+        await sleep(Math.min(ROUND_MS, leaseMs / 3), undefined, { ref: false });
+      }
     }
   }
 
   /** @returns how the job is to be given back; a finished job no longer exists. */
-  async function tryOnce(row: ClaimedRow, signal: AbortSignal) {
+  async function tryOnce(row: ClaimedRow, signal: AbortSignal): Promise<Release> {
     try {
-      await tracing.alone(`job ${row.kind}`, { "rapport.job": row.kind }, async () =>
-        byName.get(row.kind)?.run(services, jobOf(row, signal)),
+      await tracing.alone(`job ${row.kind}`, { "rapport.job": row.kind }, () =>
+        runOrEnd(row, signal),
       );
-      metrics.job(row.kind, "done");
       return { runAt: clock.now(), hasFailed: false };
     } catch (error) {
       if (signal.aborted || error instanceof LeaseLost) {
@@ -136,8 +183,30 @@ export async function startWorker<Services extends WorkerServices>(
       metrics.job(row.kind, "failed");
       if (error instanceof TryAgain) return { runAt: after(error.delayMs), hasFailed: true };
       log.error({ job: row.kind, ...describeError(error) }, "job failed");
-      return { runAt: after(pauseAfter(row.failures)), hasFailed: !isUnavailable(error) };
+      const fault = await faultOf(database, error);
+      const faults = fault === undefined ? 0 : fault === row.fault ? row.faults + 1 : 1;
+      const runAt = after(pauseFor(row, faults));
+      return { runAt, hasFailed: fault !== undefined, fault };
     }
+  }
+
+  /** A job that has failed too often ends; nothing that it does can fail it once more. */
+  async function runOrEnd(row: ClaimedRow, signal: AbortSignal): Promise<void> {
+    const kind = byName.get(row.kind);
+    if (!kind) return;
+    if (row.fault === null || row.faults < MOST_FAULTS || !kind.giveUp) {
+      await kind.run(services, jobOf(row, signal));
+      return metrics.job(row.kind, "done");
+    }
+    log.error({ job: row.kind, subject: row.subject, reason: row.fault }, "job given up");
+    await kind.giveUp(services, jobOf(row, signal), givenUpFor(row.fault));
+  }
+
+  /** A job that has just failed often enough is ended at once. */
+  function pauseFor({ kind, failures }: ClaimedRow, faults: number): number {
+    const isPeriodic = byName.get(kind)?.giveUp === undefined;
+    if (isPeriodic && faults >= MOST_FAULTS) return PAUSED_MS;
+    return faults === MOST_FAULTS ? 0 : pauseAfter(failures);
   }
 
   function jobOf(row: ClaimedRow, signal: AbortSignal): Job {
@@ -190,5 +259,8 @@ export async function startWorker<Services extends WorkerServices>(
     },
   };
 }
+
+const givenUpFor = (fault: string): string =>
+  `It failed ${MOST_FAULTS} times in the same way. ${fault}`;
 
 const pauseAfter = (failures: number): number => Math.min(1_000 * 2 ** failures, LONGEST_PAUSE_MS);

@@ -104,8 +104,9 @@ async function removeAll(
   do {
     job.signal.throwIfAborted();
     const step = await database.transaction(async (tx) => {
-      await job.advance(tx);
       const done = await removeStep(tx, job.workspaceId, before, after);
+      // A step that finds nothing is no progress: an earlier kind would hide that a later one fails.
+      await (done.removed > 0 ? job.advance(tx) : job.hold(tx));
       if (done.removed > 0 && !isAudited) {
         const details = { before: before.toISOString() };
         const change = { action: "expired", kind, workspace, name: workspace, details };

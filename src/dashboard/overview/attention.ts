@@ -1,6 +1,7 @@
 import Type, { type Static } from "typebox";
 import type { CredentialView } from "../../admin/access/credentials.ts";
 import type { KeyGrant } from "../../admin/access/keys.ts";
+import type { FaultyJob } from "../../admin/jobs/store.ts";
 import { DAY_MS } from "../../base/clock.ts";
 import { nullable } from "../../base/values/schemas.ts";
 import { sum } from "../../base/values/sum.ts";
@@ -20,6 +21,7 @@ export const Finding = Type.Object({
       "items_rejected",
       "requests_failed",
       "queue_filling",
+      "job_paused",
       "key_throttled",
       "secret_expires",
       "key_unused",
@@ -47,6 +49,8 @@ export interface Known {
   readonly keys: readonly CredentialView<KeyGrant>[] | undefined;
   readonly syncs: RecentSyncs | undefined;
   readonly webhooks: readonly WebhookState[] | undefined;
+  /** Daily jobs that have failed too often. */
+  readonly pausedJobs: readonly FaultyJob[];
 }
 
 /** Fewer items say nothing about a share. */
@@ -66,6 +70,7 @@ export function findAttention(known: Known): Finding[] {
     ...fillingQueue(known),
     ...failingSyncs(known),
     ...failingWebhooks(known),
+    ...pausedJobs(known),
     ...rejectedItems(known),
     ...throttledKeys(known),
     ...secrets(known),
@@ -123,6 +128,13 @@ const failingWebhooks = ({ webhooks = [] }: Known): Finding[] =>
     if (failingSince === null || state !== "active") return [];
     const message = `Deliveries have failed since ${toMinute(failingSince)}. They are tried again.`;
     return [{ kind: "webhook_failing", severity: "warn", subject: name, id, message }];
+  });
+
+const pausedJobs = (known: Known): Finding[] =>
+  known.pausedJobs.map(({ kind, fault, runAt }) => {
+    const message = `It has paused after failing again and again, and is tried at ${toMinute(runAt)}. ${fault}`;
+    const subject = `daily job ${kind.replaceAll("_", " ")}`;
+    return { kind: "job_paused", severity: "bad", subject, id: null, message };
   });
 
 function rejectedItems({ hour }: Known): Finding[] {

@@ -1,5 +1,7 @@
 import { listCredentials } from "../../admin/access/credentials.ts";
 import { API_KEYS } from "../../admin/access/keys.ts";
+import { selectFaulty } from "../../admin/jobs/store.ts";
+import { MOST_FAULTS } from "../../admin/jobs/worker.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { WorkspaceContext } from "../../base/context/context.ts";
 import type { WorkspacePermission } from "../../base/context/dashboard-permissions.ts";
@@ -109,12 +111,13 @@ export async function readOverview(
   const webhooks = may(context, "manage_external_integrations")
     ? await readWebhooks(database, workspace.id)
     : undefined;
+  const pausedJobs = await selectFaulty(database, workspace.id, MOST_FAULTS);
   return {
     start: new Date(start),
     slotMs,
     counts,
     syncs: syncs && rowsBySlot(syncs, start, slotMs, slots),
-    attention: findAttention({ now, hour, keys, syncs, webhooks }),
+    attention: findAttention({ now, hour, keys, syncs, webhooks, pausedJobs }),
   };
 }
 

@@ -20,6 +20,7 @@ import {
   endExport,
   insertExport,
   lockExports,
+  type RunningExport,
   type SegmentExport,
   type StoredExport,
   selectExport,
@@ -52,8 +53,9 @@ const LINK_HOURS = 4;
 /** How long files may be written into a bucket. */
 const BUCKET_HOURS = 24;
 
-/** Exports at once for a company, as publicly known. */
+/** Exports into buckets at once for a company, as publicly known, and for one of its workspaces. */
 const MOST_RUNNING = 100;
+const MOST_OF_ONE = 20;
 
 export const CALLBACK_JOB = "segment_export_callback";
 export const UPLOAD_JOB = "segment_export_upload";
@@ -63,7 +65,8 @@ export const UPLOAD_JOB = "segment_export_upload";
  *
  * @returns the prefix that names the export, and the link unless the workspace has a bucket.
  * @throws Problem NOT_FOUND for an unknown segment; INVALID_REQUEST for a callback that may not be called; RATE_LIMITED
- *   while another export of the segment, or a hundred of the company, are written or wait for their callbacks.
+ *   while another export of the segment is written or waits for its callback, and while as many of the
+ *   workspace or of the company as may be are written into buckets.
  */
 export async function startSegmentExport(
   services: SegmentExportServices,
@@ -98,7 +101,7 @@ export async function startSegmentExport(
   const token = bucket ? undefined : newSecret("export");
   await withRetries(database, async (tx) => {
     await lockExports(tx);
-    refuseOneMore(await selectRunning(tx, now), workspace.id, each.segmentId);
+    refuseOneMore(await selectRunning(tx, now), each);
     await insertExport(tx, each, token === undefined ? null : hashSecret(token), now);
     const job = { workspaceId: workspace.id, subject: each.id };
     if (bucket) await enqueue(tx, clock, { ...job, kind: UPLOAD_JOB });
@@ -116,24 +119,25 @@ export const EXPORT_PATH = "/segment-exports";
 
 const linkTo = (baseUrl: string, token: string): string => `${baseUrl}${EXPORT_PATH}/${token}`;
 
+/** A link that waits for its callback writes nothing, so it only keeps its own segment. */
 function refuseOneMore(
-  running: readonly { readonly workspaceId: number; readonly segmentId: string }[],
-  workspaceId: number,
-  segmentId: string,
+  running: readonly RunningExport[],
+  { workspaceId, segmentId, bucket }: SegmentExport,
 ): void {
-  const isRunning = running.some(
-    (each) => each.workspaceId === workspaceId && each.segmentId === segmentId,
-  );
-  const details = { retryAfterSeconds: 10 };
-  if (isRunning) {
-    throw new Problem("RATE_LIMITED", "Another export of this segment is in progress.", details);
+  const refuse = (message: string) =>
+    new Problem("RATE_LIMITED", message, { retryAfterSeconds: 10 });
+  const own = running.filter((each) => each.workspaceId === workspaceId);
+  if (own.some((each) => each.segmentId === segmentId)) {
+    throw refuse("Another export of this segment is in progress.");
   }
-  if (running.length < MOST_RUNNING) return;
-  throw new Problem(
-    "RATE_LIMITED",
-    `${MOST_RUNNING} exports of segments are in progress.`,
-    details,
-  );
+  if (bucket === null) return;
+  const writes = ({ isWriting }: RunningExport) => isWriting;
+  if (own.filter(writes).length >= MOST_OF_ONE) {
+    throw refuse(`${MOST_OF_ONE} exports of segments of this workspace are in progress.`);
+  }
+  if (running.filter(writes).length >= MOST_RUNNING) {
+    throw refuse(`${MOST_RUNNING} exports of segments are in progress.`);
+  }
 }
 
 /** What a callback is in the audit log. */
@@ -165,16 +169,22 @@ const CALLBACK_MS = 15_000;
  */
 export const callbackJob: JobKind<SegmentExportServices> = {
   name: CALLBACK_JOB,
+  takes: "wait",
   async run(services, job) {
     const { database, clock } = services;
     const found = await selectExport(database, job.workspaceId, job.subject);
     if (found && found.expiresAt > clock.now()) await callBack(services, job, found);
-    await database.transaction(async (tx) => {
-      await endExport(tx, job.subject);
-      await job.finish(tx);
-    });
+    await endCallback(services, job);
   },
+  giveUp: endCallback,
 };
+
+function endCallback({ database }: SegmentExportServices, job: Job): Promise<void> {
+  return database.transaction(async (tx) => {
+    await endExport(tx, job.subject);
+    await job.finish(tx);
+  });
+}
 
 /** A job's context, with the name of its workspace. */
 export async function contextIn(database: Database, job: Job) {

@@ -78,13 +78,18 @@ export async function lockExports(tx: Transaction): Promise<void> {
   await tx.query("select pg_advisory_xact_lock($1::bigint)", [EXPORTS_LOCK]);
 }
 
-/** The segments with running exports, in all workspaces. */
-export const selectRunning = (
-  tx: Queryable,
-  now: Date,
-): Promise<{ workspaceId: number; segmentId: string }[]> =>
+export interface RunningExport {
+  readonly workspaceId: number;
+  readonly segmentId: string;
+  /** Whether a job writes it into a bucket; otherwise it only waits for its callback. */
+  readonly isWriting: boolean;
+}
+
+/** The running exports of all workspaces. */
+export const selectRunning = (tx: Queryable, now: Date): Promise<RunningExport[]> =>
   tx.query(
-    `select workspace_id as "workspaceId", segment_id as "segmentId" from segment_exports
+    `select workspace_id as "workspaceId", segment_id as "segmentId",
+       written_to is not null as "isWriting" from segment_exports
      where is_running and expires_at > $1`,
     [now],
   );

@@ -6,7 +6,6 @@ import type { Sealing } from "../../admin/secrets/sealing.ts";
 import { describeError } from "../../base/observe/log.ts";
 import { OutboundRefused } from "../../base/outbound/outbound.ts";
 import { Problem } from "../../base/problem.ts";
-import type { Transaction } from "../../database/database.ts";
 import { openBucket, type WritableBucket } from "../../intake/warehouses/open-bucket.ts";
 import {
   ConnectionUnfit,
@@ -40,6 +39,7 @@ export interface UploadServices extends SegmentExportServices {
 
 export const uploadJob: JobKind<UploadServices> = {
   name: UPLOAD_JOB,
+  takes: "transfer",
   async run(services, job) {
     const { database, clock } = services;
     const found = await selectExport(database, job.workspaceId, job.subject);
@@ -48,13 +48,13 @@ export const uploadJob: JobKind<UploadServices> = {
       found.expiresAt > clock.now()
         ? await upload(services, job, found)
         : "The export took longer than it may.";
-    await database.transaction(async (tx) => {
-      if (failure !== null) await failExport(tx, found.id, failure);
-      const ended = (await selectExport(tx, job.workspaceId, found.id)) ?? found;
-      await recordExportEnd(tx, clock, ended);
-      await endUpload(tx, services, job, found);
-      await job.finish(tx);
-    });
+    await endUpload(services, job, found, failure);
+  },
+  async giveUp(services, job, reason) {
+    const { database } = services;
+    const found = await selectExport(database, job.workspaceId, job.subject);
+    if (!found) return database.transaction((tx) => job.finish(tx));
+    await endUpload(services, job, found, reason);
   },
 };
 
@@ -120,12 +120,21 @@ const sentenceOf = (error: unknown): string =>
     ? error.message
     : "The bucket cannot be written through its connection. The log of the server says why.";
 
+/** @param failure why it failed; null if everything is written. */
 async function endUpload(
-  tx: Transaction,
-  { clock }: UploadServices,
+  { database, clock }: UploadServices,
   job: Job,
-  { id, callbackUrl }: StoredExport,
+  found: StoredExport,
+  failure: string | null,
 ): Promise<void> {
-  if (callbackUrl === null) await endExport(tx, id);
-  else await enqueue(tx, clock, { workspaceId: job.workspaceId, kind: CALLBACK_JOB, subject: id });
+  const { workspaceId } = job;
+  const { id, callbackUrl } = found;
+  await database.transaction(async (tx) => {
+    if (failure !== null) await failExport(tx, id, failure);
+    const ended = (await selectExport(tx, workspaceId, id)) ?? found;
+    await recordExportEnd(tx, clock, ended);
+    if (callbackUrl === null) await endExport(tx, id);
+    else await enqueue(tx, clock, { workspaceId, kind: CALLBACK_JOB, subject: id });
+    await job.finish(tx);
+  });
 }

@@ -37,6 +37,7 @@ import { writeRows } from "./write-rows.ts";
  */
 export const syncJob: JobKind<SyncServices> = {
   name: SYNC_JOB,
+  takes: "transfer",
   async run(services, job) {
     const run = await beginRun(services, job);
     if (!run) return;
@@ -45,6 +46,10 @@ export const syncJob: JobKind<SyncServices> = {
       endingAfter(services, run, progress.hasAdvanced, error),
     );
     await endRun(services, run, ending);
+  },
+  async giveUp(services, job, reason) {
+    const run = await beginRun(services, job);
+    if (run) await endRun(services, run, { status: "error", message: reason });
   },
 };
 

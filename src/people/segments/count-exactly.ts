@@ -22,12 +22,14 @@ import { BEFORE_ALL } from "./members-store.ts";
 import { createPace, SLICE_MS, TURN_MS } from "./pace.ts";
 import { filterOf, scopeOf, type WantedFilter } from "./scope.ts";
 import {
-  cancelCount,
   type ExactCount,
+  endCount,
   insertCount,
+  lockCounts,
   selectCount,
   selectCounts,
   selectRunningCounts,
+  trimCounts,
   updateCount,
 } from "./store.ts";
 
@@ -74,6 +76,9 @@ const PAUSE_FACTOR = 9;
 
 /** How many counts of a workspace may wait. */
 const MOST_WAITING = 20;
+
+/** How many counts of a segment that have ended are kept: as many as are listed. */
+const MOST_KEPT = 100;
 
 type Progress = Pick<ExactCount, "after" | "total" | "matching">;
 
@@ -179,15 +184,18 @@ export async function countExactly(
     expected: isDone ? stands.total : await expectedUsers(services, workspace.id, stands),
     startedAt,
     finishedAt: isDone ? clock.now() : null,
+    failure: null,
   };
   await database.transaction(async (tx) => {
     if (isDone && count.segmentId === null) return;
+    await lockCounts(tx, workspace.id);
     if (!isDone && (await selectRunningCounts(tx, workspace.id)).length >= MOST_WAITING) {
       throw new Problem("UNAVAILABLE", `${MOST_WAITING} exact counts of this workspace wait.`, {
         retryAfterSeconds: 60,
       });
     }
     await insertCount(tx, workspace.id, count);
+    await trimCounts(tx, workspace.id, count.segmentId, MOST_KEPT);
     if (!isDone) await enqueue(tx, clock, keyOf(workspace.id));
   });
   return isDone ? { size: exactSize(stands.total, stands.matching) } : { count };
@@ -222,6 +230,14 @@ export const countJob: JobKind<CountServices> = {
       if ((await selectRunningCounts(tx, job.workspaceId)).length === 0) await job.finish(tx);
     });
   },
+  /** The count whose turn it is has failed; those that wait go on. */
+  async giveUp({ database, clock }, job, reason) {
+    await database.transaction(async (tx) => {
+      await job.advance(tx);
+      const [count] = await selectRunningCounts(tx, job.workspaceId);
+      if (count) await endCount(tx, job.workspaceId, count.id, reason, clock.now());
+    });
+  },
 };
 
 async function finishCount(services: CountServices, job: Job, count: ExactCount): Promise<void> {
@@ -232,8 +248,11 @@ async function finishCount(services: CountServices, job: Job, count: ExactCount)
       return updateCount(tx, job.workspaceId, { ...progress, id: count.id }, finishedAt);
     });
   const filter = readIfWhole(count, await scopeOf(database, job.workspaceId));
-  if (!filter) {
-    await database.transaction((tx) => cancelCount(tx, job.workspaceId, count.id, clock.now()));
+  if ("reason" in filter) {
+    const { reason } = filter;
+    await database.transaction((tx) =>
+      endCount(tx, job.workspaceId, count.id, reason, clock.now()),
+    );
     return;
   }
   let savedAt = performance.now();
@@ -248,16 +267,16 @@ async function finishCount(services: CountServices, job: Job, count: ExactCount)
   if (isDone) await save(progress, clock.now());
 }
 
-/** The filter of a count; undefined if something it names no longer exists, or if it may not be read. */
+/** The filter of a count, or why it cannot be counted: something that it names is gone, or it may not be read. */
 function readIfWhole(
   { filter }: ExactCount,
   scope: FilterScope,
   rules?: ReadingRules,
-): Filter | undefined {
+): Filter | { readonly reason: string } {
   try {
     return readFilter(filter, scope, rules);
   } catch (error) {
-    if (error instanceof Problem) return undefined;
+    if (error instanceof Problem) return { reason: error.message };
     throw error;
   }
 }
@@ -301,7 +320,7 @@ export async function listCounts(
     const filter = readIfWhole(count, scope, rules);
     return {
       ...count,
-      description: filter ? sentenceOf(filter) : null,
+      description: "reason" in filter ? null : sentenceOf(filter),
       before: places.get(count.id) ?? null,
     };
   });
@@ -316,7 +335,7 @@ export async function stopCount(
   const { database, clock } = services;
   const change = { action: "cancelled", kind: "segment_count", name: id };
   await database.transaction(async (tx) => {
-    if (!(await cancelCount(tx, context.workspace.id, id, clock.now()))) return;
+    if (!(await endCount(tx, context.workspace.id, id, null, clock.now()))) return;
     await recordChangeIn(tx, clock, context, change);
   });
   return readCount(services, context, id);

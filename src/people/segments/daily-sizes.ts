@@ -48,8 +48,12 @@ async function recordSizes({ database, clock, log }: SizesServices, job: Job): P
   const skip = (id: string, reason: string) =>
     log.warn({ workspace_id: workspaceId, segment_id: id, reason }, "segment cannot be counted");
   for (const { id, reason } of skipped) skip(id, reason);
+  const recorded = await selectSizesSince(database, workspaceId, dayOf(now));
+  const isRecorded = new Set(recorded.map(({ id }) => id));
   for (const { id, read } of readable) {
     job.signal.throwIfAborted();
+    // A retry that began with these would count as progress, however often a later segment fails.
+    if (isRecorded.has(id)) continue;
     const size = await estimateSize(database, workspaceId, read, now).catch((error: unknown) => {
       if (!(error instanceof StatementTooLarge)) throw error;
       skip(id, error.message);

@@ -47,9 +47,10 @@ const CountId = Type.String({
 
 const Count = {
   count_id: CountId,
-  status: Type.Enum(["running", "finished", "cancelled"], {
+  status: Type.Enum(["running", "finished", "cancelled", "failed"], {
     description: "The state of the count.",
   }),
+  failure: nullable(Type.String(), { description: "Why it failed; null if it did not." }),
   counted: Type.Integer({ description: "Users counted so far." }),
   expected: Type.Integer({ description: "About how many users there are to count." }),
   matching: nullable(Type.Integer(), {
@@ -66,6 +67,7 @@ const Count = {
 const countView = (count: ExactCount, context: WorkspaceContext) => ({
   count_id: count.id,
   status: count.status,
+  failure: count.failure,
   counted: shownTo(context).total(count.total),
   expected: shownTo(context).total(count.expected),
   matching: shownTo(context).size(exactSize(count.total, count.matching)).matching,

@@ -122,7 +122,7 @@ export const selectSizesSince = (
     [workspaceId, since],
   );
 
-export type CountStatus = "running" | "finished" | "cancelled";
+export type CountStatus = "running" | "finished" | "cancelled" | "failed";
 
 /** An exact count, as far as it has come. */
 export interface ExactCount {
@@ -139,10 +139,37 @@ export interface ExactCount {
   readonly expected: number;
   readonly startedAt: Date;
   readonly finishedAt: Date | null;
+  /** Why it failed; null if it did not. */
+  readonly failure: string | null;
 }
 
 const COUNT = `count_id as id, segment_id as "segmentId", filter, status, after, total, matching, expected,
-  started_at as "startedAt", finished_at as "finishedAt"`;
+  started_at as "startedAt", finished_at as "finishedAt", failure`;
+
+/** Distinguishes this lock from Rapport's others. */
+const COUNTS_LOCK = 7_270_418;
+
+/** Until the transaction ends, no other one stores a count of the workspace. */
+export async function lockCounts(tx: Transaction, workspaceId: number): Promise<void> {
+  await tx.query("select pg_advisory_xact_lock($1::int, $2::int)", [COUNTS_LOCK, workspaceId]);
+}
+
+/** Keeps the newest counts of a segment, or of filters without one, and those that run. */
+export async function trimCounts(
+  tx: Transaction,
+  workspaceId: number,
+  segmentId: string | null,
+  kept: number,
+): Promise<void> {
+  await tx.query(
+    `delete from segment_counts where workspace_id = $1 and count_id in (
+       select count_id from segment_counts
+       where workspace_id = $1 and segment_id is not distinct from $2::text::uuid
+         and status <> 'running'
+       order by finished_at desc, count_id desc offset $3)`,
+    [workspaceId, segmentId, kept],
+  );
+}
 
 export async function insertCount(
   tx: Transaction,
@@ -243,17 +270,24 @@ export async function updateCount(
   return rows.length > 0;
 }
 
-/** @returns whether it was running. */
-export async function cancelCount(
+/**
+ * Ends a running count before it is done.
+ *
+ * @param failure why it failed; null if it was cancelled.
+ * @returns whether it was running.
+ */
+export async function endCount(
   tx: Transaction,
   workspaceId: number,
   id: string,
+  failure: string | null,
   now: Date,
 ): Promise<boolean> {
   const rows = await tx.query(
-    `update segment_counts set status = 'cancelled', finished_at = $3
+    `update segment_counts set finished_at = $3, failure = $4,
+       status = case when $4::text is null then 'cancelled' else 'failed' end
      where workspace_id = $1 and count_id = $2 and status = 'running' returning 1`,
-    [workspaceId, id, now],
+    [workspaceId, id, now, failure],
   );
   return rows.length > 0;
 }

@@ -118,6 +118,42 @@ describe("an exact count that is a job", () => {
     assert.deepEqual([status, headers.get("retry-after")], [503, "60"]);
   });
 
+  test("a count whose filter names something that is gone ends as failed, and says what", async () => {
+    const workspace = await withUsers();
+    const id = randomUUID();
+    await server.database.query(
+      `insert into segment_counts
+         (workspace_id, count_id, filter, status, after, total, matching, expected, started_at)
+       select workspace_id, $1, $2::text::jsonb, 'running', $3::uuid, 0, 0, 10, now() - interval '1 minute'
+       from workspaces where name = $4`,
+      [id, JSON.stringify({ in_segment: randomUUID() }), BEFORE_ALL, workspace.name],
+    );
+    await startCount(workspace, { filter: PRO });
+    const ended = await whenEnded(workspace, id);
+    assert.equal(ended.status, "failed");
+    assert.match(ended.failure, /in_segment/);
+  });
+
+  test("a hundred counts of a segment are kept, the newest ones", async () => {
+    const workspace = await withUsers();
+    const id = randomUUID();
+    await declare(server, workspace, id, { name: "Pros", filter: PRO });
+    await server.database.query(
+      `insert into segment_counts (workspace_id, count_id, segment_id, filter, status, after, total, matching,
+         expected, started_at, finished_at)
+       select workspace_id, gen_random_uuid(), $1::uuid, $2::text::jsonb, 'finished', $3::uuid, number, 0, 0,
+         now() - interval '1 hour', now() - interval '1 hour' + number * interval '1 second'
+       from workspaces, generate_series(1, 150) as number where name = $4`,
+      [id, JSON.stringify(PRO), BEFORE_ALL, workspace.name],
+    );
+    await ask(server, workspace, "count", { segment_id: id, exact: true });
+    const rows = await server.database.query<{ oldest: number; rows: number }>(
+      "select min(total) as oldest, count(*)::int as rows from segment_counts where segment_id = $1 and total > 10",
+      [id],
+    );
+    assert.deepEqual([...rows], [{ oldest: 52, rows: 99 }]);
+  });
+
   test("the last exact count of a segment is kept with its time until the filter changes", async () => {
     const workspace = await withUsers();
     const id = randomUUID();

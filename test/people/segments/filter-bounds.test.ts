@@ -273,7 +273,7 @@ describe("a segment that was stored before filters had these bounds", () => {
     assert.deepEqual(segments, [{ id: ID, sizes: [], counted: null, fault: PLACE }]);
   });
 
-  test("is left out of the daily sizes, and a count of it that waits is cancelled", async () => {
+  test("is left out of the daily sizes, and a count of it that waits ends as failed with the reason", async () => {
     const workspace = await withOld();
     const id = randomUUID();
     await server.database.query(
@@ -285,9 +285,10 @@ describe("a segment that was stored before filters had these bounds", () => {
     // Another count makes the job run.
     await ask(server, workspace, "count", { filter: neighbour.filter, exact: true, wait_s: 0 });
     const counts = at(workspace, "segments/counts");
-    const isCancelled = async () =>
-      (await server.admin("GET", `${counts}/${id}`)).body.status === "cancelled";
-    while (!(await isCancelled())) await sleep(20);
+    const read = async () => (await server.admin("GET", `${counts}/${id}`)).body;
+    while ((await read()).status === "running") await sleep(20);
+    const { status, failure } = await read();
+    assert.deepEqual([status, failure], ["failed", PLACE]);
     const listed: any = await succeeds(server.admin("GET", counts));
     assert.match(listed.counts.at(-1).description, /^Users who match: a\.a\./);
     const [row] = await server.database.query<{ id: number }>(

@@ -70,6 +70,7 @@ export function ExactCount({ workspace, filter, segment }: ExactCountProps) {
     >
       <div role="status">
         {status === "cancelled" && <p>The count was cancelled.</p>}
+        {status === "failed" && <p>The count failed. {job?.failure}</p>}
         {result ? (
           <p>
             <strong>{usersText(result.matching)}</strong> of {result.total.toLocaleString("en")}{" "}

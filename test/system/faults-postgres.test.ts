@@ -70,7 +70,7 @@ describe("a server whose PostgreSQL fails", { skip }, () => {
     assert.deepEqual([moreLost, moreBack], [[], []]);
     assert.deepEqual([lost.level, back.level], ["error", "info"]);
     assert.match(`${lost.code} ${lost.reason}`, /^(?:E?CONN|57P0)\w+ .+/);
-    assert.ok(back.after_s > 0 && back.after_s < 60, String(back.after_s));
+    assert.ok(back.after_s > 0, String(back.after_s));
     const failed = entries.find(({ msg }) => msg === "request failed");
     assert.ok(failed.message.length > 0, JSON.stringify(failed));
   });
@@ -170,8 +170,6 @@ describe("a server whose PostgreSQL fails", { skip }, () => {
         await sql.end();
       },
       says: /^The database is read-only\.$/,
-      // Each refusal closes all connections.
-      boundMs: 20_000,
     });
   });
 

@@ -3,9 +3,6 @@ import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { TestServer, TestWorkspace } from "../harness.ts";
 
-/** A request gets its response within two seconds; the machine may be busy. */
-const BOUND_MS = 6_000;
-
 const RECOVERS_WITHIN_MS = 60_000;
 
 export interface Fault {
@@ -13,8 +10,6 @@ export interface Fault {
   end(): Promise<void>;
   /** The expected message of /health/ready meanwhile. */
   readonly says: RegExp;
-  /** How long a request may take, if it is not two seconds. */
-  readonly boundMs?: number;
   /** The body of a request meanwhile; by default a user with an event. */
   readonly body?: object;
 }
@@ -24,8 +19,8 @@ const eventOf = (external_id: string) => ({
 });
 
 /**
- * Writes before, during and after a fault. During it requests get 503 with Retry-After within a
- * bound and health names the failing part; afterwards the server recovers by itself, and every
+ * Writes before, during and after a fault. During it requests get 503 with Retry-After (how soon: test/limits),
+ * and health names the failing part; afterwards the server recovers by itself, and every
  * acknowledged write is there.
  */
 export async function assertSurvives(server: TestServer, fault: Fault): Promise<void> {
@@ -39,14 +34,11 @@ export async function assertSurvives(server: TestServer, fault: Fault): Promise<
   for (let user = 0; user < 5; user++) assert.equal((await write(`before-${user}`)).status, 201);
 
   await fault.begin();
-  const startedAt = performance.now();
   const during = await Promise.all([1, 2, 3].map((user) => write(`during-${user}`, fault.body)));
-  const took = performance.now() - startedAt;
   for (const { status, headers, body } of during) {
     assert.equal(status, 503, JSON.stringify(body));
     assert.match(headers.get("retry-after") ?? "", /^[1-9]\d*$/);
   }
-  assert.ok(took < (fault.boundMs ?? BOUND_MS), `Requests took ${Math.round(took)} ms.`);
   const ready = await server.send("GET", "/health/ready");
   assert.equal(ready.status, 503);
   assert.match(ready.body.message, fault.says);

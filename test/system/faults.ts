@@ -1,9 +1,7 @@
 /* The common parts of every fault of docs/operations/faults.md: how requests fail, and the recovery afterwards. */
 import assert from "node:assert/strict";
-import { setTimeout as sleep } from "node:timers/promises";
 import type { TestServer, TestWorkspace } from "../harness.ts";
-
-const RECOVERS_WITHIN_MS = 60_000;
+import { until } from "../until.ts";
 
 export interface Fault {
   begin(): Promise<void>;
@@ -54,13 +52,7 @@ export async function assertSurvives(server: TestServer, fault: Fault): Promise<
 
 /** Waits until a server, left alone, accepts requests again. */
 export async function untilReady(server: TestServer): Promise<void> {
-  const giveUpAt = performance.now() + RECOVERS_WITHIN_MS;
-  for (;;) {
-    const { status, body } = await server.send("GET", "/health/ready");
-    if (status === 200) return;
-    assert.ok(performance.now() < giveUpAt, `It does not recover: ${body.message}`);
-    await sleep(200);
-  }
+  await until(async () => (await server.send("GET", "/health/ready")).status === 200);
 }
 
 /** Every user that was acknowledged is there, with one event. */

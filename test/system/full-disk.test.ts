@@ -8,6 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { EngineEvent } from "../../src/database/database.ts";
 import { openEmbedded } from "../../src/database/embedded/pglite.ts";
 import { ENGINE } from "../harness.ts";
+import { until } from "../until.ts";
 import { type ChildServer, post, startChild } from "./child-server.ts";
 import { mountSmallDisk, type SmallDisk } from "./small-disk.ts";
 
@@ -88,7 +89,7 @@ async function assertRidesOut(server: ChildServer, name: string, trouble: Troubl
   }
   await trouble.begin();
   // A folder that cannot be written to shows within a few seconds, the rest with the next request.
-  while ((await readinessOf(server)).status === 200) await sleep(100);
+  await until(async () => (await readinessOf(server)).status !== 200);
   const { body } = await readinessOf(server);
   assert.match(body.message, trouble.says);
   const refused = await Promise.all([1, 2, 3].map((user) => track(server, eventOf(`no-${user}`))));

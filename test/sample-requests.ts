@@ -51,7 +51,11 @@ export function sampleWorkspace() {
   const { settings, ...declared } = translatedWorkspace();
   // Ten a minute are fewer than the tests send.
   const rate_limits = { "preference_center.update": "off" };
-  return { ...declared, settings: { ...settings, rate_limits }, integrations: [NOWHERE] };
+  return {
+    ...declared,
+    settings: { ...settings, change_feed: true, rate_limits },
+    integrations: [NOWHERE],
+  };
 }
 
 /** A sync that ends at once, because its source does not exist. */

@@ -5,12 +5,12 @@ import type { Page } from "playwright-core";
 import {
   respondWith,
   startReceiver,
-  until,
   users,
   verify,
   webhooksOf,
 } from "../delivery/webhooks/receiver.ts";
 import { startOwnServer } from "../harness.ts";
+import { until } from "../until.ts";
 import { assertAccessible } from "./accessibility.ts";
 import {
   assertFits,

@@ -5,6 +5,7 @@ import { mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { NEWSLETTER, type TestServer, type TestWorkspace, WEB_APP } from "../harness.ts";
+import { until } from "../until.ts";
 
 export interface FilledWorkspace {
   readonly workspace: TestWorkspace;
@@ -103,9 +104,9 @@ async function withRun(server: TestServer, name: string): Promise<[string, strin
   assert.equal(made.status, 200, JSON.stringify(made.body));
   const started = await server.admin("POST", `${path}/sync`);
   const run: string = started.body.run_id;
-  for (;;) {
+  await until(async () => {
     const { body } = await server.admin("GET", `${path}/runs/${run}`);
-    if (body.run.job_status !== "running") return [id, run];
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
+    return body.run.job_status !== "running";
+  });
+  return [id, run];
 }

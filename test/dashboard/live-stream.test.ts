@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { freePort } from "../free-port.ts";
 import { startOwnServer, type TestServer } from "../harness.ts";
+import { until } from "../until.ts";
 import { startProvider, visit } from "./identity-provider.ts";
 import { declare, scimClient, WORKSPACE } from "./scim/scim-client.ts";
 import { continueSession, type SignedIn } from "./signed-in.ts";
@@ -183,12 +184,11 @@ describe("the stream of live requests", () => {
     assert.equal(seventeenth.status, 429);
     assert.match(seventeenth.refusal ?? "", /The workspace has 16 streams/);
     for (const stream of streams) stream.close();
-    let again = await openFor(4);
-    // The server gives the room back within two seconds.
-    for (let look = 0; again.status === 429 && look < 100; look++) {
-      await new Promise((resolve) => setTimeout(resolve, 100));
-      again = await openFor(4);
-    }
+    // The server gives the room back after a moment.
+    const again = await until(async () => {
+      const opened = await openFor(4);
+      return opened.status !== 429 && opened;
+    });
     assert.equal(again.status, 200);
     again.close();
   });

@@ -4,6 +4,7 @@ import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ENGINE, startOwnServer, type TestServer, testConfig, workspaceAt } from "../harness.ts";
 import { temporaryFolder } from "../stored-rows.ts";
+import { until } from "../until.ts";
 
 const skip = ENGINE === "embedded" ? "An embedded database has one server." : false;
 
@@ -23,17 +24,13 @@ async function countsOn(server: TestServer, name: string): Promise<number[]> {
 }
 
 /** Looks again until it is so: another server shows changes after a moment. */
-async function eventually(seconds: number, look: () => Promise<void>): Promise<void> {
-  const endsAt = performance.now() + seconds * 1_000;
-  for (;;) {
-    try {
-      return await look();
-    } catch (error) {
-      if (performance.now() > endsAt) throw error;
-      await sleep(100);
-    }
-  }
-}
+const eventually = (look: () => Promise<void>): Promise<boolean> =>
+  until(() =>
+    look().then(
+      () => true,
+      () => false,
+    ),
+  );
 
 async function twoServers(): Promise<[TestServer, TestServer]> {
   const { databaseUrl } = await testConfig();
@@ -49,7 +46,7 @@ describe("the dashboard of several servers on one database", { skip }, () => {
     const stream = await fetch(path, { headers: { authorization: `Bearer ${other.adminToken}` } });
     await workspace.track({ events: [event("ada"), event("bob", "yesterday")] });
     const [here] = await requestsOn(one, workspace.name);
-    await eventually(5, async () => {
+    await eventually(async () => {
       assert.deepEqual(await requestsOn(other, workspace.name), [here]);
     });
     assert.match(here.server, new RegExp(`\\(process ${process.pid}\\)$`));
@@ -75,7 +72,7 @@ describe("the dashboard of several servers on one database", { skip }, () => {
     await workspace.track({ events: [event("ada"), event("bob", "yesterday")] });
     await workspaceAt(other.url, workspace).track({ events: [event("carol")] });
     for (const server of [one, other]) {
-      await eventually(15, async () => {
+      await eventually(async () => {
         assert.deepEqual(await countsOn(server, workspace.name), [2, 2, 1]);
       });
     }
@@ -86,7 +83,7 @@ describe("the dashboard of several servers on one database", { skip }, () => {
     const workspace = await one.workspace();
     await workspace.track({ events: [event("ada")] });
     await workspace.track({ events: [event("bob")] });
-    await eventually(5, async () => {
+    await eventually(async () => {
       assert.equal((await requestsOn(other, workspace.name)).length, 2);
     });
     const { platform_id } = (
@@ -99,7 +96,7 @@ describe("the dashboard of several servers on one database", { skip }, () => {
     );
     assert.equal(erased.status, 200, JSON.stringify(erased.body));
     for (const server of [other, one]) {
-      await eventually(5, async () => {
+      await eventually(async () => {
         const shown = await requestsOn(server, workspace.name);
         assert.doesNotMatch(JSON.stringify(shown), /"ada"/);
         assert.equal(shown.filter(({ body }) => body?.events?.[0].external_id === "bob").length, 1);
@@ -122,7 +119,7 @@ describe("the dashboard of several servers on one database", { skip }, () => {
     await workspace.track({ events: [event("ada")] });
     await other.admin("POST", `/admin/v1/workspaces/${workspace.name}/reset`);
     for (const server of [other, one]) {
-      await eventually(5, async () => {
+      await eventually(async () => {
         assert.deepEqual(await requestsOn(server, workspace.name), []);
       });
     }

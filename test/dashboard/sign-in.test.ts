@@ -4,7 +4,7 @@ import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
+import { createSettableClock, later } from "../../src/base/clock.ts";
 import { startOwnServer } from "../harness.ts";
 import { continueSession, cookieIn, signIn } from "./signed-in.ts";
 
@@ -245,12 +245,13 @@ describe("requests of other sites", () => {
 
 describe("the end of a session", () => {
   test("a session goes idle while an open page asks by itself, and not while a person is there", async () => {
-    const own = await startOwnServer({ sessionIdleMinutes: 3 / 60 });
+    const clock = createSettableClock();
+    const own = await startOwnServer({ clock, sessionIdleMinutes: 3 });
     const [alone, attended] = [await signIn(own), await signIn(own)];
     const unattended = { headers: { "x-rapport-unattended": "1" } };
     const statuses = { alone: 200, attended: 200 };
     for (let turn = 0; turn < 10; turn++) {
-      await sleep(500);
+      clock.set(later(clock.now(), { seconds: 30 }));
       const [one, other] = [
         await alone.call("GET", "/dashboard/session", undefined, unattended),
         await attended.call("GET", "/dashboard/session"),

@@ -1,9 +1,9 @@
 /* Track writes through the worker that has the rows, past the coordinator. Runs on Citus (`npm run test:citus`). */
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
 import postgres from "postgres";
 import { startOwnServer, type TestServer } from "../harness.ts";
+import { until } from "../until.ts";
 
 const skip = process.env.TEST_CITUS_WORKERS
   ? false
@@ -41,13 +41,6 @@ const sessionsAt = (workers: readonly postgres.Sql[]): Promise<number[]> =>
       return rows.length;
     }),
   );
-
-async function until(isReached: () => Promise<boolean>): Promise<void> {
-  for (let tries = 1; !(await isReached()); tries++) {
-    assert.ok(tries < 600, "It is never reached.");
-    await sleep(20);
-  }
-}
 
 describe("a server on Citus that reaches the workers", { skip }, () => {
   test("track writes through each worker, and only through the coordinator with CITUS_DIRECT=false", async () => {

@@ -116,19 +116,12 @@ describe("a server that other machines can reach", () => {
   });
 
   test("PREVIOUS_ADMIN_TOKEN works beside ADMIN_TOKEN, and no other token does", async () => {
-    const config = await testConfig({ previousAdminToken: "the-earlier-admin-token" });
-    const server = await serve(config);
-    try {
-      const statuses = [config.adminToken, "the-earlier-admin-token", "another-token"].map(
-        async (token) => {
-          const headers = { authorization: `Bearer ${token}` };
-          return (await fetch(`${server.welcome.url}/admin/v1/workspaces`, { headers })).status;
-        },
-      );
-      assert.deepEqual(await Promise.all(statuses), [200, 200, 401]);
-    } finally {
-      await server.stop();
+    const own = await startOwnServer({ previousAdminToken: "the-earlier-admin-token" });
+    const statuses: number[] = [];
+    for (const key of [own.adminToken, "the-earlier-admin-token", "another-token"]) {
+      statuses.push((await own.send("GET", "/admin/v1/workspaces", undefined, { key })).status);
     }
+    assert.deepEqual(statuses, [200, 200, 401]);
   });
 
   test("metrics listen on a loopback address by default, even if HOST is a public address", () => {

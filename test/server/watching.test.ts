@@ -3,11 +3,10 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
-import { after, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import type { Config } from "../../src/server/config.ts";
-import { serve } from "../../src/server/serve.ts";
 import { freePort } from "../free-port.ts";
-import { testConfig } from "../harness.ts";
+import { startOwnServer } from "../harness.ts";
 
 const PERSONAL = {
   external_id: "id-of-ada",
@@ -22,12 +21,8 @@ const SECRETS = [...Object.values(PERSONAL), "the-admin-token", "the-api-key", "
 async function loggedServer(logLevel: Config["logLevel"]) {
   const lines: string[] = [];
   const metricsPort = await freePort();
-  const config = { ...(await testConfig()), logLevel, adminToken: "the-admin-token", metricsPort };
-  const server = await serve(config, { write: (line) => void lines.push(line) });
-  let stopped: Promise<void> | undefined;
-  const stop = () => (stopped ??= server.stop());
-  after(stop);
-  const { url } = server.welcome;
+  const settings = { logLevel, adminToken: "the-admin-token", metricsPort };
+  const { stop, url } = await startOwnServer(settings, { write: (line) => void lines.push(line) });
   const send = (path: string, token: string, body: unknown) =>
     fetch(url + path, {
       method: "POST",

@@ -12,6 +12,7 @@ import { AWKWARD_TEXT, LONG_ATTRIBUTES } from "../awkward-text.ts";
 import { freshDatabase } from "../database/fresh-database.ts";
 import { TEST_SECRET_KEY } from "../harness.ts";
 import { temporaryFolder } from "../stored-rows.ts";
+import { until } from "../until.ts";
 import { type Environment, post, runCommand, startChild } from "./child-server.ts";
 
 const TIME = "2026-01-01T12:00:00Z";
@@ -79,7 +80,7 @@ describe("rapport backup", { skip }, () => {
       }
     };
     const writers = Array.from({ length: 4 }, write);
-    while (acknowledged < 50) await new Promise((resolve) => setTimeout(resolve, 10));
+    await until(() => acknowledged >= 50);
     const before = acknowledged;
     const { code, stdout, stderr } = await runCommand(["backup", file], at);
     const after = acknowledged;

@@ -7,6 +7,7 @@ import { after, test } from "node:test";
 import { packageRoot } from "../../src/base/package-root.ts";
 import { startServer } from "../harness.ts";
 import { temporaryFolder } from "../stored-rows.ts";
+import { until } from "../until.ts";
 
 const server = await startServer();
 
@@ -26,13 +27,6 @@ function run(...args: string[]) {
     for (const part of parts) lines.push(JSON.parse(part));
   });
   return { child, lines, ended: once(child, "close") };
-}
-
-async function until(isTrue: () => boolean, what: string): Promise<void> {
-  for (let look = 0; !isTrue(); look++) {
-    assert.ok(look < 1_200, what);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
 }
 
 test("rapport changes with a cursor file prints every change, though it is killed again and again", async () => {

@@ -11,6 +11,7 @@ import { createFeedModel, type FeedChange, shownIn } from "../people/changes/fee
 import { type RandomCall, randomCall, seededRandom } from "../people/changes/random-changes.ts";
 import { sized } from "../sizes.ts";
 import { temporaryFolder } from "../stored-rows.ts";
+import { until } from "../until.ts";
 import { type ChildServer, post, startChild } from "./child-server.ts";
 
 /** RAPPORT_TEST_OPERATIONS sets another number. */
@@ -118,7 +119,7 @@ test("the feed, read while servers are killed again and again, gives the users t
   const reader = createReader();
   const killer = async () => {
     for (let kill = 1; kill <= KILLS; kill++) {
-      while (calls < (CALLS * kill) / (KILLS + 1)) await sleep(5);
+      await until(() => calls >= (CALLS * kill) / (KILLS + 1));
       const place = Math.floor(Math.random() * servers.length);
       await servers[place]?.end("SIGKILL");
       servers[place] = await start(folders[place] as string);

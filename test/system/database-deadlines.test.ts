@@ -1,6 +1,7 @@
 /*
  * A PostgreSQL that stops responding, and transactions that hold locks for too long. A proxy that
- * lets nothing through imitates a stopped server: to its client both look the same.
+ * lets nothing through imitates a stopped server: to its client both look the same. How soon requests
+ * are refused then: test/limits.
  */
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
@@ -17,26 +18,12 @@ const skip = ENGINE !== "postgres" && "the embedded engine has no connections";
 /** A statement may take so long here. */
 const TIMEOUT_SECONDS = 3;
 
-/** A request fails after one statement; the machine may be busy. */
-const BOUND_MS = 3 * TIMEOUT_SECONDS * 1_000 + 3_000;
-
-/** A server that sends nothing is noticed within two seconds, for any statement timeout. */
-const SILENT_MS = 6_000;
-
-async function withBound<Result>(work: Promise<Result>, boundMs = BOUND_MS): Promise<Result> {
-  const startedAt = performance.now();
-  const result = await work;
-  const took = performance.now() - startedAt;
-  assert.ok(took < boundMs, `It took ${Math.round(took)} ms.`);
-  return result;
-}
-
 const event = (external_id: string) => ({
   events: [{ external_id, name: "came", time: "2026-01-01T00:00:00Z" }],
 });
 
 describe("a database that stops responding", { skip }, () => {
-  test("while the database hangs, requests get 503 with Retry-After within seconds and readiness fails; both recover afterwards", async () => {
+  test("while the database hangs, requests get 503 with Retry-After and readiness fails; both recover afterwards", async () => {
     const proxy = await startProxy(`${await freshDatabase()}`);
     const server = await startOwnServer({ databaseUrl: proxy.url });
     const workspace = await server.workspace();
@@ -50,9 +37,9 @@ describe("a database that stops responding", { skip }, () => {
     );
     const live = await server.send("GET", "/health/live");
     assert.equal(live.status, 200);
-    const ready = await withBound(server.send("GET", "/health/ready"), SILENT_MS);
+    const ready = await server.send("GET", "/health/ready");
     assert.equal(ready.status, 503);
-    for (const answer of await withBound(Promise.all(requests), SILENT_MS)) {
+    for (const answer of await Promise.all(requests)) {
       assert.equal(answer.status, 503, JSON.stringify(answer.body));
       assert.match(String(answer.headers.get("retry-after")), /^\d+$/);
     }
@@ -95,7 +82,7 @@ describe("a transaction that holds locks", { skip }, () => {
     await other.unsafe("begin");
     await other.unsafe("update profiles set version = version");
     const attributes = [{ external_id: "ada", color: "red" }];
-    const answer = await withBound(workspace.track({ attributes }));
+    const answer = await workspace.track({ attributes });
     assert.equal(answer.status, 503, JSON.stringify(answer.body));
     assert.ok(answer.headers.get("retry-after"));
     await other.unsafe("rollback");

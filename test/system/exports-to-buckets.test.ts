@@ -14,6 +14,7 @@ import {
   SECRET_ACCESS_KEY,
   startStorage,
 } from "../intake/warehouses/s3-server.ts";
+import { until } from "../until.ts";
 
 const server = await startOwnServer({ outboundAllow: ["127.0.0.1"] });
 
@@ -31,7 +32,7 @@ after(() => callback.close());
 const callback_endpoint = `http://127.0.0.1:${(callback.address() as AddressInfo).port}/`;
 
 async function reportOf(prefix: string): Promise<any> {
-  while (!reports.has(prefix)) await sleep(20);
+  await until(() => reports.has(prefix));
   return reports.get(prefix);
 }
 
@@ -127,7 +128,7 @@ describe("an export of a workspace with a bucket", () => {
   test("without a callback the export is still written, and the segment is free for the next one afterwards", async () => {
     const { workspace, storage, id } = await withBucket();
     await startExport(workspace, id, { callback_endpoint: undefined });
-    while (storage.objects.size === 0) await sleep(20);
+    await until(() => storage.objects.size !== 0);
     for (;;) {
       const body = { segment_id: id, fields_to_export: ["external_id"] };
       const { status } = await workspace.call("POST", "/users/export/segment", body);
@@ -150,7 +151,7 @@ describe("an export of a workspace with a bucket", () => {
     const { workspace, storage, id } = await withBucket({ users: 8 });
     storage.faults.busyPuts = 1;
     const { object_prefix } = await startExport(workspace, id);
-    while (storage.requests.length === 0) await sleep(5);
+    await until(() => storage.requests.length !== 0);
     // As a server would have left it that was killed after a first file with two of the four users.
     const filter = { custom_attribute: "plan", equals: "pro" };
     const listed = `/admin/v1/workspaces/${workspace.name}/segments/users`;

@@ -10,6 +10,7 @@ import { startProxy } from "../database/slow-proxy.ts";
 import { freePort } from "../free-port.ts";
 import { ENGINE, startOwnServer, testConfig } from "../harness.ts";
 import { temporaryFolder } from "../stored-rows.ts";
+import { until } from "../until.ts";
 import { assertKept, assertSurvives } from "./faults.ts";
 import { mountSmallDisk } from "./small-disk.ts";
 
@@ -70,7 +71,7 @@ describe("a server whose PostgreSQL fails", { skip }, () => {
     assert.deepEqual([moreLost, moreBack], [[], []]);
     assert.deepEqual([lost.level, back.level], ["error", "info"]);
     assert.match(`${lost.code} ${lost.reason}`, /^(?:E?CONN|57P0)\w+ .+/);
-    assert.ok(back.after_s > 0 && back.after_s < 60, String(back.after_s));
+    assert.ok(back.after_s > 0, String(back.after_s));
     const failed = entries.find(({ msg }) => msg === "request failed");
     assert.ok(failed.message.length > 0, JSON.stringify(failed));
   });
@@ -170,8 +171,6 @@ describe("a server whose PostgreSQL fails", { skip }, () => {
         await sql.end();
       },
       says: /^The database is read-only\.$/,
-      // Each refusal closes all connections.
-      boundMs: 20_000,
     });
   });
 
@@ -341,18 +340,12 @@ test("once the disk of PostgreSQL is full small writes are refused too, by a sen
 
   // Without being asked for its health.
   await disk.free();
-  for (let tries = 0; (await write("after")).status !== 201; tries++) {
-    assert.ok(tries < 300, "It does not recover.");
-    await sleep(100);
-  }
+  await until(async () => (await write("after")).status === 201);
   await assertKept(workspace, ["before", "after"]);
   const troublesTold = () =>
     lines.map((line) => JSON.parse(line)).filter(({ msg }) => /^The disk of/.test(msg));
   // A statement that began before the disk was freed may fail after the first write: one more fault.
-  for (let tries = 0; troublesTold().at(-1)?.level !== "info"; tries++) {
-    assert.ok(tries < 100, "The log does not say that there is space again.");
-    await sleep(100);
-  }
+  await until(() => troublesTold().at(-1)?.level === "info");
   const said = troublesTold();
   // If PostgreSQL frees space for a moment there is one more fault, too.
   const troubles = said.filter(({ level }) => level === "error");

@@ -134,9 +134,7 @@ test("an operator's hour on PostgreSQL, from the first start to a restored backu
 
   // The database is lost for a while.
   await cluster.stop();
-  const startedAt = performance.now();
   assert.deepEqual([await write(one, "lost-1"), await write(two, "lost-2")], [503, 503]);
-  assert.ok(performance.now() - startedAt < 12_000);
   await sleep(1_000);
   await cluster.start();
   for (const server of [one, two]) {

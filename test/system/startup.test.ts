@@ -15,6 +15,7 @@ import { promisify } from "node:util";
 import { freePort } from "../free-port.ts";
 import { ENGINE, testConfig } from "../harness.ts";
 import { temporaryFolder } from "../stored-rows.ts";
+import { until } from "../until.ts";
 import {
   type ChildServer,
   type Environment,
@@ -157,7 +158,7 @@ describe("a server that is stopping", () => {
       inFlight.flushHeaders();
       await once(inFlight, "continue");
       server.signal(signal);
-      while (await isListening(server.url)) await new Promise((resolve) => setTimeout(resolve, 5));
+      await until(async () => !(await isListening(server.url)));
 
       inFlight.end(JSON.stringify({ events: [{ ...EVENT, external_id: signal }] }));
       const [response] = await once(inFlight, "response");
@@ -183,7 +184,7 @@ describe("a server that is stopping", () => {
         }
       }),
     );
-    while (taken < 100) await new Promise((resolve) => setTimeout(resolve, 5));
+    await until(() => taken >= 100);
     assert.equal((await server.end("SIGTERM")).code, 0);
     server = await startChild(home);
     for (const { external_id, count, last } of await writing) {

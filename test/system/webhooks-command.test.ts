@@ -4,12 +4,12 @@ import { describe, test } from "node:test";
 import {
   respondWith,
   startReceiver,
-  until,
   users,
   verify,
   webhooksOf,
 } from "../delivery/webhooks/receiver.ts";
 import { startOwnServer } from "../harness.ts";
+import { until } from "../until.ts";
 import { runCommand } from "./child-server.ts";
 
 const server = await startOwnServer({ outboundAllow: ["127.0.0.1"] });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { startServer, type TestWorkspace } from "../../harness.ts";
+import { until } from "../../until.ts";
 
 const server = await startServer();
 
@@ -125,7 +126,7 @@ describe("API keys of the admin API", () => {
     const workspace = await server.workspace();
     const older = await created(workspace, "ci");
     await server.admin("POST", keysOf(workspace, "/ci/rotate"), { overlap_seconds: 1 });
-    while (await opens(older)) await new Promise((resolve) => setTimeout(resolve, 100));
+    await until(async () => !(await opens(older)));
     assert.equal((await listed(workspace, "ci")).previous_key_until, null);
   });
 

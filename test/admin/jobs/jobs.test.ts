@@ -28,6 +28,7 @@ import { NO_TRACING } from "../../../src/base/observe/tracing.ts";
 import { migrate } from "../../../src/database/migrations/migrate.ts";
 import { openDatabase } from "../../../src/server/open-database.ts";
 import { testConfig } from "../../harness.ts";
+import { until } from "../../until.ts";
 
 const database = await openDatabase(await testConfig());
 await migrate(database);
@@ -158,7 +159,7 @@ describe("a job", () => {
     for (let round = 0; round < 3; round++) {
       const readsBefore = reads;
       worker.wake();
-      while (reads < readsBefore + 6) await new Promise((resolve) => setTimeout(resolve, 5));
+      await until(() => reads >= readsBefore + 6);
     }
     release.happen();
     await worker.stop();

@@ -2,7 +2,6 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, test } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
 import { enqueue } from "../../../src/admin/jobs/queue.ts";
 import { readNextTimes } from "../../../src/admin/jobs/schedule.ts";
 import { RETENTION_JOB } from "../../../src/admin/retention/retention.ts";
@@ -18,6 +17,7 @@ import { openDatabase } from "../../../src/server/open-database.ts";
 import { serve } from "../../../src/server/serve.ts";
 import { testConfig } from "../../harness.ts";
 import { post } from "../../system/child-server.ts";
+import { until } from "../../until.ts";
 
 const config = await testConfig();
 const database = await openDatabase(config);
@@ -57,11 +57,10 @@ async function runRetention(workspace: string): Promise<void> {
   const { id } = await findWorkspace(database, workspace);
   const key = { workspaceId: id, kind: RETENTION_JOB, subject: "workspace" };
   await database.transaction((tx) => enqueue(tx, systemClock, key));
-  for (;;) {
+  await until(async () => {
     const rows = await database.query("select 1 from jobs where workspace_id = $1", [id]);
-    if (rows.length === 0) return;
-    await sleep(50);
-  }
+    return rows.length === 0;
+  });
 }
 
 /** The kinds of the timeline of the one user, with their times. */

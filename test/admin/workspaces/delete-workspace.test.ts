@@ -1,11 +1,11 @@
 /* `DELETE /admin/v1/workspaces/{name}`: removes a workspace with everything in it. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
 import { sweepDeletedWorkspaces } from "../../../src/admin/workspaces/delete-workspace.ts";
 import { lockForApply } from "../../../src/admin/workspaces/store.ts";
 import { readTables } from "../../../src/database/backup/dump-database.ts";
 import { ENGINE, startOwnServer, type TestWorkspace, workspaceAt } from "../../harness.ts";
+import { until } from "../../until.ts";
 
 const server = await startOwnServer();
 
@@ -38,14 +38,13 @@ async function tablesWith(workspaceId: number): Promise<string[]> {
 
 /** Waits until this many transactions wait for a lock of the kind that a manifest takes. */
 async function waiters(count: number): Promise<void> {
-  for (;;) {
+  await until(async () => {
     const rows = await server.database.query(
       `select 1 from pg_locks where locktype = 'advisory' and not granted
          and database = (select oid from pg_database where datname = current_database())`,
     );
-    if (rows.length === count) return;
-    await sleep(10);
-  }
+    return rows.length === count;
+  });
 }
 
 /** Declares a workspace as the harness does, with the name and the key of an earlier one. */
@@ -204,6 +203,6 @@ describe("the deletion of a workspace", () => {
     const there = workspaceAt(second.url, workspace);
     assert.equal((await there.track({ attributes: [ADA] })).status, 201);
     await remove(workspace.name);
-    while ((await there.track({ attributes: [ADA] })).status !== 401) await sleep(50);
+    await until(async () => (await there.track({ attributes: [ADA] })).status === 401);
   });
 });

@@ -3,7 +3,6 @@ import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { after } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
 import { Webhook } from "standardwebhooks";
 import type { Answer, TestServer, TestWorkspace } from "../../harness.ts";
 
@@ -67,19 +66,6 @@ export async function startReceiver(respond: Respond = accept): Promise<Receiver
   const receiver: Receiver = { url, received, respond, accepted };
   return receiver;
 }
-
-/** How often it is looked whether something holds, so that a test of a broken rule ends. */
-const MOST_LOOKS = 5_000;
-
-/** Waits until something holds. */
-export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  for (let look = 0; look < MOST_LOOKS; look++) {
-    if (await holds()) return;
-    await sleep(20);
-  }
-  throw new Error(`It does not come about: ${holds}`);
-}
-
 /** Whether a delivery is signed for its own time, regardless of the present time. */
 export const isSigned = ({ id, text, headers }: Delivered): boolean => {
   const at = new Date(Number(headers["webhook-timestamp"]) * 1_000);

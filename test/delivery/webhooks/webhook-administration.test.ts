@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { startOwnServer } from "../../harness.ts";
-import { respondWith, startReceiver, until, users, verify, webhooksOf } from "./receiver.ts";
+import { until } from "../../until.ts";
+import { respondWith, startReceiver, users, verify, webhooksOf } from "./receiver.ts";
 
 const server = await startOwnServer({ outboundAllow: ["127.0.0.1"] });
 

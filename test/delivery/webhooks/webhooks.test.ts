@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { NEWSLETTER, startOwnServer } from "../../harness.ts";
-import { startReceiver, until, users, verify, webhooksOf } from "./receiver.ts";
+import { until } from "../../until.ts";
+import { startReceiver, users, verify, webhooksOf } from "./receiver.ts";
 
 const server = await startOwnServer({ outboundAllow: ["127.0.0.1"] });
 

@@ -3,6 +3,7 @@
  */
 import { randomUUID } from "node:crypto";
 import type { TestServer, TestWorkspace } from "../../harness.ts";
+import { until } from "../../until.ts";
 
 export interface RunView {
   readonly run_id: string;
@@ -53,11 +54,10 @@ export async function startIntegration(
   const path = `/admin/v1/workspaces/${workspace.name}/integrations/${id}`;
 
   async function ended(runId: string): Promise<RunView> {
-    for (;;) {
-      const { body } = await server.admin("GET", `${path}/runs/${runId}`);
-      if (body.run.job_status !== "running") return body.run;
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    }
+    return until(async () => {
+      const { run } = (await server.admin("GET", `${path}/runs/${runId}`)).body;
+      return run.job_status !== "running" && run;
+    });
   }
 
   async function sync(): Promise<RunView> {

@@ -6,6 +6,7 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { describe, test } from "node:test";
 import { startServer, type TestWorkspace } from "../../harness.ts";
+import { until } from "../../until.ts";
 import { startWarehouse } from "./warehouse.ts";
 
 const server = await startServer();
@@ -32,11 +33,10 @@ const apply = (workspace: TestWorkspace, integrations: object[]) =>
 /** Starts a sync and waits for its end. */
 async function sync(path: string): Promise<any> {
   const { run_id } = (await server.admin("POST", `${path}/sync`)).body;
-  for (;;) {
+  return until(async () => {
     const { run } = (await server.admin("GET", `${path}/runs/${run_id}`)).body;
-    if (run.job_status !== "running") return run;
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
+    return run.job_status !== "running" && run;
+  });
 }
 
 describe("an integration in the admin API", () => {

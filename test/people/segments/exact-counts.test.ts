@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { describe, test } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
 import { startServer, type TestWorkspace } from "../../harness.ts";
+import { until } from "../../until.ts";
 import { ask, declare, succeeds } from "./segment-calls.ts";
 
 const server = await startServer();
@@ -37,11 +37,10 @@ const readCount = async (workspace: TestWorkspace, id: string) =>
   (await server.admin("GET", `${pathOf(workspace)}/counts/${id}`)).body;
 
 async function whenEnded(workspace: TestWorkspace, id: string) {
-  for (;;) {
+  return until(async () => {
     const count = await readCount(workspace, id);
-    if (count.status !== "running") return count;
-    await sleep(20);
-  }
+    return count.status !== "running" && count;
+  });
 }
 
 /** Puts a count into the queue as a server that stopped left it. */

@@ -2,7 +2,6 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { describe, test } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
 import { enqueue } from "../../../src/admin/jobs/queue.ts";
 import { systemClock } from "../../../src/base/clock.ts";
 import type { Queryable } from "../../../src/database/database.ts";
@@ -10,6 +9,7 @@ import { readFilter } from "../../../src/people/segments/filter.ts";
 import { countMembersOfEach, readMembers } from "../../../src/people/segments/members.ts";
 import { BEFORE_ALL } from "../../../src/people/segments/members-store.ts";
 import { type Answer, startServer, type TestWorkspace } from "../../harness.ts";
+import { until } from "../../until.ts";
 import { ask, declare, membersOf, succeeds } from "./segment-calls.ts";
 
 const server = await startServer();
@@ -286,7 +286,7 @@ describe("a segment that was stored before filters had these bounds", () => {
     await ask(server, workspace, "count", { filter: neighbour.filter, exact: true, wait_s: 0 });
     const counts = at(workspace, "segments/counts");
     const read = async () => (await server.admin("GET", `${counts}/${id}`)).body;
-    while ((await read()).status === "running") await sleep(20);
+    await until(async () => (await read()).status !== "running");
     const { status, failure } = await read();
     assert.deepEqual([status, failure], ["failed", PLACE]);
     const listed: any = await succeeds(server.admin("GET", counts));
@@ -301,7 +301,7 @@ describe("a segment that was stored before filters had these bounds", () => {
       (await server.admin("GET", at(workspace, "segment-sizes"))).body.segments.filter(
         (each: any) => each.sizes.length > 0,
       );
-    while ((await sizes()).length === 0) await sleep(20);
+    await until(async () => (await sizes()).length !== 0);
     assert.deepEqual(
       (await sizes()).map(({ id: of, sizes: [day] }: any) => [of, day.size]),
       [[NEIGHBOUR, 1]],

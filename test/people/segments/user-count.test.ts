@@ -4,6 +4,7 @@ import { describe, test } from "node:test";
 import { createSettableClock } from "../../../src/base/clock.ts";
 import { createUserTotals } from "../../../src/people/segments/count-users.ts";
 import { type Answer, startServer, type TestWorkspace } from "../../harness.ts";
+import { until } from "../../until.ts";
 
 const server = await startServer();
 
@@ -47,11 +48,7 @@ describe("the number of users", () => {
     await workspace.track({ attributes: people(3, 5) });
     assert.deepEqual(await totals.read(id), first);
     assert.equal(first.users, 3);
-    const deadline = Date.now() + 20_000;
-    while ((await totals.read(id)).users !== 5) {
-      assert.ok(Date.now() < deadline);
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    }
+    await until(async () => (await totals.read(id)).users === 5);
   });
 
   test("more users than are counted are estimated, at most a few percent off, and called an estimate", async () => {

@@ -14,10 +14,10 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { type Contract, pathsOf } from "../../../src/http/endpoint.ts";
 import { hostsOf, KINDS } from "../../../src/intake/warehouses/sources/kinds.ts";
-import { until } from "../../delivery/webhooks/receiver.ts";
 import { ENGINE } from "../../harness.ts";
 import { startEmbeddedWarehouse } from "../../intake/warehouses/warehouse.ts";
 import { pathOf, sampleRequests, sampleWorkspace } from "../../sample-requests.ts";
+import { until } from "../../until.ts";
 import {
   exportOf,
   integrationOf,

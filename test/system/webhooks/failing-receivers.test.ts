@@ -8,12 +8,12 @@ import {
   type Respond,
   respondWith,
   startReceiver,
-  until,
   users,
   webhooksOf,
 } from "../../delivery/webhooks/receiver.ts";
 import { startOwnServer } from "../../harness.ts";
 import { sendsMails, startMailServer } from "../../intake/warehouses/mail-server.ts";
+import { until } from "../../until.ts";
 
 const clock = createSettableClock();
 const mailServer = await startMailServer();

@@ -5,12 +5,12 @@ import {
   type Respond,
   respondWith,
   startReceiver,
-  until,
   users,
   webhooksOf,
 } from "../../delivery/webhooks/receiver.ts";
 import { startOwnServer } from "../../harness.ts";
 import { temporaryFolder } from "../../stored-rows.ts";
+import { until } from "../../until.ts";
 
 const server = await startOwnServer({ outboundAllow: ["127.0.0.1"] });
 

@@ -9,6 +9,7 @@ import {
   startWarehouse,
 } from "../../../intake/warehouses/warehouse.ts";
 import { temporaryFolder } from "../../../stored-rows.ts";
+import { until } from "../../../until.ts";
 
 const server = await startServer();
 const warehouse = await startWarehouse();
@@ -117,10 +118,9 @@ test("a running sync does not delay the stop of its server, and continues on the
   const { run } = (await second.admin("GET", `${path}/runs/${body.run_id}`)).body;
   assert.equal(run.job_status, "running");
   release();
-  let status = "running";
-  while (status === "running") {
-    await new Promise((resolve) => setTimeout(resolve, 20));
-    status = (await second.admin("GET", `${path}/runs/${body.run_id}`)).body.run.job_status;
-  }
+  const status = await until(async () => {
+    const { run } = (await second.admin("GET", `${path}/runs/${body.run_id}`)).body;
+    return run.job_status !== "running" && run.job_status;
+  });
   assert.equal(status, "error");
 });

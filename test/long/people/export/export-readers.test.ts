@@ -4,6 +4,7 @@ import { describe, test } from "node:test";
 import postgres from "postgres";
 import { ENGINE, startOwnServer, type TestWorkspace } from "../../../harness.ts";
 import { id, TIME } from "../../../people/identity/identity-calls.ts";
+import { until } from "../../../until.ts";
 
 const server = await startOwnServer();
 
@@ -69,12 +70,10 @@ describe("an export stream", () => {
     assert.match(((await third.json()) as any).message, /already runs 2 exports of the workspace/);
     assert.deepEqual(await rowsOf(await server.workspace(), "users"), []);
     for (const response of running) await response.body?.cancel();
-    for (;;) {
+    await until(async () => {
       const { status } = await server.admin("GET", pathOf(workspace, "users"));
-      if (status === 200) break;
-      assert.equal(status, 503);
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
+      return status === 200 || assert.equal(status, 503);
+    });
   });
 
   const skip = ENGINE !== "postgres";

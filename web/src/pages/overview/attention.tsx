@@ -42,6 +42,7 @@ const TITLES: Readonly<Record<Finding["kind"], string>> = {
   items_rejected: "Rejections",
   requests_failed: "Failures",
   queue_filling: "Queue",
+  lock_held: "Database lock",
   key_throttled: "Rate limit",
   secret_expires: "API key",
   key_unused: "API key",

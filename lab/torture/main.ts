@@ -4,6 +4,7 @@
  */
 import { Command, InvalidArgumentError, Option } from "commander";
 import { packageRoot } from "../../src/base/package-root.ts";
+import { type FaultOptions, runFaults } from "./outage/outage.ts";
 import { findSeededFaults } from "./seeded-faults.ts";
 import { type Torture, torture } from "./torture.ts";
 
@@ -12,6 +13,21 @@ const above0 = (text: string): number => {
   if (value > 0) return value;
   throw new InvalidArgumentError("It must be a number above 0.");
 };
+
+/** Faults of the database and of one of two servers, under load: what callers see, and an account of all events. */
+const faults = new Command("faults")
+  .description("Tries each fault of docs/operations/faults.md under 50 requests a second.")
+  .addOption(
+    new Option("--engine <engine>", "the database")
+      .choices(["postgres", "citus"])
+      .default("postgres"),
+  )
+  .option("--times <count>", "how often each", above0, 5)
+  .option("--only <text>", "those whose name contains it")
+  .option("--each", "prints what each run found, as JSON")
+  .action(async (options: FaultOptions) => {
+    process.exitCode = (await runFaults(options, say)) ? 0 : 1;
+  });
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
@@ -46,4 +62,5 @@ new Command("torture")
     if (failure) say(`FAILED: ${failure}`);
     process.exitCode = failure ? 1 : 0;
   })
+  .addCommand(faults)
   .parseAsync();

@@ -4,6 +4,7 @@ import type { Database } from "../database/database.ts";
 import { FolderInUse } from "../database/embedded/folder-lock.ts";
 import { ENGINE_FOLDER } from "../database/embedded/pglite.ts";
 import { type Examination, examine } from "../database/migrations/examine.ts";
+import { describeHolder, selectLockHolders } from "../database/postgres/lock-holders.ts";
 import type { Config } from "../server/config.ts";
 import { openDatabase } from "../server/open-database.ts";
 import { DATABASE_CHECKS, tryManifest } from "../server/start-checks.ts";
@@ -42,7 +43,7 @@ export async function checkEngine(
     return [
       checkVersion(config, found),
       ...(await checkSchema(config, database, found, hasSettings)),
-      ...(config.databaseUrl ? [checkClock(found)] : []),
+      ...(config.databaseUrl ? [checkClock(found), await checkLocks(database)] : []),
     ];
   } catch (error) {
     if (error instanceof FolderInUse) return [usedElsewhere(config)];
@@ -130,6 +131,20 @@ const tryOnEmpty = (config: Config): Promise<Finding[]> =>
   );
 
 const START = "rapport serve does not start until this is mended.";
+
+/** A transaction of Rapport seldom takes longer. */
+const LONG_HELD_SECONDS = 5;
+
+async function checkLocks(database: Database): Promise<Finding> {
+  const check = "locks";
+  const [oldest] = await selectLockHolders(database, LONG_HELD_SECONDS);
+  if (!oldest) return { check, status: "ok", message: "No transaction has held locks for long." };
+  const { pid, application } = oldest;
+  const end =
+    pid === null ? `rollback prepared '${application}'` : `select pg_terminate_backend(${pid})`;
+  const remedy = `Requests may wait for it. If it does not end by itself: ${end}.`;
+  return { check, status: "warning", message: `${describeHolder(oldest)}.`, remedy };
+}
 
 function checkClock({ clockAheadMs }: Examination): Finding {
   const check = "clock";

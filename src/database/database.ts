@@ -1,5 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { Problem } from "../base/problem.ts";
+import { createSemaphore } from "../base/semaphore.ts";
 import { type LanePlan, ONE_LANE, type WriterCount } from "./lanes.ts";
 import { databaseError, isLostNode } from "./lost-node.ts";
 import type { Use } from "./planner.ts";
@@ -104,6 +105,8 @@ export interface Database extends Queryable {
   readonly intakeCount?: () => number;
   /** Whether writers of users wait for each other before they read (`laneLocksOf`). */
   readonly ordersWriters: boolean;
+  /** How long a call may wait for locks of others in all, in ms; undefined if transactions never wait for each other. */
+  readonly lockPatienceMs?: number;
   /** Whether this is a running transaction (`within`): only its owner can run it again. */
   readonly isWithin?: true;
   /** Whether small tables commit a moment before the rows of users in the same transaction. */
@@ -247,12 +250,19 @@ const RETRY_PAUSE_MS = 20;
 /**
  * Runs a transaction again when it was aborted (deadlock, serialization failure), at most `tries`
  * times. Within a running transaction there is only one attempt, because the outer transaction is
- * rolled back and retried as a whole.
+ * rolled back and retried as a whole. If a lock was not free soon, it also runs again.
  *
  * @param work gets the number of the attempt, from 1; within a running transaction it is infinity,
  *   the last one.
  */
-export async function withRetries<Result>(
+export const withRetries = <Result>(
+  database: Database,
+  work: (tx: Transaction, attempt: number) => Promise<Result>,
+  tries?: number,
+): Promise<Result> => untilUnlocked(database, () => retryAborted(database, work, tries));
+
+/** The same for a caller that runs it again by itself if a lock is not free. */
+export async function retryAborted<Result>(
   database: Database,
   work: (tx: Transaction, attempt: number) => Promise<Result>,
   tries = 20,
@@ -269,6 +279,50 @@ export async function withRetries<Result>(
       if (waits) await pause(Math.random() * RETRY_PAUSE_MS * Math.min(attempt, 5));
     }
   }
+}
+
+/** Between two tries of a call that needs a lock: longer each time, because each try locks other rows for a moment. */
+const FIRST_LOCK_PAUSE_MS = 25;
+const LONGEST_LOCK_PAUSE_MS = 400;
+
+/** How many calls of a process try again at the same time: others need the connections. */
+const again = createSemaphore(() => 3);
+
+/**
+ * Runs a call again while a lock that it needs is not free, for at most `Database.lockPatienceMs`. It waits without a
+ * transaction, so that no other waits for the locks that it does get.
+ *
+ * @param run gets whether it runs again.
+ */
+export async function untilUnlocked<Result>(
+  { lockPatienceMs }: Pick<Database, "lockPatienceMs">,
+  run: (isAgain: boolean) => Promise<Result>,
+): Promise<Result> {
+  if (lockPatienceMs === undefined) return run(false);
+  const giveUpAt = performance.now() + lockPatienceMs;
+  let locked: unknown;
+  const runOnce = (isAgain: boolean) =>
+    run(isAgain).catch((error: unknown) => {
+      if (!isLocked(error)) throw error;
+      locked = error;
+      return undefined;
+    });
+  let result = await runOnce(false);
+  let pauseMs = FIRST_LOCK_PAUSE_MS;
+  while (locked) {
+    if (performance.now() + pauseMs >= giveUpAt) throw locked;
+    await pause(pauseMs * (0.5 + Math.random() / 2));
+    pauseMs = Math.min(2 * pauseMs, LONGEST_LOCK_PAUSE_MS);
+    await again.take();
+    try {
+      if (performance.now() >= giveUpAt) throw locked;
+      locked = undefined;
+      result = await runOnce(true);
+    } finally {
+      again.give();
+    }
+  }
+  return result as Result;
 }
 
 /**
@@ -289,23 +343,6 @@ export async function settleAll<const Results extends readonly unknown[]>(
   const results = await Promise.all(done);
   if (errors.length > 0) throw errors[0];
   return results as unknown as Results;
-}
-
-/** The error of a statement whose transaction another one has aborted. */
-const IN_ABORTED = "25P02";
-
-/**
- * Tells the callers of one transaction why it failed: of statements that are sent together, a later one's error may
- * reach its caller first, and says no more than that another one failed.
- *
- * @returns what makes of each statement's error the one to throw.
- */
-export function explainAborted(): (error: unknown) => unknown {
-  let first: { readonly error: unknown } | undefined;
-  return (error) => {
-    first ??= { error };
-    return codeOf(error) === IN_ABORTED ? first.error : error;
-  };
 }
 
 export const SERIALIZATION_FAILURE = "40001";
@@ -337,6 +374,14 @@ export const wasRunning = (error: unknown): boolean =>
 /** Whether this transaction was aborted in favour of another one. */
 export const isAborted = (error: unknown): boolean =>
   [SERIALIZATION_FAILURE, DEADLOCK].includes(codeOf(error));
+
+const LOCK_NOT_AVAILABLE = "55P03";
+
+/** Whether another transaction holds a lock for longer than this one may wait for it. */
+export const isLocked = (error: unknown): boolean => codeOf(error) === LOCK_NOT_AVAILABLE;
+
+/** For a wait outside the engine that ends like one for a lock. */
+export const lockedError = (message: string): Error => databaseError(LOCK_NOT_AVAILABLE, message);
 
 /** Whether a unique index refused a row. */
 export const isDuplicate = (error: unknown): boolean => codeOf(error) === "23505";

@@ -56,3 +56,20 @@ export function commitError(error: unknown): unknown {
   const message = "It is unknown whether the transaction was committed.";
   return databaseError(RESOLUTION_UNKNOWN, message, error);
 }
+
+/** The error of a statement whose transaction another one has aborted. */
+const IN_ABORTED = "25P02";
+
+/**
+ * Tells the callers of one transaction why it failed: of statements that are sent together, a later one's error may
+ * reach its caller first, and says no more than that another one failed.
+ *
+ * @returns what makes of each statement's error the one to throw.
+ */
+export function explainAborted(): (error: unknown) => unknown {
+  let first: { readonly error: unknown } | undefined;
+  return (error) => {
+    first ??= { error };
+    return (error as { code?: unknown } | null)?.code === IN_ABORTED ? first.error : error;
+  };
+}

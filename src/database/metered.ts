@@ -1,8 +1,11 @@
-import { type Database, isAborted, wrapDatabase } from "./database.ts";
+import { type Database, isAborted, isLocked, wrapDatabase } from "./database.ts";
 import type { Use } from "./planner.ts";
 
-/** How a transaction ended. An aborted one met another (serialization failure, deadlock) and is run again. */
-export type Ending = "committed" | "aborted" | "failed";
+/**
+ * How a transaction ended. An aborted one met another (serialization failure, deadlock) and is run again; a locked one
+ * waited too long for a lock.
+ */
+export type Ending = "committed" | "aborted" | "locked" | "failed";
 
 /** Counts the statements and transactions of a database. */
 export interface Meter {
@@ -26,7 +29,10 @@ export const metered = (database: Database, meter: Meter): Database =>
         meter.transaction(use, "committed");
         return result;
       } catch (error) {
-        meter.transaction(use, isAborted(error) ? "aborted" : "failed");
+        meter.transaction(
+          use,
+          isAborted(error) ? "aborted" : isLocked(error) ? "locked" : "failed",
+        );
         throw error;
       }
     },

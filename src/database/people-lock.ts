@@ -3,14 +3,66 @@ import type { Transaction } from "./database.ts";
 import { LANE_LOCKS, laneLockAt } from "./lanes.ts";
 
 /** Distinguishes these locks from Rapport's others. */
-export const PEOPLE_LOCK_CLASS = 7_270_414;
+const PEOPLE_LOCK_CLASS = 7_270_414;
 
 /** The same for the locks of lanes. */
-export const LANE_LOCK_CLASS = 7_270_415;
+const LANE_LOCK_CLASS = 7_270_415;
+
+/** Those that keep writers out, for whoever looks for their holders. */
+export const PEOPLE_LOCK_CLASSES = [PEOPLE_LOCK_CLASS, LANE_LOCK_CLASS];
 
 /** Takes the locks with these numbers, in their order, and keeps them until the transaction ends. */
-export const LOCK_LANES = (lockClass: string, numbers: string): string =>
+const LOCK_LANES = (lockClass: string, numbers: string): string =>
   `(select count(pg_advisory_xact_lock(${lockClass}::int, number)::text) from unnest(${numbers}::int[]) as number)`;
+
+/**
+ * How long a transaction that writes users waits for a lock, in milliseconds. It holds others meanwhile, so it does not
+ * wait longer: it is rolled back, and whoever needs that lock waits without a transaction
+ * (docs/decisions/waiting-for-locks.md).
+ */
+export const LOCK_MS = 150;
+
+/** The same for a write that is run again by itself, at first and again. */
+export const LOCK_ALONE_MS = 40;
+export const LOCK_AGAIN_MS = 15;
+
+/** The same for the locks of lanes: those who hold them do not wait for long either. */
+const LANE_LOCK_MS = 3_000;
+
+/** Sets how long the transaction waits for each lock from now on, as part of a select. */
+const waitFor = (parameter: string): string => `set_config('lock_timeout', ${parameter}, true)`;
+
+/**
+ * What a select takes the locks of writers with.
+ *
+ * @param lockMs how long it waits for each; undefined where no transaction waits for another.
+ * @param first the number of the first parameter.
+ */
+export function lockingSelect(
+  workspaceId: number,
+  locks: readonly number[],
+  lockMs: number | undefined,
+  first: number,
+): { readonly columns: string; readonly parameters: readonly unknown[] } {
+  const parameters: unknown[] = [];
+  const next = (value: unknown): string => `$${first + parameters.push(value) - 1}`;
+  const columns = [
+    ...(lockMs === undefined ? [] : [waitFor(`${next(String(lockMs))}::text`)]),
+    `pg_advisory_xact_lock_shared(${next(PEOPLE_LOCK_CLASS)}::int, ${next(workspaceId)}::int)`,
+  ];
+  if (locks.length > 0) {
+    const isBrief = lockMs !== undefined;
+    if (isBrief) columns.push(waitFor(`${next(String(LANE_LOCK_MS))}::text`));
+    columns.push(LOCK_LANES(next(LANE_LOCK_CLASS), next(locks)));
+    if (isBrief) columns.push(waitFor(`$${first}::text`));
+  }
+  return { columns: columns.join(", "), parameters };
+}
+
+/** Sets how long a transaction waits for each lock. */
+export async function limitLockWait(tx: Transaction, lockMs: number): Promise<void> {
+  await tx.query(`select ${waitFor("$1::text")}`, [String(lockMs)]);
+}
 
 /**
  * The first statement of every transaction that writes users or their data: it waits for a running
@@ -18,23 +70,16 @@ export const LOCK_LANES = (lockClass: string, numbers: string): string =>
  * without one.
  *
  * @param locks the locks of its lanes, if it is to wait for other writers: see `laneLocksOf`.
+ * @param lockMs how long the transaction waits for each lock, this one included.
  */
 export async function writePeopleOf(
   tx: Transaction,
   workspaceId: number,
   locks: readonly number[] = [],
+  lockMs?: number,
 ): Promise<void> {
-  if (locks.length === 0) {
-    await tx.query("select pg_advisory_xact_lock_shared($1::int, $2::int)", [
-      PEOPLE_LOCK_CLASS,
-      workspaceId,
-    ]);
-    return;
-  }
-  await tx.query(
-    `select pg_advisory_xact_lock_shared($1::int, $2::int), ${LOCK_LANES("$3", "$4")}`,
-    [PEOPLE_LOCK_CLASS, workspaceId, LANE_LOCK_CLASS, locks],
-  );
+  const { columns, parameters } = lockingSelect(workspaceId, locks, lockMs, 1);
+  await tx.query(`select ${columns}`, parameters);
 }
 
 /**

@@ -1,5 +1,8 @@
 import type { ActiveSpan, Tracing } from "../base/observe/tracing.ts";
-import { type Database, isUnavailable } from "./database.ts";
+import type { Semaphore } from "../base/semaphore.ts";
+import { type Database, isLocked, isUnavailable } from "./database.ts";
+import type { WaitingCall } from "./lock-line.ts";
+import type { LockWaits } from "./lock-waits.ts";
 
 /** Runs calls, several of them in one transaction. */
 export interface SharedTransactions<Call, Result> {
@@ -23,54 +26,34 @@ interface Options<Call, Result> {
   readonly mostTogether: number;
   /** Shared by several of these to limit the transactions under way; without it only `depth` counts. */
   readonly slots?: Semaphore;
+  /** Where calls wait that need a lock of another transaction; several of these share it. Without it all wait for the lock. */
+  readonly lockWaits?: LockWaits<Waiting<Call, Result>> | undefined;
   /**
    * Runs calls of one workspace in one transaction, in their order.
    *
    * @param within the running transaction, if there is one.
+   * @param lockMs how long a transaction with a place to wait for locks (`lockWaits`) may wait for one.
    * @returns the result of each.
    */
-  runTogether(calls: readonly Call[], within?: Database): Promise<readonly Result[]>;
+  runTogether(
+    calls: readonly Call[],
+    within?: Database,
+    lockMs?: number,
+  ): Promise<readonly Result[]>;
 }
 
-/** Lets some callers run at once; the others wait in order. */
-export interface Semaphore {
-  take(): Promise<void>;
-  give(): void;
-}
-
-/** @param most how many run at once, at most: read at each change, so it may vary. */
-export function createSemaphore(most: () => number): Semaphore {
-  const waiting: (() => void)[] = [];
-  let taken = 0;
-  return {
-    async take() {
-      if (taken < most()) taken++;
-      else await new Promise<void>((resolve) => waiting.push(resolve));
-    },
-    give() {
-      taken--;
-      while (taken < most() && waiting.length > 0) {
-        taken++;
-        waiting.shift()?.();
-      }
-    },
-  };
-}
-
-interface Waiting<Call, Result> {
-  readonly call: Call;
-  readonly size: number;
+export interface Waiting<Call, Result> extends WaitingCall<Call> {
   /** Its parent in a trace. */
   readonly place: ActiveSpan | undefined;
   resolve(result: Result): void;
-  reject(error: unknown): void;
 }
 
 /**
  * Group commit: while transactions run, calls gather; the next transaction takes all of one workspace. Workspaces take
  * turns: each gets one transaction before any of them gets the next one, however much of one waits.
  *
- * A call that fails does not fail the others: after an error each runs separately.
+ * A call that fails does not fail the others: after an error each runs separately, and those that need a lock of another
+ * transaction wait aside.
  */
 export function createSharedTransactions<Call, Result>({
   name,
@@ -78,6 +61,7 @@ export function createSharedTransactions<Call, Result>({
   depth,
   mostTogether,
   slots,
+  lockWaits,
   runTogether,
 }: Options<Call, Result>): SharedTransactions<Call, Result> {
   const waiting = createTurns<Waiting<Call, Result>>(mostTogether);
@@ -96,17 +80,27 @@ export function createSharedTransactions<Call, Result>({
     underWay--;
   }
 
-  /** Never throws: every call gets its result or its error. */
-  async function runBatch(batch: readonly Waiting<Call, Result>[]): Promise<void> {
-    // Meanwhile another transaction may have taken all that waited.
-    if (batch.length === 0) return;
+  async function attempt(
+    batch: readonly Waiting<Call, Result>[],
+    lockMs: number | undefined,
+  ): Promise<void> {
     const calls = batch.map((each) => each.call);
     const items = batch.reduce((sum, { size }) => sum + size, 0);
     const counts = { "rapport.requests": calls.length, "rapport.items": items };
+    const run = () => runTogether(calls, undefined, lockMs);
+    const results = await tracing.together(name, batch, counts, run);
+    for (const [index, each] of batch.entries()) each.resolve(results[index] as Result);
+  }
+
+  /** Never throws: every call gets its result or its error. */
+  async function runBatch(taken: readonly Waiting<Call, Result>[]): Promise<void> {
+    const batch = lockWaits ? lockWaits.divert(taken) : taken;
+    // Meanwhile another transaction may have taken all that waited.
+    if (batch.length === 0) return;
     try {
-      const results = await tracing.together(name, batch, counts, () => runTogether(calls));
-      for (const [index, each] of batch.entries()) each.resolve(results[index] as Result);
+      await attempt(batch, lockWaits?.lockMs());
     } catch (error) {
+      if (lockWaits && isLocked(error)) return lockWaits.setAside(batch, attempt, error);
       if (batch.length === 1 || isUnavailable(error)) {
         for (const each of batch) each.reject(error);
         return;
@@ -119,7 +113,9 @@ export function createSharedTransactions<Call, Result>({
     async run(workspaceId, call, size, database) {
       if (database.isWithin) return (await runTogether([call], database))[0] as Result;
       return new Promise((resolve, reject) => {
-        waiting.add(workspaceId, { call, size, place: tracing.current(), resolve, reject });
+        const since = performance.now();
+        const place = tracing.current();
+        waiting.add(workspaceId, { workspaceId, call, size, since, place, resolve, reject });
         void runAll();
       });
     },

@@ -24,8 +24,9 @@ import { createSignInLink } from "../dashboard/sign-in/links.ts";
 import { type Database, settleAll } from "../database/database.ts";
 import { type DiskWatch, watchDisk } from "../database/disk-watch.ts";
 import { followDatabaseClock } from "../database/follow-clock.ts";
-import { metered } from "../database/metered.ts";
+import { type Meter, metered } from "../database/metered.ts";
 import { refuseReadOnly } from "../database/migrations/examine.ts";
+import { watchLocks } from "../database/postgres/watch-locks.ts";
 import { traced } from "../database/traced.ts";
 import { measureWebhooks } from "../delivery/webhooks/measure.ts";
 import { startWebhooks } from "../delivery/webhooks/runner.ts";
@@ -102,7 +103,10 @@ export async function serve(
   });
   const telemetry = await openTelemetry(config, metrics, log);
   const { tracing } = telemetry;
-  const watched = metered(tracing.receive ? traced(opened, tracing) : opened, metrics);
+  const watched = metered(
+    tracing.receive ? traced(opened, tracing) : opened,
+    meterWithLocks(opened, metrics, log),
+  );
   const disk = watchDisk(watched, (isFull) =>
     isFull
       ? log.error(
@@ -117,6 +121,22 @@ export async function serve(
     await database.close();
     throw error;
   }
+}
+
+/** Also finds out which transactions the others wait for. */
+function meterWithLocks(database: Database, metrics: Metrics, log: Logger): Meter {
+  const locks = watchLocks(database, {
+    held: (holder) => log.warn(holder, "requests wait for locks that another transaction holds"),
+    released: ({ pid, application }) => log.info({ pid, application }, "the locks are released"),
+    oldest: metrics.lockHolder,
+  });
+  return {
+    statement: metrics.statement,
+    transaction(use, ending) {
+      metrics.transaction(use, ending);
+      if (ending === "locked") locks.notice();
+    },
+  };
 }
 
 interface Opened {

@@ -132,7 +132,13 @@ describe("what needs attention", () => {
     assert.deepEqual(await findingsOf(workspace.name), [["secret_expires", "warn", "rotated"]]);
   });
 
-  const nothing = { keys: undefined, syncs: undefined, webhooks: undefined, pausedJobs: [] };
+  const nothing = {
+    lockHolders: [],
+    keys: undefined,
+    syncs: undefined,
+    webhooks: undefined,
+    pausedJobs: [],
+  };
 
   test("a key needs attention once it was not used for a week after its creation, unless it is revoked", () => {
     const now = new Date(NOON);

@@ -21,12 +21,14 @@ export interface Metrics {
   /** One statement: its purpose, and how many seconds it took, including the wait for its turn. */
   statement(use: string, seconds: number): void;
   /**
-   * One transaction: its purpose, and whether it was committed, aborted (and retried) or failed.
+   * One transaction: its purpose, and whether it was committed, aborted (and retried), met a lock, or failed.
    */
   transaction(use: string, ending: string): void;
   /** How many requests are in flight. */
   inFlight(requests: number): void;
   databaseUp(isUp: boolean): void;
+  /** How long the oldest transaction that others wait for has held locks, in seconds. */
+  lockHolder(seconds: number): void;
   /** One request that was refused because the server has too much to do, and why. */
   shed(why: string): void;
   /** Units of work that a request's handler counted against its budget. */
@@ -104,6 +106,13 @@ export function createMetrics(clock: Clock = systemClock): Metrics {
   );
   const databaseUp = latest("database_up", "1 while the database can be reached, otherwise 0.");
   databaseUp.value = 1;
+  // Every process sees the same transactions.
+  const lockHolder = new Gauge({
+    name: "rapport_lock_holder_seconds",
+    help: "For how long the oldest transaction that others wait for has held locks, otherwise 0.",
+    registers,
+    aggregator: "max",
+  });
   const shed = counter(
     "http_requests_shed_total",
     "Requests refused because the server was overloaded.",
@@ -151,7 +160,7 @@ export function createMetrics(clock: Clock = systemClock): Metrics {
   );
   const transactions = counter(
     "database_transactions_total",
-    "Transactions by use and end: committed, aborted (retried) or failed.",
+    "Transactions by use and end: committed, aborted (retried), locked (met a lock) or failed.",
     "use",
     "end",
   );
@@ -225,6 +234,7 @@ export function createMetrics(clock: Clock = systemClock): Metrics {
     databaseUp(isUp) {
       databaseUp.value = isUp ? 1 : 0;
     },
+    lockHolder: (seconds) => lockHolder.set(seconds),
     inFlight(count) {
       inFlight.value = count;
     },

@@ -5,6 +5,7 @@ import type { FaultyJob } from "../../admin/jobs/store.ts";
 import { DAY_MS } from "../../base/clock.ts";
 import { nullable } from "../../base/values/schemas.ts";
 import { sum } from "../../base/values/sum.ts";
+import { describeHolder, type LockHolder } from "../../database/postgres/lock-holders.ts";
 import type { WebhookState } from "../../delivery/webhooks/manage.ts";
 import { MOST_WAITING_ITEMS } from "../../intake/track/write-queue.ts";
 import type { RecentSyncs } from "../../intake/warehouses/recent-runs.ts";
@@ -22,6 +23,7 @@ export const Finding = Type.Object({
       "requests_failed",
       "queue_filling",
       "job_paused",
+      "lock_held",
       "key_throttled",
       "secret_expires",
       "key_unused",
@@ -51,7 +53,12 @@ export interface Known {
   readonly webhooks: readonly WebhookState[] | undefined;
   /** Daily jobs that have failed too often. */
   readonly pausedJobs: readonly FaultyJob[];
+  /** Transactions that have held locks of the database for `LONG_HELD_SECONDS`. */
+  readonly lockHolders: readonly LockHolder[];
 }
+
+/** A transaction of Rapport seldom takes longer. */
+export const LONG_HELD_SECONDS = 5;
 
 /** Fewer items say nothing about a share. */
 const ENOUGH_ITEMS = 20;
@@ -68,6 +75,7 @@ export function findAttention(known: Known): Finding[] {
   const all = [
     ...failedRequests(known),
     ...fillingQueue(known),
+    ...heldLocks(known),
     ...failingSyncs(known),
     ...failingWebhooks(known),
     ...pausedJobs(known),
@@ -97,6 +105,13 @@ function fillingQueue({ hour }: Known): Finding[] {
   const message = `${most} items waited at once in the last minutes. From ${MOST_WAITING_ITEMS} on requests get 429.`;
   return [{ kind: "queue_filling", severity: "bad", subject: "write queue", id: null, message }];
 }
+
+const heldLocks = ({ lockHolders }: Known): Finding[] =>
+  lockHolders.map((holder) => {
+    const message = `${describeHolder(holder)}. Requests that need them wait, and get 503.`;
+    const subject = holder.application || `process ${holder.pid}`;
+    return { kind: "lock_held", severity: "warn", subject, id: null, message };
+  });
 
 /** Five minutes, in slots of ten seconds. */
 const MINUTES_OF_QUEUE = 30;

@@ -14,9 +14,10 @@ import {
 } from "../../base/observe/traffic.ts";
 import type { Processes } from "../../base/processes.ts";
 import type { Database } from "../../database/database.ts";
+import { selectLockHolders } from "../../database/postgres/lock-holders.ts";
 import { readWebhooks } from "../../delivery/webhooks/manage.ts";
 import { type RecentSyncs, readRecentSyncs } from "../../intake/warehouses/recent-runs.ts";
-import { findAttention } from "./attention.ts";
+import { findAttention, LONG_HELD_SECONDS } from "./attention.ts";
 import { combineCounts } from "./combine.ts";
 import type { TrafficSharing } from "./share-traffic.ts";
 import { selectSlots } from "./store.ts";
@@ -112,12 +113,13 @@ export async function readOverview(
     ? await readWebhooks(database, workspace.id)
     : undefined;
   const pausedJobs = await selectFaulty(database, workspace.id, MOST_FAULTS);
+  const lockHolders = await selectLockHolders(database.for("lookup"), LONG_HELD_SECONDS);
   return {
     start: new Date(start),
     slotMs,
     counts,
     syncs: syncs && rowsBySlot(syncs, start, slotMs, slots),
-    attention: findAttention({ now, hour, keys, syncs, webhooks, pausedJobs }),
+    attention: findAttention({ now, hour, keys, syncs, webhooks, pausedJobs, lockHolders }),
   };
 }
 

@@ -1,11 +1,6 @@
-import {
-  checkStatement,
-  type Database,
-  explainAborted,
-  type Queryable,
-  type Work,
-} from "../database.ts";
+import { checkStatement, type Database, type Queryable, type Work } from "../database.ts";
 import { ONE_LANE } from "../lanes.ts";
+import { explainAborted } from "../lost-node.ts";
 import { encodeParameters } from "../parameters/parameters.ts";
 import { setPlanner, type Use } from "../planner.ts";
 

@@ -8,7 +8,7 @@ export interface Deadlines {
   readonly statementMs: number;
   /** For one lock that another transaction holds. */
   readonly lockMs: number;
-  /** How long a transaction may keep its locks without a statement. */
+  /** How long a transaction of a running process may keep its locks without a statement. */
   readonly idleMs: number;
 }
 

@@ -8,14 +8,14 @@ import {
   checkStatement,
   checkWritten,
   type Database,
-  explainAborted,
   isUnavailable,
   NOT_PREPARED,
   type Queryable,
+  SERIALIZATION_FAILURE,
   type Work,
 } from "../database.ts";
 import { lanesFor } from "../lanes.ts";
-import { commitError, databaseError } from "../lost-node.ts";
+import { commitError, databaseError, explainAborted } from "../lost-node.ts";
 import { encodeParameters, readTimestamp } from "../parameters/parameters.ts";
 import { plannerSettings, type Use } from "../planner.ts";
 import {
@@ -25,6 +25,7 @@ import {
   LONG_DEADLINES,
   type Watchdog,
 } from "./deadlines.ts";
+import { createKeeper, FROZEN_MS, type Keeper } from "./keep-transactions.ts";
 import { createPulse, type Pulse } from "./pulse.ts";
 
 /** How many connections one process keeps, at most, for each use. */
@@ -78,15 +79,18 @@ function openNode(url: string, statementSeconds: number): Database {
   const { pulse, endPulse } = startPulse(url, (reason) => {
     for (const pool of pools.values()) pool.disconnect(reason);
   });
+  const keeper = createKeeper();
   const poolFor = (use: Use): Pool => {
     const known = pools.get(use);
     if (known) return known;
-    const pool = openPool(url, use, use === "analysis" ? LONG_DEADLINES : deadlines, pulse);
+    const allowed = use === "analysis" ? LONG_DEADLINES : deadlines;
+    const pool = openPool(url, use, { deadlines: allowed, pulse, keeper });
     pools.set(use, pool);
     return pool;
   };
   const close = async () => {
     pulse.stop();
+    keeper.stop();
     await Promise.all([endPulse(), ...[...pools.values()].map(({ end }) => end())]);
   };
 
@@ -101,6 +105,7 @@ function openNode(url: string, statementSeconds: number): Database {
       concurrency: CONNECTIONS[use],
       isSerialized: false,
       ordersWriters: true,
+      lockPatienceMs: deadlines.lockMs,
       intakeCount: () => intakeTransactions,
       ...queryable(pool.sql, pool.watchdog.watch),
       for: databaseFor,
@@ -123,6 +128,8 @@ function openNode(url: string, statementSeconds: number): Database {
 interface Pool {
   readonly sql: postgres.Sql;
   readonly watchdog: Watchdog;
+  readonly keeper: Keeper;
+  readonly idleMs: number;
   disconnect(reason: Error): void;
   /** Closes the connections; waits at most 5 s for busy ones. */
   end(): Promise<void>;
@@ -152,7 +159,13 @@ function startPulse(url: string, disconnectPools: (reason: Error) => void) {
   return { pulse, endPulse: () => sockets.end(sql, 1) };
 }
 
-function openPool(url: string, use: Use, deadlines: Deadlines, pulse: Pulse): Pool {
+interface Watching {
+  readonly deadlines: Deadlines;
+  readonly pulse: Pulse;
+  readonly keeper: Keeper;
+}
+
+function openPool(url: string, use: Use, { deadlines, pulse, keeper }: Watching): Pool {
   const sockets = createSockets();
   const options = {
     max: CONNECTIONS[use],
@@ -169,7 +182,7 @@ function openPool(url: string, use: Use, deadlines: Deadlines, pulse: Pulse): Po
       TimeZone: "UTC",
       statement_timeout: deadlines.statementMs,
       lock_timeout: deadlines.lockMs,
-      idle_in_transaction_session_timeout: deadlines.idleMs,
+      idle_in_transaction_session_timeout: Math.min(FROZEN_MS, deadlines.idleMs),
       ...plannerSettings(use),
       ...ON_CITUS,
     },
@@ -182,7 +195,8 @@ function openPool(url: string, use: Use, deadlines: Deadlines, pulse: Pulse): Po
   const sql = postgres(url, options);
   const disconnect = sockets.destroy;
   const watchdog = createWatchdog(deadlines, pulse, disconnect);
-  return { sql, watchdog, disconnect, end: () => sockets.end(sql, 5) };
+  const { idleMs } = deadlines;
+  return { sql, watchdog, keeper, idleMs, disconnect, end: () => sockets.end(sql, 5) };
 }
 
 const namesSeveralHosts = (url: string): boolean => /^[^/]+\/\/[^/?]*,/.test(url);
@@ -241,7 +255,10 @@ function createSockets() {
  * process. Later statements of the work therefore fail here. The watchdog covers the statements and
  * also the waits for a connection, for begin and for commit.
  */
-async function inTransaction<Result>({ sql, watchdog }: Pool, work: Work<Result>): Promise<Result> {
+async function inTransaction<Result>(
+  { sql, watchdog, keeper, idleMs }: Pool,
+  work: Work<Result>,
+): Promise<Result> {
   await watchdog.ready();
   let isLost = false;
   let isOver = false;
@@ -250,17 +267,20 @@ async function inTransaction<Result>({ sql, watchdog }: Pool, work: Work<Result>
   const explain = explainAborted();
   const ask = async (tx: postgres.TransactionSql, statement: Parameters<typeof sql.unsafe>) => {
     if (isLost || isOver) throw databaseError("CONNECTION_CLOSED", LOST);
+    kept?.note();
     return tx.unsafe(...statement).catch((error) => {
       if (HAS_NO_SOCKET.test(error.code)) isLost = true;
       throw explain(error);
     });
   };
+  let kept: ReturnType<Keeper["keep"]> | undefined;
   const begun = signal();
   const worked = signal();
   const transaction = sql.begin(async (tx) => {
     // Its caller has stopped waiting for a connection.
     if (isOver) throw new Error(LOST);
     begun.reach();
+    kept = keeper.keep(idleMs, () => tx.unsafe("select 1"));
     const unsafe = (...statement: Parameters<typeof sql.unsafe>) => ask(tx, statement);
     const script = async (text: string) => void (await watchdog.watchSent(unsafe(text)));
     try {
@@ -271,6 +291,7 @@ async function inTransaction<Result>({ sql, watchdog }: Pool, work: Work<Result>
       failed = { error };
       throw error;
     } finally {
+      kept.end();
       if (isLost) await new Promise(() => {});
       worked.reach();
     }
@@ -284,10 +305,15 @@ async function inTransaction<Result>({ sql, watchdog }: Pool, work: Work<Result>
     return await watchdog.watchSent(transaction);
   } catch (error) {
     // The error of the work says more than the end of its connection, which may be a consequence.
+    const cause = failed ? failed.error : error;
+    if (!isCommitting && kept?.wasFrozen() && isUnavailable(cause)) {
+      throw databaseError(SERIALIZATION_FAILURE, FROZEN, cause);
+    }
     if (failed) throw failed.error;
     throw isCommitting && !isUnavailable(error) ? commitError(error) : error;
   } finally {
     isOver = true;
+    kept?.end();
     transaction.catch(() => {});
   }
 }
@@ -300,6 +326,8 @@ function signal(): { readonly reached: Promise<void>; reach(): void } {
   });
   return { reached, reach };
 }
+
+const FROZEN = "The transaction was ended while this process was paused: nothing is committed.";
 
 const LOST = "The transaction is over: its connection was lost.";
 

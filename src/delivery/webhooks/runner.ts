@@ -207,8 +207,10 @@ export async function startWebhooks(services: RunnerServices): Promise<WebhookRu
     }
   }
 
-  function pause(ms: number): Promise<void> {
-    return new Promise((resolve) => {
+  async function pause(ms: number): Promise<void> {
+    // It may have been told to stop since the round began.
+    if (isStopping) return;
+    await new Promise<void>((resolve) => {
       const end = () => {
         clearTimeout(timer);
         resolve();

@@ -68,6 +68,7 @@ export interface WriteServices {
 /**
  * Writes requests of one workspace in one transaction, in their order (`writePeople`).
  *
+ * @param lockMs see `PeopleWrite`.
  * @returns for each request the verdicts on its items.
  * @throws a serialization failure when every attempt had a stale read; KeyTaken
  *   (http/idempotency.ts).
@@ -75,6 +76,7 @@ export interface WriteServices {
 export async function writeBatch(
   services: WriteServices,
   requests: readonly WriteRequest[],
+  lockMs?: number,
 ): Promise<Verdict[][]> {
   const [first] = requests;
   if (!first) return [];
@@ -85,6 +87,7 @@ export async function writeBatch(
   const quotas = await services.quotas.of(workspace, items);
   const { verdicts, changes, batch } = await writePeople(services, workspace, {
     names: targets.map(({ identifier }) => identifier),
+    lockMs,
     readsRows: targets.some(({ reads, addresses }) => reads || addresses.length > 0),
     read: (reading) => readPeople(reading, workspace.id, targets, { newId }),
     workOut: (people) => workOut(services, requests, people, quotas),

@@ -1,11 +1,10 @@
 import { createPool } from "../../base/pool.ts";
 import { Problem } from "../../base/problem.ts";
+import { createSemaphore, type Semaphore } from "../../base/semaphore.ts";
 import type { LanePlan } from "../../database/lanes.ts";
-import {
-  createSemaphore,
-  createSharedTransactions,
-  type Semaphore,
-} from "../../database/shared-transactions.ts";
+import type { LockWaits } from "../../database/lock-waits.ts";
+import { createSharedTransactions, type Waiting } from "../../database/shared-transactions.ts";
+import { createPeopleLockWaits } from "../../people/profiles/locked-people.ts";
 import type { Verdict } from "./item.ts";
 import { type Part, splitRequest } from "./split-request.ts";
 import { type WriteRequest, type WriteServices, writeBatch } from "./write-batch.ts";
@@ -44,7 +43,10 @@ export interface WriteQueue {
 export function createWriteQueue(services: WriteServices, plan: LanePlan): WriteQueue {
   const { depth } = plan;
   const slots = createSemaphore(plan.atOnce);
-  const lanes = Array.from({ length: plan.count }, () => createLane(services, depth, slots));
+  const lockWaits = createPeopleLockWaits(services.database, namesIn);
+  const lanes = Array.from({ length: plan.count }, () =>
+    createLane(services, depth, slots, lockWaits),
+  );
   const room = createPool(MOST_WAITING_ITEMS);
   let waitingItems = 0;
   let lastMoment = 0;
@@ -112,19 +114,27 @@ function inOrder(
   return verdicts;
 }
 
+const namesIn = ({ items }: WriteRequest) => items.map(({ identifier }) => identifier);
+
 type Lane = ReturnType<typeof createLane>;
 
 /** Transactions for a share of the buckets. */
-const createLane = (services: WriteServices, depth: number, slots: Semaphore) =>
+const createLane = (
+  services: WriteServices,
+  depth: number,
+  slots: Semaphore,
+  lockWaits: LockWaits<Waiting<WriteRequest, Verdict[]>> | undefined,
+) =>
   createSharedTransactions<WriteRequest, Verdict[]>({
     name: "write batch",
     tracing: services.tracing,
     depth,
     mostTogether: BATCH_ITEMS,
     slots,
-    async runTogether(requests) {
+    lockWaits,
+    async runTogether(requests, _within, lockMs) {
       const startedAt = performance.now();
-      const verdicts = await writeBatch(services, requests);
+      const verdicts = await writeBatch(services, requests, lockMs);
       const items = requests.reduce((sum, request) => sum + request.items.length, 0);
       services.metrics.batch(items, (performance.now() - startedAt) / 1_000);
       return verdicts;

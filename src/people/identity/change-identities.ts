@@ -88,6 +88,8 @@ interface Options {
   readonly isDryRun: boolean;
   /** Whether the changes can do without attributes that are too many to load. */
   readonly canOmitAttributes?: boolean;
+  /** See `PeopleWrite`. */
+  readonly lockMs?: number | undefined;
 }
 
 export interface Request extends Options {
@@ -156,7 +158,7 @@ interface Named {
 async function changeNamed(
   services: IdentityServices,
   { calls, workspace, names }: Named,
-  { mostUsers, isDryRun, canOmitAttributes = false }: Options,
+  { mostUsers, isDryRun, canOmitAttributes = false, lockMs }: Options,
   alsoWrite?: (tx: Transaction, results: readonly Result[][]) => Promise<void>,
 ): Promise<Result[][]> {
   const { database } = services;
@@ -180,6 +182,7 @@ async function changeNamed(
   let results: Result[][] = [];
   await writePeople(services, workspace, {
     names,
+    lockMs,
     removes: true,
     read: ({ from, lock }) => read(from, lock),
     workOut: compute,

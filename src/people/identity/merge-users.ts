@@ -4,6 +4,7 @@ import { accepted, type Checked, type Fault, Problem, refused } from "../../base
 import { isJsonObject, type JsonObject } from "../../base/values/plain-json.ts";
 import type { Database, Transaction } from "../../database/database.ts";
 import { createSharedTransactions } from "../../database/shared-transactions.ts";
+import { createPeopleLockWaits } from "../profiles/locked-people.ts";
 import {
   type Applied,
   type Call,
@@ -100,10 +101,14 @@ export function createMergeQueue(
     tracing: services.tracing,
     depth: AT_ONCE,
     mostTogether: MERGES_TOGETHER,
-    runTogether: (calls, database = services.database) =>
+    lockWaits: createPeopleLockWaits(services.database, ({ steps }) =>
+      steps.flatMap(({ names }) => names),
+    ),
+    runTogether: (calls, database = services.database, lockMs) =>
       changeTogether({ ...services, database }, calls, {
         isDryRun: false,
         mostUsers: MOST_MATCHES,
+        lockMs,
       }),
   });
   return {

@@ -1,5 +1,5 @@
 import type { Queryable, Transaction } from "../../database/database.ts";
-import { LANE_LOCK_CLASS, LOCK_LANES, PEOPLE_LOCK_CLASS } from "../../database/people-lock.ts";
+import { lockingSelect } from "../../database/people-lock.ts";
 import { StaleRead } from "./stale-read.ts";
 
 /* Counts how often an external_id was removed from a user who still exists. Id caches are valid for one count. */
@@ -43,16 +43,13 @@ export async function writePeopleAt(
   workspaceId: number,
   removals: number,
   locks: readonly number[] = [],
+  lockMs?: number,
 ): Promise<void> {
-  const parameters = [PEOPLE_LOCK_CLASS, workspaceId, removals];
-  const isAt = `where $3::bigint = coalesce(
-       (select removals from external_id_removals where workspace_id = $2::int), 0)`;
-  const shared = "select pg_advisory_xact_lock_shared($1::int, $2::int)";
-  await (locks.length === 0
-    ? tx.execute(`${shared} ${isAt}`, parameters, 1)
-    : tx.execute(
-        `${shared}, ${LOCK_LANES("$4", "$5")} ${isAt}`,
-        [...parameters, LANE_LOCK_CLASS, locks],
-        1,
-      ));
+  const { columns, parameters } = lockingSelect(workspaceId, locks, lockMs, 3);
+  await tx.execute(
+    `select ${columns} where $2::bigint = coalesce(
+       (select removals from external_id_removals where workspace_id = $1::int), 0)`,
+    [workspaceId, removals, ...parameters],
+    1,
+  );
 }

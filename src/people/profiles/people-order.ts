@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { lockedError, settleAll } from "../../database/database.ts";
 import { identifierKey, type PersonIdentifier } from "./identifiers.ts";
 
 /**
@@ -9,7 +11,11 @@ import { identifierKey, type PersonIdentifier } from "./identifiers.ts";
  * person in another way, meet on the rows (docs/decisions/lane-locks.md).
  */
 export interface PeopleOrder {
-  /** Runs `work` after all earlier writers that it must not meet. */
+  /**
+   * Runs `work` after all earlier writers that it must not meet.
+   *
+   * @throws an error that `isLocked` if it may wait for `waitMs` only and they take longer.
+   */
   run<Result>(writer: Writer, work: () => Promise<Result>): Promise<Result>;
 }
 
@@ -18,6 +24,8 @@ interface Writer {
   readonly names: readonly PersonIdentifier[];
   /** Whether it may remove the people it names. */
   readonly removes: boolean;
+  /** How long it waits for others, at most; without it as long as they take. */
+  readonly waitMs?: number | undefined;
 }
 
 /** A writer that has begun, or waits. */
@@ -40,7 +48,7 @@ export function createPeopleOrder(): PeopleOrder {
       const own: Entered = { ...writer, done, keys: undefined };
       entered.add(own);
       try {
-        for (const each of before) await each.done;
+        await allDone(before, writer.waitMs);
         return await work();
       } finally {
         entered.delete(own);
@@ -48,6 +56,17 @@ export function createPeopleOrder(): PeopleOrder {
       }
     },
   };
+}
+
+async function allDone(before: readonly Entered[], waitMs: number | undefined): Promise<void> {
+  if (before.length === 0) return;
+  const done = settleAll(before.map((each) => each.done));
+  if (waitMs === undefined) return void (await done);
+  const stop = new AbortController();
+  const late = sleep(waitMs, "late", stop).catch(() => {});
+  const first = await Promise.race([done, late]);
+  stop.abort();
+  if (first === "late") throw lockedError("Another request changes the same users.");
 }
 
 function mustNotMeet(earlier: Entered, later: Writer): boolean {

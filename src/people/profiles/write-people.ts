@@ -5,11 +5,18 @@ import {
   type Database,
   isAborted,
   type Queryable,
+  retryAborted,
   settleAll,
   type Transaction,
-  withRetries,
+  untilUnlocked,
 } from "../../database/database.ts";
-import { laneLocksOf, writePeopleOf } from "../../database/people-lock.ts";
+import {
+  LOCK_AGAIN_MS,
+  LOCK_ALONE_MS,
+  LOCK_MS,
+  laneLocksOf,
+  writePeopleOf,
+} from "../../database/people-lock.ts";
 import { bucketOfChanges, recordChanges } from "../changes/record-changes.ts";
 import type { AddressCache } from "./address-cache.ts";
 import { describeChanges } from "./describe-changes.ts";
@@ -44,6 +51,11 @@ export interface PeopleWrite<Found, Worked> {
   readonly removes?: true;
   /** Whether it is computed from rows, and in vain if one changes meanwhile. */
   readonly readsRows?: boolean;
+  /**
+   * How long its transaction waits for a lock, in ms, if its caller runs it again when one is not free: calls that share
+   * a transaction (database/lock-waits.ts). Without it, it is run again for `Database.lockPatienceMs`.
+   */
+  readonly lockMs?: number | undefined;
   /**
    * The writes of `save`, if none of its statements depends on the result of another and none
    * writes a small table. They are then sent together, to the node of a cluster that has all of
@@ -99,11 +111,14 @@ const LARGE_BATCH = 256;
  * Within a running transaction there is one try, with the profiles locked, because only its owner
  * can run it again.
  *
+ * A lock that another transaction holds is waited for briefly. Then the transaction is rolled back and runs again, so
+ * that no other waits for this one meanwhile.
+ *
  * A reset of the workspace waits until the transaction ends. The writes are recorded in the change
  * feed, if it is on.
  *
  * @returns the result of `workOut` in the try that was committed.
- * @throws a serialization failure when every try had a stale read.
+ * @throws a serialization failure when every try had a stale read; an error that `isLocked`.
  */
 export async function writePeople<Found, Worked>(
   services: PeopleServices,
@@ -111,17 +126,29 @@ export async function writePeople<Found, Worked>(
   write: PeopleWrite<Found, Worked>,
 ): Promise<Worked> {
   const { peopleOrder, database } = services;
-  const work = () => writeWithRetries(services, workspace, write);
+  const work = (waitMs: number) => writeWithRetries(services, workspace, write, waitMs);
   // The owner of a running transaction has rows that others wait for.
-  if (!peopleOrder || database.isWithin) return work();
-  const { names, removes = false } = write;
-  return peopleOrder.run({ workspaceId: workspace.id, names, removes }, work);
+  if (database.isWithin) return work(LOCK_MS);
+  const { names, removes = false, lockMs } = write;
+  const waitMs = lockMs && Math.max(lockMs, ORDER_MS);
+  const inOrder = peopleOrder
+    ? (forLockMs: number) =>
+        peopleOrder.run({ workspaceId: workspace.id, names, removes, waitMs }, () =>
+          work(forLockMs),
+        )
+    : work;
+  if (lockMs !== undefined) return inOrder(lockMs);
+  return untilUnlocked(database, (isAgain) => inOrder(isAgain ? LOCK_AGAIN_MS : LOCK_ALONE_MS));
 }
+
+/** How long calls that share a transaction wait for a merge of their users in this process. */
+const ORDER_MS = 500;
 
 async function writeWithRetries<Found, Worked>(
   services: PeopleServices,
   workspace: FollowedWorkspace,
   write: PeopleWrite<Found, Worked>,
+  waitMs: number,
 ): Promise<Worked> {
   const { database, clock } = services;
   const workspaceId = workspace.id;
@@ -129,7 +156,8 @@ async function writeWithRetries<Found, Worked>(
   const isOrdered = database.ordersWriters && !database.isWithin;
   const locks = isOrdered ? laneLocksOf(workspaceId, write.names) : [];
   const { removedProfiles } = services;
-  const writing = { database, workspace, clock, write, locks, removedProfiles };
+  const lockMs = database.engine === "embedded" ? undefined : waitMs;
+  const writing = { database, workspace, clock, write, locks, lockMs, removedProfiles };
   const caches = !database.isWithin && hasCaches(services) ? services : undefined;
   if (caches) await removedProfiles?.follow(workspaceId);
   let cached = caches && (cachedIds(caches, workspace) ?? (await refreshIds(caches, workspace)));
@@ -197,6 +225,8 @@ interface Writing<Found, Worked> {
    * The locks that order it among other writers; none if it reads before its transaction begins.
    */
   readonly locks: readonly number[];
+  /** How long its transaction waits for each lock, in ms; undefined on an engine whose transactions never wait. */
+  readonly lockMs: number | undefined;
   readonly write: PeopleWrite<Found, Worked>;
   readonly workspace: FollowedWorkspace;
   readonly clock: Clock;
@@ -251,15 +281,15 @@ const writeWithin = <Found, Worked>(
   writing: Writing<Found, Worked>,
   cached: Cached | undefined,
 ): Promise<Done<Worked>> =>
-  withRetries(
+  retryAborted(
     writing.database,
     async (tx, attempt) => {
-      const { workspace, write, locks } = writing;
+      const { workspace, write, locks, lockMs } = writing;
       const tries = attempt + (cached ? 1 : 0);
       const isLocked = tries >= LOCKING_TRY;
       const [, found] = await settleAll([
         // Locks are taken in one round trip with the first read, which runs once they are held.
-        writePeopleOf(tx, workspace.id, tries > 1 ? locks : []),
+        writePeopleOf(tx, workspace.id, tries > 1 ? locks : [], lockMs),
         write.read({
           from: tx,
           lock: isLocked ? tx : undefined,
@@ -289,9 +319,9 @@ const writeInTurn = <Found, Worked>(
   cached: Cached,
 ): Promise<Done<Worked>> =>
   writing.database.transaction(async (tx) => {
-    const { workspace, write, locks } = writing;
+    const { workspace, write, locks, lockMs } = writing;
     const [, found] = await settleAll([
-      writePeopleAt(tx, workspace.id, cached.removals, locks),
+      writePeopleAt(tx, workspace.id, cached.removals, locks, lockMs),
       write.read({
         from: tx,
         lock: undefined,
@@ -308,7 +338,7 @@ async function writeAhead<Found, Worked>(
   writing: Writing<Found, Worked>,
   cached: Cached,
 ): Promise<Done<Worked>> {
-  const { database, workspace, write } = writing;
+  const { database, workspace, write, lockMs } = writing;
   const { id } = workspace;
   const [first] = write.names;
   const from = database.reader([bucketOfValue(id, first?.value ?? "")]);
@@ -325,7 +355,9 @@ async function writeAhead<Found, Worked>(
   const [, done] = await begin(
     (tx, isChecked) =>
       settleAll([
-        isChecked ? writePeopleOf(tx, id) : writePeopleAt(tx, id, cached.removals),
+        isChecked
+          ? writePeopleOf(tx, id, [], lockMs)
+          : writePeopleAt(tx, id, cached.removals, [], lockMs),
         saved(tx, writing, worked, false, sent),
       ]),
     sent && {

@@ -9,6 +9,7 @@ import { type Database, settleAll, type Transaction } from "../../database/datab
 import { createSharedTransactions } from "../../database/shared-transactions.ts";
 import type { PersonIdentifier } from "../profiles/identifiers.ts";
 import { readPeople, type Target } from "../profiles/load-people.ts";
+import { createPeopleLockWaits } from "../profiles/locked-people.ts";
 import type { People, Person } from "../profiles/people.ts";
 import type { PeopleOrder } from "../profiles/people-order.ts";
 import { type ProfileTouch, touchProfiles } from "../profiles/update-profiles-store.ts";
@@ -99,8 +100,9 @@ export function createSetQueue(
     tracing: services.tracing,
     depth: AT_ONCE,
     mostTogether: USERS_TOGETHER,
-    runTogether: (requests, database = services.database) =>
-      setTogether({ ...services, database }, requests),
+    lockWaits: createPeopleLockWaits(services.database, namesIn),
+    runTogether: (requests, database = services.database, lockMs) =>
+      setTogether({ ...services, database }, requests, lockMs),
   });
   return {
     set: ({ database }, context, sets) =>
@@ -113,6 +115,9 @@ export function createSetQueue(
   };
 }
 
+const namesIn = ({ sets }: SetRequest) =>
+  sets.flatMap(({ named }) => named.map(({ identifier }) => identifier));
+
 /**
  * The same for several requests of one workspace, in their order, in one transaction.
  *
@@ -121,11 +126,13 @@ export function createSetQueue(
  * abort this one. For users named by an address the order of their updates counts, so their version
  * is checked. The states themselves are read once the users are locked.
  *
+ * @param lockMs see `PeopleWrite`.
  * @returns for each request the identifiers that match no user.
  */
 export async function setTogether(
   services: SetServices & PeopleServices,
   requests: readonly SetRequest[],
+  lockMs?: number,
 ): Promise<ItemNote[][]> {
   const [first] = requests as [SetRequest];
   const { workspace } = first.context;
@@ -134,6 +141,7 @@ export async function setTogether(
   const options = { newId: services.clock.newId, bare: workspace.feed === null };
   const { skipped } = await writePeople(services, workspace, {
     names: targets.map(({ identifier }) => identifier),
+    lockMs,
     read: (reading) => readPeople(reading, id, targets, options),
     workOut: (people) => workOut(people, requests),
     save: (tx, worked) => save(tx, id, worked, services.clock),

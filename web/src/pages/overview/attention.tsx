@@ -43,6 +43,7 @@ const TITLES: Readonly<Record<Finding["kind"], string>> = {
   requests_failed: "Failures",
   queue_filling: "Queue",
   job_paused: "Job",
+  lock_held: "Database lock",
   key_throttled: "Rate limit",
   secret_expires: "API key",
   key_unused: "API key",

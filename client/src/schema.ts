@@ -8534,6 +8534,7 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
+                        /** @description In the order of the addresses. */
                         spellings: {
                             /** @description The address in the form that is compared. */
                             email: string;
@@ -9300,6 +9301,7 @@ export interface operations {
                      * @example {
                      *       "count_id": "0199f0a0-7c11-7000-8000-00c0ffee0001",
                      *       "status": "running",
+                     *       "failure": "text",
                      *       "counted": 1,
                      *       "expected": 1,
                      *       "matching": 120,
@@ -9319,7 +9321,9 @@ export interface operations {
                          * @description The state of the count.
                          * @enum {string}
                          */
-                        status: "running" | "finished" | "cancelled";
+                        status: "running" | "finished" | "cancelled" | "failed";
+                        /** @description Why it failed; null if it did not. */
+                        failure: string | null;
                         /** @description Users counted so far. */
                         counted: number;
                         /** @description About how many users there are to count. */
@@ -9382,6 +9386,7 @@ export interface operations {
                      *         {
                      *           "count_id": "0199f0a0-7c11-7000-8000-00c0ffee0001",
                      *           "status": "running",
+                     *           "failure": "text",
                      *           "counted": 1,
                      *           "expected": 1,
                      *           "matching": 120,
@@ -9408,7 +9413,9 @@ export interface operations {
                              * @description The state of the count.
                              * @enum {string}
                              */
-                            status: "running" | "finished" | "cancelled";
+                            status: "running" | "finished" | "cancelled" | "failed";
+                            /** @description Why it failed; null if it did not. */
+                            failure: string | null;
                             /** @description Users counted so far. */
                             counted: number;
                             /** @description About how many users there are to count. */
@@ -9484,6 +9491,7 @@ export interface operations {
                      * @example {
                      *       "count_id": "0199f0a0-7c11-7000-8000-00c0ffee0001",
                      *       "status": "running",
+                     *       "failure": "text",
                      *       "counted": 1,
                      *       "expected": 1,
                      *       "matching": 120,
@@ -9503,7 +9511,9 @@ export interface operations {
                          * @description The state of the count.
                          * @enum {string}
                          */
-                        status: "running" | "finished" | "cancelled";
+                        status: "running" | "finished" | "cancelled" | "failed";
+                        /** @description Why it failed; null if it did not. */
+                        failure: string | null;
                         /** @description Users counted so far. */
                         counted: number;
                         /** @description About how many users there are to count. */
@@ -9563,6 +9573,7 @@ export interface operations {
                      * @example {
                      *       "count_id": "0199f0a0-7c11-7000-8000-00c0ffee0001",
                      *       "status": "running",
+                     *       "failure": "text",
                      *       "counted": 1,
                      *       "expected": 1,
                      *       "matching": 120,
@@ -9582,7 +9593,9 @@ export interface operations {
                          * @description The state of the count.
                          * @enum {string}
                          */
-                        status: "running" | "finished" | "cancelled";
+                        status: "running" | "finished" | "cancelled" | "failed";
+                        /** @description Why it failed; null if it did not. */
+                        failure: string | null;
                         /** @description Users counted so far. */
                         counted: number;
                         /** @description About how many users there are to count. */
@@ -13651,7 +13664,7 @@ export interface operations {
                      *       "steps": [
                      *         {
                      *           "name": "addresses",
-                     *           "finished_at": "text",
+                     *           "finished_at": "2026-01-01T12:00:00.000Z",
                      *           "counts": {
                      *             "identifiers": 120,
                      *             "identifiers_joined": 3
@@ -13675,6 +13688,10 @@ export interface operations {
                              * @example addresses
                              */
                             name: string;
+                            /**
+                             * @description When it was done; null while it is not, and then no server serves.
+                             * @example 2026-01-01T12:00:00.000Z
+                             */
                             finished_at: string | null;
                             /**
                              * @description Rows by what was done with them.
@@ -13691,7 +13708,10 @@ export interface operations {
                         users_apart: {
                             /** @description The dashboard user. */
                             id: string;
-                            /** @example k@xn--mnchen-3ya.example */
+                            /**
+                             * @description The userName, as it was written.
+                             * @example k@xn--mnchen-3ya.example
+                             */
                             user_name: string;
                         }[];
                         /**
@@ -21943,7 +21963,7 @@ export interface operations {
                              * @description What it is.
                              * @enum {string}
                              */
-                            kind: "sync_failed" | "webhook_paused" | "webhook_failing" | "items_rejected" | "requests_failed" | "queue_filling" | "key_throttled" | "secret_expires" | "key_unused";
+                            kind: "sync_failed" | "webhook_paused" | "webhook_failing" | "items_rejected" | "requests_failed" | "queue_filling" | "job_paused" | "lock_held" | "key_throttled" | "secret_expires" | "key_unused";
                             /**
                              * @description How urgent it is.
                              * @enum {string}

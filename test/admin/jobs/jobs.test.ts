@@ -86,11 +86,6 @@ function event<Value = void>() {
 
 const newKind = (): string => `test.${randomUUID()}`;
 
-/** Waits until something holds. */
-async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 5));
-}
-
 describe("a job", () => {
   test("a job is queued only once until it has finished", async () => {
     const name = newKind();

@@ -58,29 +58,35 @@ export function findPlace(copy: string, { file, find }: BrokenRule) {
  * Breaks a rule in a copy, in the compiled files that tests import and in the bundle that servers
  * started as separate processes run.
  *
+ * @param bundles whether such a server is started at all.
  * @returns what repairs it.
  * @throws Error if the bundle does not change, because then such a server never runs the broken
  * rule.
  */
-export function breakRule(copy: string, broken: BrokenRule): () => void {
+export function breakRule(copy: string, broken: BrokenRule, bundles = true): () => void {
   const { path, compiled } = findPlace(copy, broken);
   const { atime, mtime } = statSync(path);
-  const before = bundleDigest(copy);
-  // Putting the bundle back is faster than joining the files again.
-  const folder = join(copy, "dist", "bundle");
-  const unbroken = `${folder}-unbroken`;
-  cpSync(folder, unbroken, { recursive: true, preserveTimestamps: true });
-  writeFileSync(
-    path,
-    compiled.replace(broken.find, () => broken.replace),
-  );
-  bundle(copy);
-  if (bundleDigest(copy) === before) {
-    throw new Error(`src/${broken.file} is broken, but the bundle is not: ${broken.find}`);
-  }
+  const text = compiled.replace(broken.find, () => broken.replace);
+  writeFileSync(path, text);
+  const putBundleBack = bundles ? breakBundle(copy, broken) : () => {};
   return () => {
     writeFileSync(path, compiled);
     utimesSync(path, atime, mtime);
+    putBundleBack();
+  };
+}
+
+/** Putting the unbroken bundle back is faster than joining the files again. */
+function breakBundle(copy: string, { file, find }: BrokenRule): () => void {
+  const folder = join(copy, "dist", "bundle");
+  const unbroken = `${folder}-unbroken`;
+  const before = bundleDigest(copy);
+  cpSync(folder, unbroken, { recursive: true, preserveTimestamps: true });
+  bundle(copy);
+  if (bundleDigest(copy) === before) {
+    throw new Error(`src/${file} is broken, but the bundle is not: ${find}`);
+  }
+  return () => {
     rmSync(folder, { recursive: true });
     renameSync(unbroken, folder);
   };

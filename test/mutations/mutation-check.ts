@@ -9,11 +9,11 @@
  * again and the repository stays as it is.
  */
 import { spawn } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import { parse } from "yaml";
 import { packageRoot } from "../../src/base/package-root.ts";
-import { testFiles } from "../suite/suite-files.ts";
+import { partOf, reaches, testFiles } from "../suite/suite-files.ts";
 import { type BrokenRule, breakRule, copyRepository, findPlace } from "./broken-rule.ts";
 
 export interface Mutation extends BrokenRule {
@@ -48,6 +48,8 @@ function selectedMutations(): Mutation[] {
   return all.filter(isSelected);
 }
 
+const FAILED = /^\s*(?:not ok \d+ -|✖) (.*)\n/m;
+
 /** Runs a compiled file of test/. Resolves to its first failed test, or undefined if all passed. */
 function firstFailureOf(
   copy: string,
@@ -57,15 +59,24 @@ function firstFailureOf(
 ): Promise<string | undefined> {
   const path = join(copy, "dist", "test", file);
   const options = ["--enable-source-maps", "--test-reporter=tap", path, ...args];
+  // A run that is killed leaves its files behind.
+  const TMPDIR = mkdtempSync(join(copy, "tmp-"));
   // A separate process group, so that servers which a test started end with it.
-  const env = { ...process.env, RULE_IS_BROKEN: "1" };
+  const env = { ...process.env, RULE_IS_BROKEN: "1", TMPDIR };
   const child = spawn(process.execPath, options, { cwd: copy, env, detached: true });
   let output = "";
+  const kill = () => {
+    try {
+      process.kill(-Number(child.pid), "SIGKILL");
+    } catch {
+      // It has ended.
+    }
+  };
   child.stdout.setEncoding("utf8").on("data", (chunk) => {
     output += chunk;
+    if (FAILED.test(output)) kill(); // The other tests would show no more.
   });
   child.stderr.resume();
-  const kill = () => process.kill(-Number(child.pid), "SIGKILL");
   process.on("exit", kill);
   return new Promise((resolve) => {
     const timer = setTimeout(() => {
@@ -75,8 +86,8 @@ function firstFailureOf(
     child.on("close", (code) => {
       clearTimeout(timer);
       process.off("exit", kill);
-      const [, title = "ends without a failed test"] =
-        /^\s*(?:not ok \d+ -|✖) (.*)$/m.exec(output) ?? [];
+      rmSync(TMPDIR, { recursive: true, force: true });
+      const [, title = "ends without a failed test"] = FAILED.exec(output) ?? [];
       resolve(code === 0 ? undefined : `${file}: ${title}`);
     });
   });
@@ -90,6 +101,14 @@ async function whatCatches(copy: string, { tests }: Mutation): Promise<string | 
   }
   return undefined;
 }
+
+/** Whether a test of a mutation runs servers as separate processes: joining their files takes longer than most tests. */
+const runsBundle = ({ tests }: Mutation): boolean =>
+  runsWholeSuite ||
+  tests.map(testFile).some((path) => {
+    const isInProcess = ["main", "long"].includes(partOf(path));
+    return !isInProcess || reaches(join(root, "dist", "test", path), '"bundle"');
+  });
 
 /** Refuses to start if a test fails already, because then its failure proves nothing. */
 async function checkUnbroken(copy: string, mutations: readonly Mutation[]): Promise<void> {
@@ -110,7 +129,7 @@ await checkUnbroken(copy, mutations);
 
 const survivors: Mutation[] = [];
 for (const [index, each] of mutations.entries()) {
-  const repair = breakRule(copy, each);
+  const repair = breakRule(copy, each, runsBundle(each));
   const failure = await whatCatches(copy, each);
   repair();
   if (failure === undefined) survivors.push(each);

@@ -95,7 +95,7 @@ export function suiteFiles(
 
 function dependsOnEngine(folder: string, path: string): boolean {
   const place = join(folder, path);
-  if (!canReachPostgres(place)) return false;
+  if (!reaches(place, NAMES_POSTGRES)) return false;
   if (partOf(path) !== "system" || ABOUT_STORED_VALUES.includes(path)) return true;
   return OPENS_DATABASES.test(readFileSync(place, "utf8"));
 }
@@ -104,7 +104,7 @@ const isNamed = (path: string, part: string): boolean =>
   part.startsWith("/") ? `/${path}`.startsWith(part) : path.includes(part);
 
 interface CompiledFile {
-  readonly namesPostgres: boolean;
+  readonly text: string;
   /** The files of ours that it imports. */
   readonly imports: readonly string[];
 }
@@ -115,18 +115,15 @@ const filesRead = new Map<string, CompiledFile>();
 function readCompiled(path: string): CompiledFile {
   const text = readFileSync(path, "utf8");
   const imported = [...text.matchAll(IMPORT)].map(([, to = ""]) => resolve(dirname(path), to));
-  return {
-    namesPostgres: text.includes(NAMES_POSTGRES),
-    // A text that a test writes into another file can look like an import.
-    imports: imported.filter(existsSync),
-  };
+  // A text that a test writes into another file can look like an import.
+  return { text, imports: imported.filter(existsSync) };
 }
 
-/** Whether a compiled file, or one that it imports, reads the address of PostgreSQL. */
-function canReachPostgres(path: string, seen = new Set<string>()): boolean {
+/** Whether a compiled file, or one that it imports, contains a text. */
+export function reaches(path: string, text: string, seen = new Set<string>()): boolean {
   if (seen.has(path)) return false;
   seen.add(path);
   const file = filesRead.get(path) ?? readCompiled(path);
   filesRead.set(path, file);
-  return file.namesPostgres || file.imports.some((each) => canReachPostgres(each, seen));
+  return file.text.includes(text) || file.imports.some((each) => reaches(each, text, seen));
 }

@@ -241,13 +241,14 @@ test("a server that stops answers the readers that wait, and does not wait for t
   const rapport = createClient({ url: stopping.url, key });
   const { cursor } = await rapport.getChanges();
   // The deadline is half of the reader's.
-  const waiting = rapport.getChanges(
-    { query: { cursor, wait_s: 60 } },
-    { signal: AbortSignal.timeout(30_000) },
-  );
+  const signal = AbortSignal.timeout(30_000);
+  const waiting = rapport.getChanges({ query: { cursor, wait_s: 60 } }, { signal });
   await setTimeout(200);
   const [page] = await Promise.all([waiting, stopping.stop()]);
   assert.deepEqual(page, { changes: [], cursor, caught_up: true });
+  // A server that spins until the reader's time is over lets no timer fire before.
+  await setTimeout(1);
+  assert.equal(signal.aborted, false);
 });
 
 /** Does not compile unless it has every type. */

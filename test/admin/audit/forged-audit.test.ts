@@ -245,6 +245,26 @@ describe("a writer of the database", () => {
     assert.deepEqual((await verifyAudit({ database: server.database }, kept)).brokenAt, undefined);
   });
 
+  test("a change of a row from before the chain is found", async () => {
+    const database = server.database;
+    const changed = database.transaction(async (tx) => {
+      // As the upgrade of a version without a chain leaves them.
+      await tx.query("update audit_entries set position = null, hash = null");
+      await tx.query(
+        `update audit_heads set entries = 0, hash = '', unchained = $1, unchained_hash = ${UNCHAINED_HASH}`,
+        [entries.length],
+      );
+      const verify = () => verifyAudit({ database: within(tx) }, undefined);
+      assert.equal((await verify()).brokenAt, undefined);
+      await tx.query("update audit_entries set name = 'forged' where entry_id = $1", [
+        entries[0]?.id,
+      ]);
+      assert.match((await verify()).brokenAt?.message ?? "", /before the chain was changed/);
+      throw new Undone();
+    });
+    await assert.rejects(changed, Undone);
+  });
+
   test("rows before the beginning or beside the chain, and times moved by less than a millisecond, are found", async () => {
     const cases: readonly [sql: string, says: RegExp][] = [
       [copy("0", "hash", "position = 1"), /before the beginning/],

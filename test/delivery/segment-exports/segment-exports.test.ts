@@ -144,10 +144,14 @@ describe("POST /users/export/segment", () => {
     const { workspace, id } = await withSegment(server, 2);
     const { body } = await start(workspace, { segment_id: id });
     assert.equal((await fetch(`${body.url}x`)).status, 404);
-    await server.database.query(
-      "update segment_exports set expires_at = now() - interval '1 second' where segment_id = $1",
-      [id],
-    );
+    const later = (minutes: number) =>
+      server.database.query(
+        "update segment_exports set expires_at = expires_at - $2 * interval '1 minute' where segment_id = $1",
+        [id, minutes],
+      );
+    await later(235);
+    assert.equal((await fetch(body.url)).status, 200);
+    await later(5);
     assert.equal((await fetch(body.url)).status, 404);
     const next = await start(workspace, { segment_id: id });
     assert.equal((await fetch(next.body.url)).status, 200);

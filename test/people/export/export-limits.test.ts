@@ -72,6 +72,10 @@ test("an export over 4 MiB is refused with the name of the largest field, and su
   const body = await refuses(exported(workspace, request), /more than the 4194304 allowed/);
   assert.match(body.message, /'message_history' take \d+ of them\. Export fewer users/);
   assert.equal((await userOf(workspace, "ada"))?.external_id, "ada");
+  // Measured like the messages, and small.
+  const fields_to_export = ["external_id", "merged_ids"];
+  const [ada] = await workspace.profiles({ external_ids: ["ada"], fields_to_export });
+  assert.deepEqual(ada, { external_id: "ada", merged_ids: [] });
 });
 
 test("a merge of users with more than 8 MiB of summaries is refused, and the users can still be deleted", async () => {

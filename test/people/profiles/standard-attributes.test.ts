@@ -24,6 +24,7 @@ const dateTimes = ["date_of_first_session", "date_of_last_session", "marked_emai
 const switches = ["email_open_tracking_disabled", "email_click_tracking_disabled"];
 const location = { longitude: -73.98, latitude: 40.74 };
 const pushToken = { app_id: "7f1c", token: "abcd", device_id: "12345678" };
+const bareToken = { app_id: "7f1c", token: "abcd" };
 
 /** An address whose parts have the greatest length. */
 const addressOfLength = (length: number) =>
@@ -216,7 +217,7 @@ const refusals: readonly (readonly [name: string, code: string, values: readonly
         { ...location, altitude: "high" },
       ],
       ...[
-        { ...location, accuracy: null },
+        { ...location, longitude: null },
         { ...location, ["k".repeat(256)]: 1 },
       ],
       Object.fromEntries([
@@ -262,7 +263,7 @@ const refusals: readonly (readonly [name: string, code: string, values: readonly
   [
     "push_tokens",
     "BAD_DEVICE_ID",
-    ["1234567", "d".repeat(256), "\u{1f600}".repeat(64), 12345678, null].map((device_id) => [
+    ["1234567", "d".repeat(256), "\u{1f600}".repeat(64), 12345678].map((device_id) => [
       { ...pushToken, device_id },
     ]),
   ],
@@ -289,6 +290,21 @@ describe("a standard attribute", () => {
     const others = ["First_Name", "bio", "external_id", "constructor", "__proto__", ""];
     for (const name of others) assert.ok(!standardAttribute(name), name);
   });
+
+  for (const [name, sent, stored] of [
+    ["facebook", { id: "1", likes: null, num_friends: null }, { id: "1" }],
+    ["twitter", { id: null, screen_name: "ada" }, { screen_name: "ada" }],
+    [
+      "current_location",
+      { ...location, accuracy: null, altitude: 3 },
+      { ...location, altitude: 3 },
+    ],
+    ["push_tokens", [{ ...bareToken, device_id: null }], [bareToken]],
+  ] as const) {
+    test(`a member of ${name} that is null is absent`, () => {
+      assert.deepEqual(check(name, sent), { value: stored });
+    });
+  }
 
   for (const name of names) {
     test(`null removes the standard attribute ${name}`, () => {

@@ -5,6 +5,8 @@ interface Shape {
   readonly enum?: readonly unknown[];
   readonly minItems?: number;
   readonly properties?: Readonly<Record<string, TSchema>>;
+  /** Of an object with names of any kind. */
+  readonly patternProperties?: Readonly<Record<string, TSchema>>;
   readonly required?: readonly string[];
   readonly items?: TSchema;
   readonly anyOf?: readonly TSchema[];
@@ -25,8 +27,10 @@ const asItIs: Reader = (value) => value;
  * @returns a function that returns the same value if there is nothing to leave out.
  */
 export function leavingOutAbsent(schema: TSchema): Reader {
-  const { type, properties = {}, required = [], items } = schema as Shape;
+  const { type, properties = {}, patternProperties, required = [], items } = schema as Shape;
   if (type === "array" && items) return eachBy(leavingOutAbsent(items));
+  const [named] = Object.values(patternProperties ?? {});
+  if (named) return ofNamed(named);
   const members = Object.entries(properties);
   const optional = members.filter(([name]) => !required.includes(name));
   const nullable = namesOf(optional, (member) => !takesNull(member) && !isChoice(member));
@@ -63,6 +67,18 @@ const takesNull = isOrHas(
 const isChoice = isOrHas(({ type, enum: values }) => type === "boolean" || values !== undefined);
 
 const needsElement = isOrHas(({ type, minItems = 0 }) => type === "array" && minItems > 0);
+
+/** Each member of an object whose names are free. */
+function ofNamed(schema: TSchema): Reader {
+  const read = leavingOutAbsent(schema);
+  const isNullAbsent = !takesNull(schema) && !isChoice(schema);
+  if (read === asItIs && !isNullAbsent) return asItIs;
+  return (value) => {
+    if (value === null || typeof value !== "object" || Array.isArray(value)) return value;
+    const members = Object.entries(value).filter(([, member]) => !isNullAbsent || member !== null);
+    return Object.fromEntries(members.map(([name, member]) => [name, read(member)]));
+  };
+}
 
 const eachBy = (read: Reader): Reader =>
   read === asItIs ? asItIs : (value) => (Array.isArray(value) ? value.map(read) : value);

@@ -94,7 +94,7 @@ function compile(schema: TSchema, part: string): (value: unknown) => unknown {
  * one list if the schema has an array; digits are a number if it has an integer; a UUID may be in
  * upper case.
  *
- * @param leavesOutEmpty whether a parameter without a value, `name=`, is absent.
+ * @param leavesOutEmpty whether an optional parameter without a value, `name=`, is absent.
  * @throws Problem INVALID_REQUEST for a repeated parameter that is no list.
  */
 function readQuery(
@@ -102,7 +102,10 @@ function readQuery(
   schema: TSchema,
   leavesOutEmpty: boolean,
 ): Record<string, unknown> {
-  const properties = (schema as { properties?: Record<string, Scalar> }).properties ?? {};
+  const { properties = {}, required = [] } = schema as {
+    properties?: Record<string, Scalar>;
+    required?: readonly string[];
+  };
   const lists = new Map<string, string[]>();
   for (const [key, value] of Object.entries(raw as Record<string, string | string[]>)) {
     const name = key.replace(/\[\d*\]$/, "");
@@ -113,7 +116,8 @@ function readQuery(
   }
   const query: Record<string, unknown> = Object.create(null);
   for (const [name, values] of lists) {
-    if (leavesOutEmpty && values.length === 1 && values[0] === "") continue;
+    const isEmpty = values.length === 1 && values[0] === "";
+    if (isEmpty && leavesOutEmpty && !required.includes(name)) continue;
     const property = properties[name] ?? {};
     const isList = property.type === "array";
     if (!isList && properties[name] && values.length > 1) refuseRepeated(name);

@@ -245,18 +245,16 @@ const update = {
   },
 } as const;
 
-/** Paths that look like the path of a center, with what is meant. */
-const PATH_OF: Readonly<Record<string, string | undefined>> = {
-  url: `GET ${PATH}/{preference_center_id}/url/{user_id}`,
-  list: `GET ${PATH}/list`,
-};
-
-/** @throws Problem NOT_FOUND that names the meant path, unless a center has this id. */
-async function refusePath(services: CenterServices, workspace: Where, id: string): Promise<void> {
+/**
+ * Clients write `POST …/url` for the link of a user.
+ *
+ * @throws Problem NOT_FOUND that names the path of links, unless a center has this id.
+ */
+async function refuseUrl(services: CenterServices, workspace: Where): Promise<void> {
   const centers = await listCenters(services, workspace);
-  if (centers.some((center) => center.id === id)) return;
-  const sentence = `There is no preference center '${id}'. Do you mean ${PATH_OF[id]}?`;
-  throw new Problem("NOT_FOUND", sentence);
+  if (centers.some(({ id }) => id === "url")) return;
+  const path = `GET ${PATH}/{preference_center_id}/url/{user_id}`;
+  throw new Problem("NOT_FOUND", `There is no preference center 'url'. Do you mean ${path}?`);
 }
 
 /** The specification's usage example shows POST, so both do the same. */
@@ -280,7 +278,7 @@ async function updateCenter(
     return wanted;
   };
   const id = params.preference_center_id;
-  if (PATH_OF[id] !== undefined) await refusePath(services, workspace, id);
+  if (id === "url") await refuseUrl(services, workspace);
   return changeCenter(services, context, id, change, async (center, tx) => {
     const { name: _, ...summary } = summaryOf(center);
     const body = { ...summary, ...noted(warnings), message: "success" as const };

@@ -379,9 +379,14 @@ describe("refused merge requests", () => {
     assert.deepEqual(countsOf(await userOf(workspace, "m")), { m: 1 });
   });
 
-  test("a merge request without updates succeeds", async () => {
+  test("a merge request with an empty list is refused like one without a list", async () => {
     const workspace = await server.workspace();
-    await succeeds(merge(workspace, []));
+    const [empty, absent] = [
+      await merge(workspace, []),
+      await workspace.call("POST", "/users/merge", {}),
+    ];
+    assert.equal(empty.status, 400);
+    assert.deepEqual(empty.body, absent.body);
   });
 });
 

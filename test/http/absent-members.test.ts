@@ -237,7 +237,7 @@ const BODIES: Readonly<Record<string, readonly BodyOf[]>> = {
   "PUT /campaign/translations/": [
     () => ({ ...inCampaign({ locale_id: SPANISH }), translation_map: HOLA }),
   ],
-  "PUT /canvases/translations/": [
+  "PUT /canvases/translations": [
     () => ({
       ...inCanvas({ locale_id: SPANISH, step_id: FIRST_STEP }),
       canvas_id: inCanvas().workflow_id,

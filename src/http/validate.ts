@@ -117,7 +117,9 @@ function readQuery(
   const query: Record<string, unknown> = Object.create(null);
   for (const [name, values] of lists) {
     const isEmpty = values.length === 1 && values[0] === "";
-    if (isEmpty && leavesOutEmpty && !required.includes(name)) continue;
+    // A reader that lost its cursor would read from the beginning: spec, GET /cdi/integrations.
+    const isOptional = !required.includes(name) && name !== "cursor";
+    if (isEmpty && leavesOutEmpty && isOptional) continue;
     const property = properties[name] ?? {};
     const isList = property.type === "array";
     if (!isList && properties[name] && values.length > 1) refuseRepeated(name);

@@ -31,7 +31,7 @@ describe("a path of the public API", () => {
     }
     for (const path of spellingsOf("/cdi/integrations")) {
       for (const method of ["GET", "HEAD"]) {
-        assert.equal((await workspace.call(method, `${path}?cursor=`)).status, 200, path);
+        assert.equal((await workspace.call(method, `${path}?x=//y/`)).status, 200, path);
       }
     }
     for (const path of spellingsOf("/campaign/translations")) {

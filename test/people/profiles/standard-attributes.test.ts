@@ -24,7 +24,6 @@ const dateTimes = ["date_of_first_session", "date_of_last_session", "marked_emai
 const switches = ["email_open_tracking_disabled", "email_click_tracking_disabled"];
 const location = { longitude: -73.98, latitude: 40.74 };
 const pushToken = { app_id: "7f1c", token: "abcd", device_id: "12345678" };
-const bareToken = { app_id: "7f1c", token: "abcd" };
 
 /** An address whose parts have the greatest length. */
 const addressOfLength = (length: number) =>
@@ -290,21 +289,6 @@ describe("a standard attribute", () => {
     const others = ["First_Name", "bio", "external_id", "constructor", "__proto__", ""];
     for (const name of others) assert.ok(!standardAttribute(name), name);
   });
-
-  for (const [name, sent, stored] of [
-    ["facebook", { id: "1", likes: null, num_friends: null }, { id: "1" }],
-    ["twitter", { id: null, screen_name: "ada" }, { screen_name: "ada" }],
-    [
-      "current_location",
-      { ...location, accuracy: null, altitude: 3 },
-      { ...location, altitude: 3 },
-    ],
-    ["push_tokens", [{ ...bareToken, device_id: null }], [bareToken]],
-  ] as const) {
-    test(`a member of ${name} that is null is absent`, () => {
-      assert.deepEqual(check(name, sent), { value: stored });
-    });
-  }
 
   for (const name of names) {
     test(`null removes the standard attribute ${name}`, () => {

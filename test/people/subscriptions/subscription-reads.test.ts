@@ -110,7 +110,6 @@ describe("GET /subscription/status/get", () => {
     const lists = "start_date=2026-01-01&end_date=2026-02-01&limit=&offset=&email=&sort_direction=";
     const unsubscribes = await workspace.call("GET", `/email/unsubscribes?${lists}`);
     assert.equal(unsubscribes.status, 200, JSON.stringify(unsubscribes.body));
-    assert.equal((await workspace.call("GET", "/cdi/integrations?cursor=")).status, 200);
     assert.equal((await workspace.call("GET", "/segments/list?page=&sort_direction=")).status, 200);
   });
 

@@ -225,13 +225,13 @@ const ofTranslations = (admin: Admin): Samples => {
   const PATH = "/admin/v1/workspaces/:name";
   return {
     "GET /campaign/translations/": () => ({ query: inCampaign(IN_SPANISH) }),
-    "GET /canvases/translations/": () => ({ query: inCanvas(IN_SPANISH) }),
-    "GET /campaign/translations/source/": () => ({ query: inCampaign() }),
-    "GET /canvases/translations/source/": () => ({ query: inCanvas() }),
+    "GET /canvases/translations": () => ({ query: inCanvas(IN_SPANISH) }),
+    "GET /campaign/translations/source": () => ({ query: inCampaign() }),
+    "GET /canvases/translations/source": () => ({ query: inCanvas() }),
     "PUT /campaign/translations/": () => ({
       body: { ...inCampaign(IN_SPANISH), translation_map: HOLA },
     }),
-    "PUT /canvases/translations/": () => ({
+    "PUT /canvases/translations": () => ({
       body: { ...inCanvas(IN_SPANISH), translation_map: HOLA },
     }),
 

@@ -23,6 +23,7 @@ import {
   reportAnswered,
   reportRequests,
 } from "./observe.ts";
+import { readPublicTargets } from "./public-paths.ts";
 import { contractOf, declareRequestState } from "./request-state.ts";
 import { asProblem, MEDIA_TYPE_OF, problemReply, tooMuchLoad } from "./respond.ts";
 import { send } from "./send.ts";
@@ -63,6 +64,7 @@ export function createServer<Services extends HttpServices>(
 ): FastifyInstance {
   const dialectOf = dialectByPath(endpoints);
   const unknown = createUnknownRequests(endpoints, ROUTER);
+  const readTarget = readPublicTargets(endpoints, ROUTER);
   const connections = createConnectionQueue(patienceOf(settings), {
     isBehindProxy: settings.trustedProxies.length > 0,
   });
@@ -73,6 +75,7 @@ export function createServer<Services extends HttpServices>(
     // Only these may set the caller's address (X-Forwarded-For).
     trustProxy: settings.trustedProxies.length > 0 ? [...settings.trustedProxies] : false,
     routerOptions: ROUTER,
+    rewriteUrl: ({ method = "", url = "" }) => readTarget(method, url),
     requestIdHeader: false,
     // Never the caller's id: the audit and the histories tell requests apart by it.
     genReqId: () => randomUUID(),

@@ -27,7 +27,10 @@ export function dialectByPath(endpoints: readonly Endpoint<never>[]): (url: stri
 
 /** Requests that no endpoint takes. */
 export interface UnknownRequests {
-  /** 405 and `Allow` for a path that takes other methods, 404 for any other; undefined for a request that has a route. */
+  /**
+   * 405 and `Allow` for a path that takes other methods, 404 for any other and for a path with an empty parameter;
+   * undefined for a request that has a route.
+   */
   refuse(request: FastifyRequest, reply: FastifyReply): Problem | undefined;
   /** Adds the routes that only refuse. */
   serve(server: FastifyInstance): void;
@@ -45,13 +48,12 @@ export function createUnknownRequests(
   const router = findMyWay(options);
   for (const [path, methods] of known) router.on("GET", path, () => {}, methods);
   return {
-    refuse({ is404, url }, reply) {
-      if (!is404) return undefined;
+    refuse({ is404, url, params }, reply) {
+      if (!is404) return hasEmptyParameter(params) ? nothingThere() : undefined;
       const found = router.find("GET", url.split("?", 1)[0] ?? "");
       if (found) return refuseMethod(found.store as ReadonlySet<string>, reply);
       const meant = nearestPath(url.split("?", 1)[0] ?? "", known.keys());
-      const hint = meant ? ` Did you mean ${meant}?` : "";
-      return new Problem("NOT_FOUND", `There is nothing at this path.${hint}`);
+      return nothingThere(meant && `Did you mean ${meant}?`);
     },
     serve(server) {
       const paths = [...known].map(([path, methods]): DeclaredPath => [path.split("/"), methods]);
@@ -68,6 +70,17 @@ export function createUnknownRequests(
       }
     },
   };
+}
+
+const nothingThere = (hint = "") =>
+  new Problem("NOT_FOUND", `There is nothing at this path. ${hint}`.trim());
+
+/** An id that was left out names nothing; the rest of a path (`*`) may be empty. */
+function hasEmptyParameter(params: unknown): boolean {
+  for (const name in params as Record<string, string>) {
+    if ((params as Record<string, string>)[name] === "" && name !== "*") return true;
+  }
+  return false;
 }
 
 /** The longest step of a path that is checked for a misspelling. */

@@ -3,7 +3,7 @@ import { Compile } from "typebox/compile";
 import { Settings } from "typebox/system";
 import { Problem } from "../base/problem.ts";
 import { refuseUnstorableText, storableText } from "../base/values/plain-json.ts";
-import { leavingOutNulls } from "./absent-members.ts";
+import { leavingOutAbsent } from "./absent-members.ts";
 import type { Contract } from "./endpoint.ts";
 import { faultyItems, noList, sentenceOf } from "./validation-sentence.ts";
 
@@ -29,18 +29,17 @@ export function compileContract(contract: Contract): (parts: Parts) => Parts {
   const query = contract.query && compile(contract.query, "query");
   const headers = contract.headers && compile(contract.headers, "headers");
   const body = contract.body && compile(contract.body, "body");
-  // Administrators write bodies by hand: a null there is a mistake.
+  // Administrators write requests by hand: a null there is a mistake.
+  const isClients = contract.access.by === "key";
   const readBody =
-    contract.body && contract.access.by === "key"
-      ? leavingOutNulls(contract.body)
-      : (value: unknown) => value;
+    contract.body && isClients ? leavingOutAbsent(contract.body) : (value: unknown) => value;
   const { query: querySchema } = contract;
   // An administrator's body is usually one resource, and refused as a whole.
   const isWhole = contract.access.by === "administrator" && !contract.hasItems;
   // The parser of SCIM filters checks their text itself.
   const isFiltered = contract.dialect === "scim";
   const readParameters = (raw: unknown, schema: TSchema) => {
-    const read = readQuery(raw, schema);
+    const read = readQuery(raw, schema, isClients);
     return isFiltered ? read : storable(read, "query");
   };
   return (parts) => ({
@@ -95,10 +94,18 @@ function compile(schema: TSchema, part: string): (value: unknown) => unknown {
  * one list if the schema has an array; digits are a number if it has an integer; a UUID may be in
  * upper case.
  *
+ * @param leavesOutEmpty whether an optional parameter without a value, `name=`, is absent.
  * @throws Problem INVALID_REQUEST for a repeated parameter that is no list.
  */
-function readQuery(raw: unknown, schema: TSchema): Record<string, unknown> {
-  const properties = (schema as { properties?: Record<string, Scalar> }).properties ?? {};
+function readQuery(
+  raw: unknown,
+  schema: TSchema,
+  leavesOutEmpty: boolean,
+): Record<string, unknown> {
+  const { properties = {}, required = [] } = schema as {
+    properties?: Record<string, Scalar>;
+    required?: readonly string[];
+  };
   const lists = new Map<string, string[]>();
   for (const [key, value] of Object.entries(raw as Record<string, string | string[]>)) {
     const name = key.replace(/\[\d*\]$/, "");
@@ -109,6 +116,10 @@ function readQuery(raw: unknown, schema: TSchema): Record<string, unknown> {
   }
   const query: Record<string, unknown> = Object.create(null);
   for (const [name, values] of lists) {
+    const isEmpty = values.length === 1 && values[0] === "";
+    // A reader that lost its cursor would read from the beginning: spec, GET /cdi/integrations.
+    const isOptional = !required.includes(name) && name !== "cursor";
+    if (isEmpty && leavesOutEmpty && isOptional) continue;
     const property = properties[name] ?? {};
     const isList = property.type === "array";
     if (!isList && properties[name] && values.length > 1) refuseRepeated(name);

@@ -10,8 +10,8 @@ describe("a request whose switch or choice is null is refused", () => {
   const identify = { aliases_to_identify: [] };
   const set = { subscription_group_id: ALERTS, subscription_state: "subscribed" };
   const requests: [path: string, body: object, name: string][] = [
-    ["/users/alias/new", { user_aliases: [], dry_run: null }, "dry_run"],
-    ["/users/alias/update", { alias_updates: [], dry_run: null }, "dry_run"],
+    ["/users/alias/new", { user_aliases: [{}], dry_run: null }, "dry_run"],
+    ["/users/alias/update", { alias_updates: [{}], dry_run: null }, "dry_run"],
     ["/users/identify", { ...identify, dry_run: null }, "dry_run"],
     ["/users/identify", { ...identify, merge_behavior: null }, "merge_behavior"],
     ["/users/merge", { merge_updates: [], dry_run: null }, "dry_run"],

@@ -130,6 +130,13 @@ const whyNot = (text: string): string =>
 export const isJsonObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
+/** The object without its members that are null; the same object if there are none. */
+export function withoutNulls(object: JsonObject): JsonObject {
+  const members = Object.entries(object);
+  const given = members.filter(([, value]) => value !== null);
+  return given.length === members.length ? object : Object.fromEntries(given);
+}
+
 /** The size of a value that has passed `findUnstorable`: bytes of compact JSON in UTF-8. */
 export const jsonByteLength = (value: Json): number => Buffer.byteLength(JSON.stringify(value));
 

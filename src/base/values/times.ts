@@ -10,6 +10,17 @@
 export const parseTime = (text: string): Date | undefined => toInstant(readIso(text), 9999);
 
 /**
+ * The same as ISO 8601 in UTC with microseconds, as a `Date` cannot hold them: `2026-01-31T12:00:00.123456Z`.
+ */
+export function parseTimeExactly(text: string): string | undefined {
+  const written = readIso(text);
+  const time = toInstant(written, 9999);
+  if (!written || !time) return undefined;
+  const beyond = written.lastPartMs === 1_000 ? written.fraction.slice(3, 6) : "";
+  return time.toISOString().replace("Z", `${beyond.padEnd(3, "0")}Z`);
+}
+
+/**
  * Reads a date inside an attribute value: what `parseTime` accepts, and also `MM/dd/yyyy`,
  * `MM-dd-yyyy` (one digit is enough for month and day) and `ddd MM dd HH:mm:ss.TZD YYYY`, whose
  * weekday must be right. A date without a time is its midnight in UTC. Returns undefined for

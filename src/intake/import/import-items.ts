@@ -31,9 +31,11 @@ export interface Judged {
   readonly verdict: Verdict;
 }
 
-/** The note on a row that was skipped or rejected; none for an applied one. */
+/** The note on a row that was skipped, rejected or written in part. */
 export function noteOnVerdict({ item, verdict }: Judged): RowNote[] {
-  if (verdict.outcome === "applied") return [];
+  if (verdict.outcome === "applied") {
+    return verdict.note ? [noteOn(item.index, "partial", verdict.note)] : [];
+  }
   if (verdict.outcome === "skipped") return [noteOn(item.index, "skipped", verdict.reason)];
   return [noteOn(item.index, "rejected", verdict.fault)];
 }

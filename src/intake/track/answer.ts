@@ -54,6 +54,7 @@ export function answerTo<Success extends object>(
     const item = checked.items[place] as Item;
     if (verdict.outcome === "refused") errors.push(placed(item, verdict.fault));
     else if (verdict.outcome === "skipped") skipped.push(placed(item, verdict.reason));
+    else if (verdict.note) skipped.push(placed(item, verdict.note));
   }
   const isNothingDone = errors.length === checked.faults.length + verdicts.length;
   // The object is written: clients count an object in `errors` as failed.

@@ -2,6 +2,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { Context, WorkspaceContext } from "../../base/context/context.ts";
 import type { Fault } from "../../base/problem.ts";
 import { spellingOf } from "../../base/values/address-form.ts";
+import { printable } from "../../base/values/describe-value.ts";
 import type { Json } from "../../base/values/plain-json.ts";
 import type { Work } from "../../base/work.ts";
 import {
@@ -113,9 +114,9 @@ export function applyItem(
   if (!known && !item.creates) return { outcome: "skipped", reason: nobodyThere(item) };
   const { work } = item;
   if (known && isBlocked(context, known)) return { outcome: "refused", fault: BLOCKED };
-  const custom = work.kind === "attributes" ? tryCustom(known, work, requestWork) : [];
+  const custom = work.kind === "attributes" ? tryCustom(known, work, requestWork) : NOTHING_CUSTOM;
   if ("code" in custom) return { outcome: "refused", fault: custom };
-  const changes = work.kind === "attributes" ? customChanges(work, custom) : [];
+  const changes = work.kind === "attributes" ? customChanges(work, custom.values) : [];
   const mostBytes = context.workspace.settings.profile_max_bytes;
   const bytes = changes.length > 0 ? countAgainstQuota(known, changes, mostBytes) : undefined;
   if (typeof bytes === "object") return { outcome: "refused", fault: bytes };
@@ -135,7 +136,10 @@ export function applyItem(
     else batch.purchases.push({ id, profileId: person.id, work });
   }
   batch.people.touch(person, at === undefined ? undefined : at + 1);
-  return { outcome: "applied", profileId: person.id };
+  const { unmatched } = custom;
+  return unmatched.length === 0
+    ? { outcome: "applied", profileId: person.id }
+    : { outcome: "applied", profileId: person.id, note: nothingMatched(unmatched) };
 }
 
 const customChanges = ({ custom }: AttributesWork, values: readonly Json[]) =>
@@ -153,13 +157,34 @@ function nobodyThere({ identifier }: Item): Fault {
   };
 }
 
-/** The values that the operations leave, in their order (null removes), or the first fault. */
+interface CustomValues {
+  /** In the order of the operations; null removes. */
+  readonly values: readonly Json[];
+  /** The parts of operations that found no object to change, such as `pets.$update[1]`. */
+  readonly unmatched: readonly string[];
+}
+
+const NOTHING_CUSTOM: CustomValues = { values: [], unmatched: [] };
+
+function nothingMatched([first = "", ...others]: readonly string[]): Fault {
+  const verb = others.length === 0 ? "matches" : `and ${others.length} more match`;
+  return {
+    code: "NO_MATCHING_OBJECT",
+    message: `'${printable(first, MOST_CHARACTERS)}' ${verb} no object of the array`,
+  };
+}
+
+/** A longer place is cut in the sentence. */
+const MOST_CHARACTERS = 200;
+
+/** The values that the operations leave, or the first fault. */
 function tryCustom(
   person: Person | undefined,
   work: AttributesWork,
   requestWork: Work,
-): readonly Json[] | Fault {
+): CustomValues | Fault {
   const values: Json[] = [];
+  const unmatched: string[] = [];
   const budgets = budgetsOfItem(requestWork);
   for (const operation of work.custom) {
     const { name } = operation;
@@ -168,8 +193,10 @@ function tryCustom(
     const result = applyOperation(current, operation, budgets);
     if ("fault" in result) return result.fault;
     values.push(result.value ?? null);
+    if ("unmatched" in result)
+      for (const part of result.unmatched) unmatched.push(`${name}.${part}`);
   }
-  return values;
+  return { values, unmatched };
 }
 
 function applyAttributes(

@@ -58,7 +58,8 @@ const members: Record<string, TSchema> = {
 /** spec: Attributes object. */
 export const AttributesObject = Type.Object(members, {
   title: "AttributesObject",
-  additionalProperties: CustomAttribute,
+  // Not CustomAttribute alone: in TypeScript every other member would have to be one, too.
+  additionalProperties: Type.Union([CustomAttribute, Type.Unknown()]),
   description:
     "Attributes of one user. Exactly one of `external_id`, `user_alias` and `platform_id`, or else `email` or `phone`, identifies the user. Every other key is a standard or a custom attribute.",
   examples: [

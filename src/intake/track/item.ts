@@ -51,7 +51,12 @@ export interface PurchaseWork {
 
 /** What became of one item. */
 export type Verdict =
-  | { readonly outcome: "applied"; readonly profileId: string }
+  | {
+      readonly outcome: "applied";
+      readonly profileId: string;
+      /** A part of the item that had no effect. */
+      readonly note?: Fault;
+    }
   | { readonly outcome: "skipped"; readonly reason: Fault }
   | { readonly outcome: "refused"; readonly fault: Fault };
 

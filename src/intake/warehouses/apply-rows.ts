@@ -43,7 +43,7 @@ export async function trackRows(
 }
 
 function noteOn(verdict: Verdict, index: number): Note[] {
-  if (verdict.outcome === "applied") return [];
+  if (verdict.outcome === "applied") return verdict.note ? [skipped(index, verdict.note)] : [];
   if (verdict.outcome === "skipped") return [skipped(index, verdict.reason)];
   return [{ index, outcome: "failed", fault: withField(verdict.fault) }];
 }

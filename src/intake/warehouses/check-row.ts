@@ -37,8 +37,8 @@ export function checkRow(
     return fault(clash, "IDENTIFIER_CLASH", message);
   }
   const object = {
-    ...(type !== "attributes" && { time: row.updatedAt }),
     ...payload.object,
+    ...(type !== "attributes" && { time: payload.object.time ?? row.updatedAt }),
     ...identity,
   };
   const checked = checkItem(workspace, type, object, now);
@@ -110,12 +110,12 @@ function identityOf(identifiers: Identifiers, takesPhoneBesides: boolean): JsonO
   };
 }
 
-/** The identifier that differs between the payload and its column, if any. */
+/** The identifier that differs between the payload and its column, if any; null is absent. */
 function findClash(payload: JsonObject, identity: JsonObject): string | undefined {
-  const { braze_id = payload.platform_id, ...rest } = payload;
-  const given: JsonObject = { ...rest, ...(braze_id !== undefined && { platform_id: braze_id }) };
+  const { braze_id, ...rest } = payload;
+  const given: JsonObject = { ...rest, platform_id: braze_id ?? payload.platform_id ?? null };
   return Object.keys(identity).find(
-    (name) => given[name] !== undefined && textOf(given[name]) !== textOf(identity[name]),
+    (name) => (given[name] ?? null) !== null && textOf(given[name]) !== textOf(identity[name]),
   );
 }
 

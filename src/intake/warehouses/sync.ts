@@ -159,9 +159,13 @@ async function endingAfter(
     const reaching = { kind: "integration", name: integration.name };
     await recordRefusal({ database, clock }, context, reaching, message);
   }
-  if (isUnfit) return { status: "config_error", message };
+  if (isUnfit) {
+    if (error.cause !== undefined) log.warn(describeError(error.cause), "a source cannot be read");
+    return { status: "config_error", message };
+  }
   const reason = isSource ? `The source failed: ${message}` : "Rapport failed: see its log.";
   if (!isSource) log.error(describeError(error), "sync failed");
+  else if (error.cause !== undefined) log.warn(describeError(error.cause), "a source failed");
 
   const failures = hasAdvanced ? 0 : job.failures;
   const delayMs = delayBeforeNextTry(integration.retry, failures);

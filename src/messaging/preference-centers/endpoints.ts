@@ -1,5 +1,6 @@
 import Type, { type Static } from "typebox";
 import type { WorkspaceContext } from "../../base/context/context.ts";
+import { Problem } from "../../base/problem.ts";
 import { NullableText, nullable, Success } from "../../base/values/schemas.ts";
 import {
   type Contract,
@@ -34,6 +35,7 @@ import {
   createCenter,
   listCenters,
   readCenter,
+  type Where,
 } from "./manage-centers.ts";
 import { type UrlServices, urlOfUser } from "./user-url.ts";
 
@@ -118,12 +120,12 @@ const readEndpoint = endpoint({
   });
 });
 
-/** Publicly known: which are required; `locale` and `translations` are ours. */
+/** `locale` and `translations` are ours. */
 const content = {
   name: Type.Optional(Type.String()),
   preference_center_title: Type.Optional(Title),
-  preference_center_page_html: Type.String(),
-  confirmation_page_html: Type.String(),
+  preference_center_page_html: Type.Optional(Type.String()),
+  confirmation_page_html: Type.Optional(Type.String()),
   redirect_page_html: Type.Optional(
     nullable(Type.String(), {
       description: "A URL to open instead of the confirmation page.",
@@ -137,22 +139,25 @@ const content = {
   translations: Type.Optional(Translations),
 };
 
-const NewCenter = Type.Object({ ...content, name: Type.String() });
+/** Publicly known: which are required. */
+const NewCenter = Type.Object({
+  ...content,
+  name: Type.String(),
+  preference_center_page_html: Type.String(),
+  confirmation_page_html: Type.String(),
+});
 
 const ChangedCenter = Type.Object(content);
 
 /** Omitted members stay as in `present`. */
-function contentOf(
-  body: Static<typeof ChangedCenter>,
-  present: Omit<CenterContent, "pageHtml" | "confirmationHtml">,
-): CenterContent {
+function contentOf(body: Static<typeof ChangedCenter>, present: CenterContent): CenterContent {
   const options = body.options ?? body.preference_center_options;
   return {
     name: body.name ?? present.name,
     title: body.preference_center_title ?? present.title,
     state: body.state ?? present.state,
-    pageHtml: body.preference_center_page_html,
-    confirmationHtml: body.confirmation_page_html,
+    pageHtml: body.preference_center_page_html ?? present.pageHtml,
+    confirmationHtml: body.confirmation_page_html ?? present.confirmationHtml,
     redirectUrl:
       body.redirect_page_html === undefined ? present.redirectUrl : body.redirect_page_html,
     options: options ? optionsOf(options) : present.options,
@@ -202,7 +207,12 @@ const createEndpoint = endpoint({
   },
 }).handledBy(async (services: ChangeServices, context, { body, idempotency: claim }) => {
   const { workspace } = context;
-  const wanted = contentOf(body, { ...UNSAID, name: body.name });
+  const wanted = contentOf(body, {
+    ...UNSAID,
+    name: body.name,
+    pageHtml: body.preference_center_page_html,
+    confirmationHtml: body.confirmation_page_html,
+  });
   const warnings = await checkCenter(services, workspace, wanted, API_NAMES);
   return createCenter(services, context, wanted, async (center, tx) => {
     const { name, ...summary } = summaryOf(center);
@@ -235,6 +245,18 @@ const update = {
   },
 } as const;
 
+/**
+ * Clients write `POST …/url` for the link of a user.
+ *
+ * @throws Problem NOT_FOUND that names the path of links, unless a center has this id.
+ */
+async function refuseUrl(services: CenterServices, workspace: Where): Promise<void> {
+  const centers = await listCenters(services, workspace);
+  if (centers.some(({ id }) => id === "url")) return;
+  const path = `GET ${PATH}/{preference_center_id}/url/{user_id}`;
+  throw new Problem("NOT_FOUND", `There is no preference center 'url'. Do you mean ${path}?`);
+}
+
 /** The specification's usage example shows POST, so both do the same. */
 async function updateCenter(
   services: ChangeServices,
@@ -256,6 +278,7 @@ async function updateCenter(
     return wanted;
   };
   const id = params.preference_center_id;
+  if (id === "url") await refuseUrl(services, workspace);
   return changeCenter(services, context, id, change, async (center, tx) => {
     const { name: _, ...summary } = summaryOf(center);
     const body = { ...summary, ...noted(warnings), message: "success" as const };
@@ -268,7 +291,7 @@ async function updateCenter(
 const putEndpoint = endpoint({
   name: "updatePreferenceCenter",
   method: "PUT",
-  summary: "Changes a preference center.",
+  summary: "Changes a preference center; omitted members stay.",
   ...update,
 }).handledBy(updateCenter);
 

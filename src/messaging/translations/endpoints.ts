@@ -144,8 +144,11 @@ const CANVAS: Kind = {
   whole: wholeCanvas,
 };
 
-const pathsOf = ({ names }: Kind, rest = "") =>
-  names.flatMap((name) => [`/${name}/translations${rest}/`, `/${name}/translations${rest}`]);
+/** In the specification, the path of a campaign's translations ends with a slash. */
+const pathsOf = ({ names }: Kind, rest = "") => [
+  ...names.filter((name) => name === "campaign" && rest === "").map((n) => `/${n}/translations/`),
+  ...names.map((name) => `/${name}/translations${rest}`),
+];
 
 const optionalLocaleId = ({ locale_id }: Named): string | undefined =>
   locale_id === undefined ? undefined : readLocaleId(locale_id);

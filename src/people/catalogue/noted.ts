@@ -14,7 +14,7 @@ export function dataTypeOf(value: Exclude<Json, null>): DataType {
     case "boolean":
       return "boolean";
     default:
-      if (Array.isArray(value)) return isJsonObject(value[0]) ? "object_array" : "array";
+      if (Array.isArray(value)) return value.some(isJsonObject) ? "object_array" : "array";
       return isJsonObject(value) && typeof value.$time === "string" ? "time" : "object";
   }
 }

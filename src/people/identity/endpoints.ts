@@ -1,7 +1,7 @@
 import Type, { type TSchema } from "typebox";
 import { Success } from "../../base/values/schemas.ts";
 import { ItemNote } from "../../base/verdicts.ts";
-import { described, describedList, firstExample } from "../../http/described.ts";
+import { described, firstExample } from "../../http/described.ts";
 import { endpoint, withPermission } from "../../http/endpoint.ts";
 import { ExternalId, PlatformId, UserAlias } from "../profiles/profile-schemas.ts";
 import type { IdentityServices } from "./change-identities.ts";
@@ -27,7 +27,8 @@ import { renameAliases } from "./rename-aliases.ts";
 const Count = Type.Integer({ minimum: 0 });
 
 /** Checked one by one (items.ts), so that a refusal lists every faulty one. */
-const Elements = describedList;
+const Elements = (schema: TSchema, description: string) =>
+  Type.Array(described(schema), { minItems: 1, description });
 
 const DRY_RUN = {
   dry_run: Type.Optional(

@@ -63,7 +63,8 @@ export async function mergeUsers(
   updates: unknown,
   preview?: Preview,
 ): Promise<Notes> {
-  if (!Array.isArray(updates)) throw new Problem("INVALID_REQUEST", NO_ARRAY);
+  if (!Array.isArray(updates) || updates.length === 0)
+    throw new Problem("INVALID_REQUEST", NO_ARRAY);
   if (updates.length > MOST_ITEMS) throw new Problem("INVALID_REQUEST", TOO_MANY);
   const items = checkEach("merge_updates", updates, checkUpdate);
   refuseFaults(items.faults, ({ fault }) => fault.message);

@@ -9,10 +9,11 @@ import {
   type Json,
   type JsonObject,
 } from "../../base/values/plain-json.ts";
-import { changeObjects } from "./attribute-rules/change-objects.ts";
+import { type ChangedObjects, changeObjects } from "./attribute-rules/change-objects.ts";
 import {
   findInScalar,
   findNestedFault,
+  findNullFault,
   findSizeFault,
   isMergeable,
   maxCharacters,
@@ -26,7 +27,7 @@ import {
 import {
   changeScalars,
   checkScalars,
-  isScalar,
+  holdsScalars,
   looksLikeScalarChange,
   readScalarChange,
   type ScalarChange,
@@ -65,7 +66,8 @@ export type AttributeOperation = { readonly name: string } & (
  *
  * An object is an operation when it has only the keys of one: `{"inc": …}`, `{"add": …,
  * "remove": …}`; with any other key beside them it is a nested object. `$add`, `$update` and
- * `$remove` can be nothing but operators.
+ * `$remove` can be nothing but operators. A null inside a value that is set is stored; inside a
+ * change it is refused. docs/decisions/null-is-absent.md
  */
 export function checkCustomAttribute(
   name: string,
@@ -87,6 +89,14 @@ export const needsCurrent = (operation: AttributeOperation): boolean =>
   operation.kind !== "set" && operation.kind !== "remove";
 
 /**
+ * The attribute's value after an operation. `unmatched` names the parts of the operation that found
+ * no object to change, such as `$update[1]`.
+ */
+export type Applied =
+  | Checked<Json | undefined>
+  | { readonly value: Json | undefined; readonly unmatched: readonly string[] };
+
+/**
  * Applies an operation to the attribute's value; undefined is an absent attribute, both as argument
  * and as result. Changes neither of its inputs. The result obeys the same limits as a value that is
  * set; otherwise the whole operation is refused. Faults: `NOT_A_NUMBER`, `NUMBER_NOT_EXACT`,
@@ -96,7 +106,7 @@ export function applyOperation(
   current: Json | undefined,
   operation: AttributeOperation,
   budgets: WorkBudgets = budgetsOfItem(startRequestWork()),
-): Checked<Json | undefined> {
+): Applied {
   const { name } = operation;
   switch (operation.kind) {
     case "set":
@@ -108,11 +118,16 @@ export function applyOperation(
     case "changeArray":
       return changeScalars(name, current, operation.change);
     case "changeObjects":
-      return changeObjects(name, current, operation.change, operation.mergeObjects, budgets);
+      return changed(
+        changeObjects(name, current, operation.change, operation.mergeObjects, budgets),
+      );
     case "mergeObject":
       return mergeObject(name, current, operation.value);
   }
 }
+
+const changed = (outcome: Checked<ChangedObjects>): Applied =>
+  "fault" in outcome ? outcome : outcome.value;
 
 /** Names have 1 to 255 characters and no leading `$`. docs/decisions/values.md */
 function findNameFault(name: string): Fault | undefined {
@@ -130,7 +145,7 @@ function complaintAboutName(name: string): string | undefined {
 }
 
 function checkArray(name: string, array: readonly Json[]): Checked<AttributeOperation> {
-  if (!array.every(isScalar)) return checkNested(name, array);
+  if (!holdsScalars(array)) return checkNested(name, array);
   const scalars = checkScalars(name, array);
   return "fault" in scalars ? scalars : accepted({ kind: "set", name, value: scalars.value });
 }
@@ -151,9 +166,9 @@ function checkObject(
     return accepted({ kind: "changeObjects", name, change: read.value, mergeObjects });
   }
   const checked = checkNested(name, object);
-  return "value" in checked && mergeObjects && isMergeable(object)
-    ? accepted({ kind: "mergeObject", name, value: object })
-    : checked;
+  if ("fault" in checked || !mergeObjects || !isMergeable(object)) return checked;
+  const fault = findNullFault(name, object);
+  return fault ? { fault } : accepted({ kind: "mergeObject", name, value: object });
 }
 
 function checkNested(name: string, value: Json): Checked<AttributeOperation> {

@@ -1,4 +1,4 @@
-import type { Json } from "../../base/values/plain-json.ts";
+import { type Json, withoutNulls } from "../../base/values/plain-json.ts";
 import {
   type Alias,
   emailValue,
@@ -6,7 +6,7 @@ import {
   identifierKey,
   type PersonIdentifier,
 } from "./identifiers.ts";
-import type { Attributes, FoundIdentifier, NewProfile, ProfileRow } from "./store.ts";
+import type { FoundIdentifier, NewProfile, ProfileRow } from "./store.ts";
 import type { ProfileUpdate } from "./update-profiles-store.ts";
 
 /**
@@ -299,8 +299,8 @@ const newRow = (person: Person, updatedAtMicros: number): NewProfile => ({
   aliases: person.aliases,
   email: person.email ?? null,
   phone: person.phone ?? null,
-  standardAttributes: withoutNulls(person.standardPatch),
-  customAttributes: withoutNulls(person.customPatch),
+  standardAttributes: withoutNulls(person.standardPatch ?? {}),
+  customAttributes: withoutNulls(person.customPatch ?? {}),
   updatedAtMicros,
 });
 
@@ -336,9 +336,6 @@ const updateOf = (person: Person, updatedAtMicros: number): ProfileUpdate =>
         assumedPhone: person.phone,
         updatedAtMicros,
       };
-
-const withoutNulls = (patch: Patch = {}): Attributes =>
-  Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== null));
 
 /** The present value of an attribute, or undefined. */
 export function attributeOf(person: Person, kind: AttributeKind, name: string): Json | undefined {

@@ -7,6 +7,7 @@ import {
   isLongerThan,
   type Json,
   type JsonObject,
+  withoutNulls,
 } from "../../base/values/plain-json.ts";
 import { checkEmail, checkPhone } from "./addresses.ts";
 import { countryCode } from "./attribute-rules/countries.ts";
@@ -32,10 +33,11 @@ const maxKeys = 20;
  * degrees; other keys are kept as long as they hold numbers. Fault `BAD_LOCATION_UPDATE`.
  * docs/decisions/values.md
  */
-function checkLocation(value: unknown): Checked<Json> {
-  if (!isJsonObject(value)) {
-    return bad(`${describeValue(value)} is not an object with longitude and latitude`);
+function checkLocation(sent: unknown): Checked<Json> {
+  if (!isJsonObject(sent)) {
+    return bad(`${describeValue(sent)} is not an object with longitude and latitude`);
   }
+  const value = withoutNulls(sent);
   const complaint =
     complaintAboutDegrees(value, "longitude", 180) ??
     complaintAboutDegrees(value, "latitude", 90) ??

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { afterAll, inSlices } from "../../base/turns.ts";
 import { bucketsOfIds } from "../../database/buckets.ts";
 import type { Transaction } from "../../database/database.ts";
@@ -124,9 +125,12 @@ const PATCH_ASSUMING = patchStatement(
 );
 
 /**
- * Values in JSON never hold null below the top, so stripping nulls removes only members that were
- * patched away; it walks the whole value, and is therefore used only if something is removed.
+ * Between names of attributes in one text: Citus updates by immutable functions only, and the cast
+ * of a text to an array is not one. No name contains it, because it is random.
  */
+const NAME_SEPARATOR = randomUUID();
+
+/** A value may hold nulls of its own, so members are removed by name. */
 function changeProfiles(
   tx: Transaction,
   workspaceId: number,
@@ -142,18 +146,20 @@ function changeProfiles(
        phone = case when new.sets_phone then new.phone else profiles.phone end,
        standard_attributes = case
          when new.standard is null then profiles.standard_attributes
-         when new.removes_standard
-           then jsonb_strip_nulls(profiles.standard_attributes || new.standard::jsonb)
+         when new.removed_standard is not null
+           then (profiles.standard_attributes || new.standard::jsonb)
+             - string_to_array(new.removed_standard, $17)
          else profiles.standard_attributes || new.standard::jsonb end,
        custom_attributes = case
          when new.custom is null then profiles.custom_attributes
-         when new.removes_custom
-           then jsonb_strip_nulls(profiles.custom_attributes || new.custom::jsonb)
+         when new.removed_custom is not null
+           then (profiles.custom_attributes || new.custom::jsonb)
+             - string_to_array(new.removed_custom, $17)
          else profiles.custom_attributes || new.custom::jsonb end
-     from unnest($2::uuid[], $3::bigint[], $4::text[], $5::bool[], $6::text[], $7::bool[],
+     from unnest($2::uuid[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[],
        $8::bool[], $9::text[], $10::bool[], $11::text[], $12::timestamptz[], $14::text[],
        $15::text[])
-       as new (id, version, standard, removes_standard, custom, removes_custom,
+       as new (id, version, standard, removed_standard, custom, removed_custom,
          sets_email, email, sets_phone, phone, updated_at, assumed_email, assumed_phone)
      where profiles.workspace_id = $1 and profiles.profile_id = any($2::uuid[])
        and profiles.bucket = any($16::smallint[]) and profiles.profile_id = new.id
@@ -168,9 +174,9 @@ function changeProfiles(
       updates.map((update) => update.id),
       updates.map((update) => update.version),
       updates.map((update) => update.standardPatch && JSON.stringify(update.standardPatch)),
-      updates.map((update) => removes(update.standardPatch)),
+      updates.map((update) => removedNames(update.standardPatch)),
       customs,
-      updates.map((update) => removes(update.customPatch)),
+      updates.map((update) => removedNames(update.customPatch)),
       updates.map((update) => update.email !== undefined),
       updates.map((update) => update.email ?? null),
       updates.map((update) => update.phone !== undefined),
@@ -180,10 +186,18 @@ function changeProfiles(
       updates.map((update) => update.assumedEmail ?? null),
       updates.map((update) => update.assumedPhone ?? null),
       bucketsOfIds(updates.map((update) => update.id)).all,
+      NAME_SEPARATOR,
     ],
     updates.length,
   );
 }
+
+const removedNames = (patch: Attributes | null): string | null =>
+  removes(patch)
+    ? Object.entries(patch ?? {})
+        .flatMap(([name, value]) => (value === null ? [name] : []))
+        .join(NAME_SEPARATOR)
+    : null;
 
 function removes(patch: Attributes | null): boolean {
   for (const name in patch) if (patch[name] === null) return true;

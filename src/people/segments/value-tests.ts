@@ -98,8 +98,10 @@ const COMPARATORS: Readonly<Record<string, Comparator>> = {
       if (typeof operand !== "boolean") throw refuse(path, "must be true or false");
       return {
         words: operand ? "exists" : "does not exist",
-        holds: (value) => (value !== undefined) === operand,
-        sql: (value) => decided(`(${value} is ${operand ? "not " : ""}null)`),
+        // A null inside a value is no value. docs/segments.md
+        holds: (value) => ((value ?? null) !== null) === operand,
+        sql: (value) =>
+          decided(`(nullif(${value}, 'null'::jsonb) is ${operand ? "not " : ""}null)`),
       };
     },
   },

@@ -23,7 +23,7 @@ import type { GroupState } from "./states.ts";
 
 /** Numbers are read as strings. docs/conformance.md#names-that-clients-use */
 const Id = Type.Union([Type.String(), Type.Number()]);
-const Ids = Type.Array(Id, { maxItems: MOST_NAMES });
+const Ids = Type.Array(Id, { minItems: 1, maxItems: MOST_NAMES });
 
 export const Addresses = Type.Array(Type.String(), { minItems: 1, maxItems: MOST_NAMES });
 

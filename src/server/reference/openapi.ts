@@ -1,5 +1,6 @@
 import type { TSchema } from "typebox";
 import Type from "typebox";
+import { pascalCase } from "../../base/values/pascal-case.ts";
 import {
   type AdministratorAccess,
   type Contract,
@@ -120,15 +121,28 @@ const NOT_IN_CLIENT =
 
 const templateOf = (path: string): string => path.replaceAll(/:(\w+)/g, "{$1}");
 
-/** The document of these endpoints. An endpoint with several spellings of its path is listed under the first. */
+/**
+ * The document of these endpoints. An endpoint with several spellings of its path has its name at
+ * the first; the others have names of their own, and the client leaves them out.
+ */
 export function openApiDocument(contracts: readonly Contract[], version: string): Json {
   const components = newComponents();
   const responses = new Map<string, Json>();
   const paths: Record<string, Json> = {};
   for (const contract of contracts) {
     const [path = "", ...others] = pathsOf(contract).map(templateOf);
+    const method = contract.method.toLowerCase();
     const operation = operationOf(components, responses, contract, others);
-    paths[path] = { ...paths[path], [contract.method.toLowerCase()]: operation };
+    paths[path] = { ...paths[path], [method]: operation };
+    for (const other of others) {
+      const same = {
+        ...operation,
+        operationId: `${contract.name}At${pascalCase(other)}`,
+        "x-not-in-client": true,
+        description: `The same as \`${contract.method} ${path}\`.`,
+      };
+      paths[other] = { ...paths[other], [method]: same };
+    }
   }
   return {
     openapi: "3.1.0",
@@ -225,17 +239,26 @@ function requestBodyOf(
   return {
     required: true,
     content: Object.fromEntries(
-      types.map((type) => [type, { schema, ...(shown ?? { example: exampleIn(type, body) }) }]),
+      types.map((type) => [
+        type,
+        IS_FORM.test(type) ? FORM : { schema, ...(shown ?? { example: exampleIn(type, body) }) },
+      ]),
     ),
   };
 }
+
+const IS_FORM = /^(?:application\/x-www-form-urlencoded|multipart\/form-data)$/;
+
+/** The fields of a form: generators encode them, and write no valid code for a form that is a text. */
+const FORM = {
+  schema: { type: "object", additionalProperties: { type: "string" } },
+  example: { email_global_state: "opted_in" },
+};
 
 /** Bodies that are texts. */
 const EXAMPLE_OF_MEDIA: Readonly<Record<string, string>> = {
   "text/html": "<!doctype html><title>Email preferences</title>…",
   "text/csv": "id,source,es-MX\r\nid_0,Hello,Hola\r\n",
-  "application/x-www-form-urlencoded": "email_global_state=opted_in",
-  "multipart/form-data": "--boundary …",
 };
 
 const XLIFF =

@@ -5,7 +5,7 @@
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { startServer, type TestWorkspace, WEB_APP } from "../../harness.ts";
+import { NEWSLETTER, startServer, type TestWorkspace, WEB_APP } from "../../harness.ts";
 
 const server = await startServer();
 
@@ -120,8 +120,9 @@ describe("an invalid value is reported with its object and changes nothing", asy
     [{ push_tokens: [{ app_id: "not-ours", token: "t" }] }, "BAD_PUSH_TOKEN_APP_ID"],
     [{ push_tokens: [{ app_id: WEB_APP, token: "" }] }, "BAD_PUSH_TOKEN_STRING"],
     [{ plan: "x".repeat(256) }, "VALUE_TOO_LONG"],
-    [{ plan: [1, null] }, "INVALID_ATTRIBUTE"],
-    [{ plan: { a: null } }, "INVALID_ATTRIBUTE"],
+    [{ plan: { add: [null] } }, "INVALID_ATTRIBUTE"],
+    [{ plan: { $add: [{ a: null }] } }, "INVALID_ATTRIBUTE"],
+    [{ plan: { a: null }, _merge_objects: true }, "INVALID_ATTRIBUTE"],
     [{ plan: { "a.b": 1 } }, "INVALID_KEY"],
     [{ plan: { inc: 1.5 } }, "INVALID_ATTRIBUTE"],
     [{ plan: { add: "x" } }, "INVALID_ATTRIBUTE"],
@@ -210,6 +211,9 @@ describe("a custom attribute is stored with its type and value", async () => {
     { city: "London", deep: { er: [1, 2], on: false } },
     { when: { $time: "2020-01-24" } },
     [{ id: 1, name: "Gus" }, { id: 2 }],
+    [{ fxa_lang: null }],
+    { city: null, deep: { er: null, list: [null, 1], objects: [{ x: null }, null] } },
+    [null],
   ];
   for (const value of values) {
     test(JSON.stringify(value), async () => {
@@ -229,10 +233,47 @@ describe("a custom attribute is stored with its type and value", async () => {
 
   test("removing one attribute leaves the values of all others unchanged", async () => {
     const workspace = await server.workspace();
-    const kept = { list: ["a", ""], object: { empty: "", zero: 0, no: false }, none: [] };
-    await set(workspace, { ...kept, gone: 1 });
-    await set(workspace, { gone: null });
+    const kept = {
+      list: ["a", "", null],
+      object: { empty: "", zero: 0, no: false, none: null, deep: [{ none: null }] },
+      none: [],
+    };
+    await set(workspace, { ...kept, gone: 1, "also, gone": 1, "{gone}": 1, first_name: "Ada" });
+    await workspace.track({
+      attributes: [
+        { ...ADA, gone: null, "also, gone": null, "{gone}": null, first_name: null, twitter: null },
+        { external_id: "eve", gone: 1, list: 1 },
+      ],
+    });
     assert.deepEqual(await customOf(workspace), kept);
+    assert.equal((await profileOf(workspace)).first_name, null);
+    await workspace.track({
+      attributes: [
+        { ...ADA, list: null },
+        { external_id: "eve", gone: null },
+      ],
+    });
+    assert.deepEqual(await customOf(workspace), { object: kept.object, none: [] });
+    const eve = await workspace.profile({ external_ids: ["eve"] });
+    assert.deepEqual(eve.custom_attributes, { list: 1 });
+  });
+
+  test("a null inside a value costs neither the address nor the states of its object", async () => {
+    const workspace = await server.workspace();
+    const answer = await set(workspace, {
+      email: "ada@example.com",
+      email_subscribe: "opted_in",
+      subscription_groups: [
+        { subscription_group_id: NEWSLETTER, subscription_state: "subscribed" },
+      ],
+      user_attributes_v1: [{ fxa_lang: null, created_date: { $time: "2026-01-01" } }],
+    });
+    assert.deepEqual(answer.body, { attributes_processed: 1, message: "success" });
+    const { email, email_subscribe, custom_attributes } = await profileOf(workspace);
+    assert.deepEqual([email, email_subscribe], ["ada@example.com", "opted_in"]);
+    assert.deepEqual(custom_attributes, {
+      user_attributes_v1: [{ fxa_lang: null, created_date: { $time: "2026-01-01" } }],
+    });
   });
 });
 
@@ -292,6 +333,34 @@ describe("an operation changes the stored value", () => {
     const update = { $identifier_key: "id", $identifier_value: 1, $new_object: { age: 9 } };
     await set(workspace, { _merge_objects: true, pets: { $update: [update] } });
     assert.deepEqual(await customOf(workspace), { pets: [{ ...GUS, age: 9 }, LIL] });
+  });
+
+  test("a change of objects that matches none is applied and listed in skipped", async () => {
+    const workspace = await server.workspace();
+    const identify = (value: number) => ({ $identifier_key: "id", $identifier_value: value });
+    const answer = await set(
+      workspace,
+      { pets: { $add: [LIL], $update: [{ ...identify(2), $new_object: { id: 2, age: 3 } }] } },
+      { pets: { $update: [{ ...identify(3), $new_object: {} }] }, seen: true },
+      { pets: { $remove: [identify(4), identify(5)] } },
+    );
+    assert.equal(answer.status, 201);
+    assert.equal(answer.body.errors, undefined);
+    assert.deepEqual(answer.body.skipped, [
+      {
+        message: "'pets.$update[0]' matches no object of the array",
+        code: "NO_MATCHING_OBJECT",
+        input_array: "attributes",
+        index: 1,
+      },
+      {
+        message: "'pets.$remove[0]' and 1 more match no object of the array",
+        code: "NO_MATCHING_OBJECT",
+        input_array: "attributes",
+        index: 2,
+      },
+    ]);
+    assert.deepEqual(await customOf(workspace), { pets: [{ id: 2, age: 3 }], seen: true });
   });
 
   test("objects of one request are applied in order, each to the result of the one before", async () => {

@@ -245,10 +245,8 @@ describe("an invalid preference center", () => {
     [/'name'/, { name: "" }],
     [/'preference_center_title'/, { preference_center_title: {} }],
     [/'preference_center_page_html'/, { preference_center_page_html: 1 }],
-    [/'preference_center_page_html'/, { preference_center_page_html: undefined }],
     [/'preference_center_page_html'/, { preference_center_page_html: " \n " }],
-    [/'confirmation_page_html'/, { confirmation_page_html: null }],
-    [/'confirmation_page_html'/, { confirmation_page_html: undefined }],
+    [/'confirmation_page_html'/, { confirmation_page_html: "" }],
     [/'options'/, { options: "width=1" }],
     [/'options.meta-viewport-content'/, { options: { "meta-viewport-content": 1 } }],
     [
@@ -295,6 +293,17 @@ describe("an invalid preference center", () => {
     assert.deepEqual(await read(workspace, id), before);
     const list = await workspace.call<any>("GET", `${PATH}/list`);
     assert.equal(list.body.preference_centers.length, 1);
+  });
+
+  test("creating a preference center requires both pages", async () => {
+    const workspace = await emptyWorkspace(server);
+    for (const page of ["preference_center_page_html", "confirmation_page_html"]) {
+      for (const value of [undefined, null]) {
+        const answer = await workspace.call<any>("POST", PATH, center({ [page]: value }));
+        assert.equal(answer.status, 400);
+        assert.match(answer.body.message, new RegExp(`'${page}'`));
+      }
+    }
   });
 
   test("creating a preference center requires a name", async () => {

@@ -63,7 +63,7 @@ const CASES: readonly Case[] = [
   ),
   refused(
     CAMPAIGN,
-    inCampaign({ campaign_id: "" }),
+    inCampaign({ campaign_id: " " }),
     "INVALID_CAMPAIGN_ID",
     "'campaign_id' must be a UUID",
   ),

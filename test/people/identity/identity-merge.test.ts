@@ -379,9 +379,11 @@ describe("refused merge requests", () => {
     assert.deepEqual(countsOf(await userOf(workspace, "m")), { m: 1 });
   });
 
-  test("a merge request without updates succeeds", async () => {
+  test("a merge request with an empty list is refused like one without a list", async () => {
     const workspace = await server.workspace();
-    await succeeds(merge(workspace, []));
+    for (const body of [{}, { merge_updates: [] }]) {
+      await refuses(workspace.call("POST", "/users/merge", body), new RegExp(NO_ARRAY));
+    }
   });
 });
 

@@ -146,7 +146,7 @@ describe("$add, $update and $remove", () => {
       [{ ...gus, id: 5, name: "five" }],
     ],
     [
-      "removals and updates speak of what was there, not of what is added",
+      "removals and updates also reach what the same change adds",
       [gus, gerald],
       {
         $add: [
@@ -159,8 +159,7 @@ describe("$add, $update and $remove", () => {
       true,
       [
         { ...gus, name: "changed" },
-        { id: 2, name: "new" },
-        { id: 1, name: "new" },
+        { id: 1, name: "changed" },
       ],
     ],
     [
@@ -169,6 +168,34 @@ describe("$add, $update and $remove", () => {
       { $update: [update(1, {})], $remove: [identify(1)] },
       false,
       [],
+    ],
+    [
+      "$add and $update of one id leave the updated object",
+      [gus],
+      { $add: [{ id: 2, name: "new" }], $update: [update(2, { name: "changed" })] },
+      true,
+      [gus, { id: 2, name: "changed" }],
+    ],
+    [
+      "$add and $remove of one id leave neither the old nor the new object",
+      [gus],
+      { $add: [{ id: 1 }], $remove: [identify(1)] },
+      false,
+      [],
+    ],
+    [
+      "a null in the array stays in its place",
+      [null, gus, null],
+      { $add: [gerald], $update: [update(1, { id: 1 })], $remove: [identify(2)] },
+      false,
+      [null, { id: 1 }, null],
+    ],
+    [
+      "a list that is null is absent",
+      [gus],
+      { $add: [gerald], $update: null, $remove: null },
+      false,
+      [gus, gerald],
     ],
     ["$remove on nothing", undefined, { $remove: [identify(1)] }, false, undefined],
     ["$update on nothing", undefined, { $update: [update(1, { x: 1 })] }, true, undefined],
@@ -187,6 +214,17 @@ describe("$add, $update and $remove", () => {
       assert.ok(needsCurrent(operationOf(change, merge)));
     });
   }
+
+  test("a change of objects names each part that matched no object", () => {
+    const change = {
+      $add: [{ id: 7 }],
+      $update: [update(9, { x: 1 }), update(7, { id: 8 }), update(7, { id: 9 }), update(8, {})],
+      $remove: [identify(2), identify(3), identify(2)],
+    };
+    const applied = applyOperation(pets, operationOf(change));
+    assert.ok("unmatched" in applied);
+    assert.deepEqual(applied.unmatched, ["$update[0]", "$update[2]", "$remove[1]"]);
+  });
 
   test("$add, $update and $remove are refused for anything but an array of objects", () => {
     for (const current of ["a", 1, { id: 1 }, ["a"], [1]]) {

@@ -55,6 +55,9 @@ describe("setting a custom attribute", () => {
     ],
     ...[{ nested: { inc: "x" } }, { nested: { add: 1 } }, { Inc: "x" }],
     ...[parsed('{"constructor":{"prototype":{"polluted":1}},"toString":1}')],
+    // null where a value is missing
+    ...[{ x: null }, { x: { y: null } }, [{ x: null }], [{ x: 1 }, null], { x: [{ y: null }] }],
+    ...[[null], ["a", null, 1], [null, { x: 1 }], { x: ["a", null] }, { inc: null, other: 2 }],
     ...[{ ["k".repeat(255)]: "v".repeat(255) }, objectOfBytes(maxBytes), { "with space": 1 }],
   ];
   for (const value of keptAsSent) {
@@ -84,7 +87,22 @@ describe("setting a custom attribute", () => {
 
   test("an array of 500 elements is accepted, and one of 501 is refused", () => {
     assert.deepEqual(send(undefined, numbers(500)), numbers(500));
-    assert.equal(faultOf(checkCustomAttribute("a", numbers(501), false))?.code, "ARRAY_TOO_LONG");
+    for (const tooLong of [numbers(501), Array(501).fill(null)]) {
+      assert.equal(faultOf(checkCustomAttribute("a", tooLong, false))?.code, "ARRAY_TOO_LONG");
+    }
+  });
+
+  test("a null inside an object that is merged is refused, because it would look like a deletion", () => {
+    for (const [value, place] of [
+      [{ x: null }, "a.x"],
+      [{ x: { y: [1, null] } }, "a.x.y[1]"],
+      [{ x: [{ y: null }] }, "a.x[0].y"],
+    ] as const) {
+      const message = `'${place}' is not valid: null is not allowed inside a change of a stored value`;
+      const expected = { code: "INVALID_ATTRIBUTE", message };
+      assert.deepEqual(faultOf(checkCustomAttribute("a", value, true)), expected);
+    }
+    assert.deepEqual(send(undefined, [{ x: null }], true), [{ x: null }]);
   });
 });
 
@@ -111,7 +129,6 @@ describe("invalid custom attribute values", () => {
     ],
     // arrays hold scalars or objects
     [[1, [2]], "INVALID_ATTRIBUTE", "'a[1]' is not valid: an array cannot hold an array"],
-    [["a", null], "INVALID_ATTRIBUTE", "'a[1]' is not valid: an array cannot hold null"],
     [
       [1, { x: 1 }],
       "INVALID_ATTRIBUTE",
@@ -127,17 +144,6 @@ describe("invalid custom attribute values", () => {
       { x: [1, {}] },
       "INVALID_ATTRIBUTE",
       "'a.x[1]' is not valid: an array holds either objects or scalars, not both",
-    ],
-    // null inside
-    [
-      { x: { y: null } },
-      "INVALID_ATTRIBUTE",
-      "'a.x.y' is not valid: null is not allowed inside a value",
-    ],
-    [
-      [{ x: null }],
-      "INVALID_ATTRIBUTE",
-      "'a[0].x' is not valid: null is not allowed inside a value",
     ],
     // keys
     [
@@ -207,11 +213,6 @@ describe("invalid custom attribute values", () => {
       "'a' is not valid: 'remove' takes an array, not an object",
     ],
     [
-      { add: ["x"], remove: null },
-      "INVALID_ATTRIBUTE",
-      "'a' is not valid: 'remove' takes an array, not null",
-    ],
-    [
       { add: [{ x: 1 }] },
       "INVALID_ATTRIBUTE",
       "'a.add[0]' is not valid: an object is not allowed in an array of scalars",
@@ -240,7 +241,12 @@ describe("invalid custom attribute values", () => {
     [
       { $add: [{ id: null }] },
       "INVALID_ATTRIBUTE",
-      "'a.$add[0].id' is not valid: null is not allowed inside a value",
+      "'a.$add[0].id' is not valid: null is not allowed inside a change of a stored value",
+    ],
+    [
+      { $update: [{ $identifier_key: "id", $identifier_value: 1, $new_object: { x: [null] } }] },
+      "INVALID_ATTRIBUTE",
+      "'a.$update[0].$new_object.x[0]' is not valid: null is not allowed inside a change of a stored value",
     ],
     [
       { $update: [{ $identifier_key: "id", $identifier_value: 1 }] },

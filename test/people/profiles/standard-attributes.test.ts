@@ -216,7 +216,7 @@ const refusals: readonly (readonly [name: string, code: string, values: readonly
         { ...location, altitude: "high" },
       ],
       ...[
-        { ...location, accuracy: null },
+        { ...location, longitude: null },
         { ...location, ["k".repeat(256)]: 1 },
       ],
       Object.fromEntries([
@@ -262,7 +262,7 @@ const refusals: readonly (readonly [name: string, code: string, values: readonly
   [
     "push_tokens",
     "BAD_DEVICE_ID",
-    ["1234567", "d".repeat(256), "\u{1f600}".repeat(64), 12345678, null].map((device_id) => [
+    ["1234567", "d".repeat(256), "\u{1f600}".repeat(64), 12345678].map((device_id) => [
       { ...pushToken, device_id },
     ]),
   ],

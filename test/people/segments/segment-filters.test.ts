@@ -50,7 +50,13 @@ await succeeds(
           { subscription_group_id: NEWSLETTER, subscription_state: "unsubscribed" },
         ],
       },
-      { external_id: "cyd", plan: 5, score: "10", email_subscribe: "unsubscribed" },
+      {
+        external_id: "cyd",
+        plan: 5,
+        score: "10",
+        email_subscribe: "unsubscribed",
+        home: { town: null, rooms: [null, "kitchen"] },
+      },
       { external_id: "dan", email: "dan@example.com", score: 10 },
     ],
     events: [
@@ -131,6 +137,13 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
     [{ custom_attribute: "address.city", equals: "Paris" }, ["bob"]],
     [{ custom_attribute: "address.zip.more", exists: true }, []],
     [{ custom_attribute: "address.since", before: "2020-01-02" }, ["ada"]],
+    // A null is no value.
+    [{ custom_attribute: "home", exists: true }, ["cyd"]],
+    [{ custom_attribute: "home.town", exists: true }, []],
+    [{ custom_attribute: "home.town", exists: false }, ALL],
+    [{ custom_attribute: "home.town", not_equals: "Berlin" }, ALL],
+    [{ custom_attribute: "home.town", one_of: ["Berlin"] }, []],
+    [{ custom_attribute: "home.rooms", includes: "kitchen" }, ["cyd"]],
     [{ custom_attribute: "renewal", in_next_days: 11 }, ["ada"]],
     [{ custom_attribute: "renewal", more_than_days_ago: 39 }, ["bob"]],
     [{ custom_attribute: "signed", after: "2025-12-30" }, ["ada"]],

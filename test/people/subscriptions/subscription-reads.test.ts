@@ -98,6 +98,21 @@ describe("GET /subscription/status/get", () => {
     }
   });
 
+  test("a parameter without a value is an absent parameter", async () => {
+    const workspace = await newWorkspace();
+    for (const empty of ["external_id=", "external_id[]=", "phone=", "external_id=&phone="]) {
+      const answer = await get(workspace, `${GROUP}&${empty}&email=ada@example.com`);
+      assert.equal(answer.status, 200, JSON.stringify(answer.body));
+      assert.deepEqual(Object.keys(answer.body.status), ["ada"]);
+    }
+    const groups = await list(workspace, "external_id=ada&email=&phone[]=&limit=&offset=");
+    assert.equal(groups.status, 200, JSON.stringify(groups.body));
+    const lists = "start_date=2026-01-01&end_date=2026-02-01&limit=&offset=&email=&sort_direction=";
+    const unsubscribes = await workspace.call("GET", `/email/unsubscribes?${lists}`);
+    assert.equal(unsubscribes.status, 200, JSON.stringify(unsubscribes.body));
+    assert.equal((await workspace.call("GET", "/segments/list?page=&sort_direction=")).status, 200);
+  });
+
   test("reading a group state requires a subscription_group_id of the workspace", async () => {
     const workspace = await newWorkspace();
     const none = await get(workspace, "external_id=ada");

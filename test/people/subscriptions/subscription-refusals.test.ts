@@ -77,11 +77,24 @@ describe("refusals of both versions", () => {
     }
   });
 
-  test("a set with an empty list of emails or phones is refused", async () => {
+  test("an empty list in a set is an absent list: a set with no other is refused", async () => {
     for (const set of VERSIONS) {
-      for (const list of ["emails", "phones"]) {
-        const names = { external_ids: ["ada"], [list]: [] };
-        await refused(await set(workspace, ALERTS, "subscribed", names), /must not be empty/);
+      for (const list of ["external_ids", "emails", "phones"]) {
+        const answer = await set(workspace, ALERTS, "subscribed", { [list]: [] });
+        await refused(answer, /(external_id|phone)s?' is required/);
+        const other = await server.workspace();
+        const groupId = list === "phones" ? NEWSLETTER : ALERTS;
+        const [name, value] =
+          list === "external_ids" ? ["phones", "+14155552671"] : ["external_ids", "a"];
+        const names = { [String(name)]: [value], [list]: [] };
+        const taken = await set(
+          other,
+          list === "external_ids" ? ALERTS : groupId,
+          "subscribed",
+          names,
+        );
+        assert.equal(taken.status, 201, JSON.stringify(taken.body));
+        assert.equal(taken.body.skipped.length, 1);
       }
     }
   });

@@ -86,12 +86,24 @@ describe("a Parquet file", () => {
     }
   });
 
-  test("an invalid Parquet file ends the run as config_error", async () => {
+  test("an invalid Parquet file ends the run as config_error, in words that are not the library's", async () => {
     const path = inFolder("none.parquet");
-    await writeFile(path, "no parquet");
-    const run = await (await startFiles(path)).sync();
-    assert.equal(run.job_status, "config_error");
-    assert.match(run.message ?? "", /cannot be read/);
+    for (const content of ["no parquet", `PAR1${"x".repeat(40)}PAR1`]) {
+      await writeFile(path, content);
+      const run = await (await startFiles(path)).sync();
+      assert.deepEqual(
+        [run.job_status, run.message],
+        ["config_error", "none.parquet cannot be read: it is no Parquet file, or was cut off."],
+      );
+    }
+    const packed = inFolder("packed.csv.gz");
+    await writeFile(packed, "updated_at,external_id,payload\n");
+    const run = await (await startFiles(packed)).sync();
+    assert.match(
+      run.message ?? "",
+      /packed\.csv\.gz cannot be read: it is not compressed with gzip/,
+    );
+    assert.doesNotMatch(run.message ?? "", /Error:/);
   });
 });
 
@@ -219,8 +231,10 @@ describe("a newline-delimited JSON file", () => {
 
   test("an empty newline-delimited JSON file gives a successful run", async () => {
     const path = inFolder("empty.ndjson");
-    await writeFile(path, "");
-    assert.equal((await (await startFiles(path)).sync()).job_status, "success");
+    for (const content of ["", "\n \n\t\r\n"]) {
+      await writeFile(path, content);
+      assert.equal((await (await startFiles(path)).sync()).job_status, "success");
+    }
   });
 });
 

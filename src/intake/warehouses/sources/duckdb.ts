@@ -1,9 +1,11 @@
 import { createReadStream, createWriteStream } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { basename, join } from "node:path";
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
-import type { DuckDBConnection } from "@duckdb/node-api";
+import type { DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
+import { nextTurn } from "../../../base/turns.ts";
+import { parseTimeExactly } from "../../../base/values/times.ts";
 import { type Ask, type FileFormat, findBrokenLines, findTable } from "./file-table.ts";
 import {
   BEGINNING,
@@ -17,7 +19,6 @@ import {
   type Strays,
   type TableShape,
   type TimeRange,
-  withoutValues,
 } from "./source.ts";
 import { readRow, readStrays } from "./values.ts";
 
@@ -66,7 +67,7 @@ export async function openFiles(
   try {
     signal.throwIfAborted();
     const isRead = format === "ndjson" ? await withoutMarks(paths, folder, signal) : paths;
-    const fail = failureAbout([...paths, ...isRead]);
+    const fail = failureAbout([...paths, ...isRead], format);
     const ask = createAsk(connection, fail);
     await ask("set TimeZone = 'UTC'");
     const table = await findTable(ask, isRead, format);
@@ -74,6 +75,7 @@ export async function openFiles(
       columns: table === undefined ? undefined : await readColumns(ask, table),
       async select(shape, range) {
         await stageRows(ask, `${table}`, shape, range);
+        await readTimes(instance, connection, fail, range);
         return {
           count: await countRows(ask, range),
           rows: () => readRows(connection, fail, shape, range),
@@ -99,28 +101,35 @@ function createAsk(connection: DuckDBConnection, fail: (error: unknown) => never
 /** What is not as the format wants it. Anything else, such as a disk that is full, may pass. */
 const UNFIT = /^(?:Invalid Input|Binder|Catalog|Parser|Conversion|Serialization) Error/;
 
-/**
- * Only the first line of a message: the lines below may quote a row. Only the company may know
- * where the files are.
- */
-function failureAbout(paths: readonly string[]): (error: unknown) => never {
-  return (error) => {
-    const [line = ""] = (error as Error).message.split("\n");
-    // Errors of these kinds contain names of files and columns; the others may contain values.
-    const isNamed = /^(?:Binder|Catalog|Parser|IO|HTTP) Error/.test(line);
-    const message = withoutValues(withoutFolders(line, paths), isNamed);
-    if (UNFIT.test(message)) throw new SourceUnfit(`The files cannot be read: ${message}`, error);
-    throw new SourceFailed(error, message);
-  };
-}
+/** What a message of DuckDB means, in our words: its own may quote a row, and names our statements. */
+const MEANINGS: readonly (readonly [pattern: RegExp, meaning: string])[] = [
+  [/magic bytes|Footer length|thrift|Parquet/i, "it is no Parquet file, or was cut off"],
+  [/GZIP|zlib|miniz/i, "it is not compressed with gzip, or was cut off"],
+  [/maximum_object_size/i, "a line is longer than 16 MB"],
+  [/invalid unicode|not utf-8 encoded/i, "it is not in UTF-8"],
+  [/Out of Memory/i, "it needs more memory than a sync has"],
+  [/No space left|max_temp_directory_size/i, "the folder for temporary files is full"],
+  [
+    /schema mismatch|column with name|Conversion|cast/i,
+    "its columns have other types than those of the other files",
+  ],
+  [/permission denied/i, "the server may not open it"],
+  [/cannot open|could not open|No files found|No such file/i, "it is gone or cannot be opened"],
+];
 
-/** A message with the names of files in the place of their paths. */
-function withoutFolders(message: string, paths: readonly string[]): string {
-  const folders = [...new Set(paths.map(dirname))].sort((one, other) => other.length - one.length);
-  return folders.reduce(
-    (text, folder) => text.replaceAll(join(folder, "/"), "").replaceAll(folder, "the folder"),
-    paths.reduce((text, path) => text.replaceAll(path, basename(path)), message),
-  );
+/** The log has the message itself. */
+function failureAbout(paths: readonly string[], format: FileFormat): (error: unknown) => never {
+  return (error) => {
+    const { message } = error as Error;
+    const [line = ""] = message.split("\n");
+    const [, meaning] = MEANINGS.find(([pattern]) => pattern.test(message)) ?? [];
+    const path = paths.find((each) => line.includes(each)) ?? paths[0] ?? "";
+    const isOne = paths.length === 1 || line.includes(path);
+    const what = isOne ? basename(path) : `A file of format ${format}`;
+    const sentence = `${what} cannot be read: ${meaning ?? "the server's log says why"}.`;
+    if (UNFIT.test(line)) throw new SourceUnfit(sentence, error);
+    throw new SourceFailed(error, sentence);
+  };
 }
 
 const MARK = Buffer.from([0xef, 0xbb, 0xbf]);
@@ -208,6 +217,55 @@ async function stageRows(
        ${identifiers.map((column) => `${short(column)} as ${column.part}`).join(", ")}
      from ${table} where time is null or time >= ${timeLiteral(from)}
        or time < ${timeLiteral(BEGINNING)}`,
+  );
+}
+
+/**
+ * Reads the times that DuckDB does not: every form that the API accepts, by its parser. A space
+ * before the zone, which is common, is removed before that, because DuckDB is faster.
+ * docs/decisions/times.md
+ */
+async function readTimes(
+  instance: DuckDBInstance,
+  connection: DuckDBConnection,
+  fail: (error: unknown) => never,
+  { from }: TimeRange,
+): Promise<void> {
+  const run = (statement: string) => connection.run(statement).catch(fail);
+  await run(
+    `update staged set time = try_cast(regexp_replace(written, ' (Z|[+-][0-9:]+)$', '\\1') as timestamptz)
+     where time is null`,
+  );
+  await run("create or replace table times (written varchar, time varchar)");
+  const other = await instance.connect();
+  const appender = await other.createAppender("times");
+  try {
+    const unread = await connection
+      .stream("select distinct written from staged where time is null and written is not null")
+      .catch(fail);
+    for (;;) {
+      const chunk = await unread.fetchChunk().catch(fail);
+      if (!chunk?.rowCount) break;
+      for (const [written] of chunk.getRows() as [string][]) {
+        const time = parseTimeExactly(written);
+        if (time === undefined) continue;
+        appender.appendVarchar(written);
+        appender.appendVarchar(time);
+        appender.endRow();
+      }
+      appender.flushSync();
+      await nextTurn();
+    }
+  } finally {
+    appender.closeSync();
+    other.closeSync();
+  }
+  await run(
+    `update staged set time = times.time::timestamptz from times
+     where staged.time is null and times.written = staged.written`,
+  );
+  await run(
+    `delete from staged where time < ${timeLiteral(from)} and time >= ${timeLiteral(BEGINNING)}`,
   );
 }
 

@@ -61,6 +61,7 @@ async function findCsv(ask: Ask, paths: readonly string[]): Promise<string | und
   for (const path of paths) {
     const columns = await readFirstLine(ask, path);
     if (!columns) continue;
+    refuseRepeated(columns, `The first line of ${basename(path)}`);
     const group = allText(columns);
     const files = groups.get(group) ?? [];
     groups.set(group, files);
@@ -101,17 +102,67 @@ async function readFirstLine(ask: Ask, path: string): Promise<string[] | undefin
   return undefined;
 }
 
+/** Names that differ in case alone are one column, and a row has one value for it. */
+function refuseRepeated(names: readonly string[], place: string): void {
+  const seen = new Map<string, string>();
+  for (const name of names) {
+    const other = seen.get(name.toLowerCase());
+    if (other === undefined) seen.set(name.toLowerCase(), name);
+    else throw new SourceUnfit(`${place} has both '${other}' and '${name}', which are one column.`);
+  }
+}
+
 /** A line that is no JSON object becomes a row without anything: it is reported, not left out. */
 async function findJson(ask: Ask, paths: readonly string[]): Promise<string | undefined> {
+  const lines = `read_ndjson_objects(${listOf(paths)}, ignore_errors = true)`;
   const names = await ask(
-    `select distinct unnest(json_keys(json))
-     from read_ndjson_objects(${listOf(paths)}, ignore_errors = true)
-     where json_type(json) = 'OBJECT'`,
+    `select distinct unnest(json_keys(json)) as name from ${lines} where json_type(json) = 'OBJECT'
+     order by name`,
   );
-  if (names.length === 0) return undefined;
+  if (names.length === 0) {
+    const [line] = await ask(`select 1 from ${lines} limit 1`);
+    if (line) throw noRows(paths);
+    return undefined;
+  }
+  const spellings = new Map<string, string[]>();
+  for (const [name] of names) {
+    const key = (name ?? "").toLowerCase();
+    spellings.set(key, [...(spellings.get(key) ?? []), name ?? ""]);
+  }
+  if (spellings.size < names.length) return inOneCase(ask, lines, [...spellings.values()]);
   return `read_json(${listOf(paths)}, format = 'newline_delimited', ignore_errors = true,
     columns = ${allText(names.map(([name]) => name ?? ""))}, hive_partitioning = false)`;
 }
+
+const noRows = (paths: readonly string[]): SourceUnfit => {
+  const [path = ""] = paths;
+  const where = paths.length === 1 ? basename(path) : `the ${paths.length} files`;
+  return new SourceUnfit(
+    `No line of ${where} is a row: NDJSON has one JSON object on each line, without brackets or commas around the objects.`,
+  );
+};
+
+/** Objects that spell the same name in different cases, as one table. */
+async function inOneCase(
+  ask: Ask,
+  lines: string,
+  columns: readonly (readonly string[])[],
+): Promise<string> {
+  const textAt = (name: string) => `(json ->> ${literal(pointerTo(name))})`;
+  for (const names of columns.filter(({ length }) => length > 1)) {
+    const isGiven = names.map((name) => `(${textAt(name)} is not null)::integer`).join(" + ");
+    const [line] = await ask(`select 1 from ${lines} where ${isGiven} > 1 limit 1`);
+    if (line) refuseRepeated(names, "A line");
+  }
+  const selected = columns.map((names) => {
+    const name = (names[0] ?? "").replaceAll('"', '""');
+    return `coalesce(${names.map(textAt).join(", ")}) as "${name}"`;
+  });
+  return `(select ${selected.join(", ")} from ${lines})`;
+}
+
+/** RFC 6901. */
+const pointerTo = (name: string): string => `/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
 
 /** The lines of CSV files that are no rows, once the files were read. */
 export async function findBrokenLines(

@@ -198,19 +198,56 @@ const TIMES = [1114, 1184, 1082];
 const NOT_TEXT = [700, 701, 16, 17];
 
 const TIMESTAMPTZ = 1184;
+const NUMERIC = 1700;
 
 interface PostgresColumn extends SourceColumn {
   readonly hasZone: boolean;
+  /** A NUMERIC that may have digits after the point: 42 may be written 42.00. */
+  readonly hasFraction: boolean;
 }
 
 async function readColumns(sql: postgres.Sql, table: string): Promise<PostgresColumn[]> {
   const { columns } = await sql.unsafe(`select * from ${table} limit 0`).catch(fail);
-  return columns.map(({ name, type }) => ({
-    name,
-    isTime: TIMES.includes(type),
-    isText: !TIMES.includes(type) && !NOT_TEXT.includes(type),
-    hasZone: type === TIMESTAMPTZ,
-  }));
+  const numerics = columns.filter(({ type }) => type === NUMERIC);
+  const scales = await readScales(sql, numerics);
+  return columns.map((column) => {
+    const { name, type } = column;
+    const scale = type === NUMERIC ? scales.get(placeOf(column)) : 0;
+    return {
+      name,
+      isTime: TIMES.includes(type),
+      isText: !TIMES.includes(type) && !NOT_TEXT.includes(type) && (scale ?? 0) <= 0,
+      hasZone: type === TIMESTAMPTZ,
+      hasFraction: scale === undefined,
+    };
+  });
+}
+
+type DescribedColumn = postgres.Column<string>;
+
+const placeOf = ({ table, number }: DescribedColumn): string => `${table} ${number}`;
+
+/** How many digits columns have after the point, as declared; without an entry, as many as a value has. */
+async function readScales(
+  sql: postgres.Sql,
+  numerics: readonly DescribedColumn[],
+): Promise<ReadonlyMap<string, number>> {
+  const tables = [...new Set(numerics.map(({ table }) => table))].filter((oid) => oid !== 0);
+  if (tables.length === 0) return new Map();
+  const rows = await sql
+    .unsafe(
+      `select attrelid::bigint, attnum, atttypmod from pg_attribute
+       where attrelid in (${tables.join()}) and atttypmod >= 4 and attnum > 0`,
+    )
+    .values()
+    .catch(fail);
+  // The precision is in the upper half of the number, the scale in the lower, of 11 bits with a sign.
+  return new Map(
+    rows.map(([table, number, modifier]) => [
+      `${table} ${number}`,
+      (((Number(modifier) - 4) & 0x7ff) ^ 0x400) - 0x400,
+    ]),
+  );
 }
 
 const quoted = ({ name }: SourceColumn): string => `"${name.replaceAll('"', '""')}"`;
@@ -268,7 +305,14 @@ const inUtc = (column: SourceColumn): string =>
     : `${quoted(column)}::timestamp`;
 
 const identifierColumns = ({ identifiers }: TableShape, text: string): string[] =>
-  identifiers.map((column) => `left(${quoted(column)}::${text}, ${LONGEST_READ_IDENTIFIER})`);
+  identifiers.map((column) => `left(${plainText(column, text)}, ${LONGEST_READ_IDENTIFIER})`);
+
+/** A number in its one spelling: 42 and 42.00 name the same user. */
+function plainText(column: SourceColumn, text: string): string {
+  const name = quoted(column);
+  if (!(column as PostgresColumn).hasFraction) return `${name}::${text}`;
+  return `case when ${name} = trunc(${name}) then trunc(${name})::${text} else rtrim(${name}::${text}, '0') end`;
+}
 
 async function findStrays(
   { ask, table, text }: Table,

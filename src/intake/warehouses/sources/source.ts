@@ -235,8 +235,25 @@ export class SourceFailed extends Error {
   }
 }
 
-/** A connection that was refused at several addresses has a code and no message. */
-const sentenceOf = (cause: unknown): string => {
-  const { message, code } = cause as Partial<Error & { code: string }>;
-  return message || code || String(cause);
-};
+/** What a code of a driver or the network means. */
+const MEANINGS: readonly (readonly [code: RegExp, meaning: string])[] = [
+  [/^ECONNREFUSED$/, "nothing accepts connections"],
+  [/^ENOTFOUND$/, "the host has no address"],
+  [/^EAI_/, "the name server does not answer"],
+  [/^(?:EHOSTUNREACH|ENETUNREACH)$/, "no route leads to the host"],
+  [/TIMEDOUT$|TIMEOUT$/, "no answer came in time"],
+  [/^(?:ECONN|EPIPE|CONNECTION_|UND_ERR_SOCKET|PROTOCOL_CONNECTION)/, "the connection was closed"],
+  [/CERT|SELF_SIGNED|ERR_TLS/, "its certificate is not valid for the host"],
+  [/^(?:EACCES|EPERM)$/, "the server may not read it"],
+  [/^(?:ENOENT|ENOTDIR)$/, "it is gone"],
+  [/^(?:ENOSPC|EMFILE|ENFILE|ENOMEM)$/, "the server has no room left"],
+];
+
+/** The words of a driver are in the log; a run says what they mean, with the code to look up. */
+function sentenceOf(cause: unknown): string {
+  const { code, address, port } = cause as { code?: unknown; address?: string; port?: number };
+  if (typeof code !== "string") return "the server's log says why.";
+  const [, meaning = "it failed"] = MEANINGS.find(([pattern]) => pattern.test(code)) ?? [];
+  const place = address && port ? ` at ${address}:${port}` : "";
+  return `${meaning}${place} (${code}).`;
+}

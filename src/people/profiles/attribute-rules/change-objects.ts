@@ -12,14 +12,22 @@ import { type Identifier, type ObjectChange, operators, type Update } from "./ob
 import type { Scalar } from "./scalar-arrays.ts";
 import { spend, type WorkBudgets, workLimitExceeded } from "./work-budgets.ts";
 
+/** The value after a change, and the parts of the change that matched no object. */
+export interface ChangedObjects {
+  readonly value: readonly Json[] | undefined;
+  /** Such as `$update[1]`. */
+  readonly unmatched: readonly string[];
+}
+
 /**
  * Applies a change to the attribute's value; undefined is an absent attribute.
  *
- * First the objects of `$remove` are removed, then those of `$update` are changed one after the
- * other, then those of `$add` are appended: removals and updates refer to the objects from before
- * the request. An identifier applies to every matching object; without a match it changes nothing.
- * An update merges `$new_object` into the match if `mergeObjects` is true, otherwise replaces the
- * match. An absent attribute stays absent if nothing is added.
+ * First the objects of `$add` are appended, then those of `$remove` are removed, then those of
+ * `$update` are changed one after the other: the documented order, in which an update reaches an
+ * object that the same request adds. An identifier applies to every matching object; without a
+ * match it changes nothing and is named. An update merges `$new_object` into the match if
+ * `mergeObjects` is true, otherwise replaces the match. An absent attribute stays absent if nothing
+ * is added. A null in the array stays.
  *
  * The work is one look at each object for each identifier key, and the copies that updates make. It
  * is counted, because one short update can match every object.
@@ -31,10 +39,9 @@ export function changeObjects(
   change: ObjectChange,
   mergeObjects: boolean,
   budgets: WorkBudgets,
-): Checked<readonly JsonObject[] | undefined> {
-  if (current === undefined && change.add.length === 0) return accepted(undefined);
+): Checked<ChangedObjects> {
   const before = current ?? [];
-  if (!Array.isArray(before) || !before.every(isJsonObject)) {
+  if (!isArrayOfObjects(before)) {
     const holds = Array.isArray(before) ? "an array of scalars" : describeValue(before);
     const reason = `${listed(operators)} change an array of objects, not ${holds}`;
     return refusedAt(name, "NOT_AN_ARRAY", reason);
@@ -42,21 +49,39 @@ export function changeObjects(
   const removals = indexOf(change.remove);
   const updates = { list: change.update, index: indexOf(change.update), mergeObjects };
   const looks = 1 + removals.size + updates.index.size;
-  if (!spend(budgets, before.length * looks)) return { fault: workLimitExceeded(name, budgets) };
+  const all = [...before, ...change.add];
+  if (!spend(budgets, all.length * looks)) return { fault: workLimitExceeded(name, budgets) };
 
-  const after: JsonObject[] = [];
-  let bytes = jsonByteLength(change.add);
-  for (const object of before) {
-    if (nextMatch(removals, object, 0) !== undefined) continue;
-    const updated = update(object, updates, budgets);
-    if (!updated) return { fault: workLimitExceeded(name, budgets) };
-    bytes += jsonByteLength(updated) + 1;
-    if (bytes > maxBytes + 1) return { fault: tooLarge(name) };
-    after.push(updated);
+  const after: Json[] = [];
+  const removed = new Set<number>();
+  const updated = new Set<number>();
+  let bytes = "[".length;
+  for (const object of all) {
+    if (object !== null && matchAll(removals, object, removed)) continue;
+    const changed = object && update(object, updates, updated, budgets);
+    if (changed === undefined) return { fault: workLimitExceeded(name, budgets) };
+    bytes += jsonByteLength(changed) + 1;
+    if (bytes > maxBytes) return { fault: tooLarge(name) };
+    after.push(changed);
   }
-  after.push(...change.add);
-  return jsonByteLength(after) > maxBytes ? { fault: tooLarge(name) } : accepted(after);
+  return accepted({
+    value: current === undefined && change.add.length === 0 ? undefined : after,
+    unmatched: [
+      ...missing("$update", change.update, updated),
+      ...missing("$remove", change.remove, removed),
+    ],
+  });
 }
+
+const isArrayOfObjects = (value: Json): value is readonly (JsonObject | null)[] =>
+  Array.isArray(value) && value.every((element) => element === null || isJsonObject(element));
+
+const missing = (
+  operator: string,
+  identifiers: readonly Identifier[],
+  matched: ReadonlySet<number>,
+): string[] =>
+  identifiers.flatMap((_, place) => (matched.has(place) ? [] : [`${operator}[${place}]`]));
 
 /** The positions of identifiers in their list, by key and value. */
 type Index = ReadonlyMap<string, ReadonlyMap<Json, readonly number[]>>;
@@ -72,12 +97,33 @@ function indexOf(identifiers: readonly Identifier[]): Index {
   return index;
 }
 
+/** Whether an identifier matches an object; notes the places of all that do. */
+function matchAll(index: Index, object: JsonObject, matched: Set<number>): boolean {
+  let isMatch = false;
+  for (const [key, values] of index) {
+    const places = placesOf(values, object, key);
+    if (places === undefined) continue;
+    isMatch = true;
+    // Identifiers that are equal match together.
+    if (!matched.has(places[0] as number)) for (const place of places) matched.add(place);
+  }
+  return isMatch;
+}
+
+const placesOf = (
+  values: ReadonlyMap<Json, readonly number[]>,
+  object: JsonObject,
+  key: string,
+): readonly number[] | undefined => {
+  const value = Object.hasOwn(object, key) ? object[key] : undefined;
+  return value === undefined ? undefined : values.get(value);
+};
+
 /** The place of the first identifier, from a place on, that matches an object. */
 function nextMatch(index: Index, object: JsonObject, from: number): number | undefined {
   let first: number | undefined;
   for (const [key, values] of index) {
-    const value = Object.hasOwn(object, key) ? object[key] : undefined;
-    const places = value === undefined ? undefined : values.get(value);
+    const places = placesOf(values, object, key);
     const place = places && firstFrom(places, from);
     if (place !== undefined && (first === undefined || place < first)) first = place;
   }
@@ -101,16 +147,21 @@ interface Updates {
   readonly mergeObjects: boolean;
 }
 
-/** An object after all updates that match it, in their order; undefined when the budget is spent. */
+/**
+ * An object after all updates that match it, in their order; undefined when the budget is spent.
+ * Notes their places.
+ */
 function update(
   object: JsonObject,
   { list, index, mergeObjects }: Updates,
+  updated: Set<number>,
   budgets: WorkBudgets,
 ): JsonObject | undefined {
   let after = object;
   let size: number | undefined;
   let place = nextMatch(index, after, 0);
   while (place !== undefined) {
+    updated.add(place);
     const { object: replacement, bytes } = list[place] as Update;
     // Merging copies at most the original object and every replacement so far.
     size = mergeObjects ? (size ?? jsonByteLength(object)) + bytes : bytes;

@@ -23,13 +23,34 @@ export const maxBytes = 102_400;
  * of it. Takes the value, which has passed `findUnstorable`, and the name it goes by in sentences.
  *
  * Keys are 1 to 255 characters without `.` and `$`, except for dates, `{"$time": "<date>"}`;
- * strings have at most 255 characters; arrays hold scalars or objects, not both; null is
- * not allowed. Returns the first fault, whose sentence names the place, or undefined.
+ * strings have at most 255 characters; arrays hold scalars or objects, not both; null may be
+ * anywhere. Returns the first fault, whose sentence names the place, or undefined.
  * docs/decisions/values.md
  */
 export function findNestedFault(name: string, value: Json): Fault | undefined {
   const found = findIn(value);
   return found && faultAt(name, found);
+}
+
+/**
+ * The fault of a null inside a value that changes a stored one, where it would look like a
+ * deletion. docs/decisions/null-is-absent.md
+ */
+export function findNullFault(name: string, value: Json): Fault | undefined {
+  const found = findNull(value);
+  return found && faultAt(name, found);
+}
+
+function findNull(value: Json): Finding | undefined {
+  if (value === null) {
+    return finding("INVALID_ATTRIBUTE", "null is not allowed inside a change of a stored value");
+  }
+  if (typeof value !== "object") return undefined;
+  for (const [step, member] of Array.isArray(value) ? value.entries() : Object.entries(value)) {
+    const found = findNull(member);
+    if (found) return foundAt(step, found);
+  }
+  return undefined;
 }
 
 /** The fault of an object or array of objects that has more than 100 KB of compact JSON. */
@@ -62,7 +83,6 @@ export const isMergeable = (value: Json | undefined): value is JsonObject =>
 const isTime = (object: JsonObject): boolean => Object.keys(object).join() === "$time";
 
 function findIn(value: Json): Finding | undefined {
-  if (value === null) return finding("INVALID_ATTRIBUTE", "null is not allowed inside a value");
   if (Array.isArray(value)) return findInArray(value);
   if (isJsonObject(value)) return isTime(value) ? findInTime(value) : findInObject(value);
   return findInScalar(value);
@@ -80,7 +100,7 @@ export function findInScalar(value: Json): Finding | undefined {
 }
 
 function findInArray(array: readonly Json[]): Finding | undefined {
-  const holdsObjects = isJsonObject(array[0]);
+  const holdsObjects = isJsonObject(array.find((element) => element !== null));
   for (const [index, element] of array.entries()) {
     const found = findInElement(element, holdsObjects);
     if (found) return foundAt(index, found);
@@ -89,7 +109,8 @@ function findInArray(array: readonly Json[]): Finding | undefined {
 }
 
 function findInElement(element: Json, besideObjects: boolean): Finding | undefined {
-  if (element === null || Array.isArray(element)) {
+  if (element === null) return undefined;
+  if (Array.isArray(element)) {
     return finding("INVALID_ATTRIBUTE", `an array cannot hold ${describeValue(element)}`);
   }
   return isJsonObject(element) === besideObjects

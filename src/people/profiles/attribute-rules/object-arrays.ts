@@ -7,7 +7,7 @@ import {
   type JsonObject,
   jsonByteLength,
 } from "../../../base/values/plain-json.ts";
-import { findNestedFault, findSizeFault } from "./nested-values.ts";
+import { findNestedFault, findNullFault, findSizeFault } from "./nested-values.ts";
 import { isScalar, type Scalar } from "./scalar-arrays.ts";
 
 /** Selects objects of an array: all whose own `key` holds exactly `value`. */
@@ -69,7 +69,7 @@ function readList<Element>(
   operator: string,
   read: Reader<Element>,
 ): Checked<readonly Element[]> {
-  const list = Object.hasOwn(object, operator) ? object[operator] : [];
+  const list = memberOf(object, operator) ?? [];
   if (!Array.isArray(list)) {
     const reason = `'${operator}' takes an array of objects, not ${describeValue(list)}`;
     return refusedAt(name, "INVALID_ATTRIBUTE", reason);
@@ -92,7 +92,8 @@ function readObject(path: string, value: Json | undefined): Checked<JsonObject> 
   if (!isJsonObject(value)) {
     return refusedAt(path, "INVALID_ATTRIBUTE", `${describeValue(value)} is not an object`);
   }
-  const fault = findNestedFault(path, value) ?? findSizeFault(path, value);
+  const fault =
+    findNestedFault(path, value) ?? findNullFault(path, value) ?? findSizeFault(path, value);
   return fault ? { fault } : accepted(value);
 }
 

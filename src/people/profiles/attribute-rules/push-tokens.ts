@@ -1,7 +1,12 @@
 import { accepted, type Checked, type Fault } from "../../../base/problem.ts";
 import { describeValue, listed, printable } from "../../../base/values/describe-value.ts";
 import { refusedAt } from "../../../base/values/findings.ts";
-import { isJsonObject, type Json, type JsonObject } from "../../../base/values/plain-json.ts";
+import {
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  withoutNulls,
+} from "../../../base/values/plain-json.ts";
 
 /** As many elements as the array of a custom attribute may hold. */
 const maxTokens = 500;
@@ -23,11 +28,14 @@ export function checkPushTokens(value: unknown): Checked<Json> {
     const reason = `the array has ${value.length} elements, of at most ${maxTokens}`;
     return refusedAt("push_tokens", "ARRAY_TOO_LONG", reason);
   }
-  for (const [index, token] of value.entries()) {
+  const tokens: Json[] = [];
+  for (const [index, sent] of value.entries()) {
+    const token = isJsonObject(sent) ? withoutNulls(sent) : sent;
     const fault = faultOfToken(token, `push_tokens[${index}]`);
     if (fault) return { fault };
+    tokens.push(token);
   }
-  return accepted(value as readonly Json[]);
+  return accepted(tokens);
 }
 
 function faultOfToken(token: unknown, path: string): Fault | undefined {

@@ -25,14 +25,26 @@ export const maxElements = 500;
 export const isScalar = (value: Json): value is Scalar =>
   typeof value === "string" || typeof value === "number" || typeof value === "boolean";
 
+const isScalarOrNull = (value: Json): value is Scalar | null => value === null || isScalar(value);
+
+/** Whether an array has only scalars, and null where a value is missing. */
+export const holdsScalars = (array: readonly Json[]): array is readonly (Scalar | null)[] =>
+  array.every(isScalarOrNull);
+
 /**
  * Checks a whole array of scalars that is to be set. It is stored as sent, including repeated
- * values. `name` names the attribute in sentences. Faults: the faults of a scalar, and
+ * values and nulls. `name` names the attribute in sentences. Faults: the faults of a scalar, and
  * `ARRAY_TOO_LONG`.
  */
-export function checkScalars(name: string, array: readonly Json[]): Checked<readonly Scalar[]> {
-  const read = readScalars(name, array);
-  return "fault" in read ? read : checkLength(name, read.value);
+export function checkScalars(
+  name: string,
+  array: readonly (Scalar | null)[],
+): Checked<readonly Json[]> {
+  for (const [index, element] of array.entries()) {
+    const found = findInScalar(element);
+    if (found) return { fault: faultAt(name, foundAt(index, found)) };
+  }
+  return checkLength(name, array);
 }
 
 /** Whether an object has the form of a change of an array: it has only these two keys. */
@@ -59,23 +71,24 @@ export function changeScalars(
   name: string,
   current: Json | undefined,
   change: ScalarChange,
-): Checked<readonly Scalar[] | undefined> {
+): Checked<readonly Json[] | undefined> {
   if (current === undefined && change.add.length === 0) return accepted(undefined);
   const before = current ?? [];
-  if (!Array.isArray(before) || !before.every(isScalar)) {
+  if (!Array.isArray(before) || !holdsScalars(before)) {
     const holds = Array.isArray(before) ? "an array of objects" : describeValue(before);
     const reason = `'add' and 'remove' change an array of scalars, not ${holds}`;
     return refusedAt(name, "NOT_AN_ARRAY", reason);
   }
-  const removed = new Set<Scalar>(change.remove);
+  const removed = new Set<Json>(change.remove);
   const kept = before.filter((value) => !removed.has(value));
-  const present = new Set<Scalar>(kept);
+  const present = new Set<Json>(kept);
   const added = [...new Set(change.add)].filter((value) => !present.has(value));
   return checkLength(name, [...kept, ...added]);
 }
 
 function readPart(name: string, object: JsonObject, key: string): Checked<readonly Scalar[]> {
-  const part = Object.hasOwn(object, key) ? object[key] : [];
+  // A list that is null is absent: docs/decisions/null-is-absent.md
+  const part = (Object.hasOwn(object, key) ? object[key] : undefined) ?? [];
   if (Array.isArray(part)) return readScalars(`${name}.${key}`, part);
   const reason = `'${key}' takes an array, not ${describeValue(part)}`;
   return refusedAt(name, "INVALID_ATTRIBUTE", reason);
@@ -92,7 +105,7 @@ function readScalars(path: string, array: readonly Json[]): Checked<readonly Sca
 const notAScalar = (element: Json): Finding =>
   finding("INVALID_ATTRIBUTE", `${describeValue(element)} is not allowed in an array of scalars`);
 
-function checkLength(name: string, values: readonly Scalar[]): Checked<readonly Scalar[]> {
+function checkLength(name: string, values: readonly Json[]): Checked<readonly Json[]> {
   if (values.length <= maxElements) return accepted(values);
   const reason = `the array would have ${values.length} elements, of at most ${maxElements}`;
   return refusedAt(name, "ARRAY_TOO_LONG", reason);

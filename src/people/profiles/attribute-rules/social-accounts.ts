@@ -6,6 +6,7 @@ import {
   isLongerThan,
   type Json,
   jsonByteLength,
+  withoutNulls,
 } from "../../../base/values/plain-json.ts";
 
 /** A field of an account: its test, and how a sentence describes it. */
@@ -65,10 +66,11 @@ export const checkTwitter = (value: unknown): Checked<Json> =>
 
 function checkAccount(
   name: string,
-  value: unknown,
+  sent: unknown,
   fields: ReadonlyMap<string, Field>,
 ): Checked<Json> {
-  if (!isJsonObject(value)) return invalid(name, `${describeValue(value)} is not an object`);
+  if (!isJsonObject(sent)) return invalid(name, `${describeValue(sent)} is not an object`);
+  const value = withoutNulls(sent);
   for (const [key, part] of Object.entries(value)) {
     const field = fields.get(key);
     if (!field) {

@@ -625,6 +625,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/email/blacklist": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Unsubscribes addresses and records that they hard bounced.
+         * @description The same as `POST /email/blocklist`.
+         */
+        post: operations["blockEmailsAtEmailBlacklist"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/v1/workspaces/{name}/subscription-history": {
         parameters: {
             query?: never;
@@ -1530,6 +1550,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/scim/v2/Users/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists dashboard users, all or filtered, page by page.
+         * @description The same as `GET /scim/v2/Users`.
+         */
+        get: operations["listDashboardUsersAtScimV2Users"];
+        put?: never;
+        /**
+         * Creates a dashboard user.
+         * @description The same as `POST /scim/v2/Users`.
+         */
+        post: operations["createDashboardUserAtScimV2Users"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/scim/v2/Users/{id}": {
         parameters: {
             query?: never;
@@ -1742,14 +1786,14 @@ export interface paths {
          * Reads the translations of a campaign or of one of its messages.
          * @description Permission: `campaigns.translations.get`.
          *
-         *     Also served at `/campaign/translations`, `/campaigns/translations/`, `/campaigns/translations`.
+         *     Also served at `/campaign/translations`, `/campaigns/translations`.
          */
         get: operations["listCampaignTranslations"];
         /**
          * Sets all strings of a campaign's message in one locale.
          * @description Permission: `campaigns.translations.update`.
          *
-         *     Also served at `/campaign/translations`, `/campaigns/translations/`, `/campaigns/translations`.
+         *     Also served at `/campaign/translations`, `/campaigns/translations`.
          */
         put: operations["setCampaignTranslation"];
         post?: never;
@@ -1759,7 +1803,55 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/canvases/translations/": {
+    "/campaign/translations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Reads the translations of a campaign or of one of its messages.
+         * @description The same as `GET /campaign/translations/`.
+         */
+        get: operations["listCampaignTranslationsAtCampaignTranslations"];
+        /**
+         * Sets all strings of a campaign's message in one locale.
+         * @description The same as `PUT /campaign/translations/`.
+         */
+        put: operations["setCampaignTranslationAtCampaignTranslations"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/campaigns/translations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Reads the translations of a campaign or of one of its messages.
+         * @description The same as `GET /campaign/translations/`.
+         */
+        get: operations["listCampaignTranslationsAtCampaignsTranslations"];
+        /**
+         * Sets all strings of a campaign's message in one locale.
+         * @description The same as `PUT /campaign/translations/`.
+         */
+        put: operations["setCampaignTranslationAtCampaignsTranslations"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/canvases/translations": {
         parameters: {
             query?: never;
             header?: never;
@@ -1770,14 +1862,14 @@ export interface paths {
          * Reads the translations of a canvas or of one of its messages.
          * @description Permission: `canvas.translations.get`.
          *
-         *     Also served at `/canvases/translations`, `/canvas/translations/`, `/canvas/translations`.
+         *     Also served at `/canvas/translations`.
          */
         get: operations["listCanvasTranslations"];
         /**
          * Sets all strings of a canvas's message in one locale.
          * @description Permission: `canvas.translations.update`.
          *
-         *     Also served at `/canvases/translations`, `/canvas/translations/`, `/canvas/translations`.
+         *     Also served at `/canvas/translations`.
          */
         put: operations["setCanvasTranslation"];
         post?: never;
@@ -1787,7 +1879,31 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/campaign/translations/source/": {
+    "/canvas/translations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Reads the translations of a canvas or of one of its messages.
+         * @description The same as `GET /canvases/translations`.
+         */
+        get: operations["listCanvasTranslationsAtCanvasTranslations"];
+        /**
+         * Sets all strings of a canvas's message in one locale.
+         * @description The same as `PUT /canvases/translations`.
+         */
+        put: operations["setCanvasTranslationAtCanvasTranslations"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/campaign/translations/source": {
         parameters: {
             query?: never;
             header?: never;
@@ -1798,7 +1914,7 @@ export interface paths {
          * Reads the source strings of a campaign's message.
          * @description Permission: `campaigns.translations.get`.
          *
-         *     Also served at `/campaign/translations/source`, `/campaigns/translations/source/`, `/campaigns/translations/source`.
+         *     Also served at `/campaigns/translations/source`.
          */
         get: operations["getCampaignTranslationSource"];
         put?: never;
@@ -1809,7 +1925,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/canvases/translations/source/": {
+    "/campaigns/translations/source": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Reads the source strings of a campaign's message.
+         * @description The same as `GET /campaign/translations/source`.
+         */
+        get: operations["getCampaignTranslationSourceAtCampaignsTranslationsSource"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/canvases/translations/source": {
         parameters: {
             query?: never;
             header?: never;
@@ -1820,9 +1956,29 @@ export interface paths {
          * Reads the source strings of a canvas's message.
          * @description Permission: `canvas.translations.get`.
          *
-         *     Also served at `/canvases/translations/source`, `/canvas/translations/source/`, `/canvas/translations/source`.
+         *     Also served at `/canvas/translations/source`.
          */
         get: operations["getCanvasTranslationSource"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/canvas/translations/source": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Reads the source strings of a canvas's message.
+         * @description The same as `GET /canvases/translations/source`.
+         */
+        get: operations["getCanvasTranslationSourceAtCanvasTranslationsSource"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2078,7 +2234,7 @@ export interface paths {
          */
         get: operations["getPreferenceCenter"];
         /**
-         * Changes a preference center.
+         * Changes a preference center; omitted members stay.
          * @description Permission: `preference_center.update`.
          */
         put: operations["updatePreferenceCenter"];
@@ -3611,7 +3767,7 @@ export interface components {
             /** @description States in subscription groups, of this user and of all who share the email address. */
             subscription_groups?: components["schemas"]["SubscriptionGroupState"][];
         } & {
-            [key: string]: components["schemas"]["CustomAttribute"];
+            [key: string]: components["schemas"]["CustomAttribute"] | unknown;
         };
         /** @description A change of the feed: docs/changes.md. Later versions may add types and fields. */
         Change: {
@@ -8325,6 +8481,55 @@ export interface operations {
             };
         };
     };
+    blockEmailsAtEmailBlacklist: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a retry safe: with the same key the request is applied once.
+                 * @example order-4711-attempt
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "email": "ada@example.com"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description An email address. */
+                    email: string | string[];
+                };
+            };
+        };
+        responses: {
+            /** @description Done and committed. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description `success`, or the fault.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
     listSubscriptionHistory: {
         parameters: {
             query?: {
@@ -12627,6 +12832,253 @@ export interface operations {
             };
         };
     };
+    listDashboardUsersAtScimV2Users: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The attributes to return.
+                 * @example userName,active
+                 */
+                attributes?: string;
+                /**
+                 * @description The attributes to omit.
+                 * @example permissions
+                 */
+                excludedAttributes?: string;
+                /**
+                 * @description Such as userName eq "ada@acme.example".
+                 * @example userName eq "ada@acme.example"
+                 */
+                filter?: string;
+                /**
+                 * @description The first result of the page, from 1.
+                 * @example 1
+                 */
+                startIndex?: number;
+                /**
+                 * @description Results per page.
+                 * @example 1
+                 */
+                count?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "schemas": [
+                     *         "urn:ietf:params:scim:schemas:core:2.0:User"
+                     *       ],
+                     *       "totalResults": 1,
+                     *       "startIndex": 1,
+                     *       "itemsPerPage": 1,
+                     *       "Resources": [
+                     *         {
+                     *           "schemas": [
+                     *             "urn:ietf:params:scim:schemas:core:2.0:User"
+                     *           ],
+                     *           "id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                     *           "externalId": "00u1ada",
+                     *           "meta": {
+                     *             "resourceType": "User",
+                     *             "created": "2026-01-01T12:00:00.000Z",
+                     *             "lastModified": "2026-01-01T12:00:00.000Z",
+                     *             "location": "/scim/v2/Users/3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03"
+                     *           },
+                     *           "userName": "ada@acme.example",
+                     *           "name": {
+                     *             "givenName": "Ada",
+                     *             "familyName": "Lovelace"
+                     *           },
+                     *           "displayName": "Ada Lovelace",
+                     *           "active": true,
+                     *           "emails": [
+                     *             {
+                     *               "value": "ada@acme.example",
+                     *               "display": "ada@acme.example",
+                     *               "type": "attributes",
+                     *               "primary": true
+                     *             }
+                     *           ],
+                     *           "department": "engineering",
+                     *           "permissions": {
+                     *             "companyPermissions": [
+                     *               "manage_company_settings"
+                     *             ],
+                     *             "appGroup": [
+                     *               {
+                     *                 "appGroupId": "1",
+                     *                 "appGroupName": "demo",
+                     *                 "appGroupPermissions": [
+                     *                   "basic_access"
+                     *                 ],
+                     *                 "team": [
+                     *                   {
+                     *                     "teamId": "1",
+                     *                     "teamName": "Lifecycle",
+                     *                     "teamPermissions": [
+                     *                       "basic_access"
+                     *                     ]
+                     *                   }
+                     *                 ],
+                     *                 "appGroupPermissionSets": [
+                     *                   {
+                     *                     "appGroupPermissionSetName": "Marketers"
+                     *                   }
+                     *                 ]
+                     *               }
+                     *             ]
+                     *           },
+                     *           "lastSignInAt": "Thursday, January 1, 1970 12:00:00 AM"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/scim+json": {
+                        /** @description What the resource is. */
+                        schemas: string[];
+                        /** @description How many match in all. */
+                        totalResults: number;
+                        /** @description The first of the page, counted from 1. */
+                        startIndex: number;
+                        /** @description How many the page holds. */
+                        itemsPerPage: number;
+                        /** @description The page. */
+                        Resources: components["schemas"]["ScimUser"][];
+                    };
+                };
+            };
+        };
+    };
+    createDashboardUserAtScimV2Users: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The attributes to return.
+                 * @example userName,active
+                 */
+                attributes?: string;
+                /**
+                 * @description The attributes to omit.
+                 * @example permissions
+                 */
+                excludedAttributes?: string;
+            };
+            header?: {
+                /**
+                 * @description Makes a retry safe: with the same key the request is applied once.
+                 * @example order-4711-attempt
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "schemas": [
+                 *         "urn:ietf:params:scim:schemas:core:2.0:User"
+                 *       ],
+                 *       "name": {
+                 *         "givenName": "Ada",
+                 *         "familyName": "Lovelace"
+                 *       },
+                 *       "department": "engineering",
+                 *       "permissions": {
+                 *         "companyPermissions": [
+                 *           "manage_company_settings"
+                 *         ],
+                 *         "appGroup": []
+                 *       },
+                 *       "userName": "ada@acme.example"
+                 *     }
+                 */
+                "application/scim+json": components["schemas"]["NewScimUser"];
+            };
+        };
+        responses: {
+            /** @description Done and committed. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "schemas": [
+                     *         "urn:ietf:params:scim:schemas:core:2.0:User"
+                     *       ],
+                     *       "id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                     *       "externalId": "00u1ada",
+                     *       "meta": {
+                     *         "resourceType": "User",
+                     *         "created": "2026-01-01T12:00:00.000Z",
+                     *         "lastModified": "2026-01-01T12:00:00.000Z",
+                     *         "location": "/scim/v2/Users/3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03"
+                     *       },
+                     *       "userName": "ada@acme.example",
+                     *       "name": {
+                     *         "givenName": "Ada",
+                     *         "familyName": "Lovelace"
+                     *       },
+                     *       "displayName": "Ada Lovelace",
+                     *       "active": true,
+                     *       "emails": [
+                     *         {
+                     *           "value": "ada@acme.example",
+                     *           "display": "ada@acme.example",
+                     *           "type": "attributes",
+                     *           "primary": true
+                     *         }
+                     *       ],
+                     *       "department": "engineering",
+                     *       "permissions": {
+                     *         "companyPermissions": [
+                     *           "manage_company_settings"
+                     *         ],
+                     *         "appGroup": [
+                     *           {
+                     *             "appGroupId": "1",
+                     *             "appGroupName": "demo",
+                     *             "appGroupPermissions": [
+                     *               "basic_access"
+                     *             ],
+                     *             "team": [
+                     *               {
+                     *                 "teamId": "1",
+                     *                 "teamName": "Lifecycle",
+                     *                 "teamPermissions": [
+                     *                   "basic_access"
+                     *                 ]
+                     *               }
+                     *             ],
+                     *             "appGroupPermissionSets": [
+                     *               {
+                     *                 "appGroupPermissionSetName": "Marketers"
+                     *               }
+                     *             ]
+                     *           }
+                     *         ]
+                     *       },
+                     *       "lastSignInAt": "Thursday, January 1, 1970 12:00:00 AM"
+                     *     }
+                     */
+                    "application/scim+json": components["schemas"]["ScimUser"];
+                };
+            };
+        };
+    };
     getDashboardUser: {
         parameters: {
             query?: {
@@ -13870,6 +14322,298 @@ export interface operations {
             };
         };
     };
+    listCampaignTranslationsAtCampaignTranslations: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Required. A UUID.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                campaign_id?: string;
+                /**
+                 * @description Required. A UUID.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                message_variation_id?: string;
+                /**
+                 * @description A UUID of a message's locale; without it, all locales.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                locale_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "translations": [
+                     *         {
+                     *           "step_id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                     *           "message_variation_id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                     *           "translation_map": {
+                     *             "id_0": "Hola"
+                     *           },
+                     *           "locale": {
+                     *             "uuid": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                     *             "name": "Newsletter",
+                     *             "country": "Mexico",
+                     *             "language": "Spanish",
+                     *             "locale_key": "es-MX"
+                     *           }
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The translations. */
+                        translations: {
+                            /** @description For the list of a whole canvas. */
+                            step_id?: string;
+                            /** @description For the list of a whole campaign or canvas. */
+                            message_variation_id?: string;
+                            /** @description Strings by the id of their translation tag. */
+                            translation_map: {
+                                [key: string]: string;
+                            };
+                            /** @description The locale. */
+                            locale: {
+                                /**
+                                 * @description The id.
+                                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                                 */
+                                uuid: string;
+                                /** @description The name. */
+                                name: string;
+                                /** @description The country. */
+                                country: string;
+                                /** @description The language. */
+                                language: string;
+                                /** @description The locale as a language tag. */
+                                locale_key: string;
+                            };
+                        }[];
+                    };
+                };
+            };
+        };
+    };
+    setCampaignTranslationAtCampaignTranslations: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a retry safe: with the same key the request is applied once.
+                 * @example order-4711-attempt
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "campaign_id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                 *       "message_variation_id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                 *       "locale_id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                 *       "translation_map": {
+                 *         "id_0": "Hola"
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Required. A UUID. */
+                    campaign_id?: string;
+                    /** @description Required. A UUID. */
+                    message_variation_id?: string;
+                    /** @description Required. A UUID. */
+                    locale_id?: string;
+                    /** @description Strings by the id of their translation tag. */
+                    translation_map: {
+                        [key: string]: string;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description `success`, or the fault.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    listCampaignTranslationsAtCampaignsTranslations: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Required. A UUID.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                campaign_id?: string;
+                /**
+                 * @description Required. A UUID.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                message_variation_id?: string;
+                /**
+                 * @description A UUID of a message's locale; without it, all locales.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                locale_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "translations": [
+                     *         {
+                     *           "step_id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                     *           "message_variation_id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                     *           "translation_map": {
+                     *             "id_0": "Hola"
+                     *           },
+                     *           "locale": {
+                     *             "uuid": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                     *             "name": "Newsletter",
+                     *             "country": "Mexico",
+                     *             "language": "Spanish",
+                     *             "locale_key": "es-MX"
+                     *           }
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The translations. */
+                        translations: {
+                            /** @description For the list of a whole canvas. */
+                            step_id?: string;
+                            /** @description For the list of a whole campaign or canvas. */
+                            message_variation_id?: string;
+                            /** @description Strings by the id of their translation tag. */
+                            translation_map: {
+                                [key: string]: string;
+                            };
+                            /** @description The locale. */
+                            locale: {
+                                /**
+                                 * @description The id.
+                                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                                 */
+                                uuid: string;
+                                /** @description The name. */
+                                name: string;
+                                /** @description The country. */
+                                country: string;
+                                /** @description The language. */
+                                language: string;
+                                /** @description The locale as a language tag. */
+                                locale_key: string;
+                            };
+                        }[];
+                    };
+                };
+            };
+        };
+    };
+    setCampaignTranslationAtCampaignsTranslations: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a retry safe: with the same key the request is applied once.
+                 * @example order-4711-attempt
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "campaign_id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                 *       "message_variation_id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                 *       "locale_id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                 *       "translation_map": {
+                 *         "id_0": "Hola"
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Required. A UUID. */
+                    campaign_id?: string;
+                    /** @description Required. A UUID. */
+                    message_variation_id?: string;
+                    /** @description Required. A UUID. */
+                    locale_id?: string;
+                    /** @description Strings by the id of their translation tag. */
+                    translation_map: {
+                        [key: string]: string;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description `success`, or the fault.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
     listCanvasTranslations: {
         parameters: {
             query?: {
@@ -14031,6 +14775,167 @@ export interface operations {
             };
         };
     };
+    listCanvasTranslationsAtCanvasTranslations: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Required. The canvas, a UUID; also read from canvas_id.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                workflow_id?: string;
+                /**
+                 * @description The same as workflow_id.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                canvas_id?: string;
+                /**
+                 * @description Required. A UUID.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                step_id?: string;
+                /**
+                 * @description Required. A UUID.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                message_variation_id?: string;
+                /**
+                 * @description A UUID of a message's locale; without it, all locales.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                locale_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "translations": [
+                     *         {
+                     *           "step_id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                     *           "message_variation_id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                     *           "translation_map": {
+                     *             "id_0": "Hola"
+                     *           },
+                     *           "locale": {
+                     *             "uuid": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                     *             "name": "Newsletter",
+                     *             "country": "Mexico",
+                     *             "language": "Spanish",
+                     *             "locale_key": "es-MX"
+                     *           }
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The translations. */
+                        translations: {
+                            /** @description For the list of a whole canvas. */
+                            step_id?: string;
+                            /** @description For the list of a whole campaign or canvas. */
+                            message_variation_id?: string;
+                            /** @description Strings by the id of their translation tag. */
+                            translation_map: {
+                                [key: string]: string;
+                            };
+                            /** @description The locale. */
+                            locale: {
+                                /**
+                                 * @description The id.
+                                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                                 */
+                                uuid: string;
+                                /** @description The name. */
+                                name: string;
+                                /** @description The country. */
+                                country: string;
+                                /** @description The language. */
+                                language: string;
+                                /** @description The locale as a language tag. */
+                                locale_key: string;
+                            };
+                        }[];
+                    };
+                };
+            };
+        };
+    };
+    setCanvasTranslationAtCanvasTranslations: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a retry safe: with the same key the request is applied once.
+                 * @example order-4711-attempt
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "workflow_id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                 *       "step_id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                 *       "message_variation_id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                 *       "locale_id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                 *       "translation_map": {
+                 *         "id_0": "Hola"
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Required. The canvas, a UUID; also read from canvas_id. */
+                    workflow_id?: string;
+                    /** @description The same as workflow_id. */
+                    canvas_id?: string;
+                    /** @description Required. A UUID. */
+                    step_id?: string;
+                    /** @description Required. A UUID. */
+                    message_variation_id?: string;
+                    /** @description Required. A UUID. */
+                    locale_id?: string;
+                    /** @description Strings by the id of their translation tag. */
+                    translation_map: {
+                        [key: string]: string;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description `success`, or the fault.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
     getCampaignTranslationSource: {
         parameters: {
             query?: {
@@ -14085,7 +14990,125 @@ export interface operations {
             };
         };
     };
+    getCampaignTranslationSourceAtCampaignsTranslationsSource: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Required. A UUID.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                campaign_id?: string;
+                /**
+                 * @description Required. A UUID.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                message_variation_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "translations": {
+                     *         "translation_map": {
+                     *           "id_0": "Hola"
+                     *         }
+                     *       },
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The translations. */
+                        translations: {
+                            /** @description Strings by the id of their translation tag. */
+                            translation_map: {
+                                [key: string]: string;
+                            };
+                        };
+                        /**
+                         * @description `success`, or the fault.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
     getCanvasTranslationSource: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Required. The canvas, a UUID; also read from canvas_id.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                workflow_id?: string;
+                /**
+                 * @description The same as workflow_id.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                canvas_id?: string;
+                /**
+                 * @description Required. A UUID.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                step_id?: string;
+                /**
+                 * @description Required. A UUID.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                message_variation_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "translations": {
+                     *         "translation_map": {
+                     *           "id_0": "Hola"
+                     *         }
+                     *       },
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The translations. */
+                        translations: {
+                            /** @description Strings by the id of their translation tag. */
+                            translation_map: {
+                                [key: string]: string;
+                            };
+                        };
+                        /**
+                         * @description `success`, or the fault.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    getCanvasTranslationSourceAtCanvasTranslationsSource: {
         parameters: {
             query?: {
                 /**
@@ -15364,9 +16387,9 @@ export interface operations {
                     /** @description The title of the pages. */
                     preference_center_title?: string;
                     /** @description The page where users choose. */
-                    preference_center_page_html: string;
+                    preference_center_page_html?: string;
                     /** @description The page after a choice. */
-                    confirmation_page_html: string;
+                    confirmation_page_html?: string;
                     /** @description A URL to open instead of the confirmation page. */
                     redirect_page_html?: string | null;
                     /** @description Elements for the head of the pages. */
@@ -15544,9 +16567,9 @@ export interface operations {
                     /** @description The title of the pages. */
                     preference_center_title?: string;
                     /** @description The page where users choose. */
-                    preference_center_page_html: string;
+                    preference_center_page_html?: string;
                     /** @description The page after a choice. */
-                    confirmation_page_html: string;
+                    confirmation_page_html?: string;
                     /** @description A URL to open instead of the confirmation page. */
                     redirect_page_html?: string | null;
                     /** @description Elements for the head of the pages. */
@@ -16722,10 +17745,22 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /** @example email_global_state=opted_in */
-                "application/x-www-form-urlencoded": string;
-                /** @example --boundary … */
-                "multipart/form-data": string;
+                /**
+                 * @example {
+                 *       "email_global_state": "opted_in"
+                 *     }
+                 */
+                "application/x-www-form-urlencoded": {
+                    [key: string]: string;
+                };
+                /**
+                 * @example {
+                 *       "email_global_state": "opted_in"
+                 *     }
+                 */
+                "multipart/form-data": {
+                    [key: string]: string;
+                };
             };
         };
         responses: {

@@ -3,7 +3,7 @@ import { Compile } from "typebox/compile";
 import type { Channel, Workspace } from "../../base/context/workspace.ts";
 import type { Fault } from "../../base/problem.ts";
 import { refuseUnstorable } from "../../base/values/plain-json.ts";
-import { leavingOutNulls } from "../../http/absent-members.ts";
+import { leavingOutAbsent } from "../../http/absent-members.ts";
 import { described } from "../../http/described.ts";
 import { faultyItems } from "../../http/validation-sentence.ts";
 import {
@@ -66,7 +66,7 @@ export const ManySets = Type.Object({
 });
 
 const Checked = Type.Object({ subscription_groups: Type.Array(SetOfMany) });
-const withoutNulls = leavingOutNulls(Checked);
+const withoutNulls = leavingOutAbsent(Checked);
 const compile = () => Compile(Checked);
 /** Compiled for the first request. */
 let validator: ReturnType<typeof compile> | undefined;

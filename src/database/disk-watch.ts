@@ -1,5 +1,6 @@
-import { type Database, wrapDatabase } from "./database.ts";
+import type { Database } from "./database.ts";
 import { databaseError } from "./lost-node.ts";
+import { wrapDatabase } from "./wrap-database.ts";
 
 /** PostgreSQL's report when it finds no space. */
 const DISK_FULL = "53100";

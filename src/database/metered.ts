@@ -1,5 +1,6 @@
-import { type Database, isAborted, isLocked, wrapDatabase } from "./database.ts";
+import { type Database, isAborted, isLocked } from "./database.ts";
 import type { Use } from "./planner.ts";
+import { wrapDatabase } from "./wrap-database.ts";
 
 /**
  * How a transaction ended. An aborted one met another (serialization failure, deadlock) and is run again; a locked one

@@ -22,8 +22,7 @@ const LOCK_LANES = (lockClass: string, numbers: string): string =>
  */
 export const LOCK_MS = 150;
 
-/** The same for a write that is run again by itself, at first and again. */
-export const LOCK_ALONE_MS = 40;
+/** The same for one that runs again because of a lock: its writers are many, and need connections. */
 export const LOCK_AGAIN_MS = 15;
 
 /** The same for the locks of lanes: those who hold them do not wait for long either. */

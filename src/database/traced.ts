@@ -1,5 +1,6 @@
 import type { Tracing } from "../base/observe/tracing.ts";
-import { type Database, wrapDatabase } from "./database.ts";
+import type { Database } from "./database.ts";
+import { wrapDatabase } from "./wrap-database.ts";
 
 /**
  * The same database, with a span for each transaction and statement. A statement's span names its

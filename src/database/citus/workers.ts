@@ -1,6 +1,7 @@
 import { BUCKETS } from "../buckets.ts";
-import { type Database, isUnavailable, type Queryable, wrapDatabase } from "../database.ts";
+import { type Database, isUnavailable, type Queryable } from "../database.ts";
 import { smallints } from "../parameters/typed-list.ts";
+import { wrapDatabase } from "../wrap-database.ts";
 
 /** How often the shards are looked up again, and workers that were not reached are tried again. */
 const LOOK_EVERY_MS = 10_000;

@@ -10,13 +10,7 @@ import {
   type Transaction,
   untilUnlocked,
 } from "../../database/database.ts";
-import {
-  LOCK_AGAIN_MS,
-  LOCK_ALONE_MS,
-  LOCK_MS,
-  laneLocksOf,
-  writePeopleOf,
-} from "../../database/people-lock.ts";
+import { LOCK_AGAIN_MS, LOCK_MS, laneLocksOf, writePeopleOf } from "../../database/people-lock.ts";
 import { bucketOfChanges, recordChanges } from "../changes/record-changes.ts";
 import type { AddressCache } from "./address-cache.ts";
 import { describeChanges } from "./describe-changes.ts";
@@ -138,7 +132,7 @@ export async function writePeople<Found, Worked>(
         )
     : work;
   if (lockMs !== undefined) return inOrder(lockMs);
-  return untilUnlocked(database, (isAgain) => inOrder(isAgain ? LOCK_AGAIN_MS : LOCK_ALONE_MS));
+  return untilUnlocked(database, (isAgain) => inOrder(isAgain ? LOCK_AGAIN_MS : LOCK_MS));
 }
 
 /** How long calls that share a transaction wait for a merge of their users in this process. */

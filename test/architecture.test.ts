@@ -80,6 +80,7 @@ const CALLERS_OF_STORES: Readonly<Record<string, readonly string[]>> = {
   "people/activity": ["people/export", "people/identity", "dashboard/user-records", "intake/track"],
   "people/subscriptions": ["people/export", "dashboard/user-records"],
   "people/identity": ["dashboard/user-records"],
+  "admin/jobs": ["dashboard/overview"],
 };
 
 /**

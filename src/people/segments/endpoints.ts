@@ -50,7 +50,10 @@ const Count = {
   status: Type.Enum(["running", "finished", "cancelled", "failed"], {
     description: "The state of the count.",
   }),
-  failure: nullable(Type.String(), { description: "Why it failed; null if it did not." }),
+  failure: nullable(Type.String(), {
+    description: "Why it failed; null if it did not.",
+    examples: ["'filter.all[0]' has 12 comparators: at most 5 are possible."],
+  }),
   counted: Type.Integer({ description: "Users counted so far." }),
   expected: Type.Integer({ description: "About how many users there are to count." }),
   matching: nullable(Type.Integer(), {

@@ -1,0 +1,73 @@
+/* What the tests of jobs share: a database, workers that end with each test, and a clock to set. */
+import { randomUUID } from "node:crypto";
+import { after, afterEach } from "node:test";
+import pino from "pino";
+import type { Job, JobKind } from "../../../src/admin/jobs/job.ts";
+import { enqueue } from "../../../src/admin/jobs/queue.ts";
+import { startWorker, type Worker } from "../../../src/admin/jobs/worker.ts";
+import { type Clock, systemClock } from "../../../src/base/clock.ts";
+import { createMetrics } from "../../../src/base/observe/metrics.ts";
+import { NO_TRACING } from "../../../src/base/observe/tracing.ts";
+import { migrate } from "../../../src/database/migrations/migrate.ts";
+import { openDatabase } from "../../../src/server/open-database.ts";
+import { testConfig } from "../../harness.ts";
+
+/** Opened by each file, because it ends with the file. */
+export async function openRig() {
+  const database = await openDatabase(await testConfig());
+  await migrate(database);
+  after(() => database.close());
+
+  /** The jobs of the running test; they would take up the next test's. */
+  const workers: Worker[] = [];
+  afterEach(async () => {
+    await Promise.all(workers.splice(0).map((worker) => worker.stop()));
+  });
+
+  const log = pino({ level: "silent" });
+  const LONG_LEASE_MS = 60_000;
+
+  /** A clock with a settable time. */
+  function clockAt(time: string): Clock & { set(time: string): void } {
+    let now = new Date(time);
+    return {
+      ...systemClock,
+      now: () => now,
+      set(next) {
+        now = new Date(next);
+      },
+    };
+  }
+
+  async function start(
+    kind: JobKind<object> | readonly JobKind<object>[],
+    clock: Clock = systemClock,
+  ): Promise<Worker> {
+    const worker = await startWorker(
+      { database, clock, log, metrics: createMetrics(), tracing: NO_TRACING },
+      [kind].flat(),
+      LONG_LEASE_MS,
+    );
+    workers.push(worker);
+    return worker;
+  }
+
+  const keyOf = (kind: string, subject = "s") => ({ workspaceId: 1, kind, subject });
+
+  const add = (kind: string, subject?: string, clock: Clock = systemClock) =>
+    database.transaction((tx) => enqueue(tx, clock, keyOf(kind, subject)));
+
+  const finish = (job: Job) => database.transaction((tx) => job.finish(tx));
+
+  /** Something that happens later. */
+  function event<Value = void>() {
+    let happen: (value: Value) => void = () => {};
+    const happened = new Promise<Value>((resolve) => {
+      happen = resolve;
+    });
+    return { happen, happened };
+  }
+
+  const newKind = (): string => `test.${randomUUID()}`;
+  return { add, clockAt, database, event, finish, keyOf, LONG_LEASE_MS, log, newKind, start };
+}

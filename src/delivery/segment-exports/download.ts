@@ -65,7 +65,7 @@ async function begin(
   }
   const workspace = (await loadWorkspace(services.database, workspaceId))?.name ?? "";
   const details = { segment_id: segmentId };
-  const read = { action: "downloaded", kind: "segment_export", workspace, name: id, details };
+  const read = { action: "read", kind: "segment_export", workspace, name: id, details };
   await services.recordAuditedRead({ context, read });
 }
 

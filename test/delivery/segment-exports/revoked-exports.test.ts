@@ -112,7 +112,7 @@ describe("a link to an export", () => {
     socket.on("data", (chunk) => {
       bytes += chunk.length;
     });
-    socket.on("error", () => {});
+    socket.on("error", () => {}).resume();
     await once(socket, "close");
     assert.ok(bytes < MANY * 6_000, `${bytes} bytes`);
   });
@@ -132,7 +132,7 @@ describe("a link to an export", () => {
     const own = audit.body.entries.filter((entry: any) => entry.workspace === workspace.name);
     assert.deepEqual(
       own.map(({ action, actor, address }: any) => [action, actor, address !== null]),
-      Array(3).fill(["downloaded", "anybody", true]),
+      Array(3).fill(["read", "anybody", true]),
     );
     await server.database.query("update segment_exports set downloads = 99 where prefix = $1", [
       prefix,
@@ -182,5 +182,5 @@ test("live requests show no link that a response has, in memory and in the datab
   const stored = await server.database.query<{ response: string }>(
     "select response from live_requests where response like '%segment-exports/%'",
   );
-  assert.deepEqual(stored, []);
+  assert.equal(stored.length, 0);
 });

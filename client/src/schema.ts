@@ -1068,7 +1068,7 @@ export interface paths {
         put?: never;
         /**
          * Makes a link to an archive with the users of a segment, or writes them into the workspace's bucket.
-         * @description The archive is written while it is downloaded, so it holds the users who meet the filter then. The link opens for four hours, as often as you like. If the workspace has an `export_bucket`, files of 5,000 users are written there, below `object_prefix`.
+         * @description The archive is written while it is downloaded, so it holds the users who meet the filter then. The link opens for four hours, a hundred times, and for as long as the API key may export. If the workspace has an `export_bucket`, files of 5,000 users are written there, below `object_prefix`.
          *
          *     Permission: `users.export.segment`.
          */

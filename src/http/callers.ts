@@ -39,6 +39,8 @@ export interface Caller extends Pick<Context, "actor" | "actorName"> {
   readonly workspace?: Workspace;
   /** The API key that the request came with. */
   readonly keyId?: string;
+  /** The hash of its secret. */
+  readonly secretHash?: string;
   readonly company?: Company;
   /** For a SCIM token: the permissions in the company that it may give users. */
   readonly grantable?: readonly string[];

@@ -124,6 +124,11 @@ export interface Contract {
   readonly body?: TSchema;
   /** The body by success status. */
   readonly replies: Readonly<Record<number, TSchema>>;
+  /**
+   * The members of a success that open something: links, keys, tokens. They are masked wherever requests are stored or
+   * shown, and a response with them is never recorded for an `Idempotency-Key`.
+   */
+  readonly secrets?: readonly string[];
   readonly dialect?: Dialect;
   /** The media types of the request's body, if it is not JSON; the body is then its text. */
   readonly accepts?: readonly [string, ...string[]];
@@ -200,6 +205,8 @@ type ReplyOf<C extends Contract> = {
     readonly headers?: ReplyHeaders;
     /** The body as sent, if it is always the same and was serialized once. */
     readonly bytes?: Buffer;
+    /** Asked twice a second while a stream is sent: it is broken off once this throws a refusal. */
+    readonly confirm?: () => Promise<unknown>;
   };
 }[keyof C["replies"]];
 
@@ -209,6 +216,7 @@ export interface Reply {
   readonly body: unknown;
   readonly headers?: ReplyHeaders;
   readonly bytes?: Buffer;
+  readonly confirm?: () => Promise<unknown>;
 }
 
 export interface Endpoint<Services> {

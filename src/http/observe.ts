@@ -7,6 +7,8 @@ import type { Ending, Traffic } from "../base/observe/traffic.ts";
 import type { Problem } from "../base/problem.ts";
 import { sum } from "../base/values/sum.ts";
 import { type GivenNote, itemListsOf, notesOnItems } from "../base/verdicts.ts";
+import type { Contract } from "./endpoint.ts";
+import { contractOf } from "./request-state.ts";
 import { isRefusal, STATUS_OF } from "./respond.ts";
 
 /* What logs and metrics record of a request. */
@@ -169,13 +171,22 @@ export function reportAnswered(
         status: reply.statusCode,
         durationMs: reply.elapsedTime,
         body: bytes,
-        response: sent,
+        response: masked(sent, contractOf(request)),
         notes: notes.slice(0, MOST_NOTES),
         rejected: verdictsOf(request, reply).rejected.length,
       });
     }
     done();
   });
+}
+
+const MASK = "••••••••";
+
+/** A JSON text without the secrets that its endpoint declares. */
+function masked(text: string | undefined, contract: Contract | undefined): string | undefined {
+  const { secrets } = contract ?? {};
+  if (text === undefined || secrets === undefined) return text;
+  return JSON.stringify(JSON.parse(text), (name, value) => (secrets.includes(name) ? MASK : value));
 }
 
 /** What went wrong on our side. */

@@ -138,7 +138,13 @@ export function serveEndpoint<Services extends HttpServices>(
       deadlines.end(deadline);
       if (deadline.hasExpired) return;
       signal.throwIfAborted();
-      if (contract.streams) return await sendStream(reply, result, mediaType, signal);
+      if (contract.streams) {
+        const { confirm } = result;
+        const ends = confirm
+          ? lasting.watch(request, reply, () => confirm().then(() => ({})))
+          : signal;
+        return await sendStream(reply, result, mediaType, ends);
+      }
       if (!request.room) return void send(reply, result, mediaType);
       await sendCounted(load, contract, request.room, reply, result, mediaType);
     } catch (error) {

@@ -175,6 +175,22 @@ describe("an export of a workspace with a bucket", () => {
     );
   });
 
+  test("an export ends as failed, and reports to nobody, when the key that asked for it is revoked", async () => {
+    const { workspace, storage, id } = await withBucket();
+    storage.faults.busyPuts = 1;
+    const { object_prefix } = await startExport(workspace, id);
+    while (storage.requests.length === 0) await sleep(5);
+    await server.admin("DELETE", `/admin/v1/workspaces/${workspace.name}/api-keys/test`);
+    const found = "select failure from segment_exports where prefix = $1 and not is_running";
+    let ended: { failure: string }[] = [];
+    while (ended.length === 0) {
+      await sleep(20);
+      ended = await server.database.query(found, [object_prefix]);
+    }
+    assert.match(ended[0]?.failure ?? "", /may no longer export/);
+    assert.deepEqual([storage.objects.size, reports.has(object_prefix)], [0, false]);
+  });
+
   const refusals: [
     string,
     (storage: Awaited<ReturnType<typeof startStorage>>) => void,

@@ -120,6 +120,38 @@ async function hangUp(target: Target): Promise<string> {
   return "another reader is served at once";
 }
 
+/** What a key has opened ends this long after the key, at most, on an idle machine; here others keep it busy. */
+const ENDS_WITHIN_MS = 2_000;
+
+/** A long poll, a link and an archive that nobody reads, of a key that is then revoked. */
+async function outlive(target: Target): Promise<string> {
+  const path = `/admin/v1/workspaces/${FEED}`;
+  const segment = "77777777-0000-4000-8000-000000000001";
+  const filter = { attribute: "external_id", exists: true };
+  await target.admin("PUT", `${path}/segments/${segment}`, { name: "All", filter });
+  const name = `revoked-${Date.now()}`;
+  const permissions = ["changes.get", "users.export.segment"];
+  const made = await target.admin("POST", `${path}/api-keys`, { name, permissions });
+  mustHold(made.status === 201, made.text);
+  const { key: token } = JSON.parse(made.text) as { key: string };
+  const wanted = { segment_id: segment, fields_to_export: ["external_id"] };
+  const asked = await target.send("POST", "/users/export/segment", wanted, { token });
+  mustHold(asked.status === 201, asked.text);
+  const link = new URL((JSON.parse(asked.text) as { url: string }).url).pathname;
+  const poll = target.send("GET", "/changes?wait_s=30&types=sync.finished", undefined, { token });
+  await pause(300);
+  await target.admin("DELETE", `${path}/api-keys/${name}`);
+  const revokedAt = performance.now();
+  const { status } = await poll;
+  const tookMs = Math.round(performance.now() - revokedAt);
+  const opened = (await target.send("GET", link)).status;
+  mustHold(
+    status === 401 && opened === 404 && tookMs <= ENDS_WITHIN_MS,
+    `The poll got ${status} after ${tookMs} ms, the link ${opened}.`,
+  );
+  return `the poll got 401 after ${tookMs} ms, the link 404`;
+}
+
 export const FEED_ATTACKS: readonly Attack[] = [
   {
     name: "2,000 readers of a feed whose types do not come, and ten writes a second",
@@ -150,5 +182,11 @@ export const FEED_ATTACKS: readonly Attack[] = [
     before: "429 for other readers of the workspace for a minute",
     prepare: declareFeed,
     run: hangUp,
+  },
+  {
+    name: "a long poll and a link whose key is revoked",
+    before: "the poll got changes for up to a minute, the link opened for four hours",
+    prepare: declareFeed,
+    run: outlive,
   },
 ];

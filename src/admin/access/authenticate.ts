@@ -86,8 +86,8 @@ function createIdentifier(
     async identify(access, presented) {
       switch (access.by) {
         case "key": {
-          const { keyId, keyName, workspace } = await keys.check(access, presented);
-          return { actor: "key", actorName: keyName, keyId, workspace };
+          const { keyId, keyName, secretHash, workspace } = await keys.check(access, presented);
+          return { actor: "key", actorName: keyName, keyId, secretHash, workspace };
         }
         case "scim": {
           const { tokenName, company, grantable } = await tokens.check(presented);

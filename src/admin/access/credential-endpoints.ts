@@ -170,6 +170,7 @@ function ofAll<Grant, Where extends Context>(
         ...at,
         method: "POST",
         access: writes,
+        secrets: [secretName],
         summary: `Creates ${withArticle(noun)} and shows its secret once.`,
         body: Type.Object({ name: CredentialName, ...grantMembers(kind) }, CLOSED),
       },
@@ -206,6 +207,7 @@ function ofOne<Grant, Where extends Context>(
         ...one,
         path: `${one.path}/rotate`,
         method: "POST",
+        secrets: [secretName],
         summary: `Gives ${aNoun} a new secret, shown once; the previous one stays valid for an overlap.`,
         body: rotationBody(
           "How long the previous secret remains valid: time to deploy the new one. A day by default.",

@@ -69,6 +69,7 @@ export const API_KEYS: CredentialKind<KeyGrant, WorkspaceContext> = {
 export interface KeyHolder {
   readonly keyId: string;
   readonly keyName: string;
+  readonly secretHash: string;
   readonly workspace: Workspace;
   readonly permissions: ReadonlySet<Permission | "all">;
   /** Whether the key may be used from an address. */
@@ -89,7 +90,14 @@ export async function readKeyHolders(
       const workspace = workspaces.get(workspaceId);
       if (!workspace) return [];
       const allows = allowlistOf(ipAllowlist);
-      const holder = { keyId, keyName, workspace, permissions: new Set(permissions), allows };
+      const holder = {
+        keyId,
+        keyName,
+        secretHash,
+        workspace,
+        permissions: new Set(permissions),
+        allows,
+      };
       return [[secretHash, holder] as const];
     }),
   );

@@ -37,6 +37,8 @@ export type CallRecord = Pick<Context, "call" | "actorName" | "requestId">;
 /** Acts in a workspace. */
 export interface WorkspaceContext extends Context {
   readonly workspace: Workspace;
+  /** The hash of the secret of the API key that the request came with, if it came with one. */
+  readonly secretHash?: string;
 }
 
 /** Whether the caller may not see who the users of the workspace are: a person without `view_pii` in it. */

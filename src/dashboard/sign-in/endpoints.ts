@@ -151,6 +151,7 @@ const linkEndpoint = endpoint({
     "It signs in its maker: with the admin token the administrator, within a session of a dashboard user that " +
     "user; removing the user ends the link's session.",
   access: byAdministrator("admin"),
+  secrets: ["url"],
   replies: {
     201: Type.Object({
       url: Type.String({

@@ -12,7 +12,7 @@ const start = endpoint({
   summary:
     "Makes a link to an archive with the users of a segment, or writes them into the workspace's bucket.",
   description:
-    "The archive is written while it is downloaded, so it holds the users who meet the filter then. The link opens for four hours, as often as you like. " +
+    "The archive is written while it is downloaded, so it holds the users who meet the filter then. The link opens for four hours, a hundred times, and for as long as the API key may export. " +
     "If the workspace has an `export_bucket`, files of 5,000 users are written there, below `object_prefix`.",
   examples: {
     "As a zip archive": {
@@ -21,6 +21,7 @@ const start = endpoint({
     },
   },
   access: withPermission("users.export.segment"),
+  secrets: ["url"],
   body: Type.Object({
     segment_id: Type.String({ maxLength: 64 }),
     fields_to_export: Type.Array(Type.Enum([...EXPORT_FIELDS]), {
@@ -81,14 +82,14 @@ const download = endpoint({
     ),
   },
   refusals: ["NOT_FOUND", "UNAVAILABLE"],
-}).handledBy(async (services: DownloadServices, _context, { params }) => {
-  const { fileName, body } = await openDownload(services, params.token);
+}).handledBy(async (services: DownloadServices, context, { params }) => {
+  const { fileName, body, confirm } = await openDownload(services, context, params.token);
   const headers = {
     "content-disposition": `attachment; filename="${fileName}"`,
     "cache-control": "no-store",
     "x-content-type-options": "nosniff",
   };
-  return { status: 200, headers, body };
+  return { status: 200, headers, body, confirm };
 });
 
 export const segmentExportEndpoints = [start, download];

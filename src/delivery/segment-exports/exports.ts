@@ -14,6 +14,7 @@ import { type Database, withRetries } from "../../database/database.ts";
 import type { BucketFolder } from "../../intake/warehouses/open-bucket.ts";
 import type { ExportField } from "../../people/export/profile-view.ts";
 import { filterOf } from "../../people/segments/scope.ts";
+import { isMakerGone } from "./maker.ts";
 import {
   addToken,
   deleteExpiredExports,
@@ -97,6 +98,8 @@ export async function startSegmentExport(
     baseUrl,
     expiresAt: later(now, { hours: bucket ? BUCKET_HOURS : LINK_HOURS }),
     bucket,
+    makerHash: context.secretHash ?? null,
+    makerAddress: context.address,
   };
   const token = bucket ? undefined : newSecret("export");
   await withRetries(database, async (tx) => {
@@ -173,7 +176,8 @@ export const callbackJob: JobKind<SegmentExportServices> = {
   async run(services, job) {
     const { database, clock } = services;
     const found = await selectExport(database, job.workspaceId, job.subject);
-    if (found && found.expiresAt > clock.now()) await callBack(services, job, found);
+    const isOpen = found && found.expiresAt > clock.now() && !(await isMakerGone(services, found));
+    if (isOpen) await callBack(services, job, found);
     await endCallback(services, job);
   },
   giveUp: endCallback,

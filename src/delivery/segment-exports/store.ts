@@ -20,6 +20,9 @@ export interface SegmentExport {
   readonly expiresAt: Date;
   /** The bucket for its files; null if it is a link. */
   readonly bucket: BucketFolder | null;
+  /** The hash of the secret that asked for it, and the address of that call; null from earlier versions. */
+  readonly makerHash: string | null;
+  readonly makerAddress: string | null;
 }
 
 /** An export and how far it is. */
@@ -34,7 +37,8 @@ export interface StoredExport extends SegmentExport {
 
 const EXPORT = `workspace_id as "workspaceId", export_id as id, segment_id as "segmentId", filter,
   to_jsonb(fields) as fields, format, prefix, callback_url as "callbackUrl", base_url as "baseUrl",
-  expires_at as "expiresAt", written_to as bucket, after, files, users, failure`;
+  expires_at as "expiresAt", written_to as bucket, after, files, users, failure,
+  maker_hash as "makerHash", maker_address as "makerAddress"`;
 
 /**
  * @param tokenHash the hash of the link's token; a report has its own link, because only the hash
@@ -49,8 +53,9 @@ export async function insertExport(
 ): Promise<void> {
   await tx.query(
     `insert into segment_exports (workspace_id, export_id, segment_id, filter, fields, format, prefix,
-       callback_url, base_url, token_hashes, is_running, created_at, expires_at, written_to)
-     values ($1, $2, $3, $4::text::jsonb, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14::text::jsonb)`,
+       callback_url, base_url, token_hashes, is_running, created_at, expires_at, written_to,
+       maker_hash, maker_address)
+     values ($1, $2, $3, $4::text::jsonb, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14::text::jsonb, $15, $16)`,
     [
       each.workspaceId,
       each.id,
@@ -66,6 +71,8 @@ export async function insertExport(
       now,
       each.expiresAt,
       each.bucket && JSON.stringify(each.bucket),
+      each.makerHash,
+      each.makerAddress,
     ],
   );
 }
@@ -117,6 +124,26 @@ export async function selectExportOf(
     [tokenHash, now],
   );
   return row;
+}
+
+/** Counts a download. @returns whether there may be one more. */
+export async function countDownload(tx: Queryable, id: string, most: number): Promise<boolean> {
+  const rows = await tx.query(
+    `update segment_exports set downloads = downloads + 1
+     where export_id = $1 and downloads < $2 returning 1`,
+    [id, most],
+  );
+  return rows.length > 0;
+}
+
+/** @returns whether it is the first time that somebody has read all of an export. */
+export async function announceExport(tx: Transaction, id: string): Promise<boolean> {
+  const rows = await tx.query(
+    `update segment_exports set is_announced = true
+     where export_id = $1 and not is_announced returning 1`,
+    [id],
+  );
+  return rows.length > 0;
 }
 
 /**

@@ -23,6 +23,7 @@ import {
   UPLOAD_JOB,
 } from "./exports.ts";
 import { type ExportFile, filesOf, gzipped } from "./files.ts";
+import { isMakerGone, MAKER_GONE, watchMaker } from "./maker.ts";
 import { advanceExport, endExport, failExport, type StoredExport, selectExport } from "./store.ts";
 import { zipOfOne } from "./zip.ts";
 
@@ -66,10 +67,13 @@ async function upload(
 ): Promise<string | null> {
   const { database, log } = services;
   if (found.bucket === null) return null;
+  if (await isMakerGone(services, found)) return MAKER_GONE;
+  const maker = watchMaker(services, found);
+  const signal = AbortSignal.any([job.signal, maker.signal]);
   try {
-    const bucket = await openBucket(services, found.workspaceId, found.bucket, job.signal);
+    const bucket = await openBucket(services, found.workspaceId, found.bucket, signal);
     for await (const file of filesOf(services, found)) {
-      job.signal.throwIfAborted();
+      signal.throwIfAborted();
       await write(bucket, found, file);
       await database.transaction(async (tx) => {
         await job.advance(tx);
@@ -79,6 +83,7 @@ async function upload(
     return null;
   } catch (error) {
     if (job.signal.aborted) throw error;
+    if (maker.signal.aborted) return MAKER_GONE;
     const isFinal = error instanceof SourceUnfit || error instanceof Problem;
     if (!isFinal && job.failures + 1 < MOST_TRIES) {
       throw new TryAgain(FIRST_DELAY_MS * 3 ** job.failures, error);
@@ -93,6 +98,8 @@ async function upload(
       await recordRefusal(services, context, reaching, sentenceOf(error));
     }
     return sentenceOf(error);
+  } finally {
+    maker.stop();
   }
 }
 

@@ -259,6 +259,7 @@ const rotate = endpoint({
   summary:
     "Gives a webhook a new secret, shown once; the previous one signs as well for an overlap.",
   access: byAdministratorOfWorkspace("admin"),
+  secrets: ["secret"],
   params: OfWebhook,
   body: rotationBody("How long the previous secret signs as well. A day by default."),
   replies: {

@@ -206,6 +206,7 @@ const previewLinkEndpoint = endpoint({
   summary: "Makes a link to a preview that opens for ten minutes, without any header.",
   description: "It shows the page of a sample user, never a real one's.",
   access: byAdministratorOfWorkspace("basic_access"),
+  secrets: ["url"],
   idempotency: "ignored",
   params: OfCenter,
   body: Type.Object(

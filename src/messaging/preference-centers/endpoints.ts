@@ -308,6 +308,7 @@ const urlEndpoint = endpoint({
   path: `${PATH}/:preference_center_id/url/:user_id`,
   summary: "Returns the URL of a user's page.",
   access: withPermission("preference_center.user.get"),
+  secrets: ["preference_center_url"],
   params: Type.Object({ ...OfCenter.properties, user_id: Type.String({ minLength: 1 }) }),
   replies: { 200: Type.Object({ preference_center_url: Type.String(), message: Success }) },
 }).handledBy(async (services: UrlServices, { workspace }, { params, baseUrl }) => {

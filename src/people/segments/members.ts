@@ -1,3 +1,4 @@
+import { startTurns } from "../../base/turns.ts";
 import { type Queryable, settleAll } from "../../database/database.ts";
 import { emailValue } from "../profiles/identifiers.ts";
 import { decisionOf, type Filter, leavesOf, leavesOfAll } from "./filter.ts";
@@ -62,10 +63,13 @@ export async function countMembersOfEach(
     selectCandidates(tx, workspaceId, portion, undefined, leaves, now),
   ]);
   const truths = await truthsOf(tx, workspaceId, leaves, users, now);
-  return filters.map((filter) => ({
-    ...count,
-    matching: truths.filter(decisionOf(filter)).length,
-  }));
+  const turns = startTurns();
+  const counts: MemberCount[] = [];
+  for (const filter of filters) {
+    counts.push({ ...count, matching: truths.filter(decisionOf(filter)).length });
+    if (turns.isOver()) await turns.next();
+  }
+  return counts;
 }
 
 /** The ids of the users of a portion who meet a filter, in their order, and the last id of the portion. */

@@ -55,8 +55,8 @@ export interface Values {
   once(expression: string): string;
 }
 
-/** To compare a longer list with the others would take longer than to send it twice. */
-const LONG_LIST = 20;
+/** To compare longer values would take longer than to send one twice. */
+const LONG_VALUE = 1_000;
 
 /**
  * Collects the values of a statement.
@@ -70,8 +70,9 @@ export function valuesOf(now: Date, parameters: unknown[], { once }: Columns): V
     once,
     bind(value, type) {
       const push = () => `$${parameters.push(value)}::${type}`;
-      if (Array.isArray(value) && value.length > LONG_LIST) return push();
-      const key = `${type} ${typeof value === "string" ? value : JSON.stringify(value)}`;
+      const text = typeof value === "string" ? value : JSON.stringify(value);
+      if (text.length > LONG_VALUE) return push();
+      const key = `${type} ${text}`;
       const bound = known.get(key) ?? push();
       known.set(key, bound);
       return bound;

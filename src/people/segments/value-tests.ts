@@ -1,6 +1,7 @@
 import { earlier, later } from "../../base/clock.ts";
 import type { Json } from "../../base/values/plain-json.ts";
 import { parseTime } from "../../base/values/times.ts";
+import { arrayLiteral } from "../../database/parameters/array-literal.ts";
 import { type FilterPath, refuse } from "./filter-path.ts";
 import type { ValueTest } from "./leaf.ts";
 import { decided, type Values } from "./sql.ts";
@@ -216,20 +217,27 @@ function equals(operand: Scalar): ValueTest {
 }
 
 export function oneOf(operand: readonly Scalar[]): ValueTest {
+  const isAmong = amongSql(operand);
   return {
     words: `is one of ${shownList(operand)}`,
     holds: (value) => operand.includes(value as Scalar),
     sql: (value, values) => {
-      return decided(`coalesce(${isAmong(value, operand, values)}, false)`);
+      return decided(`coalesce(${isAmong(value, values)}, false)`);
     },
   };
 }
 
-/** Whether a JSON value is one of these. The engine looks it up in a hash table. */
-const isAmong = (value: string, wanted: readonly Scalar[], values: Values): string => {
-  const list = wanted.map((each) => JSON.stringify(each));
-  return `${value} = any(${values.bind(list, "jsonb[]")})`;
-};
+/**
+ * Whether a JSON value is one of these, as SQL. The engine looks it up in a hash table. The list is written once for all
+ * statements of a walk through many users.
+ */
+function amongSql(wanted: readonly Scalar[]): (value: string, values: Values) => string {
+  let list: string | undefined;
+  return (value, values) => {
+    list ??= arrayLiteral(wanted.map((each) => JSON.stringify(each)));
+    return `${value} = any(${values.bind(list, "jsonb[]")})`;
+  };
+}
 
 export const opposite = (test: ValueTest, words: string): ValueTest => ({
   words,
@@ -270,6 +278,7 @@ function order(
 function listTest(words: string, operand: readonly Scalar[], how: "all" | "any"): ValueTest {
   const isIn = (list: readonly Json[], wanted: Scalar) => list.includes(wanted);
   const wanted = [...new Set(operand)];
+  const isAmong = amongSql(wanted);
   return {
     words,
     holds: (value) =>
@@ -279,7 +288,7 @@ function listTest(words: string, operand: readonly Scalar[], how: "all" | "any")
         : wanted.every((each) => isIn(value, each))),
     sql(value, values) {
       // The list is read once, however many values are wanted.
-      const found = `from jsonb_array_elements(${value}) as found (each) where ${isAmong("found.each", wanted, values)}`;
+      const found = `from jsonb_array_elements(${value}) as found (each) where ${isAmong("found.each", values)}`;
       const condition =
         how === "any"
           ? `exists (select 1 ${found})`

@@ -40,16 +40,17 @@ run_step() {
   shift
   TIMEFORMAT='%R %U %S'
   set +e
-  { time (
+  # Braces around the subshell, so that the time is not written to its log.
+  { time { (
     set -euo pipefail
     export TEST_RESULTS=$results/$name
     rm -rf "$TEST_RESULTS"
     mkdir -p "$TEST_RESULTS"
     "$@"
-  ) >"$log" 2>&1; } 2>"$results/$name.times"
+  ) >"$log" 2>&1; }; } 2>"$results/$name.times"
   code=$?
   set -e
-  read -r seconds cpu < <(awk '{ printf "%.0f %.0f", $1, $2 + $3 }' "$results/$name.times")
+  read -r seconds cpu < <(awk '{ printf "%.0f %.0f\n", $1, $2 + $3 }' "$results/$name.times")
   passed=$(sum_of pass "$log")
   # What failed and passed at its second run is no failure; a step may fail without a test that does.
   if [ "$code" != 0 ]; then failed=$(sum_of fail "$log"); [ "$failed" != 0 ] || failed=1; fi

@@ -6,7 +6,7 @@ import { createServer } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { after, describe, test } from "node:test";
 import { type Answer, ENGINE, startOwnServer } from "../../harness.ts";
-import { until } from "../webhooks/receiver.ts";
+import { until } from "../../until.ts";
 
 const server = await startOwnServer({ outboundAllow: ["127.0.0.1"] });
 

@@ -18,7 +18,7 @@ export async function checkAddresses(config: Config): Promise<Finding[]> {
   try {
     database = await openDatabase(config);
     if (!(await hasSchema(database))) return [NO_DATA];
-    const spellings = await countSpellings(database.for("analysis"));
+    const spellings = await countSpellings(database.for("maintenance"));
     const { changed, apart } = await countUserNames(database);
     const joined = spellings.identifiers.joined + spellings.email_states.joined;
     return [

@@ -371,11 +371,11 @@ export const isUnavailable = (error: unknown): boolean =>
 /** The fault of a database, in a sentence for operators. */
 export function describeUnavailable(error: unknown): string {
   const code = codeOf(error);
-  if (code === DISK_FULL) {
-    return error instanceof Error && error.name === "DiskError"
-      ? error.message
-      : "The disk of the database is full.";
+  // The embedded engine says more than its code.
+  if (error instanceof Error && /^(DiskError|EngineUnavailable)$/.test(error.name)) {
+    return error.message;
   }
+  if (code === DISK_FULL) return "The disk of the database is full.";
   if (code === "53200") return "The database is out of memory.";
   if (code === "58030") return "The database cannot read or write its disk.";
   if (code === "53300") return "The database has no connection left.";

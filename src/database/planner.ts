@@ -4,9 +4,11 @@
  *
  * - `intake`: the statements of the write path and of requests. They go by key.
  * - `lookup`: reads of some rows by an index that need not be unique, with an order or a limit.
- * - `analysis`: everything that reads much or takes long: migrations, exports, counts.
+ * - `analysis`: everything that reads much or takes long: exports, counts.
+ * - `maintenance`: work of the server whose statements grow with the data: migrations, sweeps, resets, backups. The others
+ *   hold the only connection of the embedded engine for a few seconds at most.
  */
-export type Use = "intake" | "lookup" | "analysis";
+export type Use = "intake" | "lookup" | "analysis" | "maintenance";
 
 /**
  * Without statistics (on a fresh table, and always on the embedded engine, which never analyzes by
@@ -31,6 +33,7 @@ const CHANGED: Readonly<Record<Use, Partial<typeof INTAKE>>> = {
   // By any kind of index scan: even a table that looks small today is not read whole.
   lookup: { plan_cache_mode: "force_custom_plan", jit: "off", enable_seqscan: "off" },
   analysis: {},
+  maintenance: {},
 };
 
 const DEFAULTS: typeof INTAKE = {

@@ -131,7 +131,7 @@ export function createIdempotency(services: {
       if (kept.length < rows.length) throw new KeyTaken();
     },
 
-    sweep: () => deleteAnswersBefore(database.for("analysis"), dayAgo()),
+    sweep: () => deleteAnswersBefore(database.for("maintenance"), dayAgo()),
   };
 }
 

@@ -239,7 +239,7 @@ function startMaintenance(services: Services, announced: Announcement): NodeJS.T
   return [
     every(TIDY_EVERY_MS, log, "tidying up", async () => {
       await idempotency.sweep();
-      for (const sweep of SWEEPERS) await sweep(database.for("analysis"), clock.now(), metrics);
+      for (const sweep of SWEEPERS) await sweep(database.for("maintenance"), clock.now(), metrics);
       await database.maintain();
     }),
     every(LAST_USED_EVERY_MS, log, "writing when keys were last used", () => lastUsed.write()),

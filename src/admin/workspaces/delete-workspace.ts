@@ -44,7 +44,7 @@ export async function deleteWorkspace(
   context: Context,
   name: string,
 ): Promise<void> {
-  const { id } = await withRetries(services.database.for("analysis"), async (tx) => {
+  const { id } = await withRetries(services.database.for("maintenance"), async (tx) => {
     await lockForApply(tx);
     const workspace = await findWorkspace(tx, name);
     await lockPeople(tx, workspace.id);

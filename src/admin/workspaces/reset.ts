@@ -35,7 +35,7 @@ export async function resetWorkspace(
       `The workspace '${name}' cannot be reset: its manifest does not have allow_reset: true.`,
     );
   }
-  await withRetries(services.database.for("analysis"), async (tx) => {
+  await withRetries(services.database.for("maintenance"), async (tx) => {
     await lockPeople(tx, workspace.id);
     for (const erase of services.erasers) await erase(tx, workspace.id);
     const change = { action: "reset", kind: "workspace", workspace: name, name };

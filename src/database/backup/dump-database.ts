@@ -21,7 +21,7 @@ export async function dumpDatabase(
   writer: BackupWriter,
   onRows: (rows: number) => void,
 ): Promise<void> {
-  await readTogether(database.for("analysis"), async (tx) => {
+  await readTogether(database.for("maintenance"), async (tx) => {
     await tx.query("set local timezone = 'UTC'");
     if (await isCitus(tx)) {
       throw new Error(

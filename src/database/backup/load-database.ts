@@ -57,7 +57,7 @@ export async function loadDatabase(
   { header: { migrations }, end: { sha256 } }: Pick<BackupSummary, "header" | "end">,
   onRows: (rows: number) => void,
 ): Promise<void> {
-  await database.for("analysis").transaction(async (tx) => {
+  await database.for("maintenance").transaction(async (tx) => {
     await tx.query("set local timezone = 'UTC'");
     await refuseFilled(tx);
     await dropLaterSchema(database, tx, migrations);

@@ -12,18 +12,42 @@ const CANNOT_WRITE = /^(53100|42501|58030|58P01|XX000)$/;
 
 const READ_ONLY_TRANSACTION = "25006";
 
+/**
+ * How often a look is taken at what the engine does. Time is counted in such turns of a timer: on a machine that is so busy
+ * that they come late, a statement has that much more time.
+ */
+const LOOK_EVERY_MS = 250;
+
+/** After so many looks at the same statement others are refused, so that each has its response within two seconds. */
+const LOOKS_UNTIL_STALLED = 6;
+
+/**
+ * After so many the engine is ended and started again: nothing else ends a statement, because it runs on the only thread of
+ * the engine. The most expensive valid request takes a quarter of a second.
+ */
+const LOOKS_UNTIL_ENDED = 14;
+
+const RECOVERS = "The database failed and recovers.";
+const BUSY = "The database has been busy with one statement for too long.";
+const NEVER_ENDS = "A statement held the embedded engine for too long.";
+
 interface Kept {
   readonly start: () => Promise<EngineThread>;
   readonly disk: FolderDisk;
   readonly tell: (event: EngineEvent) => void;
   /** Undefined between two engines. */
   engine: EngineThread | undefined;
-  /** Why there is none. */
-  cause: Error | undefined;
   /** The latest settings of the engine. */
   isReadOnly: boolean;
   isClosing: boolean;
   restarting: Promise<void> | undefined;
+  /** The statement that others no longer wait for. */
+  stalledId: number | undefined;
+}
+
+interface Session extends Connection {
+  /** Whether none of its statements may hold the engine for long. */
+  readonly isOrdinary: boolean;
 }
 
 /**
@@ -39,24 +63,38 @@ export function keepEngine(
   disk: FolderDisk,
   tell: (event: EngineEvent) => void,
 ): Connection {
-  const none = { engine: undefined, cause: undefined, restarting: undefined };
+  const none = {
+    engine: undefined,
+    restarting: undefined,
+    stalledId: undefined,
+  };
   const kept: Kept = { start, disk, tell, ...none, isReadOnly: false, isClosing: false };
   use(kept, first);
+  let tellStalled: (session: Connection) => void = () => {};
+  const endWatch = watch(kept, (session) => tellStalled(session));
   return {
-    begin() {
+    begin(use) {
       const hasTrouble = disk.trouble() !== undefined;
       if (kept.engine && hasTrouble !== kept.isReadOnly) {
         kept.isReadOnly = hasTrouble;
         const value = hasTrouble ? "on" : "off";
         // The engine keeps the order; if this fails, everything that follows fails.
-        kept.engine.script(`set default_transaction_read_only = ${value}`).catch(() => {});
+        kept.engine.script(kept, `set default_transaction_read_only = ${value}`).catch(() => {});
       }
-      return connectionTo(kept, kept.engine);
+      return connectionTo(kept, kept.engine, use !== "maintenance");
     },
+    stall: {
+      refusal: () => (isStalled(kept) ? new EngineUnavailable(BUSY) : undefined),
+      onBegin: (listen) => {
+        tellStalled = (session) => listen(session, new EngineUnavailable(BUSY));
+      },
+    },
+    // What the engine itself needs, such as a checkpoint, takes as long as it takes.
     run: (...statements) => connectionTo(kept, kept.engine).run(...statements),
     script: (sql) => connectionTo(kept, kept.engine).script(sql),
     async close() {
       kept.isClosing = true;
+      endWatch();
       disk.close();
       await kept.restarting;
       await kept.engine?.close();
@@ -64,13 +102,40 @@ export function keepEngine(
   };
 }
 
+const isStalled = ({ engine, stalledId }: Kept): boolean =>
+  stalledId !== undefined && engine?.running()?.id === stalledId;
+
+/**
+ * Looks whether an ordinary statement holds the engine.
+ *
+ * @param tellStalled learns of one for which others should not wait.
+ * @returns what ends this.
+ */
+function watch(kept: Kept, tellStalled: (session: Connection) => void): () => void {
+  let seen: { readonly engine: EngineThread; readonly id: number; looks: number } | undefined;
+  const look = () => {
+    const { engine } = kept;
+    const running = engine?.running();
+    const session = running?.session as Partial<Session> | undefined;
+    if (!engine || !running || !session?.isOrdinary) seen = undefined;
+    else if (seen?.engine !== engine || seen.id !== running.id) {
+      seen = { engine, id: running.id, looks: 0 };
+    } else if (++seen.looks === LOOKS_UNTIL_STALLED) {
+      kept.stalledId = running.id;
+      tellStalled(session as Session);
+    } else if (seen.looks === LOOKS_UNTIL_ENDED) engine.kill(NEVER_ENDS);
+  };
+  const timer = setInterval(look, LOOK_EVERY_MS).unref();
+  return () => clearInterval(timer);
+}
+
 function use(kept: Kept, engine: EngineThread): void {
   kept.engine = engine;
   kept.isReadOnly = false;
+  kept.stalledId = undefined;
   void engine.failed.then((error) => {
     kept.engine = undefined;
-    kept.cause = error;
-    if (!kept.isClosing) kept.restarting = restart(kept, error);
+    if (!kept.isClosing) kept.restarting = engine.ended.then(() => restart(kept, error));
   });
 }
 
@@ -86,8 +151,7 @@ async function restart(kept: Kept, { message: reason }: Error): Promise<void> {
       tell({ level: "info", message: "the embedded engine is back", details: { seconds, tries } });
       return;
     } catch (error) {
-      kept.cause = error as Error;
-      const details = { reason: kept.cause.message };
+      const details = { reason: (error as Error).message };
       if (tries === 1) tell({ level: "error", message: "the engine cannot start yet", details });
       await pause(TRY_EVERY_MS);
     }
@@ -95,23 +159,28 @@ async function restart(kept: Kept, { message: reason }: Error): Promise<void> {
 }
 
 /** The connection to one engine: work that has begun on it must not continue in the next one. */
-function connectionTo(kept: Kept, engine: EngineThread | undefined): Connection {
+function connectionTo(
+  kept: Kept,
+  engine: EngineThread | undefined,
+  isOrdinary = false,
+): Connection {
   const open = (): EngineThread => {
     if (engine && engine === kept.engine) return engine;
     throw refusal(kept);
   };
-  return {
-    run: async (...statements) => watched(kept, open().run(...statements)),
-    script: async (sql) => watched(kept, open().script(sql)),
+  const session: Session = {
+    isOrdinary,
+    run: async (...statements) => watched(kept, open().run(session, ...statements)),
+    script: async (sql) => watched(kept, open().script(session, sql)),
     close: async () => {},
   };
+  return session;
 }
 
 /** What refuses work while there is no engine. */
-function refusal({ disk, cause }: Kept): Error {
+function refusal({ disk }: Kept): Error {
   const trouble = disk.trouble();
-  if (trouble) return new DiskError(trouble.sentence);
-  return new EngineError({ message: cause?.message ?? "The engine restarts.", code: "57P03" });
+  return trouble ? new DiskError(trouble.sentence) : new EngineUnavailable(RECOVERS);
 }
 
 async function watched<Result>({ disk }: Kept, work: Promise<Result>): Promise<Result> {
@@ -122,6 +191,14 @@ async function watched<Result>({ disk }: Kept, work: Promise<Result>): Promise<R
     if (CANNOT_WRITE.test(code)) disk.suspect();
     const trouble = code === READ_ONLY_TRANSACTION ? disk.trouble() : undefined;
     throw trouble ? new DiskError(trouble.sentence) : error;
+  }
+}
+
+/** There is no engine at present, or it does not respond. Its message is for operators and callers. */
+class EngineUnavailable extends EngineError {
+  constructor(sentence: string) {
+    super({ message: sentence, code: "57P03" });
+    this.name = "EngineUnavailable";
   }
 }
 

@@ -19,12 +19,31 @@ export interface Connection {
   /**
    * The connection for a piece of work that begins. It ends with the engine: no statement of a transaction runs on the
    * engine that is started after it.
+   *
+   * @param use decides how long a statement may hold the engine.
    */
-  begin?(): Connection;
+  begin?(use: Use): Connection;
+  /** Why work that has not begun must not wait: one statement has held the engine for too long. */
+  readonly stall?: Stall;
   /** @returns the rows of each statement, or how many it wrote. */
   run(statements: readonly Statement[], as: "transaction" | "part"): Promise<unknown[]>;
   script(sql: string): Promise<void>;
   close(): Promise<void>;
+}
+
+/** A statement that holds the connection for longer than others should wait. */
+export interface Stall {
+  /** What refuses work now; undefined while the connection responds. */
+  refusal(): Error | undefined;
+  /** Calls `listen` when one begins, with the session whose statement it is. */
+  onBegin(listen: (session: Connection, refusal: Error) => void): void;
+}
+
+/** A call that waits for the connection or uses it. */
+interface Call {
+  session: Connection | undefined;
+  refuse(error: Error): void;
+  refusal: Error | undefined;
 }
 
 /** A database of a single connection. */
@@ -55,7 +74,36 @@ export function databaseOf(connection: Connection): SerializedDatabase {
     return sent.then(({ answer }) => answer);
   }
 
-  const begin = () => connection.begin?.() ?? connection;
+  const calls = new Set<Call>();
+  connection.stall?.onBegin((session, refusal) => {
+    for (const call of calls) if (call.session !== session) call.refuse(refusal);
+  });
+
+  /** Runs work that is refused, instead of kept waiting, while another call's statement does not end. */
+  function unlessStalled<Result>(work: (call: Call) => Promise<Result>): Promise<Result> {
+    const refusal = connection.stall?.refusal();
+    if (refusal) return Promise.reject(refusal);
+    return new Promise((resolve, reject) => {
+      const call: Call = {
+        session: undefined,
+        refusal: undefined,
+        refuse(error) {
+          call.refusal = error;
+          reject(error);
+        },
+      };
+      calls.add(call);
+      const end = () => calls.delete(call);
+      work(call).then(resolve, reject).finally(end);
+    });
+  }
+
+  /** @throws the refusal of a call that waited in vain: nobody wants its result any more. */
+  function begin(call: Call, use: Use = "intake"): Connection {
+    if (call.refusal) throw call.refusal;
+    call.session = connection.begin?.(use) ?? connection;
+    return call.session;
+  }
   const on = (session: Connection) => {
     const explain = explainAborted();
     return queryable(async (statement) => {
@@ -66,9 +114,9 @@ export function databaseOf(connection: Connection): SerializedDatabase {
     });
   };
 
-  async function transaction<Result>(work: Work<Result>): Promise<Result> {
+  async function transaction<Result>(call: Call, use: Use, work: Work<Result>): Promise<Result> {
     // No need to wait: later statements run after `begin`. If it fails, the engine has ended and they fail too.
-    const session = begin();
+    const session = begin(call, use);
     const begun = session.script("begin");
     begun.catch(() => {});
     try {
@@ -86,7 +134,7 @@ export function databaseOf(connection: Connection): SerializedDatabase {
   /**
    * The whole transaction is one message to the engine, and the next one may already be on its way.
    */
-  async function transactionAtOnce<Result>(work: Work<Result>): Promise<Result> {
+  async function transactionAtOnce<Result>(call: Call, work: Work<Result>): Promise<Result> {
     const statements: Statement[] = [];
     let answer: Promise<unknown[]> | undefined;
     let isSent: () => void = () => {};
@@ -101,7 +149,7 @@ export function databaseOf(connection: Connection): SerializedDatabase {
     };
     const script = () => Promise.reject(new Error("A script runs in a separate transaction."));
     const result = work({ ...queryable(ask), script }, false);
-    answer = inTurn(() => runChecked(begin(), statements, "transaction"));
+    answer = inTurn(async () => runChecked(begin(call), statements, "transaction"));
     isSent();
     await answer.catch(() => {});
     return result;
@@ -111,11 +159,13 @@ export function databaseOf(connection: Connection): SerializedDatabase {
   function databaseFor(use: Use): Database {
     if (use === "intake") return database;
     const withPlanner: Database["transaction"] = (work) =>
-      alone(() =>
-        transaction(async (tx) => {
-          await tx.script(setPlanner(use, "local"));
-          return work(tx, false);
-        }),
+      unlessStalled((call) =>
+        alone(() =>
+          transaction(call, use, async (tx) => {
+            await tx.script(setPlanner(use, "local"));
+            return work(tx, false);
+          }),
+        ),
       );
     return {
       ...database,
@@ -135,10 +185,13 @@ export function databaseOf(connection: Connection): SerializedDatabase {
     for: databaseFor,
     reader: () => database,
     lanes: async () => ONE_LANE,
-    query: (sql, parameters) => inTurn(() => on(begin()).query(sql, parameters)),
-    execute: (...statement) => inTurn(() => on(begin()).execute(...statement)),
-    transaction: (work) => alone(() => transaction(work)),
-    transactionAtOnce,
+    query: <Row>(sql: string, parameters?: readonly unknown[]) =>
+      unlessStalled((call) => inTurn(async () => on(begin(call)).query<Row>(sql, parameters))),
+    execute: (...statement) =>
+      unlessStalled((call) => inTurn(async () => on(begin(call)).execute(...statement))),
+    transaction: (work) =>
+      unlessStalled((call) => alone(() => transaction(call, "intake", work))),
+    transactionAtOnce: (work) => unlessStalled((call) => transactionAtOnce(call, work)),
     async maintain() {
       const tables = await database.query<{ name: string }>(
         "select relname as name from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace",

@@ -2,7 +2,7 @@ import { constants } from "node:fs";
 import { cp } from "node:fs/promises";
 import { join } from "node:path";
 import type { Database, EngineEvent } from "../database.ts";
-import { startThread } from "./engine-thread.ts";
+import { connectionOf, startThread } from "./engine-thread.ts";
 import { type FolderDisk, watchFolder } from "./folder-disk.ts";
 import { lockFolder } from "./folder-lock.ts";
 import { keepEngine } from "./kept-engine.ts";
@@ -21,7 +21,7 @@ export const ENGINE_FOLDER = "engine";
  * @throws FolderInUse when another process has the folder.
  */
 export async function openEmbedded(dataDir: string): Promise<Database> {
-  if (dataDir === "memory:") return withCheckpoints(await startThread(dataDir));
+  if (dataDir === "memory:") return withCheckpoints(connectionOf(await startThread(dataDir)));
   await createPrivateFolder(dataDir);
   const lock = await lockFolder(dataDir);
   try {

@@ -26,7 +26,7 @@ interface Migration {
  * @throws when an applied file was changed, or the database is newer than this version.
  */
 export const migrate = (database: Database, shards: number | null = null): Promise<string[]> =>
-  database.for("analysis").transaction((tx) => migrateWithin(tx, undefined, shards));
+  database.for("maintenance").transaction((tx) => migrateWithin(tx, undefined, shards));
 
 /**
  * The same within a transaction.

@@ -29,7 +29,12 @@ import { createKeeper, FROZEN_MS, type Keeper } from "./keep-transactions.ts";
 import { createPulse, type Pulse } from "./pulse.ts";
 
 /** How many connections one process keeps, at most, for each use. */
-const CONNECTIONS: Readonly<Record<Use, number>> = { intake: 8, lookup: 4, analysis: 5 };
+const CONNECTIONS: Readonly<Record<Use, number>> = {
+  intake: 8,
+  lookup: 4,
+  analysis: 5,
+  maintenance: 5,
+};
 
 /**
  * By default a coordinator of Citus allows one transaction at a time to write to several of the
@@ -80,7 +85,9 @@ function openNode(url: string, statementSeconds: number): Database {
     for (const pool of pools.values()) pool.disconnect(reason);
   });
   const keeper = createKeeper();
-  const poolFor = (use: Use): Pool => {
+  const poolFor = (asked: Use): Pool => {
+    // They differ on an engine of one connection only.
+    const use = asked === "maintenance" ? "analysis" : asked;
     const known = pools.get(use);
     if (known) return known;
     const allowed = use === "analysis" ? LONG_DEADLINES : deadlines;

@@ -51,6 +51,7 @@ interface Work {
   /** As declared when the batch began. */
   readonly webhook: StoredWebhook;
   readonly feed: { readonly id: number; readonly feed: number };
+  readonly hear: (outcome: Attempt["outcome"]) => void;
   readonly signal: AbortSignal;
 }
 
@@ -58,12 +59,14 @@ interface Work {
  * Delivers the changes of a partition until none are left or a batch fails. The partition is given
  * back at the end.
  *
+ * @param hear learns how each attempt ended.
  * @param signal ends it before the next batch, or within one, which is sent again later.
  */
 export async function deliverLane(
   services: DeliverServices,
   holder: string,
   claimed: Lane,
+  hear: Work["hear"],
   signal: AbortSignal,
 ): Promise<void> {
   const { database } = services;
@@ -77,7 +80,7 @@ export async function deliverLane(
       ]);
       if (!webhook) return;
       if (feed === null) throw new Error("The change feed of a workspace with a webhook is off.");
-      const work = { services, holder, webhook, feed: { id, feed }, signal };
+      const work = { services, holder, webhook, feed: { id, feed }, hear, signal };
       const isActive = webhook.state === "active" && webhook.pausedReason === null;
       lane = isActive ? await deliverNext(work, lane) : await giveBack(work, lane);
     }
@@ -221,6 +224,7 @@ async function conclude(
     nextAttemptAt,
     ...attempt,
   });
+  work.hear(attempt.outcome);
   switch (attempt.outcome) {
     case "delivered":
       return accepted(work, batch);
@@ -273,13 +277,16 @@ async function accepted(work: Work, batch: Batch): Promise<Lane | undefined> {
   return next;
 }
 
-/** A batch is halved until the change is found that the receiver refuses; only that one is put aside. */
+/**
+ * A batch is halved until the change is found that the receiver refuses; only that one is put aside. The partition is given
+ * back each time, because a receiver that refuses gets no next batch at once.
+ */
 async function refused(
   work: Work,
   batch: Batch,
   { changes }: PartitionPart,
   { status, at: refusedAt }: Attempt,
-): Promise<Lane | undefined> {
+): Promise<undefined> {
   const { services, holder } = work;
   const { database, clock } = services;
   const [only] = changes;
@@ -290,8 +297,7 @@ async function refused(
       atMost: Math.ceil(changes.length / 2),
       narrowedUntil: Math.max(batch.narrowedUntil ?? 0, batch.batchUntil),
     };
-    await save(work, smaller);
-    return smaller;
+    return giveBack(work, smaller);
   }
   if ((await countDeadLetters(database, batch)) >= MOST_DEAD_LETTERS) {
     const reason = `The receiver has refused ${MOST_DEAD_LETTERS} changes, the last one with ${status}.`;
@@ -313,7 +319,7 @@ async function refused(
       at: refusedAt,
     });
   });
-  return next;
+  return giveBack(work, next);
 }
 
 /**

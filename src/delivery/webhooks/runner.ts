@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { later } from "../../base/clock.ts";
 import { describeError } from "../../base/observe/log.ts";
+import { createPool } from "../../base/pool.ts";
 import { settleAll } from "../../database/database.ts";
 import type { Positions } from "../../people/changes/cursor.ts";
 import { readHeadsOf } from "../../people/changes/read-partition.ts";
@@ -48,6 +49,13 @@ const MOST_OF_ONE = 4;
 const MOST_OF_REPLAY = 1;
 const MOST_OF_ALL = 256;
 
+/**
+ * How long a webhook rests after its receiver has refused a batch: longer each time until it accepts one. A receiver that
+ * refuses everything at once would otherwise get hundreds of batches a second.
+ */
+const FIRST_REST_MS = 50;
+const LONGEST_REST_MS = 1_000;
+
 /** How long batches under way may take when the server stops. */
 const STOP_MS = 2_000;
 
@@ -74,6 +82,10 @@ export async function startWebhooks(services: RunnerServices): Promise<WebhookRu
   const { database, clock, log, changeWatch } = services;
   const holder = randomUUID();
   const running = new Map<string, { readonly lane: Lane; readonly done: Promise<void> }>();
+  /** Workspaces share the connections: the more are in use, the fewer each may have. */
+  const connections = createPool(MOST_OF_ALL);
+  /** Webhooks whose receivers have refused their latest batches. */
+  const resting = new Map<string, { readonly refusals: number; readonly until: number }>();
   /** Workspaces that may have something to deliver. */
   const awake = new Set<number>();
   const watched = new Set<number>();
@@ -107,6 +119,8 @@ export async function startWebhooks(services: RunnerServices): Promise<WebhookRu
     const active = await selectActive(database, times());
     const ids = new Set(active.map(({ workspaceId }) => workspaceId));
     for (const id of changedAt.keys()) if (!ids.has(id)) changedAt.delete(id);
+    const longAgo = performance.now() - LONGEST_REST_MS * 60;
+    for (const [owner, { until }] of resting) if (until < longAgo) resting.delete(owner);
     for (const { workspaceId, changedAt: at, isDue } of active) {
       if (isDue || changedAt.get(workspaceId) !== at.getTime()) awake.add(workspaceId);
       changedAt.set(workspaceId, at.getTime());
@@ -153,21 +167,46 @@ export async function startWebhooks(services: RunnerServices): Promise<WebhookRu
     const [first] = lanes;
     if (!first || isStopping) return;
     const owner = ownerOf(first);
+    const { workspaceId } = first;
+    const rest = resting.get(owner);
+    if (rest && rest.until > performance.now()) return;
     const own = [...running.values()].filter(({ lane }) => ownerOf(lane) === owner).length;
-    const most = first.isReplay ? MOST_OF_REPLAY : MOST_OF_ONE;
-    const room = Math.min(most - own, MOST_OF_ALL - running.size);
-    if (own < most && running.size >= MOST_OF_ALL) crowdedOut.add(first.workspaceId);
-    if (room <= 0) return;
+    // Which batches it accepts again is tried with one.
+    const most = first.isReplay || rest ? MOST_OF_REPLAY : MOST_OF_ONE;
+    const wanted = Math.min(most - own, lanes.length);
+    let room = 0;
+    while (room < wanted && connections.take(`${workspaceId}`, 1)) room++;
+    if (room < wanted) crowdedOut.add(workspaceId);
+    if (room === 0) return;
     const start = Math.floor(Math.random() * lanes.length);
     const buckets = [...lanes.slice(start), ...lanes.slice(0, start)]
       .slice(0, room)
       .map(({ bucket }) => bucket);
     const lease = { holder, leasedUntil: later(clock.now(), LEASE) };
-    for (const lane of await claimLanes(database, first, buckets, lease, times())) begin(lane);
+    let begun = 0;
+    try {
+      for (const lane of await claimLanes(database, first, buckets, lease, times())) {
+        begin(lane);
+        begun++;
+      }
+    } finally {
+      if (begun < room) connections.give(`${workspaceId}`, room - begun);
+    }
+  }
+
+  /** Lets a webhook rest after a refusal, and go on after anything else. */
+  function hear(lane: Lane, outcome: string): void {
+    const owner = ownerOf(lane);
+    if (outcome !== "refused") return void resting.delete(owner);
+    const refusals = (resting.get(owner)?.refusals ?? 0) + 1;
+    const ms = Math.min(FIRST_REST_MS * 2 ** (refusals - 1), LONGEST_REST_MS);
+    resting.set(owner, { refusals, until: performance.now() + ms });
+    setTimeout(wake, ms, lane.workspaceId).unref();
   }
 
   function begin(lane: Lane): void {
     const done = deliver(lane).finally(() => {
+      connections.give(`${lane.workspaceId}`, 1);
       running.delete(keyOf(lane));
       for (const id of crowdedOut) awake.add(id);
       crowdedOut.clear();
@@ -179,7 +218,8 @@ export async function startWebhooks(services: RunnerServices): Promise<WebhookRu
   /** Never throws. */
   async function deliver(lane: Lane): Promise<void> {
     try {
-      await deliverLane(services, holder, lane, abort.signal);
+      const told = (outcome: string) => hear(lane, outcome);
+      await deliverLane(services, holder, lane, told, abort.signal);
     } catch (error) {
       if (!abort.signal.aborted) {
         log.error({ webhook: lane.webhookId, ...describeError(error) }, "webhook not delivered");

@@ -3,6 +3,13 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import pino from "pino";
+import { type Job, type JobKind, TryAgain } from "../../src/admin/jobs/job.ts";
+import { enqueue } from "../../src/admin/jobs/queue.ts";
+import { startWorker } from "../../src/admin/jobs/worker.ts";
+import { systemClock } from "../../src/base/clock.ts";
+import { createMetrics } from "../../src/base/observe/metrics.ts";
+import { NO_TRACING } from "../../src/base/observe/tracing.ts";
 import { breakableEngines } from "../database/broken-engines.ts";
 import { ENGINE, startOwnServer, type TestServer } from "../harness.ts";
 import { temporaryFolder } from "../stored-rows.ts";
@@ -81,6 +88,60 @@ describe("the embedded engine fails", { skip }, async () => {
       t.diagnostic(`${cause}: back after ${Math.round(await failWith(fail))} ms`);
     });
   }
+
+  test("a job whose statement ends the engine five times ends as failed, and a job that waits meanwhile does not", async () => {
+    const { database } = server;
+    const workspace = await server.workspace();
+    const [killer, bystander] = ["test.killer", "test.bystander"];
+    let reason: string | undefined;
+    let isDone = false;
+    const finish = (job: Job) => database.transaction((tx) => job.finish(tx));
+    const kinds: JobKind<object>[] = [
+      {
+        name: killer,
+        run: async () => void (await database.query(ENDLESS)),
+        async giveUp(_services, job, why) {
+          await finish(job);
+          reason = why;
+        },
+      },
+      {
+        name: bystander,
+        takes: "wait",
+        async run(_services, job) {
+          await database.query("select 1");
+          if (reason === undefined) throw new TryAgain(0, new Error("The other job goes on."));
+          await finish(job);
+          isDone = true;
+        },
+        giveUp: (_services, job) => finish(job),
+      },
+    ];
+    let aheadMs = 0;
+    const clock = { ...systemClock, now: () => new Date(Date.now() + aheadMs) };
+    const log = pino({ level: "silent" });
+    const services = { database, clock, log, metrics: createMetrics(), tracing: NO_TRACING };
+    const worker = await startWorker(services, kinds, 60_000);
+    try {
+      await database.transaction(async (tx) => {
+        for (const kind of [killer, bystander]) {
+          await enqueue(tx, clock, { workspaceId: 1, kind, subject: workspace.name });
+        }
+      });
+      while (!isDone) {
+        // No pause before the next try.
+        aheadMs += 60_000;
+        worker.wake();
+        await sleep(50);
+      }
+    } finally {
+      await worker.stop();
+    }
+    assert.equal(
+      reason,
+      "It failed 5 times in the same way. The database failed while it ran the job's statement.",
+    );
+  });
 
   test("after a panic on a full disk writes work again once there is space, with all that was acknowledged", async (t) => {
     if (!disk) return t.skip("it needs root to mount a disk");

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import { after, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { startOwnServer, type TestWorkspace } from "../harness.ts";
@@ -109,6 +109,66 @@ describe("waiting for hosts that never answer", () => {
     const { workspace: other, ids: others } = await withBucket(1);
     assert.equal((await exportOf(other, others[0])).status, 201);
     assert.equal((await countOf(other)).status, "finished");
+  });
+});
+
+describe("receivers of webhooks", () => {
+  /** A workspace with so many webhooks, and changes for them. */
+  async function withWebhooks(count: number, to: string, changes: number): Promise<TestWorkspace> {
+    const webhooks = Array.from({ length: count }, (_, index) => ({
+      id: `w${index}`,
+      name: `w${index}`,
+      url: to,
+    }));
+    const workspace = await server.workspace({ webhooks });
+    const attributes = Array.from({ length: changes }, (_, index) => ({ external_id: `u${index}` }));
+    assert.equal((await workspace.track({ attributes })).status, 201);
+    return workspace;
+  }
+
+  /** A receiver that responds with a status. */
+  async function receiver(status: number) {
+    const seen = { requests: 0 };
+    const http = createServer((request, response) => {
+      seen.requests++;
+      request.resume();
+      response.writeHead(status).end();
+    });
+    await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));
+    after(() => {
+      http.close();
+      http.closeAllConnections();
+    });
+    return { seen, to: `http://127.0.0.1:${(http.address() as AddressInfo).port}/` };
+  }
+
+  test("a receiver that refuses everything gets no more than a few batches a second", async () => {
+    const { seen, to } = await receiver(400);
+    const workspace = await withWebhooks(1, to, 50);
+    while (seen.requests === 0) await sleep(10);
+    await sleep(3_000);
+    const { requests } = seen;
+    assert.ok(requests >= 2 && requests <= 20, `${requests} requests in three seconds`);
+    await server.admin("DELETE", `/admin/v1/workspaces/${workspace.name}/webhooks/w0`);
+  });
+
+  test("webhooks of four workspaces to receivers that never answer leave a connection for a fifth", async () => {
+    let ended = 0;
+    const count = (socket: Socket) => void socket.once("close", () => ended++);
+    tarpit.on("connection", count);
+    const stuck: TestWorkspace[] = [];
+    for (let each = 0; each < 4; each++) stuck.push(await withWebhooks(20, url, 50));
+    const before = ended;
+    const { seen, to } = await receiver(200);
+    await withWebhooks(1, to, 1);
+    while (seen.requests === 0) await sleep(10);
+    tarpit.off("connection", count);
+    assert.equal(ended, before, "It was delivered only after others had given up.");
+    for (const { name } of stuck) {
+      for (let id = 0; id < 20; id++) {
+        await server.admin("DELETE", `/admin/v1/workspaces/${name}/webhooks/w${id}`);
+      }
+    }
   });
 });
 

@@ -21,7 +21,13 @@ export const SPANISH = "11111111-0000-4000-8000-000000000001";
 export const MESSAGE = "33333333-0000-4000-8000-000000000001";
 
 /** Limits that would otherwise refuse attacks before they do anything. */
-const UNLIMITED = ["users.track", "users.export.ids", "users.merge", "preference_center.update"];
+const UNLIMITED = [
+  "users.track",
+  "users.export.ids",
+  "users.export.segment",
+  "users.merge",
+  "preference_center.update",
+];
 
 const workspace = (name: string, key: string) => ({
   name,
@@ -66,10 +72,11 @@ export async function startAttackedServer(
   settings: Readonly<Record<string, string>> = {},
 ): Promise<AttackedServer> {
   const probe = join(packageRoot(), "dist/lab/attack/server-probe.js");
-  const server = await startServer(databaseUrl, { LOG_LEVEL: "silent", ...settings }, [
-    "--import",
-    probe,
-  ]);
+  const server = await startServer(
+    databaseUrl,
+    { LOG_LEVEL: "silent", OUTBOUND_ALLOW: "127.0.0.1", ...settings },
+    ["--import", probe],
+  );
   const ask = askOver(server.channel as Duplex);
   const applied = await fetch(`${server.url}/admin/v1/apply`, {
     method: "POST",

@@ -21,7 +21,8 @@ const skip = ENGINE !== "embedded" && "PostgreSQL is another process";
 const RESPONDS_WITHIN_MS = 6_000;
 const RECOVERS_WITHIN_MS = 60_000;
 
-const ENDLESS = "with recursive all_ones as (select 1 union all select 1 from all_ones) select count(*) from all_ones";
+const ENDLESS =
+  "with recursive all_ones as (select 1 union all select 1 from all_ones) select count(*) from all_ones";
 
 /** A hundred texts of half a gigabyte. */
 const LARGE = `select ${Array.from({ length: 8 }, (_, one) => `length(string_agg(repeat('${one}', 100000), ''))`)}

@@ -121,7 +121,9 @@ describe("receivers of webhooks", () => {
       url: to,
     }));
     const workspace = await server.workspace({ webhooks });
-    const attributes = Array.from({ length: changes }, (_, index) => ({ external_id: `u${index}` }));
+    const attributes = Array.from({ length: changes }, (_, index) => ({
+      external_id: `u${index}`,
+    }));
     assert.equal((await workspace.track({ attributes })).status, 201);
     return workspace;
   }

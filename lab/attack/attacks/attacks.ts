@@ -9,6 +9,7 @@ import { SCIM_ATTACKS } from "./scim.ts";
 import { SEGMENT_ATTACKS } from "./segments.ts";
 import { TRACK_ATTACKS } from "./track.ts";
 import { TRANSLATION_ATTACKS } from "./translations.ts";
+import { WAITING_ATTACKS } from "./waiting.ts";
 
 /** The attacks of a penetration test and of follow-up tests, each bounded in count and time. */
 export const ATTACKS: readonly Attack[] = [
@@ -22,4 +23,5 @@ export const ATTACKS: readonly Attack[] = [
   ...TRANSLATION_ATTACKS,
   ...CONNECTION_ATTACKS,
   ...REQUEST_ATTACKS,
+  ...WAITING_ATTACKS,
 ];

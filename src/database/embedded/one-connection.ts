@@ -189,8 +189,7 @@ export function databaseOf(connection: Connection): SerializedDatabase {
       unlessStalled((call) => inTurn(async () => on(begin(call)).query<Row>(sql, parameters))),
     execute: (...statement) =>
       unlessStalled((call) => inTurn(async () => on(begin(call)).execute(...statement))),
-    transaction: (work) =>
-      unlessStalled((call) => alone(() => transaction(call, "intake", work))),
+    transaction: (work) => unlessStalled((call) => alone(() => transaction(call, "intake", work))),
     transactionAtOnce: (work) => unlessStalled((call) => transactionAtOnce(call, work)),
     async maintain() {
       const tables = await database.query<{ name: string }>(

@@ -4096,12 +4096,12 @@ export interface components {
              */
             user_name: string;
             /**
-             * @description The given name.
+             * @description The given name. Empty if there is none.
              * @example Ada
              */
             given_name: string;
             /**
-             * @description The family name.
+             * @description The family name. Empty if there is none.
              * @example Lovelace
              */
             family_name: string;
@@ -4704,9 +4704,9 @@ export interface components {
             /** @description The user's name. */
             name: {
                 /** @description The given name. */
-                givenName: string;
+                givenName?: string;
                 /** @description The family name. */
-                familyName: string;
+                familyName?: string;
             };
             /** @description The name to show. */
             displayName?: string;
@@ -5017,9 +5017,9 @@ export interface components {
             /** @description The user's name. */
             name: {
                 /** @description The given name. */
-                givenName: string;
+                givenName?: string;
                 /** @description The family name. */
-                familyName: string;
+                familyName?: string;
             };
             /** @description The name to show. */
             displayName?: string;
@@ -13655,12 +13655,12 @@ export interface operations {
                      */
                     user_name: string;
                     /**
-                     * @description The given name.
+                     * @description The given name. Empty if there is none.
                      * @example Ada
                      */
                     given_name: string;
                     /**
-                     * @description The family name.
+                     * @description The family name. Empty if there is none.
                      * @example Lovelace
                      */
                     family_name: string;
@@ -13855,12 +13855,12 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description The given name.
+                     * @description The given name. Empty if there is none.
                      * @example Ada
                      */
                     given_name?: string;
                     /**
-                     * @description The family name.
+                     * @description The family name. Empty if there is none.
                      * @example Lovelace
                      */
                     family_name?: string;

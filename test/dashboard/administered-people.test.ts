@@ -282,7 +282,7 @@ describe("refusals about dashboard users", () => {
     ["an address that is none", { user_name: "grace" }, /'user_name' must be an email address/],
     ["a missing department", { department: undefined }, /'department' is required/],
     ["an unknown department", { department: "magic" }, /department/],
-    ["an empty name", { given_name: "" }, /given_name/],
+    ["a name that is no text", { given_name: 1 }, /given_name/],
     ["a NUL character", { family_name: "a\0b" }, /NUL/],
     ["an unknown member", { emails: [] }, /emails/],
     [

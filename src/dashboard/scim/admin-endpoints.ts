@@ -80,12 +80,18 @@ const Permissions = Type.Object(
 );
 
 const SHORT = { minLength: 1, maxLength: 255 };
+const Name = (description: string, example: string) =>
+  Type.String({
+    maxLength: 255,
+    description: `${description} Empty if there is none.`,
+    examples: [example],
+  });
 
 const Department = Type.Enum([...DEPARTMENTS], { description: "The department." });
 
 const MEMBERS = {
-  given_name: Type.String({ ...SHORT, description: "The given name.", examples: ["Ada"] }),
-  family_name: Type.String({ ...SHORT, description: "The family name.", examples: ["Lovelace"] }),
+  given_name: Name("The given name.", "Ada"),
+  family_name: Name("The family name.", "Lovelace"),
   display_name: nullable(Type.String(SHORT), {
     description: "The name to show; null for given and family name.",
     examples: ["Ada Lovelace"],
@@ -123,15 +129,15 @@ const Person = Type.Object(
 
 const viewOf = ({ user, attributes }: AdministeredPerson): Static<typeof Person> => {
   const { name, displayName, department } = attributes as UserAttributes & {
-    readonly name: { readonly givenName: string; readonly familyName: string };
+    readonly name: { readonly givenName?: string; readonly familyName?: string };
     readonly displayName?: string;
     readonly department: Static<typeof Department>;
   };
   return {
     id: user.id,
     user_name: attributes.userName,
-    given_name: name.givenName,
-    family_name: name.familyName,
+    given_name: name.givenName ?? "",
+    family_name: name.familyName ?? "",
     display_name: displayName ?? null,
     department,
     active: attributes.active !== false,

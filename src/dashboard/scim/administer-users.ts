@@ -147,11 +147,12 @@ function readChanged(
   { given_name, family_name, display_name, ...rest }: PersonChange,
   organisation: Organisation,
 ): UserAttributes {
-  const name = {
-    ...(before.name as JsonObject | undefined),
-    ...(given_name !== undefined && { givenName: given_name }),
-    ...(family_name !== undefined && { familyName: family_name }),
-  };
+  const { givenName = "", familyName = "" } = (before.name ?? {}) as Readonly<
+    Record<string, string>
+  >;
+  const given = given_name ?? givenName;
+  const family = family_name ?? familyName;
+  const name = { ...(given && { givenName: given }), ...(family && { familyName: family }) };
   const shown = display_name === undefined ? {} : { displayName: display_name };
   const { displayName, ...others } = { ...before, ...shown, ...rest, name } as JsonObject;
   const source = displayName ? { ...others, displayName } : others;

@@ -35,6 +35,21 @@ describe("the SCIM filter language", () => {
       "e[a eq 1 and b eq 2]",
       { op: "has", path: path("e"), filter: { op: "and", conditions: [a, b] } },
     ],
+    [
+      "e[a eq 1].b eq 2 or c eq 3",
+      {
+        op: "or",
+        conditions: [{ op: "has", path: path("e"), filter: { op: "and", conditions: [a, b] } }, c],
+      },
+    ],
+    [
+      "e[a eq 1].n.m pr",
+      {
+        op: "has",
+        path: path("e"),
+        filter: { op: "and", conditions: [a, { op: "pr", path: path("n", "m") }] },
+      },
+    ],
     [String.raw`a eq "x\"y\\z\u00e9"`, eq("a", 'x"y\\zé')],
     ['a eq "(b eq 2) or c"', eq("a", "(b eq 2) or c")],
     ["a eq true", eq("a", true)],
@@ -76,7 +91,12 @@ describe("the SCIM filter language", () => {
     'a eq "\u0007"',
     "a..b eq 1",
     "1a eq 1",
-    "a[b eq 1].c eq 2",
+    "a[b eq 1].c",
+    "a[b eq 1].c.1d eq 2",
+    "a[b eq 1].c[d eq 2]",
+    "a eq 'x'",
+    "a eq 'x y'",
+    "a eq '",
     `${"(".repeat(21)}a pr${")".repeat(21)}`,
     Array(101).fill("a pr").join(" or "),
   ];

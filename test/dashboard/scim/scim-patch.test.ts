@@ -45,6 +45,21 @@ describe("PATCH /scim/v2/Users/{id}", () => {
       { displayName: "A", name: name("B") },
     ],
     [
+      "attributes may be below their schema, as a value",
+      [{ op: "replace", value: { [USER_SCHEMA]: { active: false, displayName: "A" } } }],
+      { active: false, displayName: "A" },
+    ],
+    [
+      "attributes may be below their schema, as a path",
+      [{ op: "replace", path: USER_SCHEMA.toLowerCase(), value: { active: "False" } }],
+      { active: false },
+    ],
+    [
+      "one of two names may be removed",
+      [{ op: "remove", path: "name.familyName" }],
+      { name: { givenName: "Ada" } },
+    ],
+    [
       "add to a list appends",
       [{ op: "add", path: "emails", value: [{ value: "c" }] }],
       { emails: [WORK, HOME, { value: "c" }] },

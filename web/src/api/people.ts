@@ -23,7 +23,7 @@ type NewPerson = paths[typeof PEOPLE]["post"]["requestBody"]["content"]["applica
 type Change = paths[typeof PERSON]["patch"]["requestBody"]["content"]["application/json"];
 
 export const nameOfPerson = ({ display_name, given_name, family_name }: Person): string =>
-  display_name ?? `${given_name} ${family_name}`;
+  display_name ?? `${given_name} ${family_name}`.trim();
 
 export const usePeople = (query: string) =>
   hooks.useInfiniteQuery(

@@ -92,8 +92,9 @@ export const USER_ATTRIBUTES: readonly Attribute[] = [
   attribute("name", "The user's name.", {
     required: true,
     subAttributes: [
-      attribute("givenName", "The given name.", { required: true }),
-      attribute("familyName", "The family name.", { required: true }),
+      // Both are optional by RFC 7643, 4.1.1: some people have one name.
+      attribute("givenName", "The given name."),
+      attribute("familyName", "The family name."),
     ],
   }),
   attribute("displayName", "The name to show."),
@@ -199,6 +200,10 @@ const NOT_KEPT: ReadonlySet<string> = new Set([
   "usertype",
   "x509certificates",
 ]);
+
+/** Whether a name of a member is the schema's own: RFC 7644, 3.10, writes attributes below it, too. */
+export const isUserSchema = (name: string): boolean =>
+  name.toLowerCase() === USER_SCHEMA.toLowerCase();
 
 /** Finds an attribute by its name in any case. */
 export function findAttribute(

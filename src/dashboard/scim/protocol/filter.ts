@@ -5,8 +5,9 @@ import { type ScimType, scimProblem } from "./problems.ts";
 /*
  * Parses the filters of RFC 7644, 3.4.2.2, and the paths of 3.5.2 into trees; match.ts resolves their names.
  *
- * Microsoft's published test requests need two extensions: an unquoted value that is no other literal is a
- * string, and literals match in any case.
+ * Microsoft's published test requests need three extensions: an unquoted value that is no other literal is a
+ * string, literals match in any case, and `emails[type eq "work"].value eq "…"` compares a part of the values
+ * that brackets pick.
  *
  * The npm packages that parse this language were tried: docs/decisions/scim-filters-and-pages.md.
  */
@@ -212,11 +213,23 @@ function readComparison(reader: TokenReader): Filter {
   if (token.text === "[") {
     const filter = nested(reader, () => readFilter(reader));
     closeWith(reader, "]");
-    return { op: "has", path, filter };
+    const after = reader.next();
+    if (after.kind !== "word" || !after.text.startsWith(".")) return { op: "has", path, filter };
+    reader.take();
+    const names = after.text.slice(1).split(".");
+    const part = { schema: undefined, names: names.map((name) => checkName(reader, name)) };
+    const test = readTest(reader, part, reader.take());
+    return { op: "has", path, filter: { op: "and", conditions: [filter, test] } };
   }
-  const op = token.text.toLowerCase();
+  return readTest(reader, path, token);
+}
+
+function readTest(reader: TokenReader, path: AttributePath, operator: Token): Filter {
+  const op = operator.text.toLowerCase();
   if (op === "pr") return { op, path };
-  if (token.kind !== "word" || !OPERATORS.has(op)) throw reader.unexpected("an operator", token);
+  if (operator.kind !== "word" || !OPERATORS.has(op)) {
+    throw reader.unexpected("an operator", operator);
+  }
   return { op: op as Comparator, path, value: readLiteral(reader) };
 }
 
@@ -239,6 +252,7 @@ function readLiteral(reader: TokenReader): Literal {
   const token = reader.take();
   if (token.kind === "string") return parseLiteral(token.text) ?? refuseString(reader, token);
   if (token.kind !== "word") throw reader.unexpected("a value", token);
+  if (token.text.startsWith("'")) throw reader.unexpected("a string in double quotes", token);
   const literal = parseLiteral(token.text.toLowerCase());
   return literal === undefined ? token.text : literal;
 }

@@ -1,6 +1,12 @@
 import { isJsonObject, type Json, type JsonObject } from "../../../base/values/plain-json.ts";
 import { spend, type Work } from "../../../base/work.ts";
-import { type Attribute, findAttribute, isNotKept, RESOURCE_ATTRIBUTES } from "./attributes.ts";
+import {
+  type Attribute,
+  findAttribute,
+  isNotKept,
+  isUserSchema,
+  RESOURCE_ATTRIBUTES,
+} from "./attributes.ts";
 import { parsePath, type TargetPath, type TargetStep } from "./filter.ts";
 import type { Change, PatchOperation } from "./patch-request.ts";
 import { addValues, changeValues, removeValues } from "./patch-values.ts";
@@ -38,15 +44,19 @@ function applyOperation(
   { op, path, value }: PatchOperation,
   work: Work,
 ): JsonObject {
-  if (path !== undefined) {
+  if (path !== undefined && !isUserSchema(path)) {
     return applyAt(resource, readPath(path, work), { op, value, path, work });
   }
+  spend(work, WORK_PER_PATH);
   if (op === "remove") throw scimProblem("noTarget", "A 'remove' operation needs a 'path'");
   if (!isJsonObject(value)) {
     throw scimProblem("invalidValue", "'value' must be an object if there is no 'path'");
   }
   // As in a body, unknown and read-only attributes are ignored. Microsoft Entra sends paths as names.
   return Object.keys(value).reduce((changed, name) => {
+    if (isUserSchema(name)) {
+      return applyOperation(changed, { op, path: undefined, value: value[name] }, work);
+    }
     const target = readPath(name, work);
     if (!isWritable(target)) return changed;
     return applyAt(changed, target, { op, value: value[name] ?? null, path: name, work });

@@ -6,7 +6,7 @@ import {
   type JsonObject,
 } from "../../../base/values/plain-json.ts";
 import { spend, type Work } from "../../../base/work.ts";
-import { type Attribute, findAttribute } from "./attributes.ts";
+import { type Attribute, findAttribute, isUserSchema } from "./attributes.ts";
 import { scimProblem } from "./problems.ts";
 
 /*
@@ -46,7 +46,7 @@ export function readAttributes(
   path = "",
 ): JsonObject {
   const read: Record<string, Json> = {};
-  for (const [key, value] of Object.entries(source)) {
+  for (const [key, value] of path === "" ? membersOf(source) : Object.entries(source)) {
     spend(reading.work, 1);
     const known = findAttribute(attributes, key);
     if (!known) {
@@ -61,6 +61,15 @@ export function readAttributes(
   }
   if (reading.isWhole) requireAll(attributes, read, path);
   return read;
+}
+
+/** The attributes of a user; they may be below the name of their schema. */
+function membersOf(source: JsonObject): (readonly [name: string, value: Json])[] {
+  return Object.entries(source).flatMap(([name, value]) => {
+    if (!isUserSchema(name)) return [[name, value] as const];
+    if (!isJsonObject(value)) throw invalidValue(name, "must be an object");
+    return Object.entries(value);
+  });
 }
 
 const join = (path: string, name: string): string => (path ? `${path}.${name}` : name);

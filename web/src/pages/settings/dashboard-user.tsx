@@ -13,7 +13,7 @@ import { useState } from "react";
 import { nameOfPerson, type Person, useChangePeople, usePerson } from "../../api/people.ts";
 import { Confirm } from "../../components/confirm.tsx";
 import { tellDone, tellFailed } from "../../components/feedback.tsx";
-import { FormDialog, required } from "../../components/form.tsx";
+import { FormDialog } from "../../components/form.tsx";
 import { Card, Facts, Page } from "../../components/page.tsx";
 import { PermittedItem } from "../../components/permitted.tsx";
 import { Loaded, Notice } from "../../components/states.tsx";
@@ -143,7 +143,6 @@ function Dialogs({ person, dialog, close }: DialogsProps) {
         <FormDialog
           title={`Edit ${name}`}
           initial={{ given_name, family_name, department: department as string }}
-          validate={{ given_name: required, family_name: required }}
           close={close}
           save={(values) => change(id, values as Parameters<typeof change>[1])}
         >

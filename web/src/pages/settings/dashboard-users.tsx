@@ -132,11 +132,11 @@ function AddPerson({ close }: { close(): void }) {
       title="Add a person"
       action="Add"
       initial={NEW}
-      validate={{ user_name: required, given_name: required, family_name: required }}
+      validate={{ user_name: required, given_name: required }}
       close={close}
       save={async (values) => {
         const { id } = await create(values as Parameters<typeof create>[0]);
-        tellDone(`Added ${values.given_name} ${values.family_name}.`);
+        tellDone(`Added ${`${values.given_name} ${values.family_name}`.trim()}.`);
         await navigate({
           to: "/company/dashboard-users/$id",
           params: { id },

@@ -1108,7 +1108,7 @@ export interface paths {
         put?: never;
         /**
          * Makes a link to an archive with the users of a segment, or writes them into the workspace's bucket.
-         * @description The archive is written while it is downloaded, so it holds the users who meet the filter then. The link opens for four hours, as often as you like. If the workspace has an `export_bucket`, files of 5,000 users are written there, below `object_prefix`.
+         * @description The archive is written while it is downloaded, so it holds the users who meet the filter then. The link opens for four hours, a hundred times, and for as long as the API key may export. If the workspace has an `export_bucket`, files of 5,000 users are written there, below `object_prefix`.
          *
          *     Permission: `users.export.segment`.
          */
@@ -4136,12 +4136,12 @@ export interface components {
              */
             user_name: string;
             /**
-             * @description The given name.
+             * @description The given name. Empty if there is none.
              * @example Ada
              */
             given_name: string;
             /**
-             * @description The family name.
+             * @description The family name. Empty if there is none.
              * @example Lovelace
              */
             family_name: string;
@@ -4744,9 +4744,9 @@ export interface components {
             /** @description The user's name. */
             name: {
                 /** @description The given name. */
-                givenName: string;
+                givenName?: string;
                 /** @description The family name. */
-                familyName: string;
+                familyName?: string;
             };
             /** @description The name to show. */
             displayName?: string;
@@ -5057,9 +5057,9 @@ export interface components {
             /** @description The user's name. */
             name: {
                 /** @description The given name. */
-                givenName: string;
+                givenName?: string;
                 /** @description The family name. */
-                familyName: string;
+                familyName?: string;
             };
             /** @description The name to show. */
             displayName?: string;
@@ -9506,7 +9506,7 @@ export interface operations {
                      * @example {
                      *       "count_id": "0199f0a0-7c11-7000-8000-00c0ffee0001",
                      *       "status": "running",
-                     *       "failure": "text",
+                     *       "failure": "'filter.all[0]' has 12 comparators: at most 5 are possible.",
                      *       "counted": 1,
                      *       "expected": 1,
                      *       "matching": 120,
@@ -9527,7 +9527,10 @@ export interface operations {
                          * @enum {string}
                          */
                         status: "running" | "finished" | "cancelled" | "failed";
-                        /** @description Why it failed; null if it did not. */
+                        /**
+                         * @description Why it failed; null if it did not.
+                         * @example 'filter.all[0]' has 12 comparators: at most 5 are possible.
+                         */
                         failure: string | null;
                         /** @description Users counted so far. */
                         counted: number;
@@ -9591,7 +9594,7 @@ export interface operations {
                      *         {
                      *           "count_id": "0199f0a0-7c11-7000-8000-00c0ffee0001",
                      *           "status": "running",
-                     *           "failure": "text",
+                     *           "failure": "'filter.all[0]' has 12 comparators: at most 5 are possible.",
                      *           "counted": 1,
                      *           "expected": 1,
                      *           "matching": 120,
@@ -9619,7 +9622,10 @@ export interface operations {
                              * @enum {string}
                              */
                             status: "running" | "finished" | "cancelled" | "failed";
-                            /** @description Why it failed; null if it did not. */
+                            /**
+                             * @description Why it failed; null if it did not.
+                             * @example 'filter.all[0]' has 12 comparators: at most 5 are possible.
+                             */
                             failure: string | null;
                             /** @description Users counted so far. */
                             counted: number;
@@ -9696,7 +9702,7 @@ export interface operations {
                      * @example {
                      *       "count_id": "0199f0a0-7c11-7000-8000-00c0ffee0001",
                      *       "status": "running",
-                     *       "failure": "text",
+                     *       "failure": "'filter.all[0]' has 12 comparators: at most 5 are possible.",
                      *       "counted": 1,
                      *       "expected": 1,
                      *       "matching": 120,
@@ -9717,7 +9723,10 @@ export interface operations {
                          * @enum {string}
                          */
                         status: "running" | "finished" | "cancelled" | "failed";
-                        /** @description Why it failed; null if it did not. */
+                        /**
+                         * @description Why it failed; null if it did not.
+                         * @example 'filter.all[0]' has 12 comparators: at most 5 are possible.
+                         */
                         failure: string | null;
                         /** @description Users counted so far. */
                         counted: number;
@@ -9778,7 +9787,7 @@ export interface operations {
                      * @example {
                      *       "count_id": "0199f0a0-7c11-7000-8000-00c0ffee0001",
                      *       "status": "running",
-                     *       "failure": "text",
+                     *       "failure": "'filter.all[0]' has 12 comparators: at most 5 are possible.",
                      *       "counted": 1,
                      *       "expected": 1,
                      *       "matching": 120,
@@ -9799,7 +9808,10 @@ export interface operations {
                          * @enum {string}
                          */
                         status: "running" | "finished" | "cancelled" | "failed";
-                        /** @description Why it failed; null if it did not. */
+                        /**
+                         * @description Why it failed; null if it did not.
+                         * @example 'filter.all[0]' has 12 comparators: at most 5 are possible.
+                         */
                         failure: string | null;
                         /** @description Users counted so far. */
                         counted: number;
@@ -13783,12 +13795,12 @@ export interface operations {
                      */
                     user_name: string;
                     /**
-                     * @description The given name.
+                     * @description The given name. Empty if there is none.
                      * @example Ada
                      */
                     given_name: string;
                     /**
-                     * @description The family name.
+                     * @description The family name. Empty if there is none.
                      * @example Lovelace
                      */
                     family_name: string;
@@ -13983,12 +13995,12 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description The given name.
+                     * @description The given name. Empty if there is none.
                      * @example Ada
                      */
                     given_name?: string;
                     /**
-                     * @description The family name.
+                     * @description The family name. Empty if there is none.
                      * @example Lovelace
                      */
                     family_name?: string;

@@ -118,13 +118,16 @@ async function lookAt<Call, One extends WaitingCall<Call>>(
     line,
     patienceMs,
     triesLeft: TRIES_OF_A_LOOK,
+    // One call of many is found after so many halves.
+    missesInARow: Math.ceil(Math.log2(some.length)) + 2,
+    misses: 0,
     done: 0,
     kept: new Set(),
   };
   const calls = some.map(({ one }) => one.call);
   const locked = await findLocked(workspaceId, calls).catch((error) => {
-    // If a whole table is locked, there is nothing to find out.
-    if (isLocked(error)) look.triesLeft = 1;
+    // A whole table is locked, and nothing can be written.
+    if (isLocked(error)) look.triesLeft = 0;
     return new Set<string>();
   });
   const { ready, doubtful } = line.choose(some, locked);
@@ -138,6 +141,9 @@ interface Look<One> {
   readonly line: LockLine<One>;
   readonly patienceMs: number;
   triesLeft: number;
+  /** After how many tries without success it gives up: something is locked that all of them need. */
+  readonly missesInARow: number;
+  misses: number;
   /** How many calls have their result. */
   done: number;
   /** Keys of calls that met a lock: those after them that share one must not overtake them. */
@@ -157,7 +163,7 @@ async function tryAll<One extends WaitingCall<unknown>>(
   const keepAll = () => {
     for (const { keys } of part) for (const key of keys) kept.add(key);
   };
-  if (look.triesLeft-- <= 0) return keepAll();
+  if (look.triesLeft-- <= 0 || look.misses >= look.missesInARow) return keepAll();
   try {
     await first.attempt(
       part.map(({ one }) => one),
@@ -165,7 +171,9 @@ async function tryAll<One extends WaitingCall<unknown>>(
     );
     for (const each of part) line.remove(each);
     look.done += part.length;
+    look.misses = 0;
   } catch (error) {
+    look.misses++;
     if (part.length > 1 && (isLocked(error) || !isUnavailable(error))) {
       const half = Math.ceil(part.length / 2);
       await tryAll(part.slice(0, half), look);

@@ -60,6 +60,7 @@ export async function openStage(engine: Stage["engine"]): Promise<Stage> {
     spawnSync("mount", ["-t", "tmpfs", "-o", `size=${DISK_MB}m,mode=711`, "tmpfs", folder])
       .status === 0;
   const children: ChildProcess[] = [];
+  const homes: string[] = [];
   const { nodes, url } = await startNodes(engine, folder);
   const network = await startNetwork(url);
   const settings = {
@@ -67,16 +68,32 @@ export async function openStage(engine: Stage["engine"]): Promise<Stage> {
     ADMIN_TOKEN,
     SECRET_KEY: "secret-key-of-the-outages",
   };
+  const end = async () => {
+    for (const child of children) {
+      child.kill("SIGCONT");
+      child.kill("SIGKILL");
+    }
+    network.close();
+    await Promise.all(nodes.map((node) => node.crash().catch(() => {})));
+    if (isMounted) execFileSync("umount", ["--lazy", folder]);
+    for (const each of [folder, ...homes]) await rm(each, { recursive: true, force: true });
+  };
   const servers: Server[] = [];
-  for (const number of [0, 1]) {
-    const home = await mkdtemp(join(tmpdir(), "rapport-outage-data-"));
-    const { server, child } = await startServer(
-      { ...settings, DATA_DIR: home },
-      join(home, "clock"),
-    );
-    servers.push(server);
-    children.push(child);
-    if (number === 0) await createWorkspaces(server.url);
+  try {
+    for (const number of [0, 1]) {
+      const home = await mkdtemp(join(tmpdir(), "rapport-outage-data-"));
+      homes.push(home);
+      const { server, child } = await startServer(
+        { ...settings, DATA_DIR: home },
+        join(home, "clock"),
+      );
+      servers.push(server);
+      children.push(child);
+      if (number === 0) await createWorkspaces(server.url);
+    }
+  } catch (error) {
+    await end();
+    throw error;
   }
   return {
     engine,
@@ -86,16 +103,7 @@ export async function openStage(engine: Stage["engine"]): Promise<Stage> {
     databaseUrl: url,
     workspaces: WORKSPACES,
     disk: isMounted ? diskIn(folder) : undefined,
-    async end() {
-      for (const child of children) {
-        child.kill("SIGCONT");
-        child.kill("SIGKILL");
-      }
-      network.close();
-      await Promise.all(nodes.map((node) => node.crash().catch(() => {})));
-      if (isMounted) execFileSync("umount", ["--lazy", folder]);
-      await rm(folder, { recursive: true, force: true });
-    },
+    end,
   };
 }
 

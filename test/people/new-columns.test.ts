@@ -212,6 +212,7 @@ const KEPT_BY_RESET = [
   // Only when something was removed.
   "live_request_erasures",
   "locales",
+  "mail_times",
   "message_translations",
   "messages",
   "preference_centers",

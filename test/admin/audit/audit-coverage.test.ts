@@ -85,6 +85,7 @@ describe("an administrative or SCIM change leaves an audit row with the actor, t
 const SHOWS_USERS = [
   "GET /admin/v1/workspaces/:name/identity-audit",
   "GET /admin/v1/workspaces/:name/subscription-history",
+  "GET /admin/v1/workspaces/:name/joined-spellings",
   "GET /admin/v1/workspaces/:name/integrations/:integration_id/runs/:run_id/rows",
   "GET /admin/v1/workspaces/:name/preference-centers/:id/preview",
   "GET /admin/v1/workspaces/:name/export/:kind",
@@ -146,6 +147,7 @@ const SHOWS_NO_USERS = [
   "/audit/export",
   "/audit/verify",
   "/secret-key",
+  "/upgrades",
 ];
 
 describe("a read of users through the admin API leaves a row that says how many, and not who", () => {

@@ -24,6 +24,7 @@ const PAGES = [
   "docs/export.md",
   "docs/segments.md",
   "docs/webhooks.md",
+  "docs/mail.md",
   "docs/changes.md",
   "docs/import.md",
   "docs/backup.md",

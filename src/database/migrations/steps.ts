@@ -51,7 +51,7 @@ export async function finishMigrations(
 
 /** @returns the state after the part; undefined if there was nothing to do. */
 const runPart = (database: Database, step: MigrationStep, clock: Clock) =>
-  withRetries(database.for("analysis"), async (tx) => {
+  withRetries(database.for("maintenance"), async (tx) => {
     // One process at a time; another one finds the state that this one leaves.
     await tx.query("select pg_advisory_xact_lock($1)", [MIGRATION_LOCK]);
     const [state] = await tx.query<StepState>(

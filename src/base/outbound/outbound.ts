@@ -197,6 +197,9 @@ export interface ReadLimit {
   renew(): void;
 }
 
+/** A server sent more than it may: the message says how much that is. */
+export class AnswerTooLarge extends Error {}
+
 /**
  * Limits how much a server may send before it is asked again, for protocols whose client buffers an
  * answer whole. Counts TLS bytes as sent on the wire. The socket is destroyed up to 20 ms after the
@@ -207,7 +210,7 @@ export function limitReads(socket: Socket, mostBytes: number): ReadLimit {
   const timer = setInterval(() => {
     if (socket.bytesRead - from <= mostBytes) return;
     const message = `The server sent more than ${Math.round(mostBytes / 1_048_576)} MB at once.`;
-    socket.destroy(new Error(message));
+    socket.destroy(new AnswerTooLarge(message));
   }, COUNT_MS).unref();
   socket.once("close", () => clearInterval(timer));
   return {

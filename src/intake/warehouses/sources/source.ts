@@ -1,5 +1,9 @@
 import type { Static, TObject, TProperties } from "typebox";
-import type { HostAndPort, Outbound } from "../../../base/outbound/outbound.ts";
+import {
+  AnswerTooLarge,
+  type HostAndPort,
+  type Outbound,
+} from "../../../base/outbound/outbound.ts";
 
 /*
  * The parts of a source that a sync needs. A new kind of place is one file that implements this,
@@ -251,6 +255,7 @@ const MEANINGS: readonly (readonly [code: RegExp, meaning: string])[] = [
 
 /** The words of a driver are in the log; a run says what they mean, with the code to look up. */
 function sentenceOf(cause: unknown): string {
+  if (cause instanceof AnswerTooLarge) return cause.message;
   const { code, address, port } = cause as { code?: unknown; address?: string; port?: number };
   if (typeof code !== "string") return "the server's log says why.";
   const [, meaning = "it failed"] = MEANINGS.find(([pattern]) => pattern.test(code)) ?? [];

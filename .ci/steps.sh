@@ -217,7 +217,7 @@ limits_on_postgres() { on_node "$IMAGE_NODE" on_postgres --part limits; }
 system_on_postgres() {
   local files
   mapfile -t files < <(cd test/system && ls -- *.test.ts | sed 's/\.test\.ts$//' |
-    grep -E 'crash|fault|several|backup|upgrade|restore|restart|migrations|database-deadlines|operators-hour|earlier-version|workers')
+    grep -E 'crash|fault|locked|several|backup|upgrade|restore|restart|migrations|database-deadlines|operators-hour|earlier-version|workers')
   on_node "$IMAGE_NODE" on_postgres "${files[@]/#/system/}"
 }
 

@@ -13,10 +13,11 @@ import { WAITING_ATTACKS } from "./waiting.ts";
 
 /** The attacks of a penetration test and of follow-up tests, each bounded in count and time. */
 export const ATTACKS: readonly Attack[] = [
+  // First: others use up the names of attributes that a workspace may have.
+  ...SEGMENT_ATTACKS,
   ...TRACK_ATTACKS,
   ...PEOPLE_ATTACKS,
   ...READER_ATTACKS,
-  ...SEGMENT_ATTACKS,
   ...FEED_ATTACKS,
   ...PAGE_ATTACKS,
   ...SCIM_ATTACKS,

@@ -24,6 +24,8 @@ const RECOVERS_WITHIN_MS = 60_000;
 const ENDLESS =
   "with recursive all_ones as (select 1 union all select 1 from all_ones) select count(*) from all_ones";
 
+const MEMORY = "a statement that takes all its memory";
+
 /** A hundred texts of half a gigabyte. */
 const LARGE = `select ${Array.from({ length: 8 }, (_, one) => `length(string_agg(repeat('${one}', 100000), ''))`)}
   from generate_series(1, 9000)`;
@@ -37,7 +39,11 @@ describe("the embedded engine fails", { skip }, async () => {
     : await startOwnServer({ dataDir: join(disk?.folder ?? (await temporaryFolder()), "data") });
 
   /** Sends requests while the engine fails. @returns how long until the next success, in milliseconds. */
-  async function failWith(fail: () => Promise<unknown>, mend = async () => {}): Promise<number> {
+  async function failWith(
+    fail: () => Promise<unknown>,
+    mend = async () => {},
+    canHold = false,
+  ): Promise<number> {
     const workspace = await server.workspace();
     const acknowledged: string[] = [];
     let sent = 0;
@@ -55,10 +61,16 @@ describe("the embedded engine fails", { skip }, async () => {
       return status;
     };
     for (let count = 0; count < 5; count++) assert.equal(await send(), 201);
-    const failed = fail().catch((error: unknown) => error);
+    let hasEnded = false;
+    const failed = fail()
+      .catch((error: unknown) => error)
+      .finally(() => {
+        hasEnded = true;
+      });
     const failedAt = performance.now();
     let refused = 0;
-    for (let status = 201; refused === 0 || status !== 201; ) {
+    // A newer Node may give a statement enough memory, or an error of the engine: then nothing has to come back.
+    for (let status = 0; status !== 201 || (refused === 0 && !(canHold && hasEnded)); ) {
       assert.ok(performance.now() - failedAt < RECOVERS_WITHIN_MS, "It does not come back.");
       status = await send();
       if (status === 201) continue;
@@ -82,11 +94,13 @@ describe("the embedded engine fails", { skip }, async () => {
     "a crash of its thread": async () => engines.breakNow("throw"),
     "an exit of its code": async () => engines.breakNow("exit"),
     "a statement that never returns": () => server.database.query(ENDLESS),
-    "a statement that takes all its memory": () => server.database.query(LARGE),
+    [MEMORY]: () => server.database.query(LARGE),
   };
   for (const [cause, fail] of Object.entries(causes)) {
     test(`after ${cause} every request has a response in time, and writes work again with all that was acknowledged`, async (t) => {
-      t.diagnostic(`${cause}: back after ${Math.round(await failWith(fail))} ms`);
+      t.diagnostic(
+        `${cause}: back after ${Math.round(await failWith(fail, undefined, fail === causes[MEMORY]))} ms`,
+      );
     });
   }
 

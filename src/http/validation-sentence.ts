@@ -150,8 +150,6 @@ function ruleOf({ keyword, params, message }: ValidationError): string {
       return `must be at most ${limit}`;
     case "pattern":
       return "has characters that are not allowed";
-    case "uniqueItems":
-      return "must not name anything twice";
     default:
       return message;
   }

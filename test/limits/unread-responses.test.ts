@@ -20,10 +20,10 @@ import { sized } from "../sizes.ts";
 const CLIENTS = 16;
 
 /**
- * The pool of responses has at least 128 MB, and one caller gets three quarters of it; the rest is
- * garbage.
+ * The pool of responses has at least 128 MB, and one caller gets three quarters of it. The rest is
+ * garbage: 40 to 90 MB, on Node 24 up to 190.
  */
-const MOST_GROWTH_MB = 250;
+const MOST_GROWTH_MB = 350;
 
 const HELD_MS = sized(5_000, 120_000);
 

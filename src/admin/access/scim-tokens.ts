@@ -4,6 +4,7 @@ import {
   COMPANY_PERMISSIONS,
   type CompanyPermission,
 } from "../../base/context/dashboard-permissions.ts";
+import { distinctList } from "../../base/values/schemas.ts";
 import type { CredentialKind } from "./credentials.ts";
 
 /** The required origin of requests with a SCIM token, and the permissions they may grant. */
@@ -61,8 +62,8 @@ export const SCIM_TOKENS: CredentialKind<TokenGrant, CompanyContext> = {
       description: "false for identity providers that cannot send custom headers.",
     }),
     company_permissions: Type.Optional(
-      Type.Array(Type.Enum([...COMPANY_PERMISSIONS]), {
-        uniqueItems: true,
+      distinctList(Type.Enum([...COMPANY_PERMISSIONS]), {
+        maxItems: COMPANY_PERMISSIONS.length,
         description:
           "The permissions in the company that users may be given with the token; by default manage_company_settings. With `admin` the token can do as much as the admin token.",
       }),

@@ -1,4 +1,5 @@
 import Type, { type Static } from "typebox";
+import { distinctList } from "../values/schemas.ts";
 import { PERMISSIONS, type Permission } from "./permissions.ts";
 
 const RateLimit = Type.Union(
@@ -202,9 +203,8 @@ export const Settings = Type.Object(
     brand: Type.Optional(Brand),
     export_bucket: Type.Optional(ExportBucket),
     page_image_hosts: Type.Optional(
-      Type.Array(ImageHost, {
+      distinctList(ImageHost, {
         maxItems: 50,
-        uniqueItems: true,
         description:
           "Hosts from which preference pages load pictures and fonts, over https, beside the host of the brand's logo; " +
           "* for any. None by default: the address of a picture can tell its host what a page shows about its reader.",

@@ -20,6 +20,17 @@ export const PLAIN_NAME = {
   pattern: `^(?:[^.${OF_NAME}][^${OF_NAME}]*|\\.[^.${OF_NAME}][^${OF_NAME}]*|\\.\\.[^${OF_NAME}]+)$`,
 } as const;
 
+/** A list that names nothing twice. The validator's own `uniqueItems` takes quadratic time to say which items are equal. */
+export const distinctList = <Item extends TSchema>(
+  item: Item,
+  options: TSchemaOptions & { readonly maxItems: number },
+) =>
+  Type.Refine(
+    Type.Array(item, { ...options, isDistinct: true }),
+    (items) => new Set(items).size === items.length,
+    () => "must not name anything twice",
+  );
+
 /** The cursor in the query of a paginated list. */
 export const Cursor = Type.Optional(Type.String({ maxLength: 4_096 }));
 

@@ -5,7 +5,7 @@ import type { Change, Colleagues, Resource } from "../../admin/workspaces/resour
 import type { WorkspaceContext } from "../../base/context/context.ts";
 import { OutboundRefused } from "../../base/outbound/outbound.ts";
 import { ReachRefused } from "../../base/outbound/reach-refused.ts";
-import { nullable } from "../../base/values/schemas.ts";
+import { distinctList, nullable } from "../../base/values/schemas.ts";
 import type { Transaction } from "../../database/database.ts";
 import { addressesIn, addressesRule, areAddresses } from "../../intake/warehouses/declaration.ts";
 import { CHANGE_TYPES } from "../../people/changes/change.ts";
@@ -38,9 +38,8 @@ const Url = Type.Refine(
   () => "must be an http: or https: URL without a user or a password",
 );
 
-const Types = Type.Array(Type.Enum([...CHANGE_TYPES]), {
+const Types = distinctList(Type.Enum([...CHANGE_TYPES]), {
   maxItems: CHANGE_TYPES.length,
-  uniqueItems: true,
   description: "The types of changes to deliver; all if it is empty or absent.",
 });
 

@@ -13,6 +13,7 @@ import {
 import type { CompanyContext } from "../../base/context/context.ts";
 import { OutboundRefused } from "../../base/outbound/outbound.ts";
 import { ReachRefused } from "../../base/outbound/reach-refused.ts";
+import { distinctList } from "../../base/values/schemas.ts";
 import type { Transaction } from "../../database/database.ts";
 import {
   deleteConnections,
@@ -44,9 +45,8 @@ export interface Connection {
   readonly [setting: string]: unknown;
 }
 
-const Workspaces = Type.Array(Name, {
+const Workspaces = distinctList(Name, {
   maxItems: 1_000,
-  uniqueItems: true,
   description: "The workspaces that may read through it.",
 });
 

@@ -36,7 +36,7 @@ export function published(components: Components, documented: TSchema, field = "
 }
 
 /** Keywords that only make sense in a validator. */
-const LEFT_OUT = new Set(["title", "describes", "patternProperties", "~refine"]);
+const LEFT_OUT = new Set(["title", "describes", "patternProperties", "~refine", "isDistinct"]);
 
 function written(components: Components, schema: Json, field: string): Json {
   const json: Json = {};
@@ -44,6 +44,7 @@ function written(components: Components, schema: Json, field: string): Json {
     if (LEFT_OUT.has(key)) continue;
     json[key] = partOf(components, key, value);
   }
+  if (schema.isDistinct) json.uniqueItems = true;
   const [record] = Object.values((schema.patternProperties ?? {}) as Record<string, TSchema>);
   if (record) json.additionalProperties = published(components, record);
   if (Array.isArray(schema.enum) && schema.enum.every((each) => typeof each === "string")) {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { after, describe } from "node:test";
 import { closeSharedChromium, shareChromium } from "../browser/chromium.ts";
 import { shareEngines, startServer, stopShared } from "../harness.ts";
+import { familySeconds } from "./family-time.ts";
 import type { FileTime } from "./suite-times.ts";
 
 /** How long a process may take to end after its last file. */
@@ -24,13 +25,12 @@ function takeNext(): { path: string; finish: () => void } | undefined {
     }
     const path = decodeURIComponent(entry.slice(entry.indexOf("-") + 1));
     const began = performance.now();
-    const used = process.cpuUsage();
+    const used = familySeconds();
     const finish = () => {
-      const { user, system } = process.cpuUsage(used);
       const line: FileTime = {
         path,
         seconds: (performance.now() - began) / 1_000,
-        cpu_seconds: (user + system) / 1e6,
+        cpu_seconds: familySeconds() - used,
       };
       appendFileSync(process.env.TEST_TIMES ?? "", `${JSON.stringify(line)}\n`);
       rmSync(running);

@@ -10,7 +10,7 @@ import { nameOf } from "./suite-files.ts";
 export interface FileTime {
   readonly path: string;
   readonly seconds: number;
-  /** Of the process that ran the file and its threads, without child processes. */
+  /** Of the process that ran the file, its threads and its child processes (Linux). */
   readonly cpu_seconds: number;
 }
 

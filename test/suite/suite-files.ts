@@ -4,9 +4,9 @@
  * The suite has five parts, distinguished by folder. `npm test` runs the first one and one page in
  * a browser:
  *
- * - `main`: every folder but the following, laid out like `src/`: what a change needs
- * - `long/`: laid out in the same way: random histories, interruption at many points, floods, every pair of an endpoint and
- *   a permission, data of a large size
+ * - `main`: every folder but the following, laid out like `src/`: what each feature does
+ * - `long/`: laid out in the same way: walks over every endpoint, hostile input, long tables of refusals, random histories,
+ *   interruption at many points, floods, data of a large size
  * - `system/`: commands, child processes, crashes and restarts; imitations of other systems, at length
  * - `browser/`: pages in Chromium
  * - `limits/`: time, growth and memory, measured one file at a time

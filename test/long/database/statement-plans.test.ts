@@ -1,0 +1,91 @@
+/*
+ * How statements find their rows: by key, in tables that grow with the number of people. A
+ * statement that reads all of a table passes every other test, because the tables of tests are
+ * small. Here the engine therefore plans each statement of a request, and no plan may read such a
+ * table without a key. Nothing is timed.
+ *
+ * Requests of the administrator that list everything of a workspace are left out.
+ */
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { packageRoot } from "../../../src/base/package-root.ts";
+import type { Queryable } from "../../../src/database/database.ts";
+import { migrate } from "../../../src/database/migrations/migrate.ts";
+import { openDatabase } from "../../../src/server/open-database.ts";
+import { requestsAboutUsers } from "../../database/requests-about-users.ts";
+import { testConfig } from "../../harness.ts";
+
+const database = await openDatabase(await testConfig());
+after(() => database.close());
+await migrate(database);
+
+/** The tables that grow with the number of people: those that are distributed on Citus. */
+const LARGE = new Set(
+  readdirSync(join(packageRoot(), "migrations")).flatMap((file) => {
+    const sql = readFileSync(join(packageRoot(), "migrations", file), "utf8");
+    return [...sql.matchAll(/^-- distributed by: bucket\ncreate table (\w+)/gm)].map(
+      (match) => match[1] as string,
+    );
+  }),
+);
+LARGE.delete("buckets");
+
+interface PlanNode {
+  readonly "Node Type": string;
+  readonly "Relation Name"?: string;
+  readonly "Index Cond"?: string;
+  readonly "Index Name"?: string;
+  readonly Filter?: string;
+  readonly Plans?: readonly PlanNode[];
+}
+
+const nodesOf = (node: PlanNode): PlanNode[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)];
+
+/**
+ * Whether a node reads a large table without a key. A key in the filter counts: for a table with
+ * few rows the engine may choose any index.
+ */
+function readsAll(node: PlanNode): boolean {
+  const { "Node Type": type, "Relation Name": table = "" } = node;
+  if (!LARGE.has(table) || !/ Scan$/.test(type)) return false;
+  // A range of the primary key holds identifiers of every kind and every workspace.
+  const isRange = /\(value >|ROW\(value/.test(`${node["Index Cond"]}`);
+  if (isRange && node["Index Name"] === "identifiers_pkey") return true;
+  return !/\b(profile_id|kept_profile_id|value|email|key)\b/.test(
+    `${node["Index Cond"]} ${node.Filter}`,
+  );
+}
+
+/** Large tables that the plan of a statement reads whole. */
+async function tablesReadWhole(
+  queryable: Queryable,
+  sql: string,
+  parameters: readonly unknown[],
+): Promise<string[]> {
+  const [row] = await queryable.query<{ "QUERY PLAN": string | readonly { Plan: PlanNode }[] }>(
+    `explain (format json) ${sql}`,
+    parameters,
+  );
+  const plan = row?.["QUERY PLAN"] ?? [];
+  const plans = typeof plan === "string" ? JSON.parse(plan) : plan;
+  const nodes = plans.flatMap((each: { Plan: PlanNode }) => nodesOf(each.Plan));
+  return nodes.filter(readsAll).map((node: PlanNode) => node["Relation Name"] as string);
+}
+
+// Citus plans on its nodes, each for its part: see citus-plans.test.ts.
+const skip = (process.env.TEST_CITUS_WORKERS ?? "") !== "";
+
+test("no request about individual users scans a whole large table", { skip }, async () => {
+  const statements = new Set<string>();
+  const faults: string[] = [];
+  await requestsAboutUsers(database, async (queryable, sql, parameters) => {
+    statements.add(sql);
+    const tables = await tablesReadWhole(queryable, sql, parameters);
+    faults.push(...tables.map((table) => `all of ${table} is read by: ${sql}`));
+  });
+
+  assert.deepEqual(faults, []);
+  assert.ok(statements.size > 50, `${statements.size} statements were looked at`);
+});

@@ -18,7 +18,7 @@ RUN npm prune ${OMIT} --ignore-scripts --no-audit --no-fund && rm node_modules/r
 FROM ${NODE_IMAGE}
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080 DATA_DIR=/data
 WORKDIR /app
-COPY --from=build /src/package.json /src/openapi.json /src/CHANGELOG.md /src/SECURITY.md ./
+COPY --from=build /src/package.json /src/openapi.json /src/CHANGELOG.md /src/SECURITY.md /src/LICENSE ./
 COPY --from=build /src/node_modules node_modules
 COPY --from=build /src/migrations migrations
 COPY --from=build /src/docs docs
@@ -26,7 +26,7 @@ COPY --from=build /src/dist/reference dist/reference
 COPY --from=build /src/dist/embedded-*.snapshot dist/
 COPY --from=build /src/dist/web dist/web
 COPY --from=build /src/dist/bundle dist/bundle
-COPY --from=build /src/dist/build.json dist/
+COPY --from=build /src/dist/build.json /src/dist/THIRD-PARTY-NOTICES /src/dist/sbom.json dist/
 RUN install -d -o node -g node -m 0700 /data
 USER node
 VOLUME /data

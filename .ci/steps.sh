@@ -244,6 +244,8 @@ on_oldest_node() {
 
 # --- The packages ----------------------------------------------------------------------------------------------------
 
+image() { TEST_IMAGE=1 on_node "$IMAGE_NODE" suite system/image; }
+
 # Types under every kind of module resolution: test/system/packages.test.ts.
 tarballs() {
   local project=$scratch/project version size

@@ -25,6 +25,7 @@ async function buildServer(): Promise<void> {
 
 // npm puts the commands of the packages on the path.
 await Promise.all([buildServer(), run("vite", "build", "web", "--logLevel", "warn")]);
+await script("write-notices.js");
 
 // What was written since the build began is not in it: build/is-built.js.
 const dist = join(packageRoot(), "dist");

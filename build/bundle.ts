@@ -9,9 +9,10 @@ import {
   writeFileSync,
 } from "node:fs";
 import { basename, join } from "node:path";
-import { rolldown } from "rolldown";
+import { type OutputAsset, type OutputChunk, rolldown } from "rolldown";
 import { packageRoot } from "../src/base/package-root.ts";
 import { BUILD_FILE } from "../src/base/version.ts";
+import { noteThirdParty, packagesOf } from "./third-party.ts";
 
 /*
  * Run by the build: joins the compiled files and the libraries into the few that `rapport` runs.
@@ -79,21 +80,33 @@ if (!isCurrent()) {
     const { sourcesContent: _, ...map } = JSON.parse(readFileSync(join(dir, fileName), "utf8"));
     writeFileSync(join(dir, fileName), JSON.stringify(map));
   }
+  noteThirdParty(packageRoot(), "server", packagesOf(modulesOf(output)));
   const written = new Set(output.map(({ fileName }) => fileName));
   for (const name of readdirSync(dir)) if (!written.has(name)) rmSync(join(dir, name));
 }
 
 const client = join(packageRoot(), "client", "dist");
 await writeCommonJs(join(compiled, "server", "testing", "start-rapport.js"), dir);
-await writeCommonJs(join(client, "client.js"), client);
+const ofClient = await writeCommonJs(join(client, "client.js"), client);
+noteThirdParty(packageRoot(), "client", packagesOf(ofClient));
 declareForCommonJs(join(compiled, "server", "testing"));
 declareForCommonJs(client);
 
-/** For `require`: one file with everything that it imports. */
-async function writeCommonJs(input: string, folder: string): Promise<void> {
+/** For `require`: one file with everything that it imports. @returns the modules in it. */
+async function writeCommonJs(input: string, folder: string): Promise<string[]> {
   const bundle = await rolldown({ input, platform: "node", logLevel: "warn" });
-  await bundle.write({ file: join(folder, basename(input, ".js").concat(".cjs")), format: "cjs" });
+  const file = join(folder, basename(input, ".js").concat(".cjs"));
+  const { output } = await bundle.write({ file, format: "cjs" });
   await bundle.close();
+  return modulesOf(output);
+}
+
+/** The modules of which a bundle has code. */
+function modulesOf(output: readonly (OutputChunk | OutputAsset)[]): string[] {
+  const chunks = output.filter((each) => each.type === "chunk");
+  return chunks.flatMap(({ modules }) =>
+    Object.keys(modules).filter((id) => (modules[id]?.renderedLength ?? 0) > 0),
+  );
 }
 
 /**
@@ -111,15 +124,16 @@ function declareForCommonJs(folder: string): void {
   }
 }
 
-/** Records the commit of this build; a copy without a repository keeps the present record. */
+/** Records the commit of this build; a copy without a repository keeps the present record, or has one without a commit. */
 function writeBuild(): void {
   const { status, stdout } = spawnSync("git", ["log", "-1", "--format=%h %cs", "--abbrev=8"], {
     cwd: packageRoot(),
     encoding: "utf8",
   });
-  if (status !== 0) return;
-  const [commit, day] = stdout.trim().split(" ");
-  writeFileSync(join(packageRoot(), BUILD_FILE), `${JSON.stringify({ commit, day })}\n`);
+  const file = join(packageRoot(), BUILD_FILE);
+  if (status !== 0 && existsSync(file)) return;
+  const [commit, day] = status === 0 ? stdout.trim().split(" ") : [];
+  writeFileSync(file, `${JSON.stringify({ commit, day })}\n`);
 }
 
 /** A compiled file with the compiler's messages about it. */
@@ -133,9 +147,10 @@ function isCurrent(): boolean {
   const compiledFiles = readdirSync(compiled, { recursive: true, encoding: "utf8" })
     .filter((name) => /\.js(?:on)?$/.test(name))
     .map((name) => join(compiled, name));
-  const installed = ["package-lock.json", "node_modules/postgres/src/connection.js"].map((name) =>
+  const others = ["package-lock.json", "node_modules/postgres/src/connection.js"].map((name) =>
     join(packageRoot(), name),
   );
+  others.push(join(import.meta.dirname, "third-party.js"));
   const bundledAt = statSync(program, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-  return [...compiledFiles, ...installed].every((file) => statSync(file).mtimeMs < bundledAt);
+  return [...compiledFiles, ...others].every((file) => statSync(file).mtimeMs < bundledAt);
 }

@@ -28,6 +28,7 @@ for (const folder of [packageRoot(), join(packageRoot(), "client")]) {
     mkdirSync(dirname(join(staged, path)), { recursive: true });
     cpSync(join(folder, path), join(staged, path));
   }
+  cpSync(join(packageRoot(), "LICENSE"), join(staged, "LICENSE"));
   const described = JSON.parse(readFileSync(join(staged, "package.json"), "utf8"));
   for (const field of ONLY_IN_A_CLONE) delete described[field];
   writeFileSync(join(staged, "package.json"), `${JSON.stringify(described, null, 2)}\n`);

@@ -6,7 +6,14 @@ import type { TestServer, TestWorkspace } from "./harness.ts";
 import type { Samples } from "./sample-administration.ts";
 
 const OPEN = ["/health/live", "/health/ready", "/openapi.json", "/manifest.schema.json"];
-const SITE = ["/", "/docs", "/docs/openapi.json", "/docs/start.js", "/docs/scalar.js"];
+const SITE = [
+  "/",
+  "/docs",
+  "/docs/openapi.json",
+  "/docs/start.js",
+  "/docs/scalar.js",
+  "/docs/third-party-notices",
+];
 export const open: Samples = Object.fromEntries(
   [...OPEN, ...SITE].map((path) => [`GET ${path}`, () => ({})]),
 );

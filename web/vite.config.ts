@@ -1,11 +1,30 @@
+import { join } from "node:path";
 import react from "@vitejs/plugin-react";
-import { defineConfig } from "vite";
+import { defineConfig, type Plugin } from "vite";
+import { noteThirdParty, packagesOf } from "../build/third-party.ts";
+
+/** Notes which packages are in the dashboard. Styles and fonts have no code in a chunk. */
+const noteLicences: Plugin = {
+  name: "licences",
+  generateBundle(_options, bundle) {
+    const modules = new Set(
+      [...this.getModuleIds()].filter((id) => /\.(css|woff2?)(\?|$)/.test(id)),
+    );
+    for (const chunk of Object.values(bundle)) {
+      if (chunk.type !== "chunk") continue;
+      for (const [id, { renderedLength }] of Object.entries(chunk.modules)) {
+        if (renderedLength > 0) modules.add(id);
+      }
+    }
+    noteThirdParty(join(import.meta.dirname, ".."), "web", packagesOf(modules));
+  },
+};
 
 /** The dashboard, built into `dist/web`, from where the server serves it under /dashboard/. */
 export default defineConfig({
   root: import.meta.dirname,
   base: "/dashboard/",
-  plugins: [react()],
+  plugins: [react(), noteLicences],
   build: {
     outDir: "../dist/web",
     emptyOutDir: true,

@@ -10,13 +10,13 @@ export const RAPPORT_VERSION: string = version;
 /** The file in which the build records its commit. */
 export const BUILD_FILE = join("dist", "build.json");
 
-/** The version with the commit and its day: `0.1.0 (4f2a91c3, 2026-01-31)`; of files that were only compiled without. */
+/** The version with the commit and its day: `0.1.0 (4f2a91c3, 2026-01-31)`; without them if the build had no repository. */
 export const FULL_VERSION: string = fullVersion();
 
 function fullVersion(): string {
   try {
     const { commit, day } = JSON.parse(readFileSync(join(packageRoot(), BUILD_FILE), "utf8"));
-    return `${version} (${commit}, ${day})`;
+    return commit ? `${version} (${commit}, ${day})` : version;
   } catch {
     return version;
   }

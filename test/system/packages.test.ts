@@ -41,6 +41,18 @@ before(async () => {
   }
 });
 
+describe("each tarball", () => {
+  const CONTENTS = {
+    "rapport-server": ["LICENSE", "dist/THIRD-PARTY-NOTICES", "dist/sbom.json"],
+    "rapport-client": ["LICENSE", "dist/THIRD-PARTY-NOTICES", "dist/sbom.json"],
+  };
+  for (const [name, files] of Object.entries(CONTENTS)) {
+    test(`${name} has its licence, those of the works in it, and a bill of materials`, () => {
+      for (const file of files) assert.ok(statSync(join(installed(name), file)).size > 0, file);
+    });
+  }
+});
+
 const PROGRAM = `
 import {
   type Change,

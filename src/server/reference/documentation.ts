@@ -90,6 +90,16 @@ function siteEndpoints(document: () => Record<string, unknown>): Endpoint<object
       replies: { 200: Type.String() },
     }).handledBy(async () => ({ status: 200, body: REFERENCE_SCRIPT })),
     endpoint({
+      name: "getThirdPartyNotices",
+      method: "GET",
+      path: "/docs/third-party-notices",
+      summary: "The licences of the works of others that this build contains.",
+      access: byAnybody,
+      produces: "text/plain",
+      refusals: ["NOT_FOUND"],
+      replies: { 200: Type.String() },
+    }).handledBy(async () => ({ status: 200, body: readNotices(), headers: CACHED })),
+    endpoint({
       name: "getReferenceViewer",
       method: "GET",
       path: "/docs/scalar.js",
@@ -109,6 +119,16 @@ function siteEndpoints(document: () => Record<string, unknown>): Endpoint<object
   ];
 }
 
+const LICENCES = "# Licences\n\n[The works of others in Rapport](/docs/third-party-notices)";
+
+const NOTICES = join(packageRoot(), "dist", "THIRD-PARTY-NOTICES");
+
+/** @throws Problem NOT_FOUND in a clone that was only compiled. */
+function readNotices(): string {
+  if (existsSync(NOTICES)) return readFileSync(NOTICES, "utf8");
+  throw new Problem("NOT_FOUND", "The notices are missing: npm run build.");
+}
+
 function withGuides(document: Record<string, unknown>): Record<string, unknown> {
   const info = document.info as { readonly description: string };
   const components = document.components as { readonly parameters: Record<string, object> };
@@ -116,7 +136,7 @@ function withGuides(document: Record<string, unknown>): Record<string, unknown> 
   const { example: _, ...key } = components.parameters.IdempotencyKey as { example: unknown };
   return {
     ...document,
-    info: { ...info, description: `${info.description}\n\n${guidesText()}` },
+    info: { ...info, description: `${info.description}\n\n${guidesText()}\n\n${LICENCES}` },
     components: { ...components, parameters: { ...components.parameters, IdempotencyKey: key } },
   };
 }

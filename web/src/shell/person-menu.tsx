@@ -1,5 +1,15 @@
 import { Menu, useMantineColorScheme } from "@mantine/core";
-import { BookOpen, Check, LogOut, MonitorCog, MonitorX, Moon, Sun, UserRound } from "lucide-react";
+import {
+  BookOpen,
+  Check,
+  LogOut,
+  MonitorCog,
+  MonitorX,
+  Moon,
+  Scale,
+  Sun,
+  UserRound,
+} from "lucide-react";
 import { useSession, useSignOut } from "../api/session.ts";
 
 const SCHEMES = [
@@ -38,6 +48,9 @@ export function PersonMenu() {
         <Menu.Divider />
         <Menu.Item component="a" href="/docs" leftSection={<BookOpen size={14} />}>
           Reference and guides
+        </Menu.Item>
+        <Menu.Item component="a" href="/docs/third-party-notices" leftSection={<Scale size={14} />}>
+          Licences
         </Menu.Item>
         <Menu.Item leftSection={<LogOut size={14} />} onClick={() => void signOut("here")}>
           Sign out

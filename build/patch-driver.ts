@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { packageRoot } from "../src/base/package-root.ts";
 
@@ -34,6 +34,21 @@ const REPAIRS: readonly Repair[] = [
     nextWriteTimer = chunk = errorResponse = results = stream = final = null
     result = new Result()
     socket.removeListener('data', data)`,
+  },
+  {
+    // What was sent after the socket failed and before it was closed would otherwise never be settled, and get the next connection's responses.
+    before: `    socket.removeAllListeners()
+    socket = null
+`,
+    after: `    socket.removeAllListeners()
+    socket = null
+    if (hadError || initial) {
+      const lost = Errors.connection('CONNECTION_CLOSED', options)
+      query && queryError(query, lost)
+      while (sent.length)
+        queryError(sent.shift(), lost)
+    }
+`,
   },
   {
     // Without a socket there is nothing to write to: the statement fails, not the process.
@@ -95,4 +110,8 @@ for (const { before, after } of REPAIRS) {
   }
   mended = mended.replace(before, () => after);
 }
-if (mended !== installed) writeFileSync(file, mended);
+if (mended !== installed) {
+  // A new file in its place: a package manager may have linked the old one to other projects.
+  writeFileSync(`${file}.mended`, mended);
+  renameSync(`${file}.mended`, file);
+}

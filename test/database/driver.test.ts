@@ -30,6 +30,13 @@ function openClient(address = `${url}`) {
   return { sql, sockets };
 }
 
+/** The code of the error with which a statement fails. */
+const codeOf = (statement: PromiseLike<unknown>): PromiseLike<string> =>
+  statement.then(
+    () => "none",
+    (error) => error.code,
+  );
+
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 describe("the PostgreSQL client", { skip, timeout: 30_000 }, () => {
@@ -81,6 +88,24 @@ describe("the PostgreSQL client", { skip, timeout: 30_000 }, () => {
     assert.match(failed, /CONNECTION_CLOSED/);
     assert.match(await late, /CONNECTION_CLOSED/);
     assert.deepEqual([...(await sql`select 2 as two`)], [{ two: 2 }]);
+  });
+
+  test("a statement that is sent after its connection has failed and before it is closed fails too, and the next one is served", async () => {
+    for (const isBusy of [false, true]) {
+      const { sql, sockets } = openClient();
+      await sql`select 1`;
+      await turn();
+      const running = isBusy ? sql`select pg_sleep(20)`.catch(({ code }) => code) : undefined;
+      if (isBusy) await turn();
+      const socket = sockets.at(-1) as Socket;
+      const late = new Promise((resolve) => {
+        socket.prependOnceListener("error", () => resolve(codeOf(sql`select 3`)));
+      });
+      socket.destroy(Object.assign(new Error("The connection is reset."), { code: "ECONNRESET" }));
+      assert.match(String(await late), /CONNECTION_CLOSED|ECONNRESET/);
+      if (running) assert.equal(await running, "ECONNRESET");
+      assert.deepEqual([...(await sql`select 2 as two`)], [{ two: 2 }]);
+    }
   });
 
   test("a server that accepts connections and closes them is tried again with a pause", async () => {

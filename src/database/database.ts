@@ -360,6 +360,12 @@ const NO_CONNECTION =
 /** Whether a server cannot be reached at present: it may be starting. */
 export const isUnreachable = (error: unknown): boolean => NO_CONNECTION.test(codeOf(error));
 
+/** A server that is there, and lets this process open no connection: its login, its database, or too many connections. */
+const NO_ENTRY = /^(28...|3D000|53300)$/;
+
+/** Whether a server refuses a new connection. Those that are open may go on. */
+export const isRefusedEntry = (error: unknown): boolean => NO_ENTRY.test(codeOf(error));
+
 /** Among them a lock, a statement and an idle transaction that took longer than their deadlines. */
 const UNAVAILABLE =
   /^(08...|25006|28...|3D000|57P0[123]|57014|55P03|25P03|53...|58030|ECONN\w+|ENOTFOUND|EPIPE|ETIMEDOUT|CONNECT\w+)$/;

@@ -202,13 +202,20 @@ describe("a server whose PostgreSQL fails", { skip }, () => {
     });
   });
 
-  test("while PostgreSQL refuses the login or the database is gone, health says so, and requests are served afterwards", async () => {
+  test("while PostgreSQL refuses the login or the database is gone, health, the metric and the log say so, and requests are served afterwards", async () => {
     const database = await newDatabase(own);
     const name = database.slice(database.lastIndexOf("/") + 1);
     await asOperator(own.url, "create role engage login", `alter database ${name} owner to engage`);
     const asEngage = new URL(database);
     asEngage.username = "engage";
-    const server = await serverOn(asEngage.href);
+    const lines: string[] = [];
+    const metricsPort = await freePort();
+    const settings = { databaseUrl: asEngage.href, metricsPort, logLevel: "info" } as const;
+    const server = await startOwnServer(settings, { write: (line) => void lines.push(line) });
+    const isUp = async () => {
+      const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+      return /^rapport_database_up (\d+)$/m.exec(text)?.[1];
+    };
     const end = `select pg_terminate_backend(pid) from pg_stat_activity where datname like '${name}%'`;
     const faults: [statement: string, undone: string, says: RegExp][] = [
       [
@@ -234,10 +241,30 @@ describe("a server whose PostgreSQL fails", { skip }, () => {
             "alter role engage connection limit -1",
             end,
           ),
-        end: () => asOperator(own.url, undone),
+        async end() {
+          // Health is asked now and then, as a load balancer does.
+          await until(async () => {
+            await server.send("GET", "/health/ready");
+            return (await isUp()) === "0";
+          });
+          await asOperator(own.url, undone);
+        },
         says,
       });
+      assert.equal(await isUp(), "1");
     }
+    const told = lines
+      .map((line) => JSON.parse(line))
+      .filter(({ msg }) => /^the database is /.test(msg));
+    assert.deepEqual(
+      told.map(({ msg, code }) => [msg, code]),
+      [
+        ["the database is lost", "28000"],
+        ["the database is back", undefined],
+        ["the database is lost", "3D000"],
+        ["the database is back", undefined],
+      ],
+    );
   });
 
   test("with 100 ms for every statement requests succeed, and concurrent ones share transactions", async () => {

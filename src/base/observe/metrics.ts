@@ -104,8 +104,14 @@ export function createMetrics(clock: Clock = systemClock): Metrics {
     "http_requests_in_flight",
     "Requests being received, processed or answered.",
   );
-  const databaseUp = latest("database_up", "1 while the database can be reached, otherwise 0.");
-  databaseUp.value = 1;
+  // Of several processes the one that has lost it counts.
+  const databaseUp = new Gauge({
+    name: "rapport_database_up",
+    help: "1 while the database can be used, 0 while a process cannot reach it, log in or open it.",
+    registers,
+    aggregator: "min",
+  });
+  databaseUp.set(1);
   // Every process sees the same transactions.
   const lockHolder = new Gauge({
     name: "rapport_lock_holder_seconds",
@@ -231,9 +237,7 @@ export function createMetrics(clock: Clock = systemClock): Metrics {
     },
     statement: (use, seconds) => statements.observe({ use }, seconds),
     transaction: (use, end) => transactions.inc({ use, end }),
-    databaseUp(isUp) {
-      databaseUp.value = isUp ? 1 : 0;
-    },
+    databaseUp: (isUp) => databaseUp.set(isUp ? 1 : 0),
     lockHolder: (seconds) => lockHolder.set(seconds),
     inFlight(count) {
       inFlight.value = count;

@@ -1,4 +1,4 @@
-import { isUnreachable, READ_ONLY } from "../database.ts";
+import { isRefusedEntry, isUnreachable, READ_ONLY } from "../database.ts";
 import { databaseError } from "../lost-node.ts";
 import type { Pulse } from "./pulse.ts";
 
@@ -78,10 +78,11 @@ export function createWatchdog(
           resolve(result);
         },
         (error) => {
-          close(!isUnreachable(error));
+          close(!isUnreachable(error) && !isRefusedEntry(error));
           // After a failover this server is a standby: new connections find the primary.
           if (error?.code === READ_ONLY) disconnect(databaseError(READ_ONLY, error.message));
           else if (isUnreachable(error)) pulse.suspect();
+          else if (isRefusedEntry(error)) pulse.refuse(error);
           reject(error);
         },
       );

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { type EngineEvent, isUnreachable } from "../database.ts";
+import { type EngineEvent, isRefusedEntry, isUnreachable } from "../database.ts";
 import { databaseError } from "../lost-node.ts";
 
 /*
@@ -8,6 +8,10 @@ import { databaseError } from "../lost-node.ts";
  * If every connection of this process has been silent for half a second, or one was lost, the
  * server is therefore asked for a sign of life on a separate connection. Without one in time it
  * counts as lost: all waiting calls fail, and later calls fail at once, until it gives one.
+ *
+ * A server that refuses new connections (the login, the name of the database, too many of them) is lost, too, once no
+ * open connection works any more. It is then tried with one call from time to time, because the connection of the sign of
+ * life may be an older one that still works.
  */
 
 /** How often silence is measured. */
@@ -24,6 +28,12 @@ const TICKS_FOR_A_SIGN = 5;
  */
 const PATIENCE_MS = 100;
 
+/** For how long connections must be refused, without a response on any that is open, before the server counts as lost. */
+const REFUSED_MS = 1_000;
+
+/** How often a server is tried that refuses connections. */
+const TRY_EVERY_MS = 250;
+
 export interface Pulse {
   /**
    * For a lost server: resolves when it is back. @throws the reason why it is lost, a moment later.
@@ -34,6 +44,8 @@ export interface Pulse {
   waitFor(reject: (error: unknown) => void): (hasResponse: boolean) => void;
   /** A connection was lost: the rest may be, too. */
   suspect(): void;
+  /** A new connection was refused. */
+  refuse(error: unknown): void;
   readonly onEvent: (listen: (event: EngineEvent) => void) => void;
   stop(): void;
 }
@@ -52,16 +64,13 @@ interface Line {
  * @param line how to ask for a sign of life and to disconnect.
  */
 export function createPulse({ ask, disconnect }: Line): Pulse {
-  let tell: (event: EngineEvent) => void = () => {};
+  const loss = createLoss();
   const waiting = new Set<(error: unknown) => void>();
   let silentTicks = 0;
   let sign: { readonly verdict: Promise<void>; ticks: number; expire(): void } | undefined;
-  let lost: { readonly since: number; readonly error: unknown } | undefined;
 
   function lose(error: unknown): void {
-    const isNew = !lost;
-    lost = { since: lost?.since ?? performance.now(), error };
-    if (isNew) tell(lossOf(error));
+    loss.begin(error);
     disconnect();
     for (const reject of waiting) reject(error);
     waiting.clear();
@@ -69,10 +78,7 @@ export function createPulse({ ask, disconnect }: Line): Pulse {
 
   function find(): void {
     silentTicks = 0;
-    if (!lost) return;
-    const { since } = lost;
-    lost = undefined;
-    tell(returnAfter(performance.now() - since));
+    loss.end();
   }
 
   /** Asks for a sign of life, unless one is already awaited. */
@@ -82,11 +88,17 @@ export function createPulse({ ask, disconnect }: Line): Pulse {
     const late = new Promise<never>((_, reject) => {
       expire = () => reject(silence());
     });
-    const verdict = Promise.race([ask(), late]).then(find, (error) => {
-      // One that says no is there.
-      if (isUnreachable(error)) lose(error);
-      else find();
-    });
+    const verdict = Promise.race([ask(), late]).then(
+      () => {
+        if (!loss.now()?.triedAt) find();
+      },
+      (error) => {
+        if (isUnreachable(error)) lose(error);
+        else if (!isRefusedEntry(error)) find();
+        // One that says no is there.
+        else if (loss.now()) loss.begin(error, performance.now());
+      },
+    );
     const asked = { verdict, ticks: 0, expire };
     sign = asked;
     void verdict.then(() => {
@@ -102,7 +114,8 @@ export function createPulse({ ask, disconnect }: Line): Pulse {
   const isLate = () => (sign?.ticks ?? 0) > TICKS_FOR_A_SIGN;
   const timer = setInterval(() => {
     silentTicks = waiting.size > 0 ? silentTicks + 1 : 0;
-    if (silentTicks >= TICKS_UNTIL_ASKED || lost) void askOnce();
+    const lost = loss.now();
+    if (silentTicks >= TICKS_UNTIL_ASKED || (lost && !lost.triedAt)) void askOnce();
     if (!sign) return;
     const { expire } = sign;
     // Responses that have arrived are read first.
@@ -111,10 +124,13 @@ export function createPulse({ ask, disconnect }: Line): Pulse {
 
   return {
     recovery() {
+      const lost = loss.now();
       if (!lost) return undefined;
+      if (lost.triedAt) return tryOnce(lost);
       const patience = pause(PATIENCE_MS, undefined, { ref: false });
       return Promise.race([askOnce(), patience]).then(() => {
-        if (lost) throw lost.error;
+        const still = loss.now();
+        if (still) throw still.error;
       });
     },
     waitFor(reject) {
@@ -123,14 +139,66 @@ export function createPulse({ ask, disconnect }: Line): Pulse {
         waiting.delete(reject);
         if (!hasResponse) return;
         silentTicks = 0;
+        loss.respond();
         if (sign) sign.ticks = 0;
       };
     },
+    refuse: loss.refuse,
     suspect: () => void askOnce(),
-    onEvent: (listen) => {
+    onEvent: loss.onEvent,
+    stop: () => clearInterval(timer),
+  };
+}
+
+/** A server that is lost. */
+interface Lost {
+  readonly since: number;
+  readonly error: unknown;
+  /** When it last refused a connection; undefined if it does not respond at all. */
+  triedAt?: number;
+}
+
+/** Lets one call in a while try a server that refuses connections. @throws for all others. */
+function tryOnce(lost: Lost): Promise<void> | undefined {
+  const now = performance.now();
+  if (now - (lost.triedAt ?? 0) < TRY_EVERY_MS) return Promise.reject(lost.error);
+  lost.triedAt = now;
+  return undefined;
+}
+
+/** Remembers whether the server is lost, and tells once when that begins and once when it ends. */
+function createLoss() {
+  let tell: (event: EngineEvent) => void = () => {};
+  let lost: Lost | undefined;
+  /** Since when connections are refused and none that is open has had a response. */
+  let refusedSince: number | undefined;
+  function begin(error: unknown, triedAt?: number): void {
+    if (!lost) tell(lossOf(error));
+    lost = { since: lost?.since ?? performance.now(), error, ...(triedAt && { triedAt }) };
+  }
+  function end(): void {
+    if (!lost) return;
+    const { since } = lost;
+    lost = undefined;
+    tell(returnAfter(performance.now() - since));
+  }
+  return {
+    now: () => lost,
+    begin,
+    end,
+    /** An open connection has had a response. */
+    respond(): void {
+      refusedSince = undefined;
+      if (lost?.triedAt) end();
+    },
+    refuse(error: unknown): void {
+      const now = performance.now();
+      refusedSince ??= now;
+      if (lost || now - refusedSince >= REFUSED_MS) begin(error, now);
+    },
+    onEvent: (listen: (event: EngineEvent) => void) => {
       tell = listen;
     },
-    stop: () => clearInterval(timer),
   };
 }
 

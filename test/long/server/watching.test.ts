@@ -4,6 +4,8 @@ import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
 import { describe, test } from "node:test";
+import { AggregatorRegistry } from "prom-client";
+import { createMetrics } from "../../../src/base/observe/metrics.ts";
 import type { Config } from "../../../src/server/config.ts";
 import { freePort } from "../../free-port.ts";
 import { startOwnServer } from "../../harness.ts";
@@ -119,6 +121,17 @@ describe("GET /metrics", () => {
     assert.match(text, /^rapport_written_items_total 1$/m);
     for (const secret of SECRETS) assert.ok(!text.includes(secret), secret);
     assert.equal((await fetch(`${url}/metrics`)).status, 404);
+  });
+
+  test("of several processes the metric of the database is that of the one which has lost it", async () => {
+    const processes = [createMetrics(), createMetrics(), createMetrics()];
+    processes[1]?.databaseUp(false);
+    const all = await Promise.all(processes.map(({ registry }) => registry.getMetricsAsJSON()));
+    const together = (some: typeof all) => AggregatorRegistry.aggregate(some).metrics();
+    assert.match(await together(all), /^rapport_database_up 0$/m);
+    processes[1]?.databaseUp(true);
+    const back = await Promise.all(processes.map(({ registry }) => registry.getMetricsAsJSON()));
+    assert.match(await together(back), /^rapport_database_up 1$/m);
   });
 
   test("on a loopback address, metrics are refused to requests that name another host", async () => {

@@ -33,9 +33,7 @@ export interface Queryable {
   execute(sql: string, parameters?: readonly unknown[], mustWrite?: number): Promise<number>;
 }
 
-/**
- * The beginning of a statement whose text depends on what a caller sent. An engine does not keep it: the next one differs.
- */
+/** The beginning of a statement whose text depends on what a caller sent. An engine does not keep it: the next one differs. */
 export const NOT_PREPARED = "/* not prepared */ ";
 
 /** The most that a statement may have, whatever is asked for: engines take much memory and time for a long text. */
@@ -107,6 +105,8 @@ export interface Database extends Queryable {
   readonly ordersWriters: boolean;
   /** How long a call may wait for locks of others in all, in ms; undefined if transactions never wait for each other. */
   readonly lockPatienceMs?: number;
+  /** Whether another transaction keeps writers out of a whole table: calls wait for it only `TABLE_LOCK_MS` in all. */
+  readonly areTablesLocked?: () => Promise<boolean>;
   /** Whether this is a running transaction (`within`): only its owner can run it again. */
   readonly isWithin?: true;
   /** Whether small tables commit a moment before the rows of users in the same transaction. */
@@ -239,8 +239,10 @@ export async function retryAborted<Result>(
 }
 
 /** Between two tries of a call that needs a lock: longer each time, because each try locks other rows for a moment. */
-const FIRST_LOCK_PAUSE_MS = 25;
-const LONGEST_LOCK_PAUSE_MS = 400;
+const LOCK_PAUSE_MS = { first: 25, longest: 400 };
+
+/** How long a call waits in all while a whole table is locked, in ms: nothing can be written, as far as can be known. */
+export const TABLE_LOCK_MS = 1_200;
 
 /** How many calls of a process try again at the same time: others need the connections. */
 const again = createSemaphore(() => 3);
@@ -252,12 +254,17 @@ const again = createSemaphore(() => 3);
  * @param run gets whether it runs again.
  */
 export async function untilUnlocked<Result>(
-  { lockPatienceMs }: Pick<Database, "lockPatienceMs">,
+  { lockPatienceMs, areTablesLocked }: Pick<Database, "lockPatienceMs" | "areTablesLocked">,
   run: (isAgain: boolean) => Promise<Result>,
 ): Promise<Result> {
   if (lockPatienceMs === undefined) return run(false);
-  const giveUpAt = performance.now() + lockPatienceMs;
+  const begunAt = performance.now();
+  const giveUpAt = begunAt + lockPatienceMs;
   let locked: unknown;
+  const isOver = async (inMs = 0) => {
+    const at = performance.now() + inMs;
+    return at >= giveUpAt || (at - begunAt >= TABLE_LOCK_MS && (await areTablesLocked?.()));
+  };
   const runOnce = (isAgain: boolean) =>
     run(isAgain).catch((error: unknown) => {
       if (!isLocked(error)) throw error;
@@ -265,14 +272,14 @@ export async function untilUnlocked<Result>(
       return undefined;
     });
   let result = await runOnce(false);
-  let pauseMs = FIRST_LOCK_PAUSE_MS;
+  let pauseMs = LOCK_PAUSE_MS.first;
   while (locked) {
-    if (performance.now() + pauseMs >= giveUpAt) throw locked;
+    if (await isOver(pauseMs)) throw locked;
     await pause(pauseMs * (0.5 + Math.random() / 2));
-    pauseMs = Math.min(2 * pauseMs, LONGEST_LOCK_PAUSE_MS);
+    pauseMs = Math.min(2 * pauseMs, LOCK_PAUSE_MS.longest);
     await again.take();
     try {
-      if (performance.now() >= giveUpAt) throw locked;
+      if (await isOver()) throw locked;
       locked = undefined;
       result = await runOnce(true);
     } finally {
@@ -360,11 +367,9 @@ const NO_CONNECTION =
 /** Whether a server cannot be reached at present: it may be starting. */
 export const isUnreachable = (error: unknown): boolean => NO_CONNECTION.test(codeOf(error));
 
-/** A server that is there, and lets this process open no connection: its login, its database, or too many connections. */
-const NO_ENTRY = /^(28...|3D000|53300)$/;
-
-/** Whether a server refuses a new connection. Those that are open may go on. */
-export const isRefusedEntry = (error: unknown): boolean => NO_ENTRY.test(codeOf(error));
+/** Whether a server that is there refuses a new connection: the login, the database, or too many. Open ones may go on. */
+export const isRefusedEntry = (error: unknown): boolean =>
+  /^(28...|3D000|53300)$/.test(codeOf(error));
 
 /** Among them a lock, a statement and an idle transaction that took longer than their deadlines. */
 const UNAVAILABLE =

@@ -33,6 +33,8 @@ export interface Aside<One> {
 
 /** What waits of one workspace, in the order of arrival. Calls that name the same user keep their order. */
 export interface LockLine<One> {
+  /** Whether nothing of this workspace can be written at present. */
+  isBlocked: boolean;
   isEmpty(): boolean;
   has(aside: Aside<One>): boolean;
   /** The earliest of all. */
@@ -99,6 +101,7 @@ export function createLockLine<One extends WaitingCall<unknown>>(): LockLine<One
   }
 
   return {
+    isBlocked: false,
     isEmpty: () => all.size === 0,
     has: (aside) => all.has(aside),
     first: () => all.values().next().value as Aside<One>,

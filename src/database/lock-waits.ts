@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { isLocked, isUnavailable } from "./database.ts";
+import { isLocked, isUnavailable, TABLE_LOCK_MS } from "./database.ts";
 import {
   type Aside,
   type Attempt,
@@ -13,7 +13,9 @@ import { LOCK_AGAIN_MS, LOCK_MS } from "./people-lock.ts";
  * Calls whose transaction met a lock that another transaction holds for long: they wait aside, without a transaction,
  * until the lock is free. All others go on (docs/decisions/waiting-for-locks.md).
  */
-export interface LockWaits<One> {
+export interface LockWaits<Call, One> {
+  /** Whether a call names a user for whom another one waits. */
+  isAwaited(workspaceId: number, call: Call): boolean;
   /** How long a transaction waits for a lock before its calls are set aside, in ms. */
   lockMs(): number;
   /** Sets those calls aside that share a user with one that waits, so that each user's writes keep their order. @returns the others. */
@@ -29,6 +31,8 @@ interface Options<Call> {
   findLocked(workspaceId: number, calls: readonly Call[]): Promise<ReadonlySet<string>>;
   /** How long a call waits in all, in ms. */
   readonly patienceMs: number;
+  /** Whether a whole table is locked: then it waits only `TABLE_LOCK_MS`. */
+  areTablesLocked(): Promise<boolean>;
 }
 
 /** How long a transaction waits while some lock is known to be held for long, and for how long it must be. */
@@ -45,7 +49,7 @@ const TRIES_OF_A_LOOK = 24;
 
 export function createLockWaits<Call, One extends WaitingCall<Call>>(
   options: Options<Call>,
-): LockWaits<One> {
+): LockWaits<Call, One> {
   const { keysOf } = options;
   const lines = new Map<number, LockLine<One>>();
   let isLooking = false;
@@ -59,6 +63,7 @@ export function createLockWaits<Call, One extends WaitingCall<Call>>(
       let isDone = false;
       for (const [workspaceId, line] of [...lines]) {
         isDone = (await lookAt(workspaceId, line, options)) || isDone;
+        if (!line.isEmpty()) await refuseLate(line, options);
         if (line.isEmpty()) lines.delete(workspaceId);
       }
       if (isDone) pauseMs = FIRST_PAUSE_MS;
@@ -77,6 +82,10 @@ export function createLockWaits<Call, One extends WaitingCall<Call>>(
     ]);
 
   return {
+    isAwaited(workspaceId, call) {
+      const line = lines.get(workspaceId);
+      return line !== undefined && !line.isEmpty() && line.names(keysOf(call));
+    },
     lockMs() {
       const now = performance.now();
       for (const line of lines.values()) {
@@ -90,7 +99,7 @@ export function createLockWaits<Call, One extends WaitingCall<Call>>(
       const { attempt, error } = line.first();
       return calls.filter((one) => {
         const keys = keysOf(one.call);
-        if (!line.names(keys)) return true;
+        if (!line.isBlocked && !line.names(keys)) return true;
         line.add({ one, keys, attempt, error, failedAlone: false });
         return false;
       });
@@ -107,7 +116,17 @@ export function createLockWaits<Call, One extends WaitingCall<Call>>(
   };
 }
 
-/** Writes all calls of a line that meet no lock, and refuses those that have waited too long. @returns whether one is done. */
+/** Refuses calls that have waited too long. While a whole table is locked, that is soon, and the lanes try nothing. */
+async function refuseLate<Call, One extends WaitingCall<Call>>(
+  line: LockLine<One>,
+  { patienceMs, areTablesLocked }: Options<Call>,
+): Promise<void> {
+  const waitsLong = performance.now() - line.first().one.since >= LONG_HELD_MS;
+  line.isBlocked = waitsLong && (await areTablesLocked().catch(() => false));
+  line.refuseLate(line.isBlocked ? Math.min(TABLE_LOCK_MS, patienceMs) : patienceMs);
+}
+
+/** Writes all calls of a line that meet no lock, and refuses some that have waited too long. @returns whether one is done. */
 async function lookAt<Call, One extends WaitingCall<Call>>(
   workspaceId: number,
   line: LockLine<One>,
@@ -133,7 +152,6 @@ async function lookAt<Call, One extends WaitingCall<Call>>(
   const { ready, doubtful } = line.choose(some, locked);
   await tryAll(ready, look);
   await tryAll(doubtful, look);
-  line.refuseLate(patienceMs);
   return look.done > 0;
 }
 

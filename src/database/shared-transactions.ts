@@ -27,7 +27,7 @@ interface Options<Call, Result> {
   /** Shared by several of these to limit the transactions under way; without it only `depth` counts. */
   readonly slots?: Semaphore;
   /** Where calls wait that need a lock of another transaction; several of these share it. Without it all wait for the lock. */
-  readonly lockWaits?: LockWaits<Waiting<Call, Result>> | undefined;
+  readonly lockWaits?: LockWaits<Call, Waiting<Call, Result>> | undefined;
   /**
    * Runs calls of one workspace in one transaction, in their order.
    *

@@ -7,9 +7,15 @@ import type { Declared } from "./listed-resource.ts";
 /** Unlike any other lock in the database: one manifest is applied at a time. */
 const APPLY_LOCK = 7_270_412;
 
+/** A large manifest takes seconds. */
+const APPLY_LOCK_MS = 7_500;
+
 /** Waits until no other manifest is being applied; holds the lock until the transaction ends. */
 export async function lockForApply(tx: Transaction): Promise<void> {
-  await tx.query("select pg_advisory_xact_lock($1)", [APPLY_LOCK]);
+  await tx.query("select set_config('lock_timeout', $2::text, true), pg_advisory_xact_lock($1)", [
+    APPLY_LOCK,
+    String(APPLY_LOCK_MS),
+  ]);
 }
 
 /** A manifest that was applied. */

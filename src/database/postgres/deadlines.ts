@@ -6,21 +6,27 @@ import type { Pulse } from "./pulse.ts";
 export interface Deadlines {
   /** For one statement, on the server. */
   readonly statementMs: number;
-  /** For one lock that another transaction holds. */
+  /** For one lock that another transaction holds, unless the transaction sets it itself. */
   readonly lockMs: number;
+  /** For all locks that a call waits for without a transaction in between. */
+  readonly patienceMs: number;
   /** How long a transaction of a running process may keep its locks without a statement. */
   readonly idleMs: number;
 }
 
+/** So that a batch and the next one behind it are refused within two seconds while their table is locked. */
+const LOCK_MS = 600;
+
 /** Long enough for a statement under load, short enough that its caller still waits for the response. */
-export const deadlinesOf = (statementMs: number): Deadlines => ({
-  statementMs,
-  lockMs: Math.ceil(statementMs / 2),
-  idleMs: statementMs,
-});
+export function deadlinesOf(statementMs: number): Deadlines {
+  const patienceMs = Math.ceil(statementMs / 2);
+  return { statementMs, lockMs: Math.min(LOCK_MS, patienceMs), patienceMs, idleMs: statementMs };
+}
+
+const LONG = deadlinesOf(30 * 60 * 1_000);
 
 /** For work that may take long: migrations, exports, figures. */
-export const LONG_DEADLINES = deadlinesOf(30 * 60 * 1_000);
+export const LONG_DEADLINES: Deadlines = { ...LONG, lockMs: LONG.patienceMs };
 
 /** Extra time for the network and the client before the server counts as silent. */
 const GRACE_MS = 1_000;

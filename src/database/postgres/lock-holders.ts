@@ -20,15 +20,24 @@ export interface LockHolder {
 /** Others are of no interest once some are known. */
 const MOST_HOLDERS = 5;
 
+/** What keeps writers out of a whole table. */
+const OF_TABLES = ["ShareLock", "ShareRowExclusiveLock", "ExclusiveLock", "AccessExclusiveLock"];
+
 /** What keeps writers of rows out, or is taken by those who have locked some. Vacuum and concurrent indexes are neither. */
-const MODES = [
-  "RowShareLock",
-  "RowExclusiveLock",
-  "ShareLock",
-  "ShareRowExclusiveLock",
-  "ExclusiveLock",
-  "AccessExclusiveLock",
-];
+const MODES = ["RowShareLock", "RowExclusiveLock", ...OF_TABLES];
+
+const OUR_TABLES = `(select oid from pg_class where relkind in ('r', 'p')
+  and relnamespace = (select oid from pg_namespace where nspname = current_schema()))`;
+
+/** Whether another transaction has locked one of Rapport's tables, or waits to do so: writers wait behind it. */
+export async function selectTableLock(database: Queryable): Promise<boolean> {
+  const [row] = await database.query<{ isLocked: boolean }>(
+    `select exists (select from pg_locks where locktype = 'relation' and mode = any($1::text[])
+       and pid is distinct from pg_backend_pid() and relation in ${OUR_TABLES}) as "isLocked"`,
+    [OF_TABLES],
+  );
+  return row?.isLocked ?? false;
+}
 
 /**
  * The transactions that have held locks on Rapport's tables for a while and wait for no other themselves, oldest first.
@@ -54,8 +63,7 @@ export async function selectLockHolders(
          where pg_locks.pid = pg_stat_activity.pid and granted
            and (locktype = 'advisory' and classid::int8 = any($2::int8[])
              or locktype = 'relation' and mode = any($3::text[])
-               and relation in (select oid from pg_class where relkind in ('r', 'p')
-                 and relnamespace = (select oid from pg_namespace where nspname = current_schema()))))
+               and relation in ${OUR_TABLES}))
      union all
      select null, gid, owner, null, 'prepared', prepared,
        extract(epoch from clock_timestamp() - prepared)::float8, ''

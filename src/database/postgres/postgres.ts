@@ -26,6 +26,7 @@ import {
   type Watchdog,
 } from "./deadlines.ts";
 import { createKeeper, FROZEN_MS, type Keeper } from "./keep-transactions.ts";
+import { selectTableLock } from "./lock-holders.ts";
 import { createPulse, type Pulse } from "./pulse.ts";
 
 /** How many connections one process keeps, at most, for each use. */
@@ -95,6 +96,7 @@ function openNode(url: string, statementSeconds: number): Database {
     pools.set(use, pool);
     return pool;
   };
+  const areTablesLocked = shareAnswer(() => selectTableLock(databaseFor("lookup")));
   const close = async () => {
     pulse.stop();
     keeper.stop();
@@ -112,7 +114,8 @@ function openNode(url: string, statementSeconds: number): Database {
       concurrency: CONNECTIONS[use],
       isSerialized: false,
       ordersWriters: true,
-      lockPatienceMs: deadlines.lockMs,
+      lockPatienceMs: deadlines.patienceMs,
+      areTablesLocked,
       intakeCount: () => intakeTransactions,
       ...queryable(pool.sql, pool.watchdog.watch),
       for: databaseFor,
@@ -130,6 +133,18 @@ function openNode(url: string, statementSeconds: number): Database {
     return database;
   };
   return databaseFor("intake");
+}
+
+/** How long all that ask share an answer, in ms. */
+const SHARED_MS = 100;
+
+function shareAnswer<Answer>(ask: () => Promise<Answer>): () => Promise<Answer> {
+  let asked: { readonly at: number; readonly answer: Promise<Answer> } | undefined;
+  return () => {
+    const now = performance.now();
+    if (!asked || now - asked.at > SHARED_MS) asked = { at: now, answer: ask() };
+    return asked.answer;
+  };
 }
 
 interface Pool {

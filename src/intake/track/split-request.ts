@@ -19,8 +19,10 @@ export interface Part {
  * It stays whole if the order of two persons' items could be noticed (they share an address), if a
  * person may be named in two ways, and if it must be applied as a whole (an Idempotency-Key, or
  * something else that is committed with it).
+ *
+ * @param isAwaited whether it has to wait for a user of it: then it stays whole too.
  */
-export function splitRequest(request: WriteRequest, lanes: Lanes): Part[] {
+export function splitRequest(request: WriteRequest, lanes: Lanes, isAwaited: boolean): Part[] {
   const { items, context } = request;
   const workspaceId = context.workspace.id;
   const isIndivisible = !!(request.recorded || request.alsoWrite || request.readBack);
@@ -31,6 +33,7 @@ export function splitRequest(request: WriteRequest, lanes: Lanes): Part[] {
     items.length === 1 ||
     isIndivisible ||
     hasTwoNames ||
+    isAwaited ||
     !items.every(isOnItsOwn);
   const whole = (lane: number): Part[] => [{ lane, items, places: [...items.keys()] }];
   if (isWhole) return whole(laneOf(workspaceId, items[0], lanes));

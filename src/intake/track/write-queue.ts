@@ -74,7 +74,9 @@ export function createWriteQueue(services: WriteServices, plan: LanePlan): Write
       }
       report(length);
       try {
-        const parts = splitRequest(request, plan.inUse(waitingItems));
+        // As a whole it waits; in parts one would be written, and its caller told 503.
+        const isAwaited = lockWaits?.isAwaited(request.context.workspace.id, request) ?? false;
+        const parts = splitRequest(request, plan.inUse(waitingItems), isAwaited);
         const moment = nextMoment(length);
         const write = ({ lane, items, places }: Part) =>
           (lanes[lane] as Lane).run(
@@ -123,7 +125,7 @@ const createLane = (
   services: WriteServices,
   depth: number,
   slots: Semaphore,
-  lockWaits: LockWaits<Waiting<WriteRequest, Verdict[]>> | undefined,
+  lockWaits: LockWaits<WriteRequest, Waiting<WriteRequest, Verdict[]>> | undefined,
 ) =>
   createSharedTransactions<WriteRequest, Verdict[]>({
     name: "write batch",

@@ -21,7 +21,7 @@ const MOST_HOLDERS = 5_000;
 export function createPeopleLockWaits<Call, Result>(
   database: Database,
   namesIn: (call: Call) => readonly PersonIdentifier[],
-): LockWaits<Waiting<Call, Result>> | undefined {
+): LockWaits<Call, Waiting<Call, Result>> | undefined {
   const { lockPatienceMs } = database;
   if (lockPatienceMs === undefined) return undefined;
   return createLockWaits({
@@ -29,6 +29,7 @@ export function createPeopleLockWaits<Call, Result>(
     findLocked: (workspaceId, calls: readonly Call[]) =>
       findLocked(database, workspaceId, calls.flatMap(namesIn)),
     patienceMs: lockPatienceMs,
+    areTablesLocked: async () => (await database.areTablesLocked?.()) ?? false,
   });
 }
 

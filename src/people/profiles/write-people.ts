@@ -124,19 +124,20 @@ export async function writePeople<Found, Worked>(
   // The owner of a running transaction has rows that others wait for.
   if (database.isWithin) return work(LOCK_MS);
   const { names, removes = false, lockMs } = write;
-  const waitMs = lockMs && Math.max(lockMs, ORDER_MS);
   const inOrder = peopleOrder
-    ? (forLockMs: number) =>
-        peopleOrder.run({ workspaceId: workspace.id, names, removes, waitMs }, () =>
-          work(forLockMs),
-        )
+    ? (forLockMs: number) => {
+        const waitMs = forLockMs === LOCK_AGAIN_MS ? ORDER_AGAIN_MS : ORDER_MS;
+        const own = { workspaceId: workspace.id, names, removes, waitMs };
+        return peopleOrder.run(own, () => work(forLockMs));
+      }
     : work;
   if (lockMs !== undefined) return inOrder(lockMs);
   return untilUnlocked(database, (isAgain) => inOrder(isAgain ? LOCK_AGAIN_MS : LOCK_MS));
 }
 
-/** How long calls that share a transaction wait for a merge of their users in this process. */
+/** How long a try waits for a merge of its users in this process, and how long one that runs again. */
 const ORDER_MS = 500;
+const ORDER_AGAIN_MS = 100;
 
 async function writeWithRetries<Found, Worked>(
   services: PeopleServices,

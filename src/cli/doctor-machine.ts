@@ -67,17 +67,31 @@ export async function checkPort(
   return { finding, isRapport: false };
 }
 
-async function isRapport(host: string, port: number): Promise<boolean> {
+/** Asks the server for its health. Undefined if nothing responds there in time. */
+async function askHealth(host: string, port: number, path: string): Promise<Response | undefined> {
   const name = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
   const authority = name.includes(":") && !name.startsWith("[") ? `[${name}]` : name;
-  try {
-    const response = await fetch(`http://${authority}:${port}/health/live`, {
-      signal: AbortSignal.timeout(2_000),
-    });
-    return response.ok && response.headers.has("x-request-id");
-  } catch {
-    return false;
-  }
+  const signal = AbortSignal.timeout(2_500);
+  return fetch(`http://${authority}:${port}${path}`, { signal }).catch(() => undefined);
+}
+
+async function isRapport(host: string, port: number): Promise<boolean> {
+  const response = await askHealth(host, port, "/health/live");
+  return !!response?.ok && response.headers.has("x-request-id");
+}
+
+/** Whether the server that listens there takes requests. */
+export async function checkReady(host: string, port: number): Promise<Finding> {
+  const check = "server";
+  const response = await askHealth(host, port, "/health/ready");
+  if (response?.ok) return { check, status: "ok", message: "The running server is ready." };
+  const body: unknown = await response?.json().catch(() => undefined);
+  const said = (body as { message?: unknown } | undefined)?.message;
+  const why = typeof said === "string" ? said : "It does not respond in time.";
+  const message = `The running server is not ready: ${why}`;
+  const remedy =
+    "Requests get 503 until that is mended. docs/operations/faults.md says what the server does meanwhile.";
+  return { check, status: "failed", message, remedy };
 }
 
 function listenOnce(host: string, port: number): Promise<Error | undefined> {

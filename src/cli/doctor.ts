@@ -9,6 +9,7 @@ import {
   checkFileModes,
   checkNode,
   checkPort,
+  checkReady,
   type Finding,
   findingOf,
 } from "./doctor-machine.ts";
@@ -56,6 +57,7 @@ export async function examineAll(
     checkNode(),
     { check: "settings", status: "ok", message: "Every setting is valid." },
     port.finding,
+    ...(port.isRapport ? [await checkReady(settings.host, settings.port)] : []),
     ...(metricsPort === undefined || port.isRapport
       ? []
       : [(await checkPort("metrics port", metricsHost, metricsPort)).finding]),

@@ -4,8 +4,9 @@ import { printText } from "./terminal.ts";
 
 export function define(command: Command): void {
   command
+    .option("--force", "applies unsafe migrations though servers of an earlier version run")
     .addHelpText("after", "\nExample:\n  DATABASE_URL=postgres://localhost/rapport rapport migrate")
-    .action(async () => {
+    .action(async ({ force = false }: { readonly force?: boolean }) => {
       const { openDatabase } = await import("../server/open-database.ts");
       const { migrate } = await import("../database/migrations/migrate.ts");
       const { finishMigrations } = await import("../database/migrations/steps.ts");
@@ -16,7 +17,7 @@ export function define(command: Command): void {
       const database = await openDatabase(config);
       try {
         const before = await readDistributed(database);
-        const applied = await migrate(database, config.citusShards);
+        const applied = await migrate(database, config.citusShards, force);
         const steps: string[] = [];
         await finishMigrations(database, MIGRATION_STEPS, systemClock, (name, report) => {
           const counts = Object.entries(report).map(([what, count]) => `${what} ${count}`);

@@ -45,19 +45,30 @@ export function watchDisk(inner: Database, tell: (isFull: boolean) => void): Dis
   let isFull = false;
   let probe: Promise<void> | undefined;
   let probedAt = -Infinity;
+  /** Whether the last look found space: only the second one in a row ends the trouble. */
+  let foundSpace = false;
+  let endedAt = -Infinity;
+  /** Errors that come from here, not from the database. */
+  const refusals = new WeakSet<Error>();
   let timer: NodeJS.Timeout | undefined;
 
   function change(full: boolean): void {
     if (full === isFull) return;
     isFull = full;
+    foundSpace = false;
+    if (!full) endedAt = performance.now();
     clearInterval(timer);
     if (full) timer = setInterval(look, PROBE_EVERY_MS).unref();
     tell(full);
   }
 
   const notice = <Result>(result: Promise<Result>): Promise<Result> => {
+    const begunAt = performance.now();
     result.catch((error) => {
-      if (isOfDatabase(error)) change(true);
+      if (!isOfDatabase(error) || refusals.has(error)) return;
+      foundSpace = false;
+      // One that began earlier says nothing new.
+      if (begunAt >= endedAt) change(true);
     });
     return result;
   };
@@ -73,8 +84,13 @@ export function watchDisk(inner: Database, tell: (isFull: boolean) => void): Dis
     await inner
       .transaction((tx) => tx.query(TAKE_SPACE))
       .then(
-        () => change(false),
-        () => {},
+        () => {
+          if (foundSpace) change(false);
+          foundSpace = true;
+        },
+        () => {
+          foundSpace = false;
+        },
       );
     probe = undefined;
   }
@@ -82,7 +98,9 @@ export function watchDisk(inner: Database, tell: (isFull: boolean) => void): Dis
   const database = wrapDatabase(inner, () => ({
     statement: async (sql, run) => {
       if (isFull && WRITES.test(sql)) {
-        throw databaseError(DISK_FULL, "The disk of the database is full.");
+        const refusal = databaseError(DISK_FULL, "The disk of the database is full.");
+        refusals.add(refusal);
+        throw refusal;
       }
       return notice(run());
     },

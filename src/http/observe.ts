@@ -189,17 +189,41 @@ function masked(text: string | undefined, contract: Contract | undefined): strin
   return JSON.stringify(JSON.parse(text), (name, value) => (secrets.includes(name) ? MASK : value));
 }
 
-/** What went wrong on our side. */
-export function logFailure(log: Logger, request: FastifyRequest, problem: Problem): void {
-  const { cause } = problem.details;
-  if (STATUS_OF[problem.code] < 500 || !cause) return;
-  log.error(
-    {
+/** How often the same trouble is told. */
+const SAME_TROUBLE_MS = 5_000;
+
+/** More kinds of trouble than there are. */
+const MOST_TROUBLES = 100;
+
+/**
+ * Logs what went wrong on our side. A bug is told each time, with its stack. That the database cannot be used is told once
+ * in a while for each of its codes, with how many requests have failed since: the line of each request has its status.
+ */
+export function createFailureLog(log: Logger) {
+  const told = new Map<string, { at: number; since: number }>();
+  return (request: FastifyRequest, problem: Problem): void => {
+    const { cause } = problem.details;
+    if (STATUS_OF[problem.code] < 500 || !cause) return;
+    const { stack, ...described } = describeError(cause);
+    const line = {
       request_id: request.id,
       trace_id: request.span?.traceId,
       route: request.routeOptions.url,
-      ...describeError(cause),
-    },
-    "request failed",
-  );
+      ...described,
+    };
+    if (problem.code === "INTERNAL") {
+      log.error({ ...line, stack }, "request failed");
+      return;
+    }
+    const trouble = described.code ?? described.error;
+    const before = told.get(trouble);
+    const now = performance.now();
+    if (before && now - before.at < SAME_TROUBLE_MS) {
+      before.since++;
+      return;
+    }
+    if (told.size >= MOST_TROUBLES) told.clear();
+    told.set(trouble, { at: now, since: 0 });
+    log.error({ ...line, ...(before && { like_it_before: before.since }) }, "request failed");
+  };
 }

@@ -17,7 +17,7 @@ import { createLastingRequests } from "./lasting-requests.ts";
 import { readBodies } from "./media-types.ts";
 import {
   type AnsweredRequest,
-  logFailure,
+  createFailureLog,
   observeRequests,
   type ReceivedRequest,
   reportAnswered,
@@ -108,11 +108,12 @@ export function createServer<Services extends HttpServices>(
   observeRequests(server, services, settings.logSample);
   if (settings.onAnswered) reportAnswered(server, settings.onAnswered);
   if (settings.onReceived) reportRequests(server, settings.onReceived);
+  const logFailure = createFailureLog(services.log);
   server.setErrorHandler((error, request, reply) => {
     const contract = contractOf(request);
     const { bytesIn } = budgetsOf(contract ?? {});
     const problem = hasGone(request, error) ? goneCaller() : asProblem(error, bytesIn);
-    logFailure(services.log, request, problem);
+    logFailure(request, problem);
     linger(request);
     const dialect = contract?.dialect ?? dialectOf(request.url);
     return send(reply, problemReply(problem, dialect), MEDIA_TYPE_OF[dialect]);

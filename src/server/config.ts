@@ -7,7 +7,7 @@ import type { OtlpProtocol, TelemetrySettings } from "../base/observe/open-telem
 import { nearestTo } from "../base/values/nearest.ts";
 import type { OidcSettings } from "../dashboard/sign-in/identity-provider.ts";
 import type { ReceivedRequest } from "../http/observe.ts";
-import { InvalidSetting, isLoopback } from "./setting-readers.ts";
+import { InvalidSetting, isLoopback, readAll } from "./setting-readers.ts";
 import { readSettings, SETTINGS, type SettingValues } from "./settings.ts";
 
 export { InvalidSetting } from "./setting-readers.ts";
@@ -42,13 +42,19 @@ export interface Config extends Omit<SettingValues, "demo" | "liveRequests"> {
 /**
  * Reads the settings. An empty value counts as absent.
  *
- * @throws InvalidSetting
+ * @throws InvalidSetting, InvalidSettings
  */
 export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config {
-  refuseNearMisses(environment);
-  const values = readSettings(environment);
-  refuseBoth(values.secretKey, values.secretKeyFile, "SECRET_KEY");
-  refuseBoth(values.previousSecretKey, values.previousSecretKeyFile, "PREVIOUS_SECRET_KEY");
+  const values = readSettings(environment, nearMissesIn(environment));
+  const { secretKey, secretKeyFile, previousSecretKey, previousSecretKeyFile } = values;
+  const telemetryOf = () => readTelemetry(environment, (...what) => new InvalidSetting(...what));
+  readAll<unknown>([
+    () => refuseBoth(secretKey, secretKeyFile, "SECRET_KEY"),
+    () => refuseBoth(previousSecretKey, previousSecretKeyFile, "PREVIOUS_SECRET_KEY"),
+    () => workersOf(values),
+    () => oidcOf(values),
+    telemetryOf,
+  ]);
   // The demo key opens everything, so it is not created where strangers can reach the server.
   const demo = values.demo ?? (isLoopback(values.host) && !values.databaseUrl);
   return {
@@ -61,7 +67,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     // Copying bodies and responses takes a fifth to a third of the rate of full batches: lab/NOTEBOOK.md
     liveRequests: values.liveRequests,
     oidc: oidcOf(values),
-    telemetry: readTelemetry(environment, (...what) => new InvalidSetting(...what)),
+    telemetry: telemetryOf(),
   };
 }
 
@@ -71,20 +77,20 @@ const OTHER_NAMES = ["RAPPORT_URL"];
 /** Names so short that other programs have variables like them. */
 const SHORTEST_CHECKED = 5;
 
-/** Refuses variables that look like a misspelled setting. @throws InvalidSetting */
-function refuseNearMisses(environment: NodeJS.ProcessEnv): void {
+/** Refuses variables that look like a misspelled setting. @returns checks that throw InvalidSetting. */
+function nearMissesIn(environment: NodeJS.ProcessEnv): (() => void)[] {
   const names = Object.keys(SETTINGS);
-  for (const [name, value] of Object.entries(environment)) {
-    if (!value?.trim() || names.includes(name) || OTHER_NAMES.includes(name)) continue;
+  return Object.entries(environment).map(([name, value]) => () => {
+    if (!value?.trim() || names.includes(name) || OTHER_NAMES.includes(name)) return;
     const meant = settingMeantBy(name, names);
-    if (meant === undefined) continue;
+    if (meant === undefined) return;
     // The value is left out of the message: it may be a secret.
     throw new InvalidSetting(
       name,
       "…",
       `there is no such setting; did you mean ${meant}? Rename the variable, or unset it.`,
     );
-  }
+  });
 }
 
 function settingMeantBy(name: string, names: readonly string[]): string | undefined {

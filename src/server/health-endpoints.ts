@@ -1,3 +1,4 @@
+import type { Logger } from "pino";
 import Type from "typebox";
 import { Problem } from "../base/problem.ts";
 import { OnlySuccess, Success } from "../base/values/schemas.ts";
@@ -13,6 +14,23 @@ export interface HealthServices {
   readonly readiness: { isReady: boolean };
   readonly load: Load;
   readonly disk: Pick<DiskWatch, "hasSpace">;
+  readonly log: Pick<Logger, "warn" | "info">;
+}
+
+/** What each server said of itself last, for its log. */
+const lastSaid = new WeakMap<HealthServices["readiness"], string>();
+
+/** Logs a change of what a server says of itself. @param failure undefined if it is ready. */
+function logChange({ readiness, log }: HealthServices, failure: string | undefined): void {
+  const before = lastSaid.get(readiness);
+  if (before === failure) return;
+  if (failure !== undefined) {
+    lastSaid.set(readiness, failure);
+    log.warn({ reason: failure }, "not ready");
+  } else {
+    lastSaid.delete(readiness);
+    log.info("ready again");
+  }
 }
 
 const live = endpoint({
@@ -42,16 +60,21 @@ const ready = endpoint({
   access: byAnybody,
   isEssential: true,
   replies: { 200: OnlySuccess },
-}).handledBy(async ({ database, readiness, load, disk }: HealthServices) => {
-  if (!readiness.isReady) throw notReady("The server is starting or stopping.");
-  if (load.overload()) throw notReady("The server is overloaded.");
-  const late = new Promise<string>((resolve) => {
-    setTimeout(resolve, PATIENCE_MS, describeUnavailable(undefined)).unref();
-  });
-  const failure = await Promise.race([failureOf(database, disk), late]);
+}).handledBy(async (services: HealthServices) => {
+  if (!services.readiness.isReady) throw notReady("The server is starting or stopping.");
+  const failure = await whyNotReady(services);
+  logChange(services, failure);
   if (failure) throw notReady(failure);
   return success();
 });
+
+async function whyNotReady({ database, load, disk }: HealthServices): Promise<string | undefined> {
+  if (load.overload()) return "The server is overloaded.";
+  const late = new Promise<string>((resolve) => {
+    setTimeout(resolve, PATIENCE_MS, describeUnavailable(undefined)).unref();
+  });
+  return Promise.race([failureOf(database, disk), late]);
+}
 
 /** The fault of the database, in a sentence; undefined if it can be written to. */
 async function failureOf(

@@ -10,6 +10,36 @@ export class InvalidSetting extends Error {
   }
 }
 
+/** Several settings have invalid values. */
+export class InvalidSettings extends Error {
+  constructor(faults: readonly InvalidSetting[]) {
+    super(faults.map(({ message }) => message).join("\n"));
+    this.name = "InvalidSettings";
+  }
+}
+
+/**
+ * Runs all of these, even if some find an invalid setting.
+ *
+ * @returns their results.
+ * @throws InvalidSetting, or InvalidSettings if there is more than one.
+ */
+export function readAll<Value>(reads: readonly (() => Value)[]): Value[] {
+  const faults: InvalidSetting[] = [];
+  const values = reads.flatMap((read) => {
+    try {
+      return [read()];
+    } catch (error) {
+      if (!(error instanceof InvalidSetting)) throw error;
+      faults.push(error);
+      return [];
+    }
+  });
+  const [first, ...others] = faults;
+  if (first) throw others.length > 0 ? new InvalidSettings(faults) : first;
+  return values;
+}
+
 /** @throws InvalidSetting */
 export type Reader<Value> = (value: string, name: string) => Value;
 

@@ -12,6 +12,7 @@ import {
   port,
   publicUrl,
   type Reader,
+  readAll,
   share,
   smtpUrl,
   text,
@@ -321,11 +322,20 @@ export type SettingValues = {
   readonly [Name in keyof Table as Table[Name]["field"]]: ReturnType<Table[Name]["read"]>;
 };
 
-/** Reads every setting. @throws InvalidSetting */
-export function readSettings(environment: NodeJS.ProcessEnv): SettingValues {
-  const values = Object.entries(SETTINGS).map(([name, { field, read, default: fallback }]) => [
+/**
+ * Reads every setting.
+ *
+ * @param checks are made too.
+ * @throws InvalidSetting, InvalidSettings
+ */
+export function readSettings(
+  environment: NodeJS.ProcessEnv,
+  checks: readonly (() => void)[] = [],
+): SettingValues {
+  const reads = Object.entries(SETTINGS).map(([name, { field, read, default: fallback }]) => () => [
     field,
     read(environment[name]?.trim() || fallback, name),
   ]);
-  return Object.fromEntries(values) as SettingValues;
+  const values = readAll<unknown>([...checks, ...reads]).slice(checks.length);
+  return Object.fromEntries(values as [string, unknown][]) as SettingValues;
 }

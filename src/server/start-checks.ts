@@ -22,7 +22,7 @@ import { readClientSecret } from "../dashboard/sign-in/identity-provider.ts";
 import { colleaguesAmong } from "../dashboard/users/manage-users.ts";
 import type { Database } from "../database/database.ts";
 import { refuseReadOnly } from "../database/migrations/examine.ts";
-import { checkHistory, migrate } from "../database/migrations/migrate.ts";
+import { checkHistory, migrate, refuseUnsafe } from "../database/migrations/migrate.ts";
 import { hostsOf } from "../database/postgres/hosts-of.ts";
 import { COMPANY_RESOURCES, RESOURCES, SEALED_KINDS } from "./app.ts";
 import type { Config } from "./config.ts";
@@ -87,6 +87,7 @@ export const DATABASE_CHECKS = {
   },
   schema: async (_config, database) => {
     await checkHistory(database);
+    await refuseUnsafe(database);
     return undefined;
   },
   "admin token": async (config, database) => {

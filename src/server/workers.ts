@@ -1,4 +1,5 @@
 import cluster, { type Worker } from "node:cluster";
+import { createLog } from "../base/observe/log.ts";
 import { relayBetweenProcesses } from "../base/processes.ts";
 import type { Config } from "./config.ts";
 import type { Welcome } from "./welcome.ts";
@@ -23,12 +24,21 @@ export async function startWorkers({
   workers: count,
   metricsHost,
   metricsPort,
-}: Pick<Config, "workers" | "metricsHost" | "metricsPort">): Promise<Workers> {
+  ...logOptions
+}: Pick<
+  Config,
+  "workers" | "metricsHost" | "metricsPort" | "logLevel" | "logFormat"
+>): Promise<Workers> {
   let isStopping = false;
   relayBetweenProcesses();
   const welcomes = await Promise.all(Array.from({ length: count }, () => ready(cluster.fork())));
-  cluster.on("exit", () => {
-    if (!isStopping) setTimeout(() => !isStopping && cluster.fork(), RESTART_AFTER_MS);
+  // Opened for the first line: the first process stays small.
+  let log: ReturnType<typeof createLog> | undefined;
+  cluster.on("exit", async ({ process: { pid } }, code, signal) => {
+    if (isStopping) return;
+    setTimeout(() => !isStopping && cluster.fork(), RESTART_AFTER_MS);
+    log ??= createLog(logOptions);
+    (await log).error({ pid, code, signal }, "a server process ended; another one replaces it");
   });
   const metricsListener =
     metricsPort === undefined ? undefined : await listenForAll(metricsHost, metricsPort);

@@ -107,6 +107,39 @@ describe("the settings of a server", () => {
   }
 });
 
+test("every invalid setting is named at once, misspelt ones included", () => {
+  const wrong = {
+    PORT: "x",
+    LOG_LEVEL: "loud",
+    REQUEST_TIMEOUT: "0",
+    DATABSE_URL: "postgres://h/d",
+  };
+  assert.throws(
+    () => readConfig(wrong),
+    ({ message }: Error) => {
+      assert.deepEqual(
+        message
+          .split("\n")
+          .map((line) => line.split("=", 1)[0])
+          .sort(),
+        Object.keys(wrong).sort(),
+      );
+      return true;
+    },
+  );
+  // Those that only contradict each other, too.
+  const both = {
+    SECRET_KEY: "a",
+    SECRET_KEY_FILE: "b",
+    WEB_CONCURRENCY: "2",
+    OIDC_ISSUER: "https://i.example",
+  };
+  assert.throws(
+    () => readConfig(both),
+    /^\w+: SECRET_KEY_FILE=b: .*\nWEB_CONCURRENCY=2: .*\nOIDC_CLIENT_ID=: /,
+  );
+});
+
 describe("the names of settings", () => {
   const misspelt: [name: string, meant: string][] = [
     ["DATABSE_URL", "DATABASE_URL"],

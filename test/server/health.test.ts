@@ -52,7 +52,7 @@ describe("/health/ready", () => {
     const load = { overload: () => undefined };
     const ask = (isReady: boolean) =>
       ready?.handler(
-        { database, load, disk, readiness: { isReady } } as never,
+        { database, load, disk, log: { info() {}, warn() {} }, readiness: { isReady } } as never,
         BY_THE_SERVER,
         input,
       );

@@ -85,7 +85,8 @@ export const runCommand = (
   args: readonly string[],
   environment: Environment,
   input?: string | Uint8Array,
-): Promise<Finished> => start(args, environment, input).finished;
+  options: ChildOptions = {},
+): Promise<Finished> => start(args, environment, input, options).finished;
 
 /** Runs `rapport` until standard error shows a pattern, and kills or interrupts it then. */
 export async function killCommandAt(

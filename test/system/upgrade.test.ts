@@ -21,13 +21,13 @@ const KEY = "api-key-of-the-upgrade-test";
 const EXPANSION = "9999-expands.sql";
 
 /** This build with a migration that the previous version does not know. */
-function newVersion(): string {
+function newVersion(alongside = "safe"): string {
   const copy = copyRepository();
   rmSync(join(copy, "migrations"));
   cpSync(join(packageRoot(), "migrations"), join(copy, "migrations"), { recursive: true });
   writeFileSync(
     join(copy, "migrations", EXPANSION),
-    "-- alongside the previous version: safe\n" +
+    `-- alongside the previous version: ${alongside}\n` +
       "alter table profiles add column expanded text;\n" +
       "create index profiles_by_expanded on profiles (workspace_id, expanded);\n",
   );
@@ -155,4 +155,41 @@ test("a new version migrates and serves beside the previous one under load, whic
     new RegExp(`it holds the migration ${EXPANSION}, which this version does not know`),
   );
   await fresh.end("SIGTERM");
+});
+
+test("an unsafe migration is refused while an earlier server runs, which migrate, serve and doctor name, and applied with --force or once it has stopped", {
+  skip: ENGINE !== "postgres" && "the embedded engine serves one process",
+}, async () => {
+  const { databaseUrl = "" } = await testConfig();
+  const environment = async () => ({
+    DATABASE_URL: databaseUrl,
+    ADMIN_TOKEN: TOKEN,
+    SECRET_KEY: "secret-key-of-the-upgrade-test",
+    DEMO: "false",
+    PORT: "0",
+    DATA_DIR: await temporaryFolder(),
+  });
+  const root = newVersion("unsafe, because it renames profiles.phone");
+  after(() => rmSync(root, { recursive: true, force: true }));
+  const run = async (...args: string[]) => runCommand(args, await environment(), undefined, { root });
+  const old = await startChild(await environment());
+  const refusal = new RegExp(
+    `${EXPANSION} cannot be applied while servers of an earlier version run: .*\\(process ${old.pid}\\), Rapport `,
+  );
+  for (const command of ["migrate", "serve"]) {
+    const { code, stderr } = await run(command);
+    assert.equal(code, 1, command);
+    assert.match(stderr, refusal);
+  }
+  const examined = await run("doctor");
+  assert.equal(examined.code, 1);
+  assert.match(examined.stdout, refusal);
+  assert.equal((await fetch(`${old.url}/health/ready`)).status, 200);
+
+  await old.end("SIGTERM");
+  assert.match((await run("doctor")).stdout, new RegExp(`Migrations to apply: ${EXPANSION}`));
+  const again = await startChild(await environment());
+  const forced = await run("migrate", "--force");
+  assert.deepEqual([forced.code, forced.stdout], [0, `${EXPANSION}\n`]);
+  await again.end("SIGTERM");
 });

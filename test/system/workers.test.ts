@@ -28,6 +28,7 @@ describe("several server processes", { skip: !canRun }, () => {
       DATABASE_URL: databaseUrl,
       DATA_DIR: await temporaryFolder(),
       WEB_CONCURRENCY: "3",
+      LOG_LEVEL: "error",
     });
     assert.match(server.greeting, /PostgreSQL, 3 server processes/);
     let taken = 0;
@@ -57,7 +58,14 @@ describe("several server processes", { skip: !canRun }, () => {
     const [{ custom_attributes, custom_events }] = found.users;
     assert.deepEqual([custom_attributes.n, custom_events[0].count], [taken, taken]);
     const { code, stderr } = await server.end("SIGTERM");
-    assert.deepEqual([code, stderr], [0, ""]);
+    const told = stderr
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    assert.deepEqual(
+      [code, told.map(({ level, pid, signal, msg }) => [level, pid, signal, msg])],
+      [0, [["error", workers[0], "SIGKILL", "a server process ended; another one replaces it"]]],
+    );
     assert.deepEqual(workersOf(server.pid), []);
   });
 });

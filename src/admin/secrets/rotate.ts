@@ -158,7 +158,7 @@ export async function rotateSealing(
 }
 
 const keyIsMissing = (keyId: string, servers: readonly string[]): string =>
-  `The key ${keyId} is missing on ${servers.join(", ")}: secrets sealed with it could not be opened there. Restart ` +
+  `The key ${keyId} is missing on ${servers.join("; ")}: secrets sealed with it could not be opened there. Restart ` +
   "these servers with SECRET_KEY and PREVIOUS_SECRET_KEY first; a server that has ended is forgotten after a minute.";
 
 /**

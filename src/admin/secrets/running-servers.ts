@@ -31,7 +31,7 @@ export async function announceServer({
 }): Promise<Announcement> {
   const { current, previous } = sealing.keys;
   const keyIds = [current, previous].flatMap((key) => (key ? [key.id] : []));
-  const name = `${hostname()} (process ${process.pid})`;
+  const name = nameOf(process.pid);
   const server = { id: clock.newId(), name, version: FULL_VERSION, keyIds };
   const isShared = database.engine === "postgres";
   let begun = 0;
@@ -51,8 +51,21 @@ export async function announceServer({
   };
 }
 
-/** The names of running servers that do not have a key. */
+const nameOf = (pid: number): string => `${hostname()} (process ${pid})`;
+
+/** The names of running servers that do not have a key. One that was killed on this machine has ended. */
 export const serversWithout = async (database: Queryable, keyId: string): Promise<string[]> =>
   (await selectServers(database))
-    .filter(({ keyIds }) => !keyIds.includes(keyId))
-    .map(({ name }) => name);
+    .filter(({ name, keyIds }) => !keyIds.includes(keyId) && !hasEndedHere(name))
+    .map(({ name, seenSeconds }) => `${name}, seen ${seenSeconds} s ago`);
+
+function hasEndedHere(name: string): boolean {
+  const pid = Number(/\(process (\d+)\)$/.exec(name)?.[1] ?? 0);
+  if (pid === 0 || name !== nameOf(pid)) return false;
+  try {
+    process.kill(pid, 0);
+    return false;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "ESRCH";
+  }
+}

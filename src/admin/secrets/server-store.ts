@@ -46,10 +46,13 @@ export async function deleteServer(database: Queryable, id: string): Promise<voi
   await database.execute("delete from running_servers where server_id = $1", [id]);
 }
 
-/** Those that run, by name. */
-export const selectServers = (database: Queryable): Promise<ServerRow[]> =>
-  database.query<ServerRow>(
-    `select server_id as id, name, version, key_ids as "keyIds" from running_servers
+/** Those that run, by name, and how many seconds ago each was seen. */
+export const selectServers = (
+  database: Queryable,
+): Promise<(ServerRow & { readonly seenSeconds: number })[]> =>
+  database.query(
+    `select server_id as id, name, version, key_ids as "keyIds",
+       extract(epoch from now() - seen_at)::int as "seenSeconds" from running_servers
      where seen_at > now() - make_interval(secs => $1) order by name`,
     [SEEN_WITHIN_SECONDS],
   );

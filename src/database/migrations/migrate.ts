@@ -22,11 +22,52 @@ interface Migration {
  * database that was a plain PostgreSQL before.
  *
  * @param shards see `distributeTables`.
+ * @param isForced whether to apply what is unsafe while servers of an earlier version run.
  * @returns the names of the files applied now.
- * @throws when an applied file was changed, or the database is newer than this version.
+ * @throws when an applied file was changed, the database is newer than this version, or servers run that could not work on
+ *   the new schema.
  */
-export const migrate = (database: Database, shards: number | null = null): Promise<string[]> =>
-  database.for("maintenance").transaction((tx) => migrateWithin(tx, undefined, shards));
+export const migrate = (
+  database: Database,
+  shards: number | null = null,
+  isForced = false,
+): Promise<string[]> =>
+  database.for("maintenance").transaction(async (tx) => {
+    await tx.query("select pg_advisory_xact_lock($1)", [MIGRATION_LOCK]);
+    if (!isForced) await refuseUnsafe(tx);
+    return migrateWithin(tx, undefined, shards);
+  });
+
+/** Servers announce themselves every five seconds (`admin/secrets/running-servers.ts`). */
+const RUNS_WITHIN_SECONDS = 20;
+
+/** A migration without this first line may be one that the previous version cannot work with. */
+const SAFE = /^-- alongside the previous version: safe/;
+
+/** @throws if servers run, and a migration that is to be applied is unsafe for them. They have the schema of before. */
+export async function refuseUnsafe(database: Queryable): Promise<void> {
+  if (!(await hasSchema(database))) return;
+  const applied = await appliedMigrations(database);
+  // Those that came before servers announced themselves.
+  if (!applied.has(ANNOUNCED_SINCE)) return;
+  const unsafe = (await readMigrations()).filter(
+    ({ name, sql }) => !applied.has(name) && !SAFE.test(sql),
+  );
+  if (unsafe.length === 0) return;
+  const servers = await database.query<{ name: string; version: string }>(
+    `select name, version from running_servers
+     where seen_at > now() - make_interval(secs => $1) order by name limit 20`,
+    [RUNS_WITHIN_SECONDS],
+  );
+  if (servers.length === 0) return;
+  throw new Error(
+    `${unsafe.map(({ name }) => name).join(", ")} cannot be applied while servers of an earlier version run: ` +
+      `${servers.map(({ name, version }) => `${name}, Rapport ${version}`).join("; ")}. Stop them first; one that ` +
+      `has ended is forgotten after ${RUNS_WITHIN_SECONDS} seconds. rapport migrate --force applies it nevertheless, and they may fail.`,
+  );
+}
+
+const ANNOUNCED_SINCE = "0023-running-servers.sql";
 
 /**
  * The same within a transaction.

@@ -16,6 +16,8 @@ export interface Outage {
   readonly victim?: number;
   /** Which engines know it; all without it. */
   readonly engines?: readonly Stage["engine"][];
+  /** Whether it takes a disk of its own, which only root can mount. */
+  readonly needsDisk?: true;
 }
 
 const first = ({ nodes }: Stage): Cluster => nodes[0] as Cluster;
@@ -49,10 +51,12 @@ export const OUTAGES: readonly Outage[] = [
   {
     name: "full disk",
     engines: ["postgres"],
+    needsDisk: true,
     async run({ disk }) {
       if (!disk) throw new Error("It takes root to mount a small disk.");
-      await disk.fill();
-      await sleep(8_000);
+      for (const endsAt = performance.now() + 8_000; performance.now() < endsAt; await sleep(250)) {
+        await disk.fill();
+      }
       await disk.free();
     },
   },
@@ -92,23 +96,29 @@ export const OUTAGES: readonly Outage[] = [
   {
     name: "max_connections",
     engines: ["postgres"],
-    async run(stage, _load) {
-      // Those that are open stay open: new ones find none.
+    async run(stage) {
+      // All of them, those of the servers too.
       const holders: postgres.Sql[] = [];
-      for (let index = 0; index < 100; index++) {
-        const sql = postgres(stage.databaseUrl, { max: 1, connect_timeout: 2, onnotice: () => {} });
-        holders.push(sql);
-        if (
-          !(await sql`select 1`.then(
-            () => true,
-            () => false,
-          ))
-        )
-          break;
+      const endsAt = performance.now() + 8_000;
+      while (performance.now() < endsAt) {
+        const holder = postgres(stage.databaseUrl, {
+          max: 1,
+          fetch_types: false,
+          onnotice: () => {},
+        });
+        const isIn = await holder`
+          select pg_terminate_backend(pid) from pg_stat_activity
+          where application_name like 'rapport%'`.then(
+          () => true,
+          () => false,
+        );
+        if (isIn) holders.push(holder);
+        else {
+          await holder.end({ timeout: 1 });
+          await sleep(100);
+        }
       }
-      stage.network.cut();
-      await sleep(8_000);
-      await Promise.all(holders.map((sql) => sql.end({ timeout: 1 })));
+      await Promise.all(holders.map((holder) => holder.end({ timeout: 1 })));
     },
   },
   {

@@ -1,5 +1,5 @@
 /* 50 requests a second of two workspaces, and an account of each that does not depend on the server. */
-import { randomUUID } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type postgres from "postgres";
 import { NEWSLETTER } from "../../../test/harness.ts";
@@ -142,7 +142,8 @@ function requestOf(number: number, run: string, user: (offset: number) => string
       external_id,
       name: "ledger",
       time: new Date().toISOString(),
-      properties: { entry: names[index] },
+      // So much that a full disk is met soon.
+      properties: { entry: names[index], filling: randomBytes(500).toString("hex") },
     })),
   };
   return { kind: "track" as const, path: "/users/track", body, users, events: names };

@@ -2,7 +2,7 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
-import { mkdtemp, rm, statfs, writeFile } from "node:fs/promises";
+import { appendFile, mkdtemp, rm, statfs } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
@@ -39,10 +39,7 @@ export interface Stage {
 }
 
 /** Enough for the log of a few minutes; the rest is taken by a file. */
-const DISK_MB = 1_024;
-
-/** Room for what PostgreSQL writes before it notices. */
-const LEFT_BYTES = 2 * 1_048_576;
+const DISK_MB = 512;
 
 const SETTINGS = {
   shared_buffers: "64MB",
@@ -121,11 +118,18 @@ async function startNodes(engine: Stage["engine"], folder: string) {
 function diskIn(folder: string) {
   const filler = join(folder, "filler");
   return {
+    /** To the last page: what PostgreSQL frees meanwhile is taken the next time. */
     async fill() {
-      const { bavail, bsize } = await statfs(folder);
-      await writeFile(filler, Buffer.alloc(Math.max(0, bavail * bsize - LEFT_BYTES))).catch(
-        () => {},
-      );
+      const { bsize } = await statfs(folder);
+      for (const bytes of [1_048_576, bsize]) {
+        const piece = Buffer.alloc(bytes);
+        for (let isFull = false; !isFull; ) {
+          isFull = await appendFile(filler, piece).then(
+            () => false,
+            () => true,
+          );
+        }
+      }
     },
     free: () => rm(filler),
   };

@@ -4,8 +4,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { announceServer } from "../../src/admin/secrets/running-servers.ts";
 import type { Sealing } from "../../src/admin/secrets/sealing.ts";
 import { systemClock } from "../../src/base/clock.ts";
-import { lanesFor } from "../../src/database/lanes.ts";
+import { evenLanes, lanesFor } from "../../src/database/lanes.ts";
 import { migrate } from "../../src/database/migrations/migrate.ts";
+import { splitRequest } from "../../src/intake/track/split-request.ts";
 import type { Config } from "../../src/server/config.ts";
 import { openDatabase } from "../../src/server/open-database.ts";
 import { ENGINE, testConfig } from "../harness.ts";
@@ -63,4 +64,26 @@ describe("servers on one database", () => {
     await other.withdraw();
     assert.equal(await one.renew(), 1);
   });
+});
+
+test("a request is divided among lanes by its users, unless it has to wait for one of them or is recorded", () => {
+  const items = Array.from({ length: 60 }, (_, user) => ({
+    identifier: { kind: "external_id", value: `user-${user}` },
+    addresses: [],
+    spreads: false,
+    work: { kind: "event" },
+  }));
+  const context = { workspace: { id: 1, settings: { redirect_merged_ids: false } } };
+  const partsOf = (more: object, isAwaited: boolean) =>
+    splitRequest({ context, items, ...more } as never, evenLanes(3), isAwaited).map(
+      (part) => part.items.length,
+    );
+  const divided = partsOf({}, false);
+  assert.equal(divided.length, 3);
+  assert.equal(
+    divided.reduce((sum, length) => sum + length, 0),
+    60,
+  );
+  assert.deepEqual(partsOf({}, true), [60]);
+  assert.deepEqual(partsOf({ recorded: {} }, false), [60]);
 });

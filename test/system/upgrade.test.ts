@@ -171,7 +171,8 @@ test("an unsafe migration is refused while an earlier server runs, which migrate
   });
   const root = newVersion("unsafe, because it renames profiles.phone");
   after(() => rmSync(root, { recursive: true, force: true }));
-  const run = async (...args: string[]) => runCommand(args, await environment(), undefined, { root });
+  const run = async (...args: string[]) =>
+    runCommand(args, await environment(), undefined, { root });
   const old = await startChild(await environment());
   const refusal = new RegExp(
     `${EXPANSION} cannot be applied while servers of an earlier version run: .*\\(process ${old.pid}\\), Rapport `,

@@ -61,9 +61,11 @@ const megabytes = (bytes: number): string => `${bytes / 1_048_576} MB`;
 
 function requestOf(contract: Contract): string {
   if (!contract.body) return "path and query of 48 kB";
-  const { bytesIn, valuesIn } = budgetsOf(contract);
+  const { bytesIn, valuesIn, entriesApart } = budgetsOf(contract);
   const lists = listsOf(contract.body);
-  const values = contract.accepts ? "" : `, ${valuesIn.toLocaleString("en")} values`;
+  const values = contract.accepts
+    ? ""
+    : `, ${valuesIn.toLocaleString("en")} values${entriesApart ? " in an object" : ""}`;
   return [`${megabytes(bytesIn)}${values}`, ...lists].join("; ");
 }
 

@@ -13,6 +13,8 @@ export interface Budgets {
   readonly bytesIn: number;
   /** JSON values in the body, counted before it is parsed. */
   readonly valuesIn: number;
+  /** Whether `valuesIn` holds for each entry of the body's lists by itself: they are parsed one by one, in turns. */
+  readonly entriesApart: boolean;
   /** Bytes of the response. */
   readonly bytesOut: number;
 }
@@ -27,6 +29,7 @@ const DEFAULT_BUDGETS: Budgets = {
   work: 200_000,
   bytesIn: 4 * MEBIBYTE,
   valuesIn: 100_000,
+  entriesApart: false,
   bytesOut: 16 * MEBIBYTE,
 };
 

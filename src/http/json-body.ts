@@ -3,11 +3,14 @@ import { Problem } from "../base/problem.ts";
 
 const BYTE_ORDER_MARK = 0xfeff;
 
-const QUOTE = 0x22;
-const COMMA = 0x2c;
-const OPENS_LIST = 0x5b;
+/** The bytes that structure JSON. */
+export const QUOTE = 0x22;
+export const COMMA = 0x2c;
+export const OPENS_LIST = 0x5b;
 const BACKSLASH = 0x5c;
-const OPENS_OBJECT = 0x7b;
+export const CLOSES_LIST = 0x5d;
+export const OPENS_OBJECT = 0x7b;
+export const CLOSES_OBJECT = 0x7d;
 
 /**
  * Reads a JSON body. Keys such as `__proto__` stay plain data; bytes that are not UTF-8 are refused,
@@ -26,17 +29,17 @@ export function parseJsonBody(bytes: Buffer): unknown {
 }
 
 /**
- * Refuses a body with more values than a budget allows: 4 MB of `{},` are 1.4 million objects, and
+ * Whether a body has no more values than a budget allows: 4 MB of `{},` are 1.4 million objects, and
  * parsing them would block the event loop for a quarter of a second. A large body is read once for
  * that, a millisecond for each MB.
- *
- * @throws Problem TOO_MANY_VALUES
  */
-export function refuseManyValues(bytes: Buffer, most: number): void {
+export const hasAtMost = (most: number, bytes: Buffer): boolean =>
   // A value takes two bytes at least, with its comma.
-  if (bytes.length <= 2 * most || countValues(bytes) <= most) return;
+  bytes.length <= 2 * most || countValues(bytes) <= most;
+
+export function tooManyValues(most: number): Problem {
   const sentence = `The body has more than ${most} JSON values. Split it into smaller requests.`;
-  throw new Problem("TOO_MANY_VALUES", sentence, { body: { code: "TOO_MANY_VALUES" } });
+  return new Problem("TOO_MANY_VALUES", sentence, { body: { code: "TOO_MANY_VALUES" } });
 }
 
 /** Commas and opening brackets outside of strings: as many as there are values, or a few more. */
@@ -51,7 +54,8 @@ export function countValues(bytes: Buffer): number {
   return count;
 }
 
-function endOfString(bytes: Buffer, from: number): number {
+/** @returns the place of the quote that ends the string, or one behind the text. */
+export function endOfString(bytes: Buffer, from: number): number {
   const { length } = bytes;
   let index = from + 1;
   while (index < length && bytes[index] !== QUOTE) index += bytes[index] === BACKSLASH ? 2 : 1;
@@ -61,10 +65,12 @@ function endOfString(bytes: Buffer, from: number): number {
 /** Where the parser stopped, without the text around it: that may be personal. */
 function positionOf(error: unknown): string {
   const position = /at position \d+( \(line \d+ column \d+\))?/.exec(String(error))?.[0];
-  return position ? `it is not valid JSON ${position}` : "it is not valid JSON";
+  return position ? `${NOT_JSON} ${position}` : NOT_JSON;
 }
 
-function unreadable(reason: string): Problem {
+export const NOT_JSON = "it is not valid JSON";
+
+export function unreadable(reason: string): Problem {
   const sentence = `Error while parsing request body: ${reason}. Please check your syntax.`;
   return new Problem("INVALID_REQUEST", sentence, { body: { error: sentence } });
 }

@@ -5,9 +5,11 @@ import { Problem } from "../base/problem.ts";
 import { nextTurn } from "../base/turns.ts";
 import { budgetsOf } from "../base/work.ts";
 import { type Contract, type Endpoint, takesBody } from "./endpoint.ts";
-import { parseJsonBody, refuseManyValues } from "./json-body.ts";
+import { hasAtMost, parseJsonBody, tooManyValues } from "./json-body.ts";
+import { parseEntries, splitEntries } from "./json-entries.ts";
 import type { Load } from "./load.ts";
 import { contractOf } from "./request-state.ts";
+import { tooMuchLoad } from "./respond.ts";
 
 const JSON_MEDIA_TYPE = /^application\/(?:[\w.-]+\+)?json(?:\s*;.*)?$/i;
 
@@ -22,7 +24,11 @@ export const isLarge = ({ bytes }: FastifyRequest): boolean =>
  * Teaches the server to read bodies: JSON, and the texts that an endpoint declares with `accepts`.
  * Every other media type is refused before a byte of the body is read.
  */
-export function readBodies(server: FastifyInstance, endpoints: readonly Endpoint<never>[]): void {
+export function readBodies(
+  server: FastifyInstance,
+  endpoints: readonly Endpoint<never>[],
+  load: Load,
+): void {
   server.removeAllContentTypeParsers();
   server.addContentTypeParser(
     JSON_MEDIA_TYPE,
@@ -32,8 +38,11 @@ export function readBodies(server: FastifyInstance, endpoints: readonly Endpoint
       // Clients that set the header on every request send a type without a body.
       const contract = contractOf(request);
       if (bytes.length === 0 && !contract?.body) return undefined;
-      refuseManyValues(bytes, budgetsOf(contract ?? {}).valuesIn);
-      const body = parseJsonBody(bytes);
+      const { valuesIn, entriesApart } = budgetsOf(contract ?? {});
+      const holds = (more: number) => !request.room || load.holdBody(request.room, more);
+      const body = entriesApart
+        ? await parseInTurns(bytes, valuesIn, holds)
+        : parseAtOnce(bytes, valuesIn);
       if (contract && !contract.body) refuseBody(body);
       if (isLarge(request)) await nextTurn();
       return body;
@@ -50,6 +59,32 @@ export function readBodies(server: FastifyInstance, endpoints: readonly Endpoint
       throw new Problem("INVALID_REQUEST", "The body is not UTF-8.");
     },
   );
+}
+
+function parseAtOnce(bytes: Buffer, mostValues: number): unknown {
+  if (!hasAtMost(mostValues, bytes)) throw tooManyValues(mostValues);
+  return parseJsonBody(bytes);
+}
+
+/** A parsed value takes about 64 bytes, and the pool of bodies counts on ten times their size (`load.ts`). */
+const BODY_BYTES_OF_VALUE = 6.4;
+
+/**
+ * Parses a body in which each entry of a list may have as many values as another body altogether.
+ *
+ * @param holds reserves more of the memory for bodies than the bytes of this one.
+ */
+async function parseInTurns(
+  bytes: Buffer,
+  mostValues: number,
+  holds: (bytes: number) => boolean,
+): Promise<unknown> {
+  if (hasAtMost(mostValues, bytes)) return parseJsonBody(bytes);
+  const split = splitEntries(bytes, mostValues);
+  if (!split) throw tooManyValues(mostValues);
+  const parsedBytes = Math.ceil(split.values * BODY_BYTES_OF_VALUE);
+  if (parsedBytes > bytes.length && !holds(parsedBytes - bytes.length)) throw tooMuchLoad();
+  return parseEntries(bytes, split);
 }
 
 /**

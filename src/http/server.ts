@@ -90,7 +90,7 @@ export function createServer<Services extends HttpServices>(
     },
   });
   declareRequestState(server);
-  readBodies(server, endpoints);
+  readBodies(server, endpoints, services.load);
   unpackBodies(server, services.load);
   if (services.tracing.receive) traceRequests(server, services.tracing.receive);
   const deadlines = createDeadlines();

@@ -41,6 +41,26 @@ const updatesOfObjects = (items: number): Attack["run"] => {
   };
 };
 
+/** Parts of event properties that take most of the time, or memory, for their size: made from their index. */
+const COSTLY_PROPERTIES: Readonly<Record<string, (index: number) => string>> = {
+  "empty objects": () => "{}",
+  numbers: () => "1",
+  "objects with different names": (index) => `{"${index.toString(36)}":1}`,
+  "arrays in arrays": () => `${"[".repeat(90)}${"]".repeat(90)}`,
+};
+
+function fullEvent(part: (index: number) => string): string {
+  const parts: string[] = [];
+  for (let bytes = 10, index = 0; ; index++) {
+    const next = part(index);
+    bytes += next.length + 1;
+    if (bytes > 51_200) break;
+    parts.push(next);
+  }
+  const properties = `{"a":[${parts.join()}]}`;
+  return `{"external_id":"full","name":"full","time":"2026-01-01T00:00:00Z","properties":${properties}}`;
+}
+
 /** About 3.9 MB of attributes with names that no request before used. */
 const largeAttributes = (request: number, external_id = "unbounded") => ({
   attributes: times(40, (item) => ({
@@ -161,6 +181,16 @@ export const TRACK_ATTACKS: readonly Attack[] = [
       return tally([await track(target, body)]);
     },
   },
+  ...Object.entries(COSTLY_PROPERTIES).map(([shape, part]) => ({
+    name: `50 events with 50 KB each of ${shape}`,
+    before: "refused",
+    run: async (target: Target) => {
+      const events = times(50, () => fullEvent(part));
+      const response = await track(target, `{"events":[${events.join()}]}`);
+      mustHold(response.status === 201, response.text);
+      return tally([response]);
+    },
+  })),
   {
     name: "200,000 attribute names in 75 objects",
     before: "not tried",

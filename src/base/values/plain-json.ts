@@ -6,6 +6,26 @@ export type Json = null | boolean | number | string | readonly Json[] | JsonObje
 
 export type JsonObject = { readonly [key: string]: Json };
 
+/**
+ * A value that has been written as JSON and is stored so: what is measured is written once, and takes no more
+ * memory than its text.
+ */
+export class JsonText {
+  readonly text: string;
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+/** Values as one JSON list. */
+export const jsonList = (values: readonly (Json | JsonText)[]): string =>
+  values.some((value) => value instanceof JsonText)
+    ? `[${values.map(jsonOf).join(",")}]`
+    : JSON.stringify(values);
+
+export const jsonOf = (value: Json | JsonText): string =>
+  value instanceof JsonText ? value.text : JSON.stringify(value);
+
 /** How deep objects and arrays may be nested. docs/decisions/values.md */
 const maxLevels = 100;
 

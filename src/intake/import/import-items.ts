@@ -15,7 +15,7 @@ export async function importItems(
 ): Promise<void> {
   const capacity = { objects: rows.length };
   const now = services.clock.now();
-  const checked = checkRequest(context.workspace, { [array]: rows }, now, capacity);
+  const checked = await checkRequest(context.workspace, { [array]: rows }, now, capacity);
   const notes: RowNote[] = [
     ...checked.faults.map(({ index, value }) => noteOn(index, "rejected", value)),
     ...checked.dropped.map(({ index, value }) => noteOn(index, "partial", value)),

@@ -1,7 +1,7 @@
 import type { Intake } from "../../base/context/workspace-settings.ts";
 import { accepted, type Checked, type Fault, refused } from "../../base/problem.ts";
 import { printable } from "../../base/values/describe-value.ts";
-import { isLongerThan, type Json, jsonByteLength } from "../../base/values/plain-json.ts";
+import { isLongerThan, type Json, JsonText } from "../../base/values/plain-json.ts";
 import { parseTime } from "../../base/values/times.ts";
 import type { PersonIdentifier } from "../../people/profiles/identifiers.ts";
 import type { CheckedItem } from "./check-attributes.ts";
@@ -87,7 +87,7 @@ function checkAppId(value: unknown): Checked<string | null> {
 }
 
 /** spec: Event properties. The rules for names hold at every depth. docs/decisions/values.md */
-function checkProperties(value: unknown): Checked<Json | null> {
+function checkProperties(value: unknown): Checked<Json | JsonText> {
   if (value === undefined || value === null) return accepted(null);
   // PHP writes an empty map as an empty list.
   if (Array.isArray(value) && value.length === 0) return accepted({});
@@ -96,10 +96,12 @@ function checkProperties(value: unknown): Checked<Json | null> {
   }
   const fault = findBadName(value as RawItem, "properties");
   if (fault) return { fault };
-  if (isNested(value) && jsonByteLength(value as Json) > LARGEST_PROPERTIES_BYTES) {
+  if (!isNested(value)) return accepted(value as Json);
+  const text = JSON.stringify(value);
+  if (Buffer.byteLength(text) > LARGEST_PROPERTIES_BYTES) {
     return refused("PROPERTIES_TOO_LARGE", "Invalid 'properties' field: it is larger than 50 KB");
   }
-  return accepted(value as Json);
+  return accepted(new JsonText(text));
 }
 
 /** How deep a value may be nested is checked before. */

@@ -1,6 +1,7 @@
 import type { Workspace } from "../../base/context/workspace.ts";
 import type { Intake } from "../../base/context/workspace-settings.ts";
 import { type Checked, type Fault, Problem, refused } from "../../base/problem.ts";
+import { startTurns } from "../../base/turns.ts";
 import { findUnstorable, isJsonObject } from "../../base/values/plain-json.ts";
 import { errorOf } from "../../base/verdicts.ts";
 import { BLOCKED, identifierKey } from "../../people/profiles/identifiers.ts";
@@ -27,21 +28,23 @@ export interface Capacity {
 }
 
 /**
- * Checks every object of a track request on its own, in the order of application.
+ * Checks every object of a track request on its own, in the order of application. Between large ones others get
+ * a turn.
  *
  * @throws Problem INVALID_REQUEST when there are more objects than the request may hold.
  */
-export function checkRequest(
+export async function checkRequest(
   workspace: Workspace,
   body: TrackBody,
   now: Date,
   capacity: Capacity,
-): CheckedRequest {
+): Promise<CheckedRequest> {
   refuseTooMany(body, capacity.objects);
   const items: Item[] = [];
   const faults: Placed<Fault>[] = [];
   const dropped: Placed<Fault>[] = [];
   const { intake } = workspace.settings;
+  const turns = startTurns();
   for (const array of INPUT_ARRAYS) {
     for (const [index, raw] of (body[array] ?? []).entries()) {
       const checked = checkItem(workspace, array, raw, now, intake);
@@ -50,6 +53,7 @@ export function checkRequest(
         items.push(itemAt(array, index, checked.value));
         for (const value of checked.value.dropped ?? []) dropped.push({ array, index, value });
       }
+      if (turns.isOver()) await turns.next();
     }
   }
   if (capacity.perUser !== undefined) refuseTooManyOfOneUser(items, capacity.perUser);

@@ -20,6 +20,8 @@ const contract = {
   }),
   dialect: "message-and-errors",
   idempotency: "handler",
+  // 50 events may have 50 KB of properties each, which can be 25,000 values. spec: Limits
+  budgets: { entriesApart: true },
 } as const;
 
 const trackEndpoint = endpoint({
@@ -76,7 +78,7 @@ const bulkEndpoint = endpoint({
   summary: "Records up to 1,000 attributes, events and purchases, at most 100 of one user.",
   examples: { Events: { events: [exampleOf(EventObject)] } },
   access: withPermission("users.track.bulk"),
-  budgets: { bytesIn: 2 * 1_048_576 },
+  budgets: { ...contract.budgets, bytesIn: 2 * 1_048_576 },
   replies: { 201: Recorded, 400: NothingRecorded },
 }).handledBy((services: TrackServices, context, { body, idempotency }) =>
   track(services, context, body, idempotency, BULK_CAPACITY),

@@ -1,5 +1,5 @@
 import type { Fault } from "../../base/problem.ts";
-import type { Json } from "../../base/values/plain-json.ts";
+import type { Json, JsonText } from "../../base/values/plain-json.ts";
 import type { AttributeOperation } from "../../people/profiles/custom-attributes.ts";
 import type { Target } from "../../people/profiles/load-people.ts";
 import type { EmailState, GroupState } from "../../people/subscriptions/states.ts";
@@ -35,7 +35,7 @@ export interface EventWork {
   readonly name: string;
   readonly time: Date;
   readonly appId: string | null;
-  readonly properties: Json | null;
+  readonly properties: Json | JsonText;
 }
 
 export interface PurchaseWork {
@@ -46,7 +46,7 @@ export interface PurchaseWork {
   readonly quantity: number;
   readonly time: Date;
   readonly appId: string | null;
-  readonly properties: Json | null;
+  readonly properties: Json | JsonText;
 }
 
 /** What became of one item. */

@@ -24,7 +24,7 @@ export async function trackSync(
   claim: IdempotencyClaim | undefined,
 ): Promise<SyncReply> {
   const { workspace } = context;
-  const checked = checkRequest(workspace, body, services.clock.now(), { objects: 1 });
+  const checked = await checkRequest(workspace, body, services.clock.now(), { objects: 1 });
   countRefused(services.metrics, checked.faults);
   const [item] = checked.items;
   if (!item) throw nothingValid(checked, body);

@@ -36,7 +36,7 @@ export async function track(
   claim: IdempotencyClaim | undefined,
   capacity: Capacity = { objects: context.workspace.settings.track_max_updates },
 ): Promise<TrackReply> {
-  const checked = checkRequest(context.workspace, body, services.clock.now(), capacity);
+  const checked = await checkRequest(context.workspace, body, services.clock.now(), capacity);
   const { items } = checked;
   countRefused(services.metrics, checked.faults);
   if (items.length === 0) throw nothingValid(checked, body);

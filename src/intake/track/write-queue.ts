@@ -1,11 +1,12 @@
 import { createPool } from "../../base/pool.ts";
 import { Problem } from "../../base/problem.ts";
 import { createSemaphore, type Semaphore } from "../../base/semaphore.ts";
+import { JsonText } from "../../base/values/plain-json.ts";
 import type { LanePlan } from "../../database/lanes.ts";
 import type { LockWaits } from "../../database/lock-waits.ts";
 import { createSharedTransactions, type Waiting } from "../../database/shared-transactions.ts";
 import { createPeopleLockWaits } from "../../people/profiles/locked-people.ts";
-import type { Verdict } from "./item.ts";
+import type { Item, Verdict } from "./item.ts";
 import { type Part, splitRequest } from "./split-request.ts";
 import { type WriteRequest, type WriteServices, writeBatch } from "./write-batch.ts";
 
@@ -17,6 +18,9 @@ export const MOST_WAITING_ITEMS = 20_000;
 
 /** How many items one transaction takes, at most (lab/NOTEBOOK.md). */
 const BATCH_ITEMS = 2_000;
+
+/** Nested properties count as an item for each of these, so that a transaction takes two full requests. */
+const CHARACTERS_OF_ITEM = 2_500;
 
 /** One tick for the affected profiles, one for the named profile (`applyItem`). */
 const MICROSECONDS_OF_ITEM = 2;
@@ -86,7 +90,7 @@ export function createWriteQueue(services: WriteServices, plan: LanePlan): Write
               items,
               moments: places.map((place) => moment + place * MICROSECONDS_OF_ITEM),
             },
-            items.length,
+            sizeOf(items),
             services.database,
           );
         const [first, ...others] = parts;
@@ -98,6 +102,17 @@ export function createWriteQueue(services: WriteServices, plan: LanePlan): Write
       }
     },
   };
+}
+
+/** How many items of a transaction they take: what is nested takes the engine a hundred times its size while it is parsed. */
+function sizeOf(items: readonly Item[]): number {
+  let size = items.length;
+  for (const { work } of items) {
+    if (work.kind !== "attributes" && work.properties instanceof JsonText) {
+      size += Math.floor(work.properties.text.length / CHARACTERS_OF_ITEM);
+    }
+  }
+  return size;
 }
 
 /** The verdicts of all parts in the order of the request's items; the first error, if there is one. */

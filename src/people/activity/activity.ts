@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from "../../base/values/plain-json.ts";
+import type { Json, JsonObject, JsonText } from "../../base/values/plain-json.ts";
 
 /*
  * Events and purchases come through track; their summaries are updated in the same transaction. Apps,
@@ -21,7 +21,7 @@ export interface EventDetails {
   readonly name: string;
   readonly time: Date;
   readonly appId: string | null;
-  readonly properties: Json | null;
+  readonly properties: Json | JsonText;
 }
 
 export interface PurchaseDetails {
@@ -31,7 +31,7 @@ export interface PurchaseDetails {
   readonly quantity: number;
   readonly time: Date;
   readonly appId: string | null;
-  readonly properties: Json | null;
+  readonly properties: Json | JsonText;
 }
 
 /** How often a person did something, and when first and last. */

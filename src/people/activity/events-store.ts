@@ -1,3 +1,4 @@
+import { jsonList } from "../../base/values/plain-json.ts";
 import { bucketOfId, bucketsOfIds, OF_PROFILES, ofProfiles } from "../../database/buckets.ts";
 import { type Queryable, settleAll, type Transaction } from "../../database/database.ts";
 import { texts, timestamps, uuids } from "../../database/parameters/typed-list.ts";
@@ -41,7 +42,7 @@ export async function insertEvents(
         names,
         times,
         texts(events.map((event) => event.work.appId)),
-        JSON.stringify(events.map((event) => event.work.properties)),
+        jsonList(events.map((event) => event.work.properties)),
         buckets.each,
         buckets.all,
       ],

@@ -1,3 +1,4 @@
+import { jsonOf } from "../../base/values/plain-json.ts";
 import { bucketOfId, bucketsOfIds, OF_PROFILES, ofProfiles } from "../../database/buckets.ts";
 import { type Queryable, settleAll, type Transaction } from "../../database/database.ts";
 import type {
@@ -67,7 +68,7 @@ const insertRows = (
       quantities,
       times,
       purchases.map(({ work }) => work.appId),
-      purchases.map(({ work }) => work.properties && JSON.stringify(work.properties)),
+      purchases.map(({ work }) => work.properties && jsonOf(work.properties)),
       buckets.each,
       buckets.all,
     ],

@@ -1,5 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
 import { addressForm } from "../../base/values/address-form.ts";
+import { JsonText } from "../../base/values/plain-json.ts";
 import { settleAll, type Transaction } from "../../database/database.ts";
 import type { ChangeDraft, ChangedUser } from "./change.ts";
 import { bucketOfChanges, bucketOfValueChanges, tagOf } from "./partitions.ts";
@@ -88,7 +89,7 @@ function rowsOf(drafts: readonly ChangeDraft[]): Row[] {
 }
 
 function addRows(rows: Row[], drafts: readonly ChangeDraft[]): void {
-  const body = JSON.stringify(drafts);
+  const body = jsonOfDrafts(drafts);
   if (drafts.length === 1 || body.length <= MOST_CHARACTERS) {
     rows.push({ drafts, body });
     return;
@@ -96,6 +97,18 @@ function addRows(rows: Row[], drafts: readonly ChangeDraft[]): void {
   const half = Math.ceil(drafts.length / 2);
   addRows(rows, drafts.slice(0, half));
   addRows(rows, drafts.slice(half));
+}
+
+/** Nested properties come as text. */
+const isWritten = ({ properties }: ChangeDraft): boolean => properties instanceof JsonText;
+
+const jsonOfDrafts = (drafts: readonly ChangeDraft[]): string =>
+  drafts.some(isWritten) ? `[${drafts.map(jsonOfDraft).join(",")}]` : JSON.stringify(drafts);
+
+function jsonOfDraft(draft: ChangeDraft): string {
+  const { properties, ...rest } = draft;
+  if (!(properties instanceof JsonText)) return JSON.stringify(draft);
+  return `${JSON.stringify(rest).slice(0, -1)},"properties":${properties.text}}`;
 }
 
 /** Tags of the users that changes name. */

@@ -1,5 +1,5 @@
 import type { CallRecord } from "../../base/context/context.ts";
-import type { Json } from "../../base/values/plain-json.ts";
+import type { Json, JsonText } from "../../base/values/plain-json.ts";
 import type { Alias } from "./identifiers.ts";
 import type { PeopleChanges } from "./people.ts";
 import type { NewProfile, ProfileRow } from "./store.ts";
@@ -52,7 +52,7 @@ export interface HappenedEvent {
   readonly name: string;
   readonly time: Date;
   readonly appId: string | null;
-  readonly properties: Json | null;
+  readonly properties: Json | JsonText;
 }
 
 export interface HappenedPurchase extends Omit<HappenedEvent, "name"> {

@@ -12,7 +12,7 @@ import type { Database, Queryable } from "../../../src/database/database.ts";
 import { migrate } from "../../../src/database/migrations/migrate.ts";
 import { createIdempotency } from "../../../src/http/idempotency.ts";
 import { checkRequest, type TrackBody } from "../../../src/intake/track/check-request.ts";
-import { writeBatch } from "../../../src/intake/track/write-batch.ts";
+import { type WriteRequest, writeBatch } from "../../../src/intake/track/write-batch.ts";
 import { createCatalogue } from "../../../src/people/catalogue/catalogue.ts";
 import { removeExternalIds, renameExternalIds } from "../../../src/people/identity/external-ids.ts";
 import { mergeUsers } from "../../../src/people/identity/merge-users.ts";
@@ -96,11 +96,12 @@ async function costWith(
 ): Promise<Cost> {
   const { database: counting, counted } = countingDatabase(database, "counted");
   const watched = roundTripsOf(counting);
-  const requests = bodies.map((body) => {
-    const { items, faults } = checkRequest(workspace, body, new Date(), { objects: 1_000 });
+  const requests: WriteRequest[] = [];
+  for (const body of bodies) {
+    const { items, faults } = await checkRequest(workspace, body, new Date(), { objects: 1_000 });
     assert.deepEqual(faults, []);
-    return { context: contextIn(workspace), items };
-  });
+    requests.push({ context: contextIn(workspace), items });
+  }
   const services = {
     database: watched.database,
     clock: systemClock,
@@ -141,12 +142,12 @@ describe("the cost of a /users/track batch", () => {
   test("names of attributes and events that this process has seen cause no lookup for the quotas", async () => {
     const { database: counting, counted } = countingDatabase(database, "counted");
     const seen = createQuotas(counting, systemClock);
-    const items = (body: TrackBody) =>
-      checkRequest(workspace, body, new Date(), { objects: 1_000 }).items;
-    await seen.of(workspace, items(bodyFor(["ada"])));
+    const items = async (body: TrackBody) =>
+      (await checkRequest(workspace, body, new Date(), { objects: 1_000 })).items;
+    await seen.of(workspace, await items(bodyFor(["ada"])));
     const statements = counted.statements.length;
     assert.ok(statements > 0);
-    assert.equal(seen.of(workspace, items(bodyFor(["bob", "eve"]))), undefined);
+    assert.equal(seen.of(workspace, await items(bodyFor(["bob", "eve"]))), undefined);
     assert.deepEqual([counted.statements.length, counted.reads.length], [statements, 0]);
   });
 

@@ -145,10 +145,10 @@ test("requests of another workspace wait for the transactions under way, however
     catalogue: createCatalogue(database, systemClock),
   };
   const queue = createWriteQueue(services, await database.lanes(() => 1));
-  const writesOf = (name: string, id: number, bodies: readonly object[]) => {
+  const writesOf = async (name: string, id: number, bodies: readonly object[]) => {
     const workspace = testWorkspace({ id, name });
-    const checked = bodies.map((body) =>
-      checkRequest(workspace, body, new Date(), { objects: 1_000 }),
+    const checked = await Promise.all(
+      bodies.map((body) => checkRequest(workspace, body, new Date(), { objects: 1_000 })),
     );
     return checked.map(({ items }) => {
       const request = { context: contextIn(workspace), items };
@@ -158,7 +158,10 @@ test("requests of another workspace wait for the transactions under way, however
   // All of one user go the same way; of many users, some go the same way too.
   const flood = Array.from({ length: 15 }, () => eventsOf("u0", 1_000));
   const singles = Array.from({ length: 15 }, (_, index) => eventsOf(`u${index}`, 1));
-  const writes = [...writesOf("flood", 1, flood), ...writesOf("single", 2, singles)];
+  const writes = [
+    ...(await writesOf("flood", 1, flood)),
+    ...(await writesOf("single", 2, singles)),
+  ];
   await Promise.all(writes.map((write) => write()));
   assert.equal(ahead("flood", "single"), 1);
 });

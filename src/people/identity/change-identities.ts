@@ -13,7 +13,6 @@ import {
   type Transaction,
 } from "../../database/database.ts";
 import type { IdCache } from "../profiles/id-cache.ts";
-import type { PersonIdentifier } from "../profiles/identifiers.ts";
 import type { PeopleOrder } from "../profiles/people-order.ts";
 import type { RemovedProfiles } from "../profiles/removed-profiles.ts";
 import { lockProfiles, selectProfiles } from "../profiles/store.ts";
@@ -30,6 +29,7 @@ import {
   withinBudget,
 } from "./belongings.ts";
 import type { Change, GraphChanges, IdentityGraph } from "./identity-graph.ts";
+import type { Naming } from "./likely-holders.ts";
 import { columnsWithinBudget, previewInLine } from "./load-budget.ts";
 import { loadGraph } from "./load-graph.ts";
 import { ChangedMeanwhile, findAbandoned, saveGraph } from "./save-graph.ts";
@@ -52,9 +52,8 @@ export interface ItemPosition {
 }
 
 /** One checked item of a request: the users it names, and what it does. */
-export interface Step {
+export interface Step extends Naming {
   readonly place: ItemPosition;
-  readonly names: readonly PersonIdentifier[];
   /** Applies the item to the graph. A fault says why it is valid but changes nothing. */
   apply(graph: IdentityGraph): Applied;
 }
@@ -82,8 +81,6 @@ export interface Result {
 }
 
 interface Options {
-  /** How many users all identifiers together may match; undefined for any number. */
-  readonly mostUsers?: number;
   /** Whether to report the changes without making them. */
   readonly isDryRun: boolean;
   /** Whether the changes can do without attributes that are too many to load. */
@@ -141,32 +138,31 @@ export async function changeTogether(
   if (!first) return [];
   const { workspace } = first.context;
   const { database, largePreviews } = services;
-  const { mostUsers, isDryRun, canOmitAttributes = false } = options;
-  const names = calls.flatMap(({ steps }) => steps.flatMap((step) => step.names));
-  const change = () => changeNamed(services, { calls, workspace, names }, options, alsoWrite);
+  const { isDryRun, canOmitAttributes = false } = options;
+  const steps = calls.flatMap((call) => call.steps);
+  const change = () => changeNamed(services, { calls, workspace, steps }, options, alsoWrite);
   if (!isDryRun) return change();
-  const previewed = { names, mostUsers, canOmitAttributes, line: largePreviews };
+  const previewed = { steps, canOmitAttributes, line: largePreviews };
   return previewInLine(database, workspace.id, previewed, change);
 }
 
 interface Named {
   readonly calls: readonly Call[];
   readonly workspace: Workspace;
-  readonly names: readonly PersonIdentifier[];
+  readonly steps: readonly Step[];
 }
 
 async function changeNamed(
   services: IdentityServices,
-  { calls, workspace, names }: Named,
-  { mostUsers, isDryRun, canOmitAttributes = false, lockMs }: Options,
+  { calls, workspace, steps }: Named,
+  { isDryRun, canOmitAttributes = false, lockMs }: Options,
   alsoWrite?: (tx: Transaction, results: readonly Result[][]) => Promise<void>,
 ): Promise<Result[][]> {
   const { database } = services;
   const read = (from: Queryable, lock?: Transaction) =>
-    loadGraph(from, workspace.id, names, {
+    loadGraph(from, workspace.id, steps, {
       newId: (value) => idInBucketOf(services.clock.newId(), workspace.id, value),
       redirects: workspace.settings.redirect_merged_ids,
-      mostUsers,
       async read(ids) {
         const columns = await columnsWithinBudget(from, workspace.id, ids, canOmitAttributes);
         return lock
@@ -181,7 +177,7 @@ async function changeNamed(
   }
   let results: Result[][] = [];
   await writePeople(services, workspace, {
-    names,
+    names: steps.flatMap(({ names }) => names),
     lockMs,
     removes: true,
     read: ({ from, lock }) => read(from, lock),

@@ -10,7 +10,6 @@ import {
   type changeAlone,
   checkEach,
   MOST_ITEMS,
-  MOST_MATCHES,
   type Notes,
   type Work,
 } from "./items.ts";
@@ -90,7 +89,6 @@ const deleteEach: typeof changeAlone = (services, context, steps, isDryRun) =>
   changeIdentities(services, context, {
     steps,
     isDryRun,
-    mostUsers: MOST_MATCHES,
     canOmitAttributes: true,
   });
 
@@ -152,6 +150,7 @@ function checkElement(
 
 const deletionOf = (selector: Selector): Work => ({
   names: [selector.identifier],
+  chooses: [selector],
   apply: (graph) => remove(graph, selector),
 });
 

@@ -93,6 +93,7 @@ function checkObject(
   }
   return accepted({
     names: [identifier, selector.value.identifier],
+    chooses: [selector.value],
     apply: (graph) => identify(graph, identified.value, selector.value, extent),
   });
 }

@@ -77,8 +77,10 @@ export interface GraphChanges {
 }
 
 export interface IdentityGraph {
-  /** The users that an identifier names now: for an address, all who have it. */
+  /** The users that an identifier names now: for an address, all who have it and may be meant. */
   find(identifier: PersonIdentifier): readonly Person[];
+  /** Whether more users have an address than the graph has. */
+  isShared(identifier: PersonIdentifier): boolean;
   /** Whether an identifier of this user was another user's, who was merged away: it leads here, and is not theirs. */
   isInherited(identifier: PersonIdentifier, person: Person): boolean;
   /** Creates an alias-only user. */
@@ -105,6 +107,8 @@ export interface GraphOptions {
    * Whether the external_id of a merged user still identifies the kept one (redirect_merged_ids).
    */
   readonly redirects: boolean;
+  /** Addresses that more users have than are in the graph, as `identifierKey`s. */
+  readonly shared: ReadonlySet<string>;
 }
 
 /**
@@ -115,7 +119,7 @@ export interface GraphOptions {
 export function createGraph(
   rows: readonly ProfileRow[],
   merged: readonly MergedProfile[],
-  { newId, redirects }: GraphOptions,
+  { newId, redirects, shared }: GraphOptions,
 ): IdentityGraph {
   const persons = new Map<string, Person>();
   const holders = new Map<string, Set<Person>>();
@@ -189,6 +193,8 @@ export function createGraph(
       const person = persons.get(leadsTo.get(identifier.value) ?? identifier.value);
       return person && !person.isGone ? [person] : [];
     },
+
+    isShared: (identifier) => shared.has(identifierKey(identifier)),
 
     isInherited({ kind, value }, { id, fields, redirects }) {
       if (kind === "platform_id") return value !== id;

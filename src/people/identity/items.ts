@@ -17,9 +17,6 @@ import { type ItemResult, type Preview, pageOfResults } from "./preview.ts";
 /** spec: Limits. */
 export const MOST_ITEMS = 50;
 
-/** How many users the addresses of one request may match; all of them are read to choose one. */
-export const MOST_MATCHES = 1_000;
-
 /** The effect of an item, before its place in the request is known. */
 export type Work = Omit<Step, "place">;
 
@@ -126,8 +123,7 @@ export const changeAlone = (
   context: WorkspaceContext,
   steps: readonly Step[],
   isDryRun: boolean,
-): Promise<Result[]> =>
-  changeIdentities(services, context, { steps, isDryRun, mostUsers: MOST_MATCHES });
+): Promise<Result[]> => changeIdentities(services, context, { steps, isDryRun });
 
 /**
  * @param messageOf the message of the refusal, from the first faulty item.

@@ -4,7 +4,7 @@ import { Problem } from "../../base/problem.ts";
 import type { Database, Queryable } from "../../database/database.ts";
 import { measureProfiles, measureStored } from "../profiles/export-store.ts";
 import { findHolders } from "../profiles/find-holders.ts";
-import type { PersonIdentifier } from "../profiles/identifiers.ts";
+import { findLikely, type Naming } from "./likely-holders.ts";
 
 /*
  * The data of a request about identities is measured before it is loaded: a profile may have a
@@ -43,9 +43,7 @@ export async function columnsWithinBudget(
 }
 
 interface Previewed {
-  readonly names: readonly PersonIdentifier[];
-  /** How many users the names may match; more are refused when they are read. */
-  readonly mostUsers: number | undefined;
+  readonly steps: readonly Naming[];
   readonly canOmitAttributes: boolean;
   /** The queue for previews of large profiles: one at a time per workspace. */
   readonly line: FairLine | undefined;
@@ -60,13 +58,15 @@ interface Previewed {
 export async function previewInLine<Result>(
   database: Database,
   workspaceId: number,
-  { names, mostUsers, canOmitAttributes, line }: Previewed,
+  { steps, canOmitAttributes, line }: Previewed,
   run: () => Promise<Result>,
 ): Promise<Result> {
   if (!line || database.isWithin) return run();
-  const most = mostUsers === undefined ? undefined : mostUsers + 1;
-  const holders = await findHolders(database, workspaceId, names, most);
-  const ids = [...new Set([...holders.values()].flat())];
+  const { found } = await findLikely(database, workspaceId, steps);
+  const named = steps.flatMap(({ names }) => names);
+  const byOwnId = named.filter(({ kind }) => kind === "platform_id");
+  const own = await findHolders(database, workspaceId, byOwnId);
+  const ids = [...new Set([...found.map((row) => row.profileId), ...[...own.values()].flat()])];
   if ((await measureStored(database, workspaceId, ids)) <= CERTAINLY_SMALL_BYTES) return run();
   return line.run(workspaceId, async () => {
     const isLarge = await exceeds(database, workspaceId, ids, true);

@@ -1,20 +1,18 @@
-import { Problem } from "../../base/problem.ts";
 import type { Queryable } from "../../database/database.ts";
-import { selectIdentifiers } from "../profiles/holders-store.ts";
 import { identifierKey, isProfileId, type PersonIdentifier } from "../profiles/identifiers.ts";
 import { type MergedProfile, selectMerged, selectMergedInto } from "../profiles/merged-store.ts";
 import { StaleRead } from "../profiles/stale-read.ts";
 import { type FoundIdentifier, latestFirst, type ProfileRow } from "../profiles/store.ts";
 import { createGraph, type GraphOptions, type IdentityGraph } from "./identity-graph.ts";
+import { findLikely, type Naming } from "./likely-holders.ts";
 
-export interface LoadGraphOptions extends GraphOptions {
+export interface LoadGraphOptions extends Omit<GraphOptions, "shared"> {
   /** Reads profiles, with or without locking them; missing ones are omitted. */
   read(ids: readonly string[]): Promise<ProfileRow[]>;
-  readonly mostUsers: number | undefined;
 }
 
 /**
- * Reads all users that a request names, in a few statements for a request of any size.
+ * Reads the users that a request can mean, in a few statements for a request of any size.
  *
  * @throws StaleRead if another transaction removed a profile, or its identifier, between the look-up of the
  *   identifier and the read of the profile. Later changes are noticed when the graph is saved.
@@ -22,10 +20,11 @@ export interface LoadGraphOptions extends GraphOptions {
 export async function loadGraph(
   database: Queryable,
   workspaceId: number,
-  names: readonly PersonIdentifier[],
-  { read, mostUsers, ...options }: LoadGraphOptions,
+  steps: readonly Naming[],
+  { read, ...options }: LoadGraphOptions,
 ): Promise<IdentityGraph> {
-  const found = await findIdentifiers(database, workspaceId, names, mostUsers);
+  const { found, shared } = await findLikely(database, workspaceId, steps);
+  const names = steps.flatMap((step) => step.names);
   const platformIds = platformIdsOf(names);
   const ids = [...new Set([...found.map((each) => each.profileId), ...platformIds])];
   const present = await read(ids);
@@ -37,29 +36,9 @@ export async function loadGraph(
     workspaceId,
     rows.map((row) => row.id),
   );
-  const graph = createGraph(rows, merged, options);
+  const graph = createGraph(rows, merged, { ...options, shared });
   refuseMoved(graph, names, found, rows, followed);
   return graph;
-}
-
-async function findIdentifiers(
-  database: Queryable,
-  workspaceId: number,
-  names: readonly PersonIdentifier[],
-  mostUsers: number | undefined,
-): Promise<FoundIdentifier[]> {
-  const wanted = new Set(names.map(identifierKey));
-  const values = names.flatMap(({ kind, value }) => (kind === "platform_id" ? [] : [value]));
-  const limit = mostUsers === undefined ? undefined : mostUsers + 1;
-  const rows = await selectIdentifiers(database, workspaceId, [...new Set(values)], limit);
-  if (mostUsers !== undefined && rows.length > mostUsers) {
-    throw new Problem(
-      "INVALID_REQUEST",
-      `The identifiers of this request match more than ${mostUsers} users. ` +
-        "Name fewer addresses in one request, or name the users by 'external_id' or 'user_alias'.",
-    );
-  }
-  return rows.filter((row) => wanted.has(identifierKey(row)));
 }
 
 const platformIdsOf = (names: readonly PersonIdentifier[]): string[] => {

@@ -16,15 +16,7 @@ import {
 } from "./change-identities.ts";
 import type { Effect } from "./combine/effects.ts";
 import type { IdentityGraph } from "./identity-graph.ts";
-import {
-  carryOut,
-  checkEach,
-  MOST_ITEMS,
-  MOST_MATCHES,
-  type Notes,
-  refuseFaults,
-  type Work,
-} from "./items.ts";
+import { carryOut, checkEach, MOST_ITEMS, type Notes, refuseFaults, type Work } from "./items.ts";
 import type { Preview } from "./preview.ts";
 import {
   choose,
@@ -108,7 +100,6 @@ export function createMergeQueue(
     runTogether: (calls, database = services.database, lockMs) =>
       changeTogether({ ...services, database }, calls, {
         isDryRun: false,
-        mostUsers: MOST_MATCHES,
         lockMs,
       }),
   });
@@ -170,6 +161,7 @@ function checkUpdate(raw: unknown): Checked<Work> {
   if ("fault" in kept) return kept;
   return accepted({
     names: [merged.value.identifier, kept.value.identifier],
+    chooses: [merged.value, kept.value],
     apply: (graph) => merge(graph, merged.value, kept.value),
   });
 }

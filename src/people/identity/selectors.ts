@@ -90,9 +90,10 @@ export function choose(
   const [chosen, another] = left;
   if (chosen && !another) return chosen;
   if (another) {
+    const users = `${graph.isShared(identifier) ? "more than " : ""}${left.length} users`;
     return {
       code: "AMBIGUOUS_MATCH",
-      message: `${left.length} users have this '${name}' and the prioritization leaves more than one`,
+      message: `${users} have this '${name}' and the prioritization leaves more than one`,
     };
   }
   return {

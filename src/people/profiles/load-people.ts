@@ -3,7 +3,7 @@ import { idInBucketOf } from "../../database/buckets.ts";
 import type { Queryable, Transaction } from "../../database/database.ts";
 import type { AddressCache } from "./address-cache.ts";
 import { timesOfSharers } from "./find-holders.ts";
-import { selectIdentifiers } from "./holders-store.ts";
+import { selectFirst, selectIdentifiers } from "./holders-store.ts";
 import { type CachedIds, presentIds, storeIds } from "./id-cache.ts";
 import {
   emailValue,
@@ -20,7 +20,6 @@ import {
   lockProfiles,
   type ProfileRow,
   selectBareProfiles,
-  selectPreferred,
   selectProfiles,
 } from "./store.ts";
 import type { ProfileUpdate } from "./update-profiles-store.ts";
@@ -182,7 +181,9 @@ async function withoutUnlikely(
   for (const those of holders.values()) {
     const ids = those.map(({ profileId }) => profileId);
     const isShared = ids.length > MANY_HOLDERS + enough;
-    const kept = isShared ? await selectPreferred(from, workspaceId, ids, enough) : ids;
+    const kept = isShared
+      ? await selectFirst(from, workspaceId, ids, { prefersIdentified: true }, enough)
+      : ids;
     for (const id of kept) likely.add(id);
   }
   return found.filter(({ profileId }) => likely.has(profileId) || named.has(profileId));

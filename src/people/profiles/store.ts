@@ -158,35 +158,6 @@ export async function selectBareProfiles(
   return sortedSlices(rows, ids);
 }
 
-/**
- * Among profiles that all have an address, those that it identifies first (people.ts, `preferred`).
- *
- * @param count how many.
- */
-export async function selectPreferred(
-  database: Queryable,
-  workspaceId: number,
-  ids: readonly string[],
-  count: number,
-): Promise<string[]> {
-  type Ranked = Pick<ProfileRow, "id" | "updatedAtMicros"> & { readonly isIdentified: boolean };
-  const best = await inSlices(ids, (slice) =>
-    database.query<Ranked>(
-      `select profile_id as id, external_id is not null as "isIdentified",
-         (extract(epoch from updated_at at time zone 'UTC') * 1000000)::bigint as "updatedAtMicros"
-       from profiles
-       where ${OF_PROFILES}
-       order by external_id is not null desc, updated_at desc, profile_id desc limit $4`,
-      [...ofProfiles(workspaceId, slice), count],
-    ),
-  );
-  best.sort(
-    (one, other) =>
-      Number(other.isIdentified) - Number(one.isIdentified) || latestFirst(one, other),
-  );
-  return best.slice(0, count).map(({ id }) => id);
-}
-
 const BARE = {
   aliases: [],
   standardAttributes: {},

@@ -3,7 +3,6 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startServer, type TestWorkspace } from "../../../harness.ts";
 import {
-  byEmail,
   id,
   makeUsers,
   many,
@@ -90,15 +89,4 @@ test("a merge of users with more than 8 MiB of summaries is refused, and the use
   assert.equal(bob?.custom_events.length, 1);
   await succeeds(remove(workspace, { external_ids: ["ada", "bob"] }));
   assert.deepEqual(await workspace.profiles({ external_ids: ["ada", "bob"] }), []);
-});
-
-test("a delete request whose addresses match more than 1,000 users is refused", async () => {
-  const workspace = await server.workspace({ settings: { track_max_updates: 1_000 } });
-  const attributes = many(1_001, (index) => ({ ...id(`u${index}`), email: EMAIL }));
-  await workspace.track({ attributes: attributes.slice(0, 1_000) });
-  await workspace.track({ attributes: attributes.slice(1_000) });
-  const email_addresses = [byEmail(EMAIL)];
-  await refuses(remove(workspace, { email_addresses }), /match more than 1000 users/);
-  await succeeds(remove(workspace, { external_ids: ["u0"] }));
-  await succeeds(remove(workspace, { email_addresses }));
 });

@@ -5,7 +5,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { startServer, WEB_APP } from "../../harness.ts";
-import { EARLY, LATE, MIDDLE, merged, OTHER_APP } from "./merged-users.ts";
+import { membersOf } from "../segments/segment-calls.ts";
+import { id, merge, succeeds } from "./identity-calls.ts";
+import { EARLY, LATE, MIDDLE, make, merged, OTHER_APP, workspaceWithApps } from "./merged-users.ts";
 
 const server = await startServer();
 
@@ -41,6 +43,37 @@ describe("merging imported engagement data", () => {
     );
     const sessions = apps.map((each: Record<string, any>) => each.sessions);
     assert.equal(sessions[0] + sessions[1], 5);
+  });
+
+  test("segments count the sessions that an export shows after a merge, of an app that both had and of one that only the merged user had", async () => {
+    const workspace = await workspaceWithApps(server);
+    const both = app(WEB_APP, 2, MIDDLE, MIDDLE);
+    await make(server, workspace, "k", { imported: { apps: [both] } });
+    await make(server, workspace, "m", {
+      imported: { apps: [both, app(OTHER_APP, 3, EARLY, LATE)] },
+    });
+    await make(server, workspace, "none", {});
+    await make(server, workspace, "other", { imported: { apps: [app(OTHER_APP, 1, LATE, LATE)] } });
+    await succeeds(merge(workspace, [[id("m"), id("k")]]));
+    await succeeds(merge(workspace, [[id("other"), id("none")]]));
+    const sessionsOf = async (name: string) => {
+      const { apps } = await workspace.profile({ external_ids: [name] });
+      return Object.fromEntries(apps.map((each: any) => [each.app_id, each.sessions]));
+    };
+    assert.deepEqual(await sessionsOf("k"), { [WEB_APP]: 4, [OTHER_APP]: 3 });
+    assert.deepEqual(await sessionsOf("none"), { [OTHER_APP]: 1 });
+    for (const [filter, members] of [
+      [{ sessions: "any", at_least: 7 }, ["k"]],
+      [{ sessions: "any", at_least: 8 }, []],
+      [{ sessions: OTHER_APP, at_least: 1 }, ["k", "none"]],
+      [{ sessions: OTHER_APP, at_least: 4 }, []],
+      [{ sessions: WEB_APP, at_least: 4 }, ["k"]],
+      [{ sessions: WEB_APP, at_least: 5 }, []],
+      [{ sessions: "any", first: { before: MIDDLE } }, ["k"]],
+      [{ sessions: "any", last: { after: MIDDLE } }, ["k", "none"]],
+    ] as const) {
+      assert.deepEqual(await membersOf(server, workspace, filter), members, JSON.stringify(filter));
+    }
   });
 
   test("a merge takes device information only if the kept user has none", async () => {

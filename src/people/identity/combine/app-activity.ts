@@ -12,7 +12,7 @@ import type { HeldGroupState } from "./whole.ts";
 
 /**
  * App summaries. Sessions are added up only for apps that both profiles have; the summary of any
- * other app is copied. spec: Merge behaviour, app summaries and session data.
+ * other app is copied with its sessions. docs/decisions/sessions-in-merges.md
  */
 export const combineApps = (
   kept: readonly AppUsage[],

@@ -40,6 +40,7 @@ function createEngine(): Liquid {
     ownPropertyOnly: true,
     memoryLimit: MEMORY_LIMIT,
     renderLimit: RENDER_LIMIT_MS,
+    groupedExpressions: true,
   });
   for (const name of TAGS_THAT_READ_FILES) delete engine.tags[name];
   return engine;

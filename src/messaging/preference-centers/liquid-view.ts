@@ -1,3 +1,5 @@
+import { mask } from "../liquid/liquid-names.ts";
+
 /*
  * A page with its Liquid taken out, so that an HTML parser can check the rest. Every character
  * keeps its place, so that lines, columns and offsets equal those of the page.
@@ -85,7 +87,8 @@ const END_OF = {
   comment: /\{%-?\s*endcomment\s*-?%\}/g,
 } as const;
 
-function* partsOf(page: string): Generator<Part> {
+function* partsOf(text: string): Generator<Part> {
+  const page = mask(text);
   for (let at = 0; ; ) {
     const opening = search(OPENING, page, at);
     if (!opening) return;

@@ -8,7 +8,7 @@ import {
   type TopLevelToken,
   toValueSync,
 } from "liquidjs";
-import { mask, unmask } from "../liquid/liquid-names.ts";
+import { maskNested, unmask } from "../liquid/liquid-names.ts";
 import { GLOBAL_FIELD, groupField } from "./fields.ts";
 
 /*
@@ -62,10 +62,23 @@ export function parsePage(
   const engine = createEngine();
   addTranslationTag(engine, texts);
   try {
-    return { template: { engine, templates: engine.parse(mask(html)) } };
+    return { template: { engine, templates: parse(engine, html) } };
   } catch (error) {
     return { fault: faultOf(error) };
   }
+}
+
+/** @throws an error with the place at its end. */
+function parse(engine: Liquid, text: string): Template[] {
+  const { masked, filters } = maskNested(text);
+  const templates = engine.parse(masked);
+  for (const { name, at } of filters) {
+    if (Object.hasOwn(engine.filters, name)) continue;
+    const lines = text.slice(0, at).split("\n");
+    const column = 1 + (lines.at(-1)?.length ?? 0);
+    throw new Error(`undefined filter: ${name}, line:${lines.length}, col:${column}`);
+  }
+  return templates;
 }
 
 /**
@@ -77,7 +90,15 @@ export function renderPage(
   { engine, templates }: PageTemplate,
   scope: Readonly<Record<string, unknown>>,
 ): { readonly html: string } | { readonly reason: string } {
-  const context = new Context(scope, engine.options, { sync: true }, { renderLimit: countSteps() });
+  const context = new Context(
+    scope,
+    engine.options,
+    { sync: true },
+    {
+      renderLimit: countSteps(),
+      liquid: engine,
+    },
+  );
   try {
     return { html: String(toValueSync(engine.renderer.renderTemplates(templates, context))) };
   } catch (error) {
@@ -99,7 +120,7 @@ function countSteps(): Context["renderLimit"] {
 /** Why a text cannot be between translation tags, or undefined. */
 export function findTextFault(text: string): string | undefined {
   try {
-    textEngine.parse(mask(text));
+    parse(textEngine, text);
     return undefined;
   } catch (error) {
     return faultOf(error).reason;
@@ -113,6 +134,7 @@ function createEngine(): Liquid {
     strictFilters: true,
     outputEscape: "escape",
     memoryLimit: MEMORY_LIMIT,
+    groupedExpressions: true,
   });
   for (const name of TAGS_THAT_READ_FILES) delete engine.tags[name];
   for (const name of FILTERS_THAT_ESCAPE) {
@@ -197,7 +219,7 @@ function addTranslationTag(engine: Liquid, texts: Texts): void {
       const own = templatesUntil("endtranslation", engine, begin, remaining);
       isInside = false;
       const text = Object.hasOwn(texts, id) ? texts[id] : undefined;
-      this.templates = text === undefined ? own : textEngine.parse(mask(text));
+      this.templates = text === undefined ? own : parse(textEngine, text);
     },
     *render(context, emitter) {
       yield engine.renderer.renderTemplates(this.templates, context, emitter);

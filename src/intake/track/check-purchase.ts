@@ -1,12 +1,10 @@
-import { codes } from "currency-codes";
 import type { Intake } from "../../base/context/workspace-settings.ts";
 import { accepted, type Checked, refused } from "../../base/problem.ts";
 import { textOf } from "../../people/profiles/identifiers.ts";
 import type { CheckedItem } from "./check-attributes.ts";
 import { checkName, checkOccurrence, needingNothing } from "./check-event.ts";
 import type { RawItem } from "./check-identity.ts";
-
-const CURRENCIES: ReadonlySet<string> = new Set(codes());
+import { endOfCurrency, isCurrency } from "./currencies.ts";
 
 const MOST_IN_ONE_PURCHASE = 100;
 
@@ -16,7 +14,7 @@ export function checkPurchase(raw: RawItem, now: Date, intake: Intake): Checked<
   if ("fault" in occurrence) return occurrence;
   const productId = checkName(textOf(raw.product_id), "product_id");
   if ("fault" in productId) return productId;
-  const currency = checkCurrency(raw.currency);
+  const currency = checkCurrency(raw.currency, occurrence.value.time);
   if ("fault" in currency) return currency;
   const price = checkPrice(raw.price);
   if ("fault" in price) return price;
@@ -35,10 +33,17 @@ export function checkPurchase(raw: RawItem, now: Date, intake: Intake): Checked<
   );
 }
 
-function checkCurrency(value: unknown): Checked<string> {
+/** A withdrawn code is valid for purchases of its time. docs/decisions/money.md */
+function checkCurrency(value: unknown, at: Date): Checked<string> {
   const code = typeof value === "string" ? value.toUpperCase() : "";
-  if (CURRENCIES.has(code)) return accepted(code);
-  return refused("INVALID_CURRENCY", "'currency' is not valid: it must be an ISO 4217 code");
+  if (isCurrency(code, at)) return accepted(code);
+  const end = endOfCurrency(code, at);
+  return refused(
+    "INVALID_CURRENCY",
+    end
+      ? `'currency' is not valid: '${code}' was withdrawn on ${end}, before the time of the purchase`
+      : "'currency' is not valid: it must be an ISO 4217 code",
+  );
 }
 
 /** A negative price is a refund. docs/decisions/money.md */

@@ -143,7 +143,7 @@ export const PurchaseObject = Type.Object(
     currency: Type.String({
       minLength: 3,
       maxLength: 3,
-      description: "An ISO 4217 code, in any case.",
+      description: "An ISO 4217 code, in any case; a withdrawn one for purchases of its time.",
       examples: ["EUR"],
     }),
     price: Type.Number({

@@ -1,4 +1,5 @@
 import { nearestTo } from "../base/values/nearest.ts";
+import { ruleOfPattern } from "../base/values/schemas.ts";
 
 /* Turns the errors of a schema into one sentence in plain English. */
 
@@ -149,7 +150,7 @@ function ruleOf({ keyword, params, message }: ValidationError): string {
     case "maximum":
       return `must be at most ${limit}`;
     case "pattern":
-      return "has characters that are not allowed";
+      return ruleOfPattern(String((params as { pattern?: unknown }).pattern));
     default:
       return message;
   }

@@ -128,8 +128,9 @@ function createKeyCheck(
       { permission, refuseWithout }: Access & { by: "key" },
       { authorization, address, baseUrl }: Presented,
     ) {
-      const holder = await keys.find(bearerToken(authorization));
-      if (!holder) throw failedAttempts.refuse("key", address);
+      const sent = bearerToken(authorization);
+      const holder = await keys.find(sent);
+      if (!holder) throw failedAttempts.refuse("key", address, sent);
       if (!holder.allows(address)) {
         throw new Problem("FORBIDDEN", "This API key may not be used from this address.");
       }
@@ -154,8 +155,9 @@ function createTokenCheck(
     forget: tokens.forget,
     async check({ authorization, origin, address }: Presented) {
       failedAttempts.refuseLocked("scim", address);
-      const holder = await tokens.find(bearerToken(authorization));
-      if (!holder) throw failedAttempts.refuse("scim", address);
+      const sent = bearerToken(authorization);
+      const holder = await tokens.find(sent);
+      if (!holder) throw failedAttempts.refuse("scim", address, sent);
       if (holder.requiredOrigin !== undefined && holder.requiredOrigin !== origin) {
         throw new Problem(
           "FORBIDDEN",

@@ -21,6 +21,12 @@ const SENTENCES: Readonly<Record<AttemptKind, string>> = {
   link: "This sign-in link was used or has expired. Get a new one with: rapport sign-in",
 };
 
+/** Follows the sentence if the request has no secret at all: clients look for its beginning. */
+const NONE_SENT: Readonly<Partial<Record<AttemptKind, string>>> = {
+  key: ": the request has none. Send it as 'Authorization: Bearer KEY'",
+  scim: ": the request has none. Send it as 'Authorization: Bearer TOKEN'",
+};
+
 /** Kinds of secrets that open the whole company, and sign-ins, which make the server ask the identity provider. */
 export type LockingKind = "administrator" | "scim" | "link" | "sign_in";
 
@@ -31,10 +37,11 @@ export interface FailedAttempts {
   /**
    * Counts a request without a valid secret.
    *
+   * @param sent the secret; undefined if the request has none, which the sentence says then.
    * @param body further members of the response's body.
    * @returns UNAUTHENTICATED; RATE_LIMITED once the address has used up its attempts of this minute.
    */
-  refuse(kind: AttemptKind, address: string, body?: ProblemDetails["body"]): Problem;
+  refuse(kind: AttemptKind, address: string, sent?: string, body?: ProblemDetails["body"]): Problem;
   /** Counts a failure that gets its own response. */
   note(kind: AttemptKind, address: string): void;
   /**
@@ -60,9 +67,12 @@ export function createFailedAttempts(
     return allowance.take(network, mostPerMinute);
   }
   return {
-    refuse(kind, address, body = {}) {
+    refuse(kind, address, sent, body = {}) {
       const retryAfterSeconds = count(kind, address);
-      if (retryAfterSeconds === 0) return new Problem("UNAUTHENTICATED", SENTENCES[kind], { body });
+      const why = sent === undefined ? (NONE_SENT[kind] ?? "") : "";
+      if (retryAfterSeconds === 0) {
+        return new Problem("UNAUTHENTICATED", `${SENTENCES[kind]}${why}`, { body });
+      }
       return tooMany(retryAfterSeconds);
     },
     note(kind, address) {

@@ -31,7 +31,7 @@ export async function findPresented(
   }
   if (browser.isFromOtherSite) throw fromOtherSite();
   const session = await services.sessions.find(secret, browser.isUse);
-  if (!session) throw services.failedAttempts.refuse("session", address, hint);
+  if (!session) throw services.failedAttempts.refuse("session", address, undefined, hint);
   if (browser.isWrite && !isSame(browser.csrfToken, session.csrfToken)) {
     throw new Problem(
       "FORBIDDEN",

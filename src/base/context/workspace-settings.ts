@@ -1,5 +1,5 @@
 import Type, { type Static } from "typebox";
-import { distinctList } from "../values/schemas.ts";
+import { distinctList, patterned } from "../values/schemas.ts";
 import { PERMISSIONS, type Permission } from "./permissions.ts";
 
 const RateLimit = Type.Union(
@@ -16,11 +16,17 @@ const RateLimit = Type.Union(
   { title: "RateLimit", description: "off, or a number of requests per number of seconds." },
 );
 
-const Color = Type.String({ pattern: "^#[0-9a-fA-F]{6}$", examples: ["#3453d1"] });
+const Color = Type.String({
+  ...patterned("^#[0-9a-fA-F]{6}$", "must be # and six hexadecimal digits, such as #3453d1"),
+  examples: ["#3453d1"],
+});
 
 /** As a Content-Security-Policy takes it: nothing in it can end the list of hosts there. */
 const ImageHost = Type.String({
-  pattern: "^(\\*|(\\*\\.)?[a-z0-9-]+(\\.[a-z0-9-]+)*(:[0-9]{1,5})?)$",
+  ...patterned(
+    "^(\\*|(\\*\\.)?[a-z0-9-]+(\\.[a-z0-9-]+)*(:[0-9]{1,5})?)$",
+    "must be a host in lower case, such as cdn.acme.example or *.acme.example",
+  ),
   maxLength: 255,
   examples: ["cdn.acme.example"],
 });
@@ -32,8 +38,10 @@ const Brand = Type.Object(
     ),
     logo_url: Type.Optional(
       Type.String({
-        pattern:
+        ...patterned(
           "^(https://[^\\s\"'<>]+|data:image/(png|jpeg|gif|webp|svg\\+xml);base64,[A-Za-z0-9+/=]+)$",
+          "must be an https address, or an image as a data URL in base64",
+        ),
         maxLength: 65_536,
         description: "A logo: an https address, or the image itself as a data URL.",
         examples: ["https://acme.example/logo.png"],
@@ -65,7 +73,10 @@ const ExportBucket = Type.Refine(
       ),
       url: Type.Optional(
         Type.String({
-          pattern: "^s3://[a-z0-9][a-z0-9.-]*/((?!\\.{1,2}/)[^/]+/)*$",
+          ...patterned(
+            "^s3://[a-z0-9][a-z0-9.-]*/((?!\\.{1,2}/)[^/]+/)*$",
+            "must be a folder such as s3://bucket/exports/, with a slash at its end",
+          ),
           maxLength: 1_024,
           description: "The folder, such as s3://bucket/exports/; it ends with a slash.",
           examples: ["s3://bucket/exports/"],

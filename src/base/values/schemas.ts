@@ -7,6 +7,18 @@ export const nullable = <Schema extends TSchema>(schema: Schema, options?: TSche
 
 export const NullableText = nullable(Type.String());
 
+const rulesOfPatterns = new Map<string, string>();
+
+/** A pattern whose rule is more than which characters are allowed. @param must what the refusal of a text says. */
+export function patterned(pattern: string, must: string): { readonly pattern: string } {
+  rulesOfPatterns.set(pattern, must);
+  return { pattern };
+}
+
+/** What a text must be that does not match a pattern. */
+export const ruleOfPattern = (pattern: string): string =>
+  rulesOfPatterns.get(pattern) ?? "has characters that are not allowed";
+
 /** One character of a name: no control character, and nothing that ends a line. */
 const OF_NAME = "\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029";
 

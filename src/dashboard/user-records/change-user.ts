@@ -42,7 +42,12 @@ export async function changeUser(
     settings: { ...workspace.settings, intake: "strict" },
   };
   const capacity = { objects: 1 };
-  const { items, faults } = await checkRequest(strict, { attributes: [row] }, clock.now(), capacity);
+  const { items, faults } = await checkRequest(
+    strict,
+    { attributes: [row] },
+    clock.now(),
+    capacity,
+  );
   for (const { value } of faults) throw new Problem("INVALID_REQUEST", value.message);
   await writeBatch(services, [
     {

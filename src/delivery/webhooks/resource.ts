@@ -5,7 +5,7 @@ import type { Change, Colleagues, Resource } from "../../admin/workspaces/resour
 import type { WorkspaceContext } from "../../base/context/context.ts";
 import { OutboundRefused } from "../../base/outbound/outbound.ts";
 import { ReachRefused } from "../../base/outbound/reach-refused.ts";
-import { distinctList, nullable } from "../../base/values/schemas.ts";
+import { distinctList, nullable, patterned } from "../../base/values/schemas.ts";
 import type { Transaction } from "../../database/database.ts";
 import { addressesIn, addressesRule, areAddresses } from "../../intake/warehouses/declaration.ts";
 import { CHANGE_TYPES } from "../../people/changes/change.ts";
@@ -64,7 +64,7 @@ const DeclaredWebhook = Type.Object(
     url: Url,
     secret: Type.Optional(
       Type.String({
-        pattern: SECRET_PATTERN,
+        ...patterned(SECRET_PATTERN, "must be 'whsec_' and 24 to 64 bytes in base64"),
         description:
           "Signs each delivery: `whsec_` and 24 to 64 bytes in base64. Without a secret the present one stays; a new webhook gets one, which `rotate-secret` replaces and shows.",
         examples: ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"],

@@ -1,5 +1,6 @@
 import Type, { type Static } from "typebox";
 import { Name } from "../../admin/workspaces/manifest.ts";
+import { patterned } from "../../base/values/schemas.ts";
 import { Uuid } from "../campaigns/declarations.ts";
 
 /** A language of a workspace. Ids are UUIDs in lower case. */
@@ -25,7 +26,10 @@ export const localeMembers = {
   language: Name,
   locale_key: Type.String({
     maxLength: 35,
-    pattern: "^[A-Za-z]{1,8}([-_][A-Za-z0-9]{1,8})*$",
+    ...patterned(
+      "^[A-Za-z]{1,8}([-_][A-Za-z0-9]{1,8})*$",
+      "must be a language with an optional country, such as es or es-MX",
+    ),
     description: "Such as es-MX.",
   }),
 };

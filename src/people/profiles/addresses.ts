@@ -71,15 +71,31 @@ const E164 = /^\+[1-9]\d{6,14}$/;
 export const isE164 = (value: unknown): value is string =>
   typeof value === "string" && E164.test(value);
 
+/**
+ * Mexican numbers of mobile phones had a 1 after the code of the country until 2019, and messengers still write it:
+ * both spellings are one number.
+ */
+const FORMER_MEXICAN = /^\+521(?=\d{10}$)/;
+
+/** A number in E.164 as it is stored: in its present spelling. */
+export const presentPhone = (number: string): string => number.replace(FORMER_MEXICAN, "+52");
+
+/** @param text begins with +. */
+function readE164(text: string) {
+  const number = parsePhoneNumberFromString(text, { extract: false });
+  if (!number || number.ext !== undefined || !FORMER_MEXICAN.test(number.number)) return number;
+  return parsePhoneNumberFromString(presentPhone(number.number), { extract: false });
+}
+
 function readPhone(text: string, country: string | undefined) {
-  if (text.startsWith("+")) return parsePhoneNumberFromString(text, { extract: false });
+  if (text.startsWith("+")) return readE164(text);
   if (country !== undefined) {
     const defaultCountry = country as CountryCode;
     const local = parsePhoneNumberFromString(text, { extract: false, defaultCountry });
     if (local?.isValid()) return local;
   }
   if (!isInternational(text)) return undefined;
-  return parsePhoneNumberFromString(`+${text}`, { extract: false });
+  return readE164(`+${text}`);
 }
 
 /**

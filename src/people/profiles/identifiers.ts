@@ -1,7 +1,14 @@
 import { accepted, type Checked, type Fault, refused } from "../../base/problem.ts";
 import { addressForm } from "../../base/values/address-form.ts";
 import { isUuid } from "../../base/values/uuid.ts";
-import { checkEmail, checkPhone, checkStoredEmail, isE164, unseenIn } from "./addresses.ts";
+import {
+  checkEmail,
+  checkPhone,
+  checkStoredEmail,
+  isE164,
+  presentPhone,
+  unseenIn,
+} from "./addresses.ts";
 
 /** What a profile can be found by. `platform_id` is the profile's own id and needs no index. */
 export type IdentifierKind = "external_id" | "alias" | "email" | "phone";
@@ -134,7 +141,9 @@ export function checkPhoneIdentifier(value: unknown): Checked<PersonIdentifier> 
  */
 export function checkPhoneLookup(value: unknown): Checked<PersonIdentifier> {
   const checked = checkPhoneIdentifier(value);
-  return "fault" in checked && isE164(value) ? accepted({ kind: "phone", value }) : checked;
+  return "fault" in checked && isE164(value)
+    ? accepted({ kind: "phone", value: presentPhone(value) })
+    : checked;
 }
 
 /** Names of a user as rows of an export carry them. */

@@ -3,7 +3,7 @@ import { accepted, type Checked, type Fault, Problem, refused } from "../../base
 import { describeValue } from "../../base/values/describe-value.ts";
 import { refuseUnstorable } from "../../base/values/plain-json.ts";
 import { isUuid } from "../../base/values/uuid.ts";
-import { isE164 } from "../profiles/addresses.ts";
+import { isE164, presentPhone } from "../profiles/addresses.ts";
 import {
   checkEmailIdentifier,
   checkExternalId,
@@ -31,7 +31,7 @@ export const CHECK_OF: Readonly<Record<NameKind, (value: unknown) => Checked<Per
  * number that does not exist names no user, like any other unused number.
  */
 function checkE164(value: unknown): Checked<PersonIdentifier> {
-  if (isE164(value)) return accepted({ kind: "phone", value });
+  if (isE164(value)) return accepted({ kind: "phone", value: presentPhone(value) });
   return refused(
     "INVALID_PHONE",
     `${describeValue(value)} is not a number in E.164, such as '+14155552671'`,

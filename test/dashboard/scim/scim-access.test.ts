@@ -55,7 +55,9 @@ describe("a SCIM endpoint", () => {
     for (const key of [null, "", "nobody's", TOKEN.service_origin]) {
       await everywhere({ key, headers: origin }, (answer, what) => {
         assertScim(answer);
-        assert.deepEqual([answer.status, answer.body.detail], [401, "Invalid SCIM token"], what);
+        const none = ": the request has none. Send it as 'Authorization: Bearer TOKEN'";
+        const detail = `Invalid SCIM token${key ? "" : none}`;
+        assert.deepEqual([answer.status, answer.body.detail], [401, detail], what);
       });
     }
   });

@@ -142,7 +142,7 @@ function keyCases(contract: Contract, permission: Permission): void {
     await assertRefused(
       contract,
       [...strangers(), `Bearer ${server.adminToken}`],
-      /^Invalid API key$/,
+      /^Invalid API key(: the request has none\. .*)?$/,
     );
   });
 
@@ -180,7 +180,7 @@ function administratorCases(contract: Contract): void {
 function scimCases(contract: Contract): void {
   test("a SCIM endpoint rejects every other credential with 401", async () => {
     const others = [`Bearer ${EVERYTHING}`, `Bearer ${server.adminToken}`];
-    await assertRefused(contract, [...strangers(), ...others], /^Invalid SCIM token$/);
+    await assertRefused(contract, [...strangers(), ...others], /^Invalid SCIM token(: the request has none\. .*)?$/);
   });
 
   test("a SCIM endpoint accepts the company's SCIM token", async () => {

@@ -225,7 +225,7 @@ describe("translations in the manifest", () => {
       [{ locales: [{ ...spanish, id: "es" }] }, /'workspaces\[0\].locales\[0\].id' must be a UUID/],
       [
         { locales: [{ ...spanish, locale_key: "spanish mexico" }] },
-        /locale_key' has characters that are not allowed/,
+        /locale_key' must be a language with an optional country/,
       ],
       [
         { locales: [{ id: SPANISH, name: "x", language: "x", locale_key: "x" }] },

@@ -136,3 +136,21 @@ test("lines may spell a column in any case, and one with two spellings of a colu
   const header = await (await startFiles(csv)).sync();
   assert.match(header.message ?? "", /^The first line of both.csv has both 'email' and 'EMAIL'/);
 });
+
+test("a file in UTF-16 ends the run with a sentence that says so, in every format of lines", async () => {
+  const lines = `${JSON.stringify(row)}\n`.repeat(3);
+  const table = "updated_at,external_id,payload\n2026-01-01,a,{}\n";
+  for (const [name, text] of [
+    ["utf16.ndjson", lines],
+    ["utf16.csv", table],
+  ] as const) {
+    for (const mark of ["\uFEFF", ""]) {
+      const path = inFolder(`${mark ? "marked" : "bare"}-${name}`);
+      await writeFile(path, Buffer.from(`${mark}${text}`, "utf16le"));
+      const run = await (await startFiles(path)).sync();
+      assert.equal(run.rows_synced, 0, path);
+      assert.notEqual(run.job_status, "success", path);
+      assert.match(run.message ?? "", /UTF-8/, `${path}: ${run.message}`);
+    }
+  }
+});

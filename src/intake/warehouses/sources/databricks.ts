@@ -1,4 +1,5 @@
 import Type, { type Static, type TObject } from "typebox";
+import { patterned } from "../../../base/values/schemas.ts";
 import { ConnectionUnfit, type Opening, SourceFailed, SourceUnfit, sourceKind } from "./source.ts";
 import {
   countIn,
@@ -28,12 +29,18 @@ const TABLE = new RegExp(`^${NAME}(?:\\.${NAME}){0,2}$`);
 
 const connection = {
   host: Type.String({
-    pattern: "^[A-Za-z0-9][A-Za-z0-9.-]{0,252}$",
+    ...patterned(
+      "^[A-Za-z0-9][A-Za-z0-9.-]{0,252}$",
+      "must be a host, without https:// and a path",
+    ),
     description: "The host of the workspace, such as dbc-a1b2c3d4-e5f6.cloud.databricks.com.",
     examples: ["dbc-a1b2c3d4-e5f6.cloud.databricks.com"],
   }),
   path: Type.String({
-    pattern: "^/?sql/1\\.0/(?:warehouses|endpoints)/[A-Za-z0-9]{1,64}$",
+    ...patterned(
+      "^/?sql/1\\.0/(?:warehouses|endpoints)/[A-Za-z0-9]{1,64}$",
+      "must be the HTTP path of a SQL warehouse, such as /sql/1.0/warehouses/a1b2c3d4e5f6",
+    ),
     description: "The HTTP path of the SQL warehouse: /sql/1.0/warehouses/a1b2c3d4e5f6.",
     examples: ["/sql/1.0/warehouses/a1b2c3d4e5f6"],
   }),

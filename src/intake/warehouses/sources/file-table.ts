@@ -88,6 +88,9 @@ async function readFirstLine(ask: Ask, path: string): Promise<string[] | undefin
     `${first}, null_padding = true, parallel = false, quote = '"', escape = '"', columns = ${allText(numbers)})
      limit 1`,
   );
+  if (names?.some((name) => name?.includes("\0"))) {
+    throw new SourceUnfit(`${basename(path)} is not in UTF-8: it has zero bytes, as UTF-16 has.`);
+  }
   if (names) {
     const count = names.findLastIndex((name) => name !== null) + 1;
     return numbers.slice(0, count).map((number, index) => names[index] ?? number);
@@ -138,7 +141,7 @@ const noRows = (paths: readonly string[]): SourceUnfit => {
   const [path = ""] = paths;
   const where = paths.length === 1 ? basename(path) : `the ${paths.length} files`;
   return new SourceUnfit(
-    `No line of ${where} is a row: NDJSON has one JSON object on each line, without brackets or commas around the objects.`,
+    `No line of ${where} is a row: NDJSON has one JSON object on each line, in UTF-8, without brackets or commas around the objects.`,
   );
 };
 

@@ -2,6 +2,7 @@ import { lstat, mkdtemp, readdir, realpath, rm, stat } from "node:fs/promises";
 import { hostname, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import Type from "typebox";
+import { patterned } from "../../../base/values/schemas.ts";
 import { openFiles } from "./duckdb.ts";
 import { FILE_FORMATS, type FileFormat } from "./file-table.ts";
 import {
@@ -49,7 +50,7 @@ export const filesSource = sourceKind({
     root: Type.String({
       minLength: 1,
       maxLength: 4_096,
-      pattern: "^/",
+      ...patterned("^/", "must be an absolute path"),
       description: "A folder of the server. Links in it that point elsewhere are not followed.",
       examples: ["/srv/drops"],
     }),

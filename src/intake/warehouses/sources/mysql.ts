@@ -1,5 +1,6 @@
 import type { FieldPacket } from "mysql2";
 import Type from "typebox";
+import { patterned } from "../../../base/values/schemas.ts";
 import { addressIn, openSession, PORT } from "./mysql-session.ts";
 import { sourceKind } from "./source.ts";
 import { type Dialect, sqlSource, type WarehouseColumn } from "./sql-table.ts";
@@ -29,7 +30,7 @@ const connection = {
   ca: Type.Optional(
     Type.String({
       maxLength: 262_144,
-      pattern: "^\\s*-----BEGIN CERTIFICATE-----",
+      ...patterned("^\\s*-----BEGIN CERTIFICATE-----", "must be a certificate in PEM"),
       description: "The authority that signed the certificate, as PEM blocks, if it is not public.",
       examples: ["-----BEGIN CERTIFICATE-----\nMIIB…\n-----END CERTIFICATE-----"],
     }),

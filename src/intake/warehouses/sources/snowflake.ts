@@ -1,5 +1,6 @@
 import { createHash, createPublicKey, type KeyObject, randomUUID } from "node:crypto";
 import Type, { type Static, type TObject } from "typebox";
+import { patterned } from "../../../base/values/schemas.ts";
 import { ConnectionUnfit, type Opening, SourceFailed, SourceUnfit, sourceKind } from "./source.ts";
 import {
   countIn,
@@ -31,7 +32,10 @@ const TABLE = new RegExp(`^${NAME}(?:\\.${NAME}){0,2}$`);
 
 const connection = {
   account: Type.String({
-    pattern: "^[A-Za-z0-9][A-Za-z0-9._-]{0,253}$",
+    ...patterned(
+      "^[A-Za-z0-9][A-Za-z0-9._-]{0,253}$",
+      "must be an account identifier, such as acme-analytics, and no address",
+    ),
     description: "The account identifier, such as acme-analytics.",
     examples: ["acme-analytics"],
   }),

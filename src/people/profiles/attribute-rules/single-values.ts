@@ -42,15 +42,24 @@ export function subscriptionState(fault: string): Rule {
 
 /**
  * A real day from 1880 to tomorrow, which may have begun where the person lives. Accepts
- * `YYYY-MM-DD` and also `MM/DD/YYYY`, which existing clients send; both are stored as the first.
+ * `YYYY-MM-DD` and also `MM/DD/YYYY` and date-times, which existing clients send; all are stored as the first. The day of
+ * a date-time is the one that is written, whatever its time zone: nobody is born a day earlier for the zone of a program.
  */
 export function dateOfBirth(name: string, value: unknown, now: Date): Checked<Json> {
-  const isDate = typeof value === "string" && /^\d{4}-\d\d-\d\d$|^\d\d?\/\d\d?\/\d{4}$/.test(value);
-  const date = isDate ? parseAttributeTime(value) : undefined;
+  const date = typeof value === "string" ? dayIn(value) : undefined;
   const tomorrow = now.getTime() + DAY_MS;
   return date && date.getUTCFullYear() >= 1880 && date.getTime() <= tomorrow
     ? accepted(date.toISOString().slice(0, 10))
     : invalid(name, `${describeValue(value)} is not a day from 1880 to today, as YYYY-MM-DD`);
+}
+
+const DAY = /^\d{4}-\d\d-\d\d$|^\d\d?\/\d\d?\/\d{4}$/;
+const DAY_WITH_TIME = /^(\d{4}-\d\d-\d\d)[T ]/;
+
+function dayIn(text: string): Date | undefined {
+  if (DAY.test(text)) return parseAttributeTime(text);
+  const day = DAY_WITH_TIME.exec(text)?.[1];
+  return day !== undefined && parseAttributeTime(text) ? parseAttributeTime(day) : undefined;
 }
 
 /** Accepts an ISO 8601 date-time; stores it in UTC. */

@@ -10,14 +10,16 @@ import railsTimeZones from "./rails-time-zones.json" with { type: "json" };
  *
  * Takes an IANA name in any case or a Rails name in any case. Returns the current spelling: links
  * give their zone ("US/Eastern" gives "America/New_York"), renamed zones their present name
- * ("Asia/Calcutta" gives "Asia/Kolkata"); all names of universal time give "UTC". Abbreviations
- * that several zones share ("IST") and offsets are no zones. docs/decisions/values.md
+ * ("Asia/Calcutta" gives "Asia/Kolkata"); all names of universal time give "UTC". IANA's names without a place
+ * ("EST", "CET", "EST5EDT") stay what they are, though IANA links them to places by now: "EST" says nothing of Panama.
+ * Abbreviations that several zones share ("IST") and offsets are no zones. docs/decisions/values.md
  */
 export function timeZoneName(text: string): string | undefined {
   const lowerCase = text.toLowerCase();
   if (knownNames.size === 0) learnRailsNames();
   const known = knownNames.get(lowerCase);
   if (known !== undefined || text.length > maxNameLength) return known;
+  if (namesWithoutPlace.has(lowerCase)) return text.toUpperCase();
   const isName = text.includes("/") || namesWithoutArea.has(lowerCase);
   const name = isName ? canonicalName(lowerCase) : undefined;
   // Only existing names are cached, so the map stays small.
@@ -53,13 +55,17 @@ const renamedZones: Readonly<Record<string, string>> = {
   "Pacific/Truk": "Pacific/Chuuk",
 };
 
-/** IANA's own names without a slash. Node also takes abbreviations, which are not among them. */
+/** IANA's own names of places without a slash. Node also takes abbreviations, which are not among them. */
 const namesWithoutArea = new Set(
   (
-    "cet cst6cdt cuba eet egypt eire est est5edt gb gb-eire gmt gmt+0 gmt-0 gmt0 greenwich " +
-    "hongkong hst iceland iran israel jamaica japan kwajalein libya met mst mst7mdt navajo nz " +
-    "nz-chat poland portugal prc pst8pdt roc rok singapore turkey uct universal utc w-su wet zulu"
+    "cuba egypt eire gb gb-eire gmt gmt+0 gmt-0 gmt0 greenwich " +
+    "hongkong iceland iran israel jamaica japan kwajalein libya navajo nz " +
+    "nz-chat poland portugal prc roc rok singapore turkey uct universal utc w-su zulu"
   ).split(" "),
+);
+
+const namesWithoutPlace = new Set(
+  "cet cst6cdt eet est est5edt hst met mst mst7mdt pst8pdt wet".split(" "),
 );
 
 /** From a lower-case name to the name in use: the Rails names, and every name looked up so far. */

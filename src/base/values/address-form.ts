@@ -36,3 +36,29 @@ export function usualSpellings(address: string): string[] {
   const written = domains.flatMap((each) => [local + each, local.normalize("NFD") + each]);
   return [...new Set([address, ...written])];
 }
+
+/** Domains of users have one or two labels beyond ASCII; of one with more, all are written in one way. */
+const MOST_MIXED_LABELS = 3;
+
+/** The form of an address with each label of its domain in letters or in punycode. */
+export function labelSpellings(address: string): string[] {
+  const form = addressForm(address);
+  const at = form.lastIndexOf("@") + 1;
+  const labels = form.slice(at).split(".");
+  const written = labels.map((label) => {
+    const letters = label.startsWith("xn--") ? unicodeDomain(label) : label;
+    return letters === label ? [label] : [label, letters];
+  });
+  const whole = [0, 1].map((place) => written.map((each) => each[place] ?? each[0]).join("."));
+  const isMixed = written.filter(({ length }) => length > 1).length <= MOST_MIXED_LABELS;
+  const domains = isMixed
+    ? written.reduce<string[]>(
+        (some, each, place) =>
+          some.flatMap((before) =>
+            each.map((label) => (place === 0 ? label : `${before}.${label}`)),
+          ),
+        [""],
+      )
+    : whole;
+  return [...new Set(domains.map((domain) => form.slice(0, at) + domain))];
+}

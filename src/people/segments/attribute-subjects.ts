@@ -1,15 +1,15 @@
-import { usualSpellings } from "../../base/values/address-form.ts";
 import { isJsonObject, type Json } from "../../base/values/plain-json.ts";
 import {
   STANDARD_ATTRIBUTES,
   type StandardAttributeName,
 } from "../profiles/standard-attributes.ts";
+import { ofAddresses } from "./address-tests.ts";
 import { type FilterPath, refuse } from "./filter-path.ts";
 import type { Leaf, Subject, ValueTest } from "./leaf.ts";
 import type { SegmentPerson } from "./person.ts";
 import { decided, everyOf, type Values } from "./sql.ts";
 import { isTimeTest } from "./time-tests.ts";
-import { oneOf, opposite, readValueTests, type SubjectType } from "./value-tests.ts";
+import { readValueTests, type SubjectType } from "./value-tests.ts";
 
 /* Conditions on a profile's data: standard and custom attributes, identifiers and times. */
 
@@ -111,21 +111,14 @@ function whyNot(name: unknown): string {
     : `must be one of ${names}; other names are custom_attribute`;
 }
 
-/** A whole address is compared in its usual spellings, because SQL cannot compute its form. */
+/** A whole address is compared in its form, parts of one as they are written. */
 function readAddressTests(rest: Readonly<Record<string, unknown>>, path: FilterPath): ValueTest[] {
   const comparators = inLowerCase(rest);
   const tests = readValueTests(comparators, "text", path);
   return Object.entries(comparators).map(([name, operand], place) => {
-    const test = tests[place] as ValueTest;
-    const given = [operand].flat().map(String);
-    const spellings = given.flatMap(usualSpellings);
-    if (!OF_WHOLE_TEXTS.includes(name) || spellings.length === given.length) return test;
-    const some = { ...oneOf(spellings), words: test.words };
-    return name === "equals" || name === "one_of" ? some : opposite(some, test.words);
+    return ofAddresses(name, operand, tests[place] as ValueTest);
   });
 }
-
-const OF_WHOLE_TEXTS: readonly string[] = ["equals", "one_of", "not_equals", "none_of"];
 
 /** Addresses are compared without regard to case. */
 function inLowerCase(comparators: Readonly<Record<string, unknown>>): Record<string, unknown> {

@@ -48,6 +48,48 @@ describe("attribute rows", () => {
     assert.equal(bob.subscription_groups[0].status, "subscribed");
   });
 
+  test("a number that names users has one spelling: 42 and 42.00 are one user, and digits after the point stay", async () => {
+    const { workspace, syncWithLog } = await startTable(
+      "updated_at timestamptz, external_id numeric, payload text",
+      [
+        `${AT}, 42, '{"a":1}'`,
+        `${AT}, 42.00, '{"b":1}'`,
+        `${AT}, 42.50, '{"c":1}'`,
+        `${AT}, 100, '{"d":1}'`,
+        `${AT}, 12345678901234567890.000, '{"e":1}'`,
+      ],
+    );
+    const { run, rows } = await syncWithLog();
+    assert.deepEqual([run.job_status, run.rows_synced, rows], ["success", 5, []]);
+    const names = ["42", "42.5", "100", "12345678901234567890", "42.00", "42.50", "1"];
+    const users = await workspace.profiles({ external_ids: names });
+    const found = users.map((user) => [user.external_id, user.custom_attributes]);
+    assert.deepEqual(Object.fromEntries(found), {
+      "42": { a: 1, b: 1 },
+      "42.5": { c: 1 },
+      "100": { d: 1 },
+      "12345678901234567890": { e: 1 },
+    });
+  });
+
+  test("a whole number names users as it is; one with digits after the point by its type is refused with the column", async () => {
+    const whole = await startTable(
+      "updated_at timestamptz, external_id numeric(12, 0), payload text",
+      [`${AT}, 42, '{"a":1}'`, `${AT}, 100, '{"b":1}'`],
+    );
+    assert.equal((await whole.sync()).job_status, "success");
+    const users = await whole.workspace.profiles({ external_ids: ["42", "100"] });
+    assert.equal(users.length, 2);
+    const cents = await startTable(
+      "updated_at timestamptz, external_id numeric(10, 2), payload text",
+      [`${AT}, 42, '{"a":1}'`],
+    );
+    const run = await cents.sync();
+    assert.equal(run.job_status, "config_error");
+    assert.match(run.message ?? "", /external_id/i);
+    assert.deepEqual(await cents.workspace.profiles({ external_ids: ["42", "42.00"] }), []);
+  });
+
   test("the change feed has the end of a sync after the sync's changes", async () => {
     const { workspace, id, table, sync } = await startTable(TIMED, [
       `${AT}, 'ada', '{"plan":"gold"}'`,

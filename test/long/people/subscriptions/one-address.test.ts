@@ -14,6 +14,7 @@ import {
   submit,
 } from "../../../messaging/preference-centers/preference-center-calls.ts";
 import { spellingsOf, WORDS } from "../../../people/profiles/spellings.ts";
+import { membersOf } from "../../../people/segments/segment-calls.ts";
 import { VERSIONS } from "../../../people/subscriptions/subscription-calls.ts";
 
 const server = await startServer();
@@ -78,6 +79,20 @@ describe("any two spellings of an address", () => {
       assert.equal(user.email, written);
       assert.deepEqual(user.custom_attributes, { plan: "free", visits: 1 });
       assert.equal(user.custom_events[0].name, "seen");
+    }));
+
+  test("a segment finds the user under each of them, and its opposite finds everyone else", () =>
+    holdsForAll(async ({ written, one, other }) => {
+      const external_id = await userWith(written);
+      const found = async (filter: object) => membersOf(server, workspace, filter);
+      const others = await found({ attribute: "email", none_of: [written, "nobody@example.com"] });
+      assert.ok(!others.includes(external_id));
+      for (const spelling of [written, one, other]) {
+        assert.deepEqual(await found({ attribute: "email", equals: spelling }), [external_id]);
+        const some = { attribute: "email", one_of: ["nobody@example.com", spelling] };
+        assert.deepEqual(await found(some), [external_id]);
+        assert.deepEqual(await found({ attribute: "email", not_equals: spelling }), others);
+      }
     }));
 
   test("a refusal under one of them holds for the user who has the other", () =>

@@ -120,6 +120,8 @@ describe("outputs inside of Liquid tags", () => {
       [`{% if {{custom_attribute.\${plan} == 'pro' %}{% endif %}`, /line 2, column \d+/],
       ["{% if {{}} == 'pro' %}{% endif %}", /line 2, column \d+/],
       [`{% if {{custom_attribute.\${plan} | shout}} == 'pro' %}{% endif %}`, /shout.*|line 2/],
+      // Also where no reader gets to it.
+      [`{% if zzz %}{{ {{\${first_name} | shout}} }}{% endif %}`, /shout/],
       [`{{ {{\${first_name} | shout}} }}`, /shout/],
       [`{% if {{\${a}} }} == 'pro' %}{% endif %}`, /line 2, column \d+/],
     ] as const) {

@@ -29,6 +29,8 @@ const ALLOWED = new Set([
   "MIT",
   "MIT-0",
   "OFL-1.1",
+  // Data of Unicode: permissive, and approved by the Open Source Initiative. docs/decisions/money.md
+  "Unicode-3.0",
   "Unlicense",
 ]);
 

@@ -4900,7 +4900,7 @@ export interface components {
              */
             product_id: string | number;
             /**
-             * @description An ISO 4217 code, in any case.
+             * @description An ISO 4217 code, in any case; a withdrawn one for purchases of its time.
              * @example EUR
              */
             currency: string;

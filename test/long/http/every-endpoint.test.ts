@@ -180,7 +180,11 @@ function administratorCases(contract: Contract): void {
 function scimCases(contract: Contract): void {
   test("a SCIM endpoint rejects every other credential with 401", async () => {
     const others = [`Bearer ${EVERYTHING}`, `Bearer ${server.adminToken}`];
-    await assertRefused(contract, [...strangers(), ...others], /^Invalid SCIM token(: the request has none\. .*)?$/);
+    await assertRefused(
+      contract,
+      [...strangers(), ...others],
+      /^Invalid SCIM token(: the request has none\. .*)?$/,
+    );
   });
 
   test("a SCIM endpoint accepts the company's SCIM token", async () => {

@@ -5,9 +5,17 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
-import { startServer, type TestWorkspace } from "../../harness.ts";
-import { sized } from "../../sizes.ts";
-import { byEmail, identify, merge, notesOf, remove, succeeds, userOf } from "./identity-calls.ts";
+import { startServer, type TestWorkspace } from "../../../harness.ts";
+import {
+  byEmail,
+  identify,
+  merge,
+  notesOf,
+  remove,
+  succeeds,
+  userOf,
+} from "../../../people/identity/identity-calls.ts";
+import { sized } from "../../../sizes.ts";
 
 const server = await startServer();
 

@@ -1,7 +1,7 @@
 /* What the specification allows in one request passes, in any shape: 50 events with 50 KB of properties each. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { startServer } from "../../harness.ts";
+import { startServer } from "../../../harness.ts";
 
 const server = await startServer();
 

@@ -16,6 +16,9 @@ test("the day of a date of birth with a time is the one that is written, in what
     times.map((time) => `1971-01-01${time}`),
     "1971-01-01",
   );
+  for (const day of ["1971-01-01T", "1971-01-01T25:00:00Z", "1971-02-30T00:00:00Z"]) {
+    assert.ok("fault" in checkStandardAttribute("dob", day), day);
+  }
 });
 
 test("a time zone without a place stays so, in capitals", () => {

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { EngineEvent } from "../database.ts";
+import type { Use } from "../planner.ts";
 import { EngineError, type EngineThread } from "./engine-thread.ts";
 import type { FolderDisk } from "./folder-disk.ts";
 import type { Connection } from "./one-connection.ts";
@@ -23,9 +24,15 @@ const LOOKS_UNTIL_STALLED = 6;
 
 /**
  * After so many the engine is ended and started again: nothing else ends a statement, because it runs on the only thread of
- * the engine. The most expensive valid request takes a quarter of a second.
+ * the engine. What writes, and what reads by key, takes a quarter of a second at most, because larger work is done in slices.
+ * Exports, counts and searches read what there is, on a slow machine too. Migrations and resets take as long as they take.
  */
-const LOOKS_UNTIL_ENDED = 14;
+const LOOKS_UNTIL_ENDED: Readonly<Record<Use, number>> = {
+  intake: 14,
+  lookup: 240,
+  analysis: 240,
+  maintenance: Number.POSITIVE_INFINITY,
+};
 
 const RECOVERS = "The database failed and recovers.";
 const BUSY = "The database has been busy with one statement for too long.";
@@ -46,8 +53,8 @@ interface Kept {
 }
 
 interface Session extends Connection {
-  /** Whether none of its statements may hold the engine for long. */
-  readonly isOrdinary: boolean;
+  /** Decides how long a statement may hold the engine. */
+  readonly use: Use;
 }
 
 /**
@@ -81,7 +88,7 @@ export function keepEngine(
         // The engine keeps the order; if this fails, everything that follows fails.
         kept.engine.script(kept, `set default_transaction_read_only = ${value}`).catch(() => {});
       }
-      return connectionTo(kept, kept.engine, use !== "maintenance");
+      return connectionTo(kept, kept.engine, use);
     },
     stall: {
       refusal: () => (isStalled(kept) ? new EngineUnavailable(BUSY) : undefined),
@@ -106,7 +113,7 @@ const isStalled = ({ engine, stalledId }: Kept): boolean =>
   stalledId !== undefined && engine?.running()?.id === stalledId;
 
 /**
- * Looks whether an ordinary statement holds the engine.
+ * Looks whether a statement holds the engine.
  *
  * @param tellStalled learns of one for which others should not wait.
  * @returns what ends this.
@@ -117,13 +124,14 @@ function watch(kept: Kept, tellStalled: (session: Connection) => void): () => vo
     const { engine } = kept;
     const running = engine?.running();
     const session = running?.session as Partial<Session> | undefined;
-    if (!engine || !running || !session?.isOrdinary) seen = undefined;
+    const { use = "maintenance" } = session ?? {};
+    if (!engine || !running || use === "maintenance") seen = undefined;
     else if (seen?.engine !== engine || seen.id !== running.id) {
       seen = { engine, id: running.id, looks: 0 };
     } else if (++seen.looks === LOOKS_UNTIL_STALLED) {
       kept.stalledId = running.id;
       tellStalled(session as Session);
-    } else if (seen.looks === LOOKS_UNTIL_ENDED) engine.kill(NEVER_ENDS);
+    } else if (seen.looks === LOOKS_UNTIL_ENDED[use]) engine.kill(NEVER_ENDS);
   };
   const timer = setInterval(look, LOOK_EVERY_MS).unref();
   return () => clearInterval(timer);
@@ -162,14 +170,14 @@ async function restart(kept: Kept, { message: reason }: Error): Promise<void> {
 function connectionTo(
   kept: Kept,
   engine: EngineThread | undefined,
-  isOrdinary = false,
+  use: Use = "maintenance",
 ): Connection {
   const open = (): EngineThread => {
     if (engine && engine === kept.engine) return engine;
     throw refusal(kept);
   };
   const session: Session = {
-    isOrdinary,
+    use,
     run: async (...statements) => watched(kept, open().run(session, ...statements)),
     script: async (sql) => watched(kept, open().script(session, sql)),
     close: async () => {},

@@ -28,7 +28,7 @@ export const selectAllEvents = (
     `select e.name, e.occurred_at as time, e.app_id as "appId", e.properties, ${NAME_COLUMNS}
      from events e join profiles p using (workspace_id, bucket, profile_id)
      where workspace_id = $1 and ${within("e", filter)}
-     order by e.profile_id, e.occurred_at, e.event_id`,
+     order by e.profile_id, e.bucket, e.occurred_at, e.event_id`,
     parametersOf(workspaceId, filter),
     portion,
   );
@@ -52,7 +52,7 @@ export const selectAllPurchases = (
        b.app_id as "appId", b.properties, ${NAME_COLUMNS}
      from purchases b join profiles p using (workspace_id, bucket, profile_id)
      where workspace_id = $1 and ${within("b", filter)}
-     order by b.profile_id, b.occurred_at, b.purchase_id`,
+     order by b.profile_id, b.bucket, b.occurred_at, b.purchase_id`,
     parametersOf(workspaceId, filter),
     portion,
   );

@@ -11,7 +11,7 @@ import type { Moves } from "./activity.ts";
  */
 
 /** A table whose rows move unchanged. */
-interface MovedTable {
+export interface MovedTable {
   readonly name: string;
   /** The columns that order a profile's rows: column, type, and a value before all others. */
   readonly key: readonly (readonly [column: string, type: string, first: string])[];
@@ -69,6 +69,9 @@ export const MOVED_TABLES: readonly MovedTable[] = [...TABLES, MESSAGES];
 /** How many rows are read at a time, for each table. */
 const PAGE_ROWS = 2_000;
 
+/** A profile with more rows is read by itself: a page of several profiles looks at all their rows. */
+export const MANY_ROWS = 200;
+
 /** A page has rows up to this size, so 4 MB at most; a larger row is read and written by itself. */
 const LARGEST_PAYLOAD_BYTES = 2_048;
 
@@ -88,6 +91,7 @@ type WriteLast = () => Promise<void>;
  *
  * @param moves the profiles whose events and purchases move.
  * @param messageMoves the profiles whose messages move.
+ * @param large those that may have more than `MANY_ROWS` rows in a table.
  * @returns writes the last pages, together with statements that are sent after them.
  */
 export async function copyMoved(
@@ -95,14 +99,43 @@ export async function copyMoved(
   workspaceId: number,
   moves: Moves,
   messageMoves: Moves,
+  large: ReadonlySet<string>,
 ): Promise<WriteLast> {
   const last = await settleAll([
-    ...TABLES.map((table) => copyPages(tx, workspaceId, table, moves)),
-    copyPages(tx, workspaceId, MESSAGES, messageMoves),
+    ...TABLES.map((table) => copyGroups(tx, workspaceId, table, groupsOf(moves, large))),
+    copyGroups(tx, workspaceId, MESSAGES, groupsOf(messageMoves, large)),
   ]);
   return async () => {
     await settleAll(last.map((write) => write()));
   };
+}
+
+/** In their order, large profiles each by itself. */
+function groupsOf({ from, to }: Moves, large: ReadonlySet<string>): Moves[] {
+  const groups: { from: string[]; to: string[] }[] = [];
+  for (const [index, id] of from.entries()) {
+    const last = groups.at(-1);
+    const group =
+      last && !large.has(id) && !large.has(last.from[0] as string) ? last : { from: [], to: [] };
+    if (group !== last) groups.push(group);
+    group.from.push(id);
+    group.to.push(to[index] as string);
+  }
+  return groups;
+}
+
+async function copyGroups(
+  tx: Transaction,
+  workspaceId: number,
+  table: MovedTable,
+  groups: readonly Moves[],
+): Promise<WriteLast> {
+  let writeLast: WriteLast = async () => {};
+  for (const group of groups) {
+    await writeLast();
+    writeLast = await copyPages(tx, workspaceId, table, group);
+  }
+  return writeLast;
 }
 
 async function copyPages(
@@ -111,7 +144,6 @@ async function copyPages(
   table: MovedTable,
   moves: Moves,
 ): Promise<WriteLast> {
-  if (moves.from.length === 0) return async () => {};
   let after: Pick<MovedRow, "place" | "key"> = { place: -1, key: table.key.map(([, , at]) => at) };
   for (;;) {
     const rows = await selectPage(tx, workspaceId, table, moves, after);
@@ -173,26 +205,28 @@ function selectPage(
   after: Pick<MovedRow, "place" | "key">,
 ): Promise<MovedRow[]> {
   const columns = key.map(([column]) => `t.${column}`);
-  const values = key.map(([, type], index) => `$${index + 5}::text::${type}`);
-  // `= any` beside the join makes every engine find the rows by key, with any statistics.
+  const [first] = from;
+  const isOne = first !== undefined && from.length === 1;
+  const own: readonly unknown[] = isOne
+    ? [first, bucketOfId(first)]
+    : [uuids(from), bucketsOfIds(from).all, from.map((_, place) => place), after.place];
+  const values = key.map(([, type], index) => `$${own.length + 2 + index}::text::${type}`);
+  // Rows of one profile have the order of the index. `= any` beside the join makes every engine find the rows by key,
+  // with any statistics.
+  const rows = isOne
+    ? `0 as place from ${name} t where t.profile_id = $2::uuid and t.bucket = $3::smallint
+         and (${columns.join(", ")}) > (${values.join(", ")})`
+    : `move.place from ${name} t join unnest($2::uuid[], $4::int[]) as move (merged, place)
+         on t.profile_id = move.merged
+       where t.profile_id = any($2::uuid[]) and t.bucket = any($3::smallint[])
+         and (move.place, ${columns.join(", ")}) > ($5::int, ${values.join(", ")})`;
   return tx.query<MovedRow>(
     `select case when t.${payload} is null or octet_length(t.${payload}::text) <= ${LARGEST_PAYLOAD_BYTES}
-         then to_jsonb(t)::text end as row, move.place,
-       jsonb_build_array(${columns.map((column) => `${column}::text`).join(", ")}) as key
-     from ${name} t join unnest($2::uuid[], $3::int[]) as move (merged, place)
-       on t.profile_id = move.merged
-     where t.workspace_id = $1 and t.profile_id = any($2::uuid[])
-       and (move.place, ${columns.join(", ")}) > ($4::int, ${values.join(", ")})
-       and t.bucket = any($${key.length + 5}::smallint[])
-     order by move.place, ${columns.join(", ")} limit ${PAGE_ROWS}`,
-    [
-      workspaceId,
-      uuids(from),
-      from.map((_, place) => place),
-      after.place,
-      ...after.key,
-      bucketsOfIds(from).all,
-    ],
+         then to_jsonb(t)::text end as row,
+       jsonb_build_array(${columns.map((column) => `${column}::text`).join(", ")}) as key, ${rows}
+       and t.workspace_id = $1
+     order by place, ${columns.join(", ")} limit ${PAGE_ROWS}`,
+    [workspaceId, ...own, ...after.key],
   );
 }
 

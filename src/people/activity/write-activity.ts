@@ -70,13 +70,15 @@ export interface ActivityMoves {
   readonly deletedIds: readonly string[];
   /** Tables known to have no row of any of these profiles. */
   readonly empty: ReadonlySet<ActivityPart>;
+  /** Profiles that may have more than `MANY_ROWS` rows in a table. */
+  readonly large: ReadonlySet<string>;
 }
 
 /** Moves events, purchases and messages unchanged, sets the merged summaries, and deletes the rest. */
 export async function moveActivity(
   tx: Transaction,
   workspaceId: number,
-  { moves, messageMoves, deletedIds, empty }: ActivityMoves,
+  { moves, messageMoves, deletedIds, empty, large }: ActivityMoves,
   merged: MergedActivity,
 ): Promise<void> {
   const writeLast = await copyMoved(
@@ -84,10 +86,11 @@ export async function moveActivity(
     workspaceId,
     moves,
     empty.has("message_history") ? { from: [], to: [] } : messageMoves,
+    large,
   );
   await settleAll([
     writeLast(),
-    deleteActivity(tx, workspaceId, [...messageMoves.from, ...deletedIds], empty),
+    deleteActivity(tx, workspaceId, [...messageMoves.from, ...deletedIds], empty, large),
     upsertEventSummaries(tx, workspaceId, merged.events),
     upsertPurchaseSummaries(tx, workspaceId, merged.purchases),
     setAppActivity(tx, workspaceId, { ...merged, messages: [] }),

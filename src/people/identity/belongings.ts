@@ -2,7 +2,9 @@ import type { Clock } from "../../base/clock.ts";
 import type { WorkspaceContext } from "../../base/context/context.ts";
 import { Problem } from "../../base/problem.ts";
 import { startTurns } from "../../base/turns.ts";
+import { sum } from "../../base/values/sum.ts";
 import { type Queryable, settleAll, type Transaction } from "../../database/database.ts";
+import { MANY_ROWS } from "../activity/moves-store.ts";
 import {
   byProfile,
   readAppActivity,
@@ -167,6 +169,7 @@ export async function saveBelongings(
   );
   const changed = <Row extends object>(of: (belongings: Belongings) => readonly Row[]) =>
     changedRows(before, after, of);
+  const gone = [...moves.map(({ fromId }) => fromId), ...deleted];
   const [, carried] = await settleAll([
     moveActivity(
       tx,
@@ -175,7 +178,8 @@ export async function saveBelongings(
         moves: columnsOf(joined),
         messageMoves: columnsOf(moves),
         deletedIds: deleted,
-        empty: emptyParts(before, [...moves.map(({ fromId }) => fromId), ...deleted]),
+        empty: emptyParts(before, gone),
+        large: new Set(gone.filter((id) => isLarge(before.get(id)))),
       },
       {
         events: changed(({ events }) => events),
@@ -265,6 +269,13 @@ const IS_EMPTY: Readonly<Record<ActivityPart, (belongings: Belongings) => boolea
   interactions: ({ interactions }) => interactions.length === 0,
   message_history: ({ messages }) => messages === 0,
 };
+
+/** Whether a user may have many events, purchases or messages; one who was not read may have any number. */
+const isLarge = (belongings: Belongings | undefined): boolean =>
+  !belongings ||
+  sum([...belongings.events, ...belongings.purchases].map(({ count }) => count)) +
+    belongings.messages >
+    MANY_ROWS;
 
 const columnsOf = (moves: readonly Move[]) => ({
   from: moves.map(({ fromId }) => fromId),

@@ -6,7 +6,7 @@ import type { Clock } from "../../base/clock.ts";
 import { hidesPeople, type WorkspaceContext } from "../../base/context/context.ts";
 import { createSlots, type Slots } from "../../base/pool.ts";
 import { Problem } from "../../base/problem.ts";
-import { type Database, readTogether, settleAll } from "../../database/database.ts";
+import { type Database, settleAll } from "../../database/database.ts";
 import { estimateSize, exactSize, type SegmentSize } from "./estimate.ts";
 import {
   EVERYONE,
@@ -16,9 +16,10 @@ import {
   readFilter,
   sentenceOf,
 } from "./filter.ts";
+import { readFitting } from "./fit.ts";
 import type { FilterScope } from "./leaf.ts";
 import { countMembers } from "./members.ts";
-import { BEFORE_ALL } from "./members-store.ts";
+import { BEFORE_ALL, sizeOf } from "./members-store.ts";
 import { createPace, SLICE_MS, TURN_MS } from "./pace.ts";
 import { filterOf, scopeOf, type WantedFilter } from "./scope.ts";
 import {
@@ -104,12 +105,12 @@ async function countOn(
   const countWrites = writeCounter(analysis);
   for (;;) {
     const { after } = progress;
-    const size = pace.size();
+    const wanted = { kind: "next", after, size: pace.size() } as const;
     const askedAt = performance.now();
-    let startedAt = askedAt;
-    const portion = { kind: "next", after, size } as const;
-    const count = await readTogether(analysis, (tx) => {
+    let [startedAt, size] = [askedAt, 0];
+    const count = await readFitting(analysis, workspaceId, wanted, [filter], (tx, portion) => {
       startedAt = performance.now();
+      size = sizeOf(portion);
       return countMembers(tx, workspaceId, portion, filter, now);
     });
     const tookMs = Math.max(1, performance.now() - startedAt);

@@ -1,7 +1,8 @@
 import { type Database, type Queryable, readTogether } from "../../database/database.ts";
 import { type Filter, leavesOfAll } from "./filter.ts";
+import { readFitting } from "./fit.ts";
 import { countMembersOfEach, type MemberCount } from "./members.ts";
-import { BEFORE_ALL, countDrawn, DRAWN_SHARE, type Portion } from "./members-store.ts";
+import { BEFORE_ALL, countDrawn, DRAWN_SHARE, type Portion, sizeOf } from "./members-store.ts";
 import { createPace, SLICE_MS } from "./pace.ts";
 
 /** How many users meet a filter, of how many. */
@@ -77,16 +78,17 @@ export async function estimateSizes(
   const pace = createPace(leavesOfAll(filters).length);
   let counts: readonly MemberCount[] | undefined;
   for (;;) {
-    const slice = sliceAfter(whole, counts?.[0], pace.size());
-    let startedAt = 0;
-    const found = await readTogether(lookup, (tx) => {
+    const wanted = sliceAfter(whole, counts?.[0], pace.size());
+    let [startedAt, size] = [0, 0];
+    const found = await readFitting(lookup, workspaceId, wanted, filters, (tx, slice) => {
       startedAt = performance.now();
+      size = sizeOf(slice);
       return countMembersOfEach(tx, workspaceId, slice, filters, now);
     });
     pace.took(performance.now() - startedAt, SLICE_MS);
     counts = counts ? counts.map((count, place) => added(count, found[place])) : found;
     const [first] = counts;
-    if (!first || found[0]?.seen !== slice.size || first.seen === whole.size) break;
+    if (!first || found[0]?.seen !== size || first.seen === whole.size) break;
   }
   return counts.map((count) => sizeFrom(whole, count));
 }

@@ -19,6 +19,7 @@ import {
 import { viewUsers } from "../export/view-users.ts";
 import type { CountServices } from "./count-exactly.ts";
 import { EVERYONE, type Filter, leavesOf, readFilter, sentenceOf } from "./filter.ts";
+import { readFitting } from "./fit.ts";
 import { countMembersOfEach, explainMember, type Reason, readMembers } from "./members.ts";
 import { BEFORE_ALL, type Portion } from "./members-store.ts";
 import { createPace, type Pace, SLICE_MS } from "./pace.ts";
@@ -96,8 +97,8 @@ function readSlice(
   now: Date,
   pace: Pace,
 ): ReturnType<typeof readMembers> {
-  const portion: Portion = { kind: "next", after, size: pace.size() };
-  return readTogether(analysis, async (tx) => {
+  const wanted: Portion = { kind: "next", after, size: pace.size() };
+  return readFitting(analysis, workspaceId, wanted, [filter], async (tx, portion) => {
     const startedAt = performance.now();
     const found = await readMembers(tx, workspaceId, portion, filter, now);
     pace.took(performance.now() - startedAt, SLICE_MS);
@@ -180,9 +181,8 @@ export async function segmentsOfUser(
   userId: string,
 ): Promise<SegmentsOfUser> {
   const lookup = database.for("lookup");
-  const portion = { kind: "one", id: userId } as const;
   const countEach = (filters: readonly Filter[]) =>
-    readTogether(lookup, (tx) =>
+    readFitting(lookup, workspace.id, { kind: "one", id: userId }, filters, (tx, portion) =>
       countMembersOfEach(tx, workspace.id, portion, filters, clock.now()),
     );
   const [user] = await countEach([EVERYONE]);
@@ -228,8 +228,14 @@ export async function explain(
 ): Promise<{ readonly isMember: boolean; readonly reasons: readonly Reason[] }> {
   const { filter } = await filterOf(database, context, wanted);
   const id = wanted.user_id.toLowerCase();
-  const found = await readTogether(database.for("lookup"), (tx) =>
-    explainMember(tx, context.workspace.id, id, filter, clock.now()),
+  const { workspace } = context;
+  const one = { kind: "one", id } as const;
+  const found = await readFitting(
+    database.for("lookup"),
+    workspace.id,
+    one,
+    [filter],
+    (tx, portion) => explainMember(tx, workspace.id, portion, filter, clock.now()),
   );
   if (!found) throw new Problem("NOT_FOUND", "User not found");
   return found;

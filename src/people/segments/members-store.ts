@@ -3,7 +3,7 @@ import { bucketsOfValues } from "../../database/buckets.ts";
 import { NOT_PREPARED, type Queryable } from "../../database/database.ts";
 import type { EmailState } from "../subscriptions/states.ts";
 import { type Filter, filterSql } from "./filter.ts";
-import type { Leaf } from "./leaf.ts";
+import { itsRows, type Leaf } from "./leaf.ts";
 import { type Bounds, columnsOf, decided, type Values, valuesOf } from "./sql.ts";
 
 /*
@@ -12,10 +12,17 @@ import { type Bounds, columnsOf, decided, type Values, valuesOf } from "./sql.ts
  */
 
 /** Which users a statement looks at. */
-export type Portion =
+export type Portion = (
   | { readonly kind: "sample"; readonly size: number; readonly after?: string }
   | { readonly kind: "next"; readonly after: string; readonly size: number }
-  | { readonly kind: "one"; readonly id: string };
+  | { readonly kind: "one"; readonly id: string }
+) & {
+  /** About how many conditions one statement may decide, if the only user has many rows (`readFitting`). */
+  readonly conditionsAtOnce?: number;
+};
+
+/** How many users a portion has, unless no more are left. */
+export const sizeOf = (portion: Portion): number => (portion.kind === "one" ? 1 : portion.size);
 
 /** The users before all others. */
 export const BEFORE_ALL = "00000000-0000-0000-0000-000000000000";
@@ -55,6 +62,35 @@ export async function countDrawn(
     [workspaceId, most],
   );
   return row?.drawn ?? 0;
+}
+
+const SUMMARIES = { events: "event_summaries", purchases: "purchase_summaries" } as const;
+
+/**
+ * How many of the first users of a portion have at most so many rows together, and how many rows the first has. Summaries
+ * tell, which also count what retention has deleted.
+ */
+export async function countFitting(
+  tx: Queryable,
+  workspaceId: number,
+  portion: Portion,
+  tables: ReadonlySet<keyof typeof SUMMARIES>,
+  mostRows: number,
+): Promise<{ readonly users: number; readonly rowsOfFirst: number }> {
+  const { parameters, values, from } = writing(portion, workspaceId, new Date(0));
+  const counts = [...tables].map(
+    (table) =>
+      `coalesce((select sum(s.count) from ${SUMMARIES[table]} s where ${itsRows("s")}), 0)`,
+  );
+  const order = portion.kind === "sample" ? CHANCE : "profile_id";
+  const [row] = await tx.query<{ users: number; rows_of_first: number | null }>(
+    `select count(*) filter (where through <= ${values.bind(mostRows, "bigint")})::int as users,
+       max(through) filter (where place = 1)::bigint as rows_of_first
+     from (select row_number() over (order by rank, id) as place, sum(own) over (order by rank, id) as through
+       from (select ${order} as rank, profile_id as id, ${counts.join(" + ")} as own from ${from()}) as p) as q`,
+    parameters,
+  );
+  return { users: row?.users ?? 0, rowsOfFirst: row?.rows_of_first ?? 0 };
 }
 
 export interface PortionCount {

@@ -28,6 +28,10 @@ export async function countMembers(
   filter: Filter,
   now: Date,
 ): Promise<MemberCount> {
+  if (portion.conditionsAtOnce) {
+    const [count] = await countMembersOfEach(tx, workspaceId, portion, [filter], now);
+    return count as MemberCount;
+  }
   const leaves = leavesOf(filter);
   const countOpen = async (): Promise<number> => {
     if (!leaves.some(({ open }) => open)) return 0;
@@ -56,13 +60,13 @@ export async function countMembersOfEach(
   now: Date,
 ): Promise<MemberCount[]> {
   const [only, second] = filters;
-  if (only && !second) return [await countMembers(tx, workspaceId, portion, only, now)];
+  if (only && !second && !portion.conditionsAtOnce)
+    return [await countMembers(tx, workspaceId, portion, only, now)];
   const leaves = { first: leavesOfAll(filters), last: [] };
-  const [{ sure: _none, ...count }, users] = await settleAll([
+  const [{ sure: _none, ...count }, { truths }] = await settleAll([
     countPortion(tx, workspaceId, portion, undefined, now),
-    selectCandidates(tx, workspaceId, portion, undefined, leaves, now),
+    decideAll(tx, workspaceId, portion, undefined, leaves, now),
   ]);
-  const truths = await truthsOf(tx, workspaceId, leaves, users, now);
   const turns = startTurns();
   const counts: MemberCount[] = [];
   for (const filter of filters) {
@@ -82,11 +86,10 @@ export async function readMembers(
 ): Promise<{ readonly ids: readonly string[]; readonly lastId: string | null }> {
   const leaves = sortedByWork(leavesOf(filter));
   const among = { filter, which: "possible" } as const;
-  const [{ seen, lastId }, users] = await settleAll([
+  const [{ seen, lastId }, { users, truths }] = await settleAll([
     countPortion(tx, workspaceId, portion, undefined, now),
-    selectCandidates(tx, workspaceId, portion, among, leaves, now),
+    decideAll(tx, workspaceId, portion, among, leaves, now),
   ]);
-  const truths = await truthsOf(tx, workspaceId, leaves, users, now);
   const decision = decisionOf(filter);
   const members = users.filter((_, index) => decision(truths[index] as LeafTruths));
   const isLast = portion.kind === "next" && seen < portion.size;
@@ -103,15 +106,14 @@ export interface Reason {
 export async function explainMember(
   tx: Queryable,
   workspaceId: number,
-  id: string,
+  portion: Portion,
   filter: Filter,
   now: Date,
 ): Promise<{ readonly isMember: boolean; readonly reasons: readonly Reason[] } | undefined> {
   const leaves = leavesOf(filter);
   const sorted = { first: leaves, last: [] };
-  const portion = { kind: "one", id } as const;
-  const users = await selectCandidates(tx, workspaceId, portion, undefined, sorted, now);
-  const [holds] = await truthsOf(tx, workspaceId, sorted, users, now);
+  const { truths } = await decideAll(tx, workspaceId, portion, undefined, sorted, now);
+  const [holds] = truths;
   if (!holds) return undefined;
   return {
     isMember: decisionOf(filter)(holds),
@@ -134,6 +136,38 @@ function sortedByWork(leaves: readonly Leaf[]): SortedLeaves {
 type LeafTruths = (leaf: Leaf) => boolean;
 
 const UNKNOWN: Address = { state: undefined, hasBounced: false };
+
+interface Decided {
+  readonly users: readonly Candidate[];
+  /** Of each of the users. */
+  readonly truths: readonly LeafTruths[];
+}
+
+/** Decides about the users of a portion who come into question; about one with many rows in several statements. */
+async function decideAll(
+  tx: Queryable,
+  workspaceId: number,
+  portion: Portion,
+  among: Parameters<typeof selectCandidates>[3],
+  leaves: SortedLeaves,
+  now: Date,
+): Promise<Decided> {
+  const { conditionsAtOnce = Number.POSITIVE_INFINITY } = portion;
+  const all = [...leaves.first, ...leaves.last];
+  if (all.length <= conditionsAtOnce) {
+    const users = await selectCandidates(tx, workspaceId, portion, among, leaves, now);
+    return { users, truths: await truthsOf(tx, workspaceId, leaves, users, now) };
+  }
+  let users: readonly Candidate[] = [];
+  const holding = new Set<Leaf>();
+  for (let from = 0; from < all.length; from += conditionsAtOnce) {
+    const some = { first: all.slice(from, from + conditionsAtOnce), last: [] };
+    users = await selectCandidates(tx, workspaceId, portion, undefined, some, now);
+    const [holds] = await truthsOf(tx, workspaceId, some, users, now);
+    for (const leaf of some.first) if (holds?.(leaf)) holding.add(leaf);
+  }
+  return { users, truths: users.map(() => (leaf) => holding.has(leaf)) };
+}
 
 /** For each user which conditions hold. */
 async function truthsOf(

@@ -41,8 +41,9 @@ async function sendStream(
   signal: AbortSignal,
 ): Promise<void> {
   const stream = answer.body as TextStream;
-  const first = await stream.next();
   const { raw } = reply;
+  // The embedded engine writes all of an export before its first piece.
+  const first = await inSilence(reply.request.raw.socket, () => stream.next());
   // The client has gone already.
   if (raw.destroyed) return void (await stream.return(undefined));
   const ended = new Promise<void>((resolve) => raw.once("close", resolve));

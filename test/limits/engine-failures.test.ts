@@ -104,6 +104,24 @@ describe("the embedded engine fails", { skip }, async () => {
     });
   }
 
+  test("a search that takes longer than a write may does not end the engine, and others are refused meanwhile", async () => {
+    const workspace = await server.workspace();
+    const found = server.database.for("lookup").query("select pg_sleep(6)");
+    let refused = 0;
+    await Promise.race([
+      found,
+      (async () => {
+        for (;;) {
+          const { status } = await workspace.track({ attributes: [{ external_id: "u" }] });
+          if (status === 503) refused++;
+        }
+      })(),
+    ]);
+    assert.equal((await found).length, 1);
+    assert.ok(refused > 0);
+    assert.equal((await workspace.track({ attributes: [{ external_id: "u" }] })).status, 201);
+  });
+
   test("a job whose statement ends the engine five times ends as failed, and a job that waits meanwhile does not", async () => {
     const { database } = server;
     const workspace = await server.workspace();

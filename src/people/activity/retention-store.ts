@@ -1,7 +1,7 @@
 import type { RemovedStep, Retained } from "../../admin/retention/retention.ts";
 import { bucketsOfIds } from "../../database/buckets.ts";
 import type { Transaction } from "../../database/database.ts";
-import { SLICE_ROWS } from "./removal-store.ts";
+import { SLICE_ROWS } from "./moves-store.ts";
 
 /** Profiles per step, unless they have many rows: of each, the rows older than a time are one range of the primary key. */
 const PROFILES_AT_ONCE = 200;
@@ -33,7 +33,7 @@ const removeFrom =
     const of = () => [workspaceId, ids, bucketsOfIds(ids).all, before];
     const areMany = async () => {
       const [row] = await tx.query<{ count: number }>(
-        `select count(*)::int as count from (select from ${table} where ${old} limit ${SLICE_ROWS + 1}) as some`,
+        `select count(*)::int as count from (select from ${table} where ${old} limit ${SLICE_ROWS + 1}) as old`,
         of(),
       );
       return row !== undefined && row.count > SLICE_ROWS;

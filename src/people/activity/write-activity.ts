@@ -11,7 +11,7 @@ import type {
 } from "./activity.ts";
 import { upsertAppUsages, upsertDevices, upsertInteractions } from "./app-activity-store.ts";
 import { insertEvents, upsertEventSummaries } from "./events-store.ts";
-import { copyMoved } from "./moves-store.ts";
+import { copyMoved, moveInPlace } from "./moves-store.ts";
 import { insertPurchases, upsertPurchaseSummaries } from "./purchases-store.ts";
 import type { AppActivity } from "./read-activity.ts";
 import { deleteActivity } from "./removal-store.ts";
@@ -72,19 +72,29 @@ export interface ActivityMoves {
   readonly empty: ReadonlySet<ActivityPart>;
   /** Profiles that may have more than `MANY_ROWS` rows in a table. */
   readonly large: ReadonlySet<string>;
+  /** Whether rows of different buckets may be on different nodes. */
+  readonly isCluster: boolean;
 }
 
 /** Moves events, purchases and messages unchanged, sets the merged summaries, and deletes the rest. */
 export async function moveActivity(
   tx: Transaction,
   workspaceId: number,
-  { moves, messageMoves, deletedIds, empty, large }: ActivityMoves,
+  { moves, messageMoves, deletedIds, empty, large, isCluster }: ActivityMoves,
   merged: MergedActivity,
 ): Promise<void> {
+  const inPlace = new Set(isCluster ? [] : moves.from.filter((id) => large.has(id)));
+  for (const [index, id] of moves.from.entries()) {
+    if (inPlace.has(id)) await moveInPlace(tx, workspaceId, id, moves.to[index] as string);
+  }
+  const copied = moves.from.flatMap((id, index) => (inPlace.has(id) ? [] : [index]));
   const writeLast = await copyMoved(
     tx,
     workspaceId,
-    moves,
+    {
+      from: copied.map((index) => moves.from[index] as string),
+      to: copied.map((index) => moves.to[index] as string),
+    },
     empty.has("message_history") ? { from: [], to: [] } : messageMoves,
     large,
   );

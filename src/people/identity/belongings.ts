@@ -152,7 +152,7 @@ const removed = (effect: Effect): Effect => ({ ...effect, effect: "removed", res
 export async function saveBelongings(
   tx: Transaction,
   workspaceId: number,
-  { changes, before, after, abandonedEmails }: SavedBelongings,
+  { changes, before, after, abandonedEmails, isCluster }: SavedBelongings,
   contextOf: (change: Change) => WorkspaceContext,
   clock: Clock,
 ): Promise<StateChanges["groupStates"]> {
@@ -180,6 +180,7 @@ export async function saveBelongings(
         deletedIds: deleted,
         empty: emptyParts(before, gone),
         large: new Set(gone.filter((id) => isLarge(before.get(id)))),
+        isCluster,
       },
       {
         events: changed(({ events }) => events),
@@ -204,6 +205,7 @@ export interface SavedBelongings {
   readonly after: BelongingsOf;
   /** Addresses of removed users that no other user has. */
   readonly abandonedEmails: readonly string[];
+  readonly isCluster: boolean;
 }
 
 /**

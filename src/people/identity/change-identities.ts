@@ -276,7 +276,7 @@ function profilesIn(changes: readonly Change[]) {
 
 async function save(
   tx: Transaction,
-  { clock }: IdentityServices,
+  { clock, database }: IdentityServices,
   workspaceId: number,
   { graph, changes, before, outcome, callers }: Work,
   locks: { readonly isLocked: boolean; readonly lockedIds: ReadonlySet<string> | undefined },
@@ -286,7 +286,8 @@ async function save(
   const profiles = graph.changes(now);
   const takesExternalIds = await saveGraph(tx, workspaceId, profiles, { ...locks, now });
   const abandonedEmails = await findAbandoned(tx, workspaceId, profiles);
-  const belongings = { changes, before, after: outcome.after, abandonedEmails };
+  const isCluster = database.commitsInParts === true;
+  const belongings = { changes, before, after: outcome.after, abandonedEmails, isCluster };
   const [carried, linked] = await settleAll([
     saveBelongings(tx, workspaceId, belongings, callers.of, clock),
     writeSubscriptions(tx, workspaceId, emailStates(profiles, callers), clock),

@@ -18,12 +18,18 @@ export const BOUNDS_PAGE = join(packageRoot(), "docs/security-bounds.md");
 export const NOT_WRITTEN = "?";
 
 const BEGIN =
-  "| operation | who may call | largest request | largest response | what bounds its work |";
+  "| operations | who may call | largest request | largest response | what bounds their work |";
 
 /** The page as it should be. */
 export function boundsPage(page: string): string {
   const written = boundsIn(page);
-  const rows = ENDPOINTS.map(({ contract }) => rowOf(contract, written.get(contract.name)));
+  /** Operations by the cells that they share. */
+  const operations = new Map<string, string[]>();
+  for (const { contract } of ENDPOINTS) {
+    const cells = cellsOf(contract, written.get(contract.name));
+    operations.set(cells, [...(operations.get(cells) ?? []), contract.name]);
+  }
+  const rows = [...operations].map(([cells, names]) => `| \`${names.join(" ")}\` | ${cells} |`);
   const head = page.slice(0, page.indexOf(BEGIN));
   return `${head}${BEGIN}\n|---|---|---|---|---|\n${rows.join("\n")}\n`;
 }
@@ -31,14 +37,13 @@ export function boundsPage(page: string): string {
 /** The last column by operation. */
 export const boundsIn = (page: string): ReadonlyMap<string, string> =>
   new Map(
-    [...page.matchAll(/^\| `(\w+)` \|.*\| ([^|]*) \|$/gm)].map(([, name = "", bound = ""]) => [
-      name,
-      bound,
-    ]),
+    [...page.matchAll(/^\| `([\w ]+)` \|.*\| ([^|]*) \|$/gm)].flatMap(([, names = "", bound = ""]) =>
+      names.split(" ").map((name) => [name, bound] as const),
+    ),
   );
 
-const rowOf = (contract: Contract, bound = NOT_WRITTEN): string =>
-  `| \`${contract.name}\` | ${callerOf(contract.access)} | ${requestOf(contract)} | ${responseOf(contract)} | ${bound} |`;
+const cellsOf = (contract: Contract, bound = NOT_WRITTEN): string =>
+  `${callerOf(contract.access)} | ${requestOf(contract)} | ${responseOf(contract)} | ${bound}`;
 
 function callerOf(access: Access): string {
   switch (access.by) {
@@ -51,22 +56,24 @@ function callerOf(access: Access): string {
     case "anybody":
       return "anybody";
     case "administrator": {
-      const where = access.of === "workspace" ? "in the workspace" : "in the company";
-      return `${access.permissions.join(", ") || "admin"} ${where}`;
+      const permissions = access.permissions.join(", ") || "admin";
+      return access.of === "workspace" ? permissions : `${permissions} (company)`;
     }
   }
 }
 
 const megabytes = (bytes: number): string => `${bytes / 1_048_576} MB`;
 
+/** Empty for what applies to an endpoint that declares nothing. */
 function requestOf(contract: Contract): string {
-  if (!contract.body) return "path and query of 48 kB";
+  if (!contract.body) return "";
   const { bytesIn, valuesIn, entriesApart } = budgetsOf(contract);
   const lists = listsOf(contract.body);
-  const values = contract.accepts
-    ? ""
-    : `, ${valuesIn.toLocaleString("en")} values${entriesApart ? " in an object" : ""}`;
-  return [`${megabytes(bytesIn)}${values}`, ...lists].join("; ");
+  const usual = budgetsOf({});
+  const count = `${valuesIn.toLocaleString("en")} values${entriesApart ? " in an object" : ""}`;
+  const isUsual = contract.accepts || (valuesIn === usual.valuesIn && !entriesApart);
+  const bytes = bytesIn === usual.bytesIn ? [] : [megabytes(bytesIn)];
+  return [...bytes, ...(isUsual ? [] : [count]), ...lists].join("; ");
 }
 
 /** The lists of a body with their limits. */
@@ -78,8 +85,9 @@ function listsOf(body: TSchema): string[] {
 }
 
 function responseOf(contract: Contract): string {
-  if (contract.streams) return "a stream, as fast as it is read";
-  return megabytes(budgetsOf(contract).bytesOut);
+  if (contract.streams) return "a stream";
+  const { bytesOut } = budgetsOf(contract);
+  return bytesOut === budgetsOf({}).bytesOut ? "" : megabytes(bytesOut);
 }
 
 if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {

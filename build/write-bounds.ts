@@ -17,8 +17,7 @@ export const BOUNDS_PAGE = join(packageRoot(), "docs/security-bounds.md");
 /** The last column of a new operation, until its bound is written down. */
 export const NOT_WRITTEN = "?";
 
-const BEGIN =
-  "| operations | who may call | largest request | largest response | what bounds their work |";
+const BEGIN = "| operations | who may call | other sizes | what bounds their work |";
 
 /** The page as it should be. */
 export function boundsPage(page: string): string {
@@ -31,24 +30,24 @@ export function boundsPage(page: string): string {
   }
   const rows = [...operations].map(([cells, names]) => `| \`${names.join(" ")}\` | ${cells} |`);
   const head = page.slice(0, page.indexOf(BEGIN));
-  return `${head}${BEGIN}\n|---|---|---|---|---|\n${rows.join("\n")}\n`;
+  return `${head}${BEGIN}\n|---|---|---|---|\n${rows.join("\n")}\n`;
 }
 
 /** The last column by operation. */
 export const boundsIn = (page: string): ReadonlyMap<string, string> =>
   new Map(
-    [...page.matchAll(/^\| `([\w ]+)` \|.*\| ([^|]*) \|$/gm)].flatMap(([, names = "", bound = ""]) =>
-      names.split(" ").map((name) => [name, bound] as const),
+    [...page.matchAll(/^\| `([\w ]+)` \|.*\| ([^|]*) \|$/gm)].flatMap(
+      ([, names = "", bound = ""]) => names.split(" ").map((name) => [name, bound] as const),
     ),
   );
 
 const cellsOf = (contract: Contract, bound = NOT_WRITTEN): string =>
-  `${callerOf(contract.access)} | ${requestOf(contract)} | ${responseOf(contract)} | ${bound}`;
+  `${callerOf(contract.access)} | ${[...requestOf(contract), ...responseOf(contract)].join("; ")} | ${bound}`;
 
 function callerOf(access: Access): string {
   switch (access.by) {
     case "key":
-      return `API key, ${access.permission}`;
+      return `key: ${access.permission}`;
     case "scim":
       return "SCIM token";
     case "session":
@@ -65,15 +64,15 @@ function callerOf(access: Access): string {
 const megabytes = (bytes: number): string => `${bytes / 1_048_576} MB`;
 
 /** Empty for what applies to an endpoint that declares nothing. */
-function requestOf(contract: Contract): string {
-  if (!contract.body) return "";
+function requestOf(contract: Contract): string[] {
+  if (!contract.body) return [];
   const { bytesIn, valuesIn, entriesApart } = budgetsOf(contract);
   const lists = listsOf(contract.body);
   const usual = budgetsOf({});
   const count = `${valuesIn.toLocaleString("en")} values${entriesApart ? " in an object" : ""}`;
   const isUsual = contract.accepts || (valuesIn === usual.valuesIn && !entriesApart);
   const bytes = bytesIn === usual.bytesIn ? [] : [megabytes(bytesIn)];
-  return [...bytes, ...(isUsual ? [] : [count]), ...lists].join("; ");
+  return [...bytes, ...(isUsual ? [] : [count]), ...lists];
 }
 
 /** The lists of a body with their limits. */
@@ -84,10 +83,10 @@ function listsOf(body: TSchema): string[] {
   );
 }
 
-function responseOf(contract: Contract): string {
-  if (contract.streams) return "a stream";
+function responseOf(contract: Contract): string[] {
+  if (contract.streams) return ["response a stream"];
   const { bytesOut } = budgetsOf(contract);
-  return bytesOut === budgetsOf({}).bytesOut ? "" : megabytes(bytesOut);
+  return bytesOut === budgetsOf({}).bytesOut ? [] : [`response ${megabytes(bytesOut)}`];
 }
 
 if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {

@@ -1,0 +1,117 @@
+/*
+ * A walk over every endpoint as each kind of caller without the right to it, and as one with it, with the sample request and
+ * with bodies that have an unknown member, are empty, deep, wide or long.
+ */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type Contract, keyOf, pathsOf } from "../../../src/http/endpoint.ts";
+import { startPermittedPeople } from "../../dashboard/permitted-people.ts";
+import { TOKEN } from "../../dashboard/scim/scim-client.ts";
+import { contracts, credentialOf, optionsOf, sampleIn } from "../../http/endpoint-walk.ts";
+import { pathOf, SCIM_TOKEN, sampleRequests, sampleWorkspace } from "../../sample-requests.ts";
+
+const { server, personWith } = await startPermittedPeople();
+const REVOKED = "key-that-is-revoked-at-the-beginning";
+const NOTHING = "key-that-has-no-permission-at-all";
+const own = await server.workspace({
+  ...sampleWorkspace(),
+  api_keys: [
+    { name: "revoked", key: REVOKED, permissions: ["all"] },
+    { name: "nothing", key: NOTHING, permissions: [] },
+  ],
+});
+const revoke = `/admin/v1/workspaces/${own.name}/api-keys/revoked`;
+assert.equal((await server.admin("DELETE", revoke)).status, 200);
+const samples = await sampleRequests(server, own);
+
+const nobody = await personWith("workspace", []);
+const gone = await personWith("company", ["admin"]);
+await fetch(`${server.url}/dashboard/session`, { method: "DELETE", headers: gone.headers });
+
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+
+const scim = { ...bearer(SCIM_TOKEN), "x-request-origin": TOKEN.service_origin };
+
+/** Callers without the right, by what they have. */
+const CALLERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  "no credential": {},
+  "a wrong key": bearer("wrong-key-of-nobody-at-all"),
+  "a revoked key": bearer(REVOKED),
+  "a key without permissions": bearer(NOTHING),
+  "a SCIM token": scim,
+  "a session without permissions": nobody.headers,
+  "a session that has ended": gone.headers,
+};
+
+const nested = (levels: number): string => `${"[".repeat(levels)}1${"]".repeat(levels)}`;
+
+/** Bodies by what is odd about them. */
+const BODIES: Readonly<Record<string, (sample: unknown) => string>> = {
+  "an unknown member": (sample) => JSON.stringify({ ...(sample as object), no_such_member: 1 }),
+  "an empty object": () => "{}",
+  "an empty list": () => "[]",
+  null: () => "null",
+  "deep nesting": () => `{"a":${nested(3_000)}}`,
+  "many values": () => `{"a":[${"1,".repeat(90_000)}1]}`,
+  "a long text": () => JSON.stringify({ a: "x".repeat(1_000_000) }),
+};
+
+const mayCall = ({ access }: Contract, caller: string): boolean =>
+  access.by === "anybody" ||
+  (access.by === "scim" && caller === "a SCIM token") ||
+  // These say that nobody is signed in.
+  access.by === "session";
+
+async function statusOf(
+  contract: Contract,
+  path: string,
+  headers: Readonly<Record<string, string>>,
+  body: string | undefined,
+): Promise<number> {
+  const response = await fetch(server.url + path, {
+    method: contract.method,
+    redirect: "manual",
+    headers: { "content-type": contract.accepts?.[0] ?? "application/json", ...headers },
+    ...(body !== undefined && contract.method !== "GET" && { body }),
+  });
+  await response.body?.cancel();
+  return response.status;
+}
+
+for (const contract of contracts) {
+  test(`${keyOf(contract)} accepts no caller without the right to it, and no odd body ends in an error of the server`, async () => {
+    const sample = await sampleIn(samples, contract);
+    const options = optionsOf(sample);
+    const path = pathOf(pathsOf(contract)[0] ?? "", own.name, sample);
+    const whole =
+      sample.raw ?? (sample.body === undefined ? undefined : JSON.stringify(sample.body));
+    const raw = typeof whole === "string" ? whole : undefined;
+    const bodies: Record<string, (sample: unknown) => string | undefined> = {
+      "the sample": () => raw,
+      ...BODIES,
+    };
+    for (const [caller, headers] of Object.entries(CALLERS)) {
+      if (mayCall(contract, caller)) continue;
+      for (const [body, make] of Object.entries(bodies)) {
+        const status = await statusOf(
+          contract,
+          path,
+          { ...options.headers, ...headers },
+          make(sample.body),
+        );
+        assert.ok(status >= 400 && status < 500, `${caller} with ${body}: ${status}`);
+      }
+    }
+    const key = credentialOf(contract, server, own);
+    const right = contract.access.by === "scim" ? scim : key === null ? {} : bearer(key);
+    for (const [body, make] of Object.entries(BODIES)) {
+      const status = await statusOf(
+        contract,
+        path,
+        { ...options.headers, ...right },
+        make(sample.body),
+      );
+      assert.ok(status < 500, `the rightful caller with ${body}: ${status}`);
+    }
+  });
+}

@@ -7,8 +7,8 @@ import { OutboundRefused } from "../../base/outbound/outbound.ts";
 import { ReachRefused } from "../../base/outbound/reach-refused.ts";
 import { distinctList, nullable, patterned } from "../../base/values/schemas.ts";
 import type { Transaction } from "../../database/database.ts";
-import { addressesIn, addressesRule, areAddresses } from "../../intake/warehouses/declaration.ts";
 import { CHANGE_TYPES } from "../../people/changes/change.ts";
+import { addressesIn, addressesRule, areAddresses } from "../../people/profiles/address-list.ts";
 import { readWebhooks } from "./manage.ts";
 import {
   removeWebhooks,

@@ -1,9 +1,8 @@
 import Type, { type Static } from "typebox";
 import { isCron } from "../../admin/jobs/schedule.ts";
-import { MOST_CONTACTS } from "../../admin/workspaces/contacts.ts";
 import { PLAIN_NAME } from "../../base/values/schemas.ts";
 import { isUuid } from "../../base/values/uuid.ts";
-import { checkEmail, unseenPart } from "../../people/profiles/addresses.ts";
+import { addressesIn, addressesRule, areAddresses } from "../../people/profiles/address-list.ts";
 import {
   DEFAULT_RETRY,
   INTEGRATION_STATUSES,
@@ -14,26 +13,6 @@ import { WarehouseSchema } from "./sources/kinds.ts";
 import type { Warehouse } from "./sources/source.ts";
 
 /* How an integration is declared: in a manifest, or one by one through the admin API. */
-
-/** Whether a text holds email addresses, separated by commas. Of too many none is checked: `checkContacts` refuses them. */
-export function areAddresses(text: string): boolean {
-  const addresses = addressesIn(text);
-  return (
-    addresses.length > MOST_CONTACTS ||
-    addresses.every((address) => !("fault" in checkEmail(address)))
-  );
-}
-
-/** What the text must be, with the character that it must not have. */
-export const addressesRule = (text: string): string =>
-  `must hold email addresses, separated by commas${unseenPart(text)}`;
-
-/** The email addresses of a list that is separated by commas. */
-export const addressesIn = (text: string): string[] =>
-  text
-    .split(",")
-    .map((address) => address.trim())
-    .filter(Boolean);
 
 /** Only one spelling, so that the same id cannot occur twice in a list. */
 const isLowerCaseUuid = (text: string): boolean => isUuid(text) && text === text.toLowerCase();

@@ -33,7 +33,7 @@ const FOLDERS = [
 const ROOMS: Readonly<Record<string, readonly string[]>> = {
   base: [".", "values", "context", "observe", "threads", "outbound"],
   database: ["parameters", ".", "citus", "migrations", "postgres", "embedded", "backup"],
-  admin: ["audit", "secrets", "backup", "jobs", "workspaces", "retention", "access"],
+  admin: ["attention", "audit", "secrets", "backup", "jobs", "workspaces", "retention", "access"],
   people: [
     "changes",
     "profiles",

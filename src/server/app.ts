@@ -1,6 +1,7 @@
 import { apiKeyEndpoints, scimTokenEndpoints } from "../admin/access/credential-endpoints.ts";
 import { apiKeys, scimTokens } from "../admin/access/resources.ts";
 import { deleteSecretsOfKeys } from "../admin/access/secret-store.ts";
+import type { AttentionSource } from "../admin/attention/attention.ts";
 import { auditEndpoints } from "../admin/audit/endpoints.ts";
 import { backupEndpoints } from "../admin/backup/endpoints.ts";
 import type { JobKind } from "../admin/jobs/job.ts";
@@ -52,6 +53,7 @@ import { segmentExportEndpoints } from "../delivery/segment-exports/endpoints.ts
 import { callbackJob, sweepSegmentExports } from "../delivery/segment-exports/exports.ts";
 import { deleteAllExports, deleteExportsNaming } from "../delivery/segment-exports/store.ts";
 import { uploadJob } from "../delivery/segment-exports/upload.ts";
+import { webhookAttention } from "../delivery/webhooks/attention.ts";
 import { eraseResponsesNaming } from "../delivery/webhooks/deliveries-store.ts";
 import { webhookEndpoints } from "../delivery/webhooks/endpoints.ts";
 import { eraseDeliveries, sweepDeadLetters } from "../delivery/webhooks/forget.ts";
@@ -73,6 +75,7 @@ import { warehouseEndpoints } from "../intake/warehouses/endpoints.ts";
 import { eraseSyncs, RETAINED_ROW_LOG, sweepSyncs } from "../intake/warehouses/forget.ts";
 import { mailJobs } from "../intake/warehouses/mail.ts";
 import { warehouseManageEndpoints } from "../intake/warehouses/manage-endpoints.ts";
+import { syncAttention } from "../intake/warehouses/recent-runs.ts";
 import { warehouseCredentials } from "../intake/warehouses/reseal.ts";
 import { integrations } from "../intake/warehouses/resource.ts";
 import type { SyncServices } from "../intake/warehouses/run.ts";
@@ -299,3 +302,6 @@ export const SWEEPERS: readonly ((
   sweepRequests,
   sweepDeletedWorkspaces,
 ];
+
+/** What the features say in the overview of a workspace. */
+export const ATTENTION_SOURCES: readonly AttentionSource[] = [syncAttention, webhookAttention];

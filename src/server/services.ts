@@ -5,6 +5,7 @@ import { createLastUsed } from "../admin/access/last-used.ts";
 import { createRateLimits } from "../admin/access/rate-limits.ts";
 import { createReadRecorder } from "../admin/audit/audit.ts";
 import { createMailer } from "../admin/jobs/mailer.ts";
+import type { ErasedPerson } from "../admin/retention/retention.ts";
 import { hashSecret } from "../admin/secrets/secrets.ts";
 import type { Clock } from "../base/clock.ts";
 import { createFairLine } from "../base/fair-line.ts";
@@ -14,7 +15,7 @@ import { createOutbound } from "../base/outbound/outbound.ts";
 import { createProcesses } from "../base/processes.ts";
 import { createThreadPool } from "../base/threads/thread-pool.ts";
 import { createRequestLog } from "../dashboard/live-requests/request-log.ts";
-import { createRequestSharing } from "../dashboard/live-requests/share-requests.ts";
+import { createRequestSharing, forgetRequests } from "../dashboard/live-requests/share-requests.ts";
 import { createStreamSlots } from "../dashboard/live-requests/stream-slots.ts";
 import { createTrafficSharing } from "../dashboard/overview/share-traffic.ts";
 import { createIdentityProvider } from "../dashboard/sign-in/identity-provider.ts";
@@ -29,11 +30,12 @@ import { createIdempotency } from "../http/idempotency.ts";
 import { bytesOfThisProcess, createLoad } from "../http/load.ts";
 import { tooMuchLoad } from "../http/respond.ts";
 import { createWriteQueue } from "../intake/track/write-queue.ts";
+import { createBucketOpener } from "../intake/warehouses/open-bucket.ts";
 import { createCenterCache } from "../messaging/preference-centers/center-cache.ts";
 import { createLinks } from "../messaging/preference-centers/links.ts";
 import { createPageLimits } from "../messaging/preference-centers/page-limits.ts";
 import { createPageViews } from "../messaging/preference-centers/page-views.ts";
-import { createCatalogue } from "../people/catalogue/catalogue.ts";
+import { type Catalogue, createCatalogue } from "../people/catalogue/catalogue.ts";
 import { createChangeReaders } from "../people/changes/endpoints.ts";
 import { createFeedReaders } from "../people/changes/feed-readers.ts";
 import { createChangeWatch } from "../people/changes/watch-changes.ts";
@@ -50,6 +52,7 @@ import { createCountSlots } from "../people/segments/count-exactly.ts";
 import { createUserTotals } from "../people/segments/count-users.ts";
 import { createSetQueue } from "../people/subscriptions/set-group-states.ts";
 import {
+  ATTENTION_SOURCES,
   COMPANY_RESOURCES,
   ERASERS,
   REFERENCE_ERASERS,
@@ -88,27 +91,23 @@ export async function createServices(config: Config, watching: Watching) {
   const idempotency = createIdempotency(stored);
   const quotas = createQuotas(database, clock);
   const catalogue = createCatalogue(database, clock);
-  const requestLog = createRequestLog(clock, config.liveRequests);
   /** How many processes write users, as this one last saw: see `admin/secrets/running-servers.ts`. */
   const writers = { seen: config.workers };
   const order = createOrder(database, () => Math.max(config.workers, writers.seen));
   const writing = { ...stored, ...order.shared, addressCache: createAddressCache(), tracing };
   const { maxRequests: requests, maxEventLoopDelayMs: eventLoopDelayMs } = config;
+  const outbound = createGuard(config);
   const services = {
     ...watching,
     ...writing,
     ...access.services,
+    ...createLiveRequests(stored, config, catalogue),
     dataDir: config.dataDir,
-    outbound: createOutbound({
-      allow: config.outboundAllow,
-      own: config.databaseUrl ? hostsOf(config.databaseUrl) : [],
-    }),
+    outbound,
+    openBucket: createBucketOpener({ database, sealing, outbound }),
     load: createLoad({ requests, eventLoopDelayMs, ...bytesOfThisProcess() }, metrics),
-    requestLog,
-    requestSharing: createRequestSharing({ database, requestLog }),
     trafficSharing: createTrafficSharing({ database, clock, metrics }),
     streamSlots: createStreamSlots(),
-    processes: createProcesses(),
     recordAuditedRead: createReadRecorder(stored),
     ...createFeed(database),
     sendSlots: createSendSlots(),
@@ -121,6 +120,7 @@ export async function createServices(config: Config, watching: Watching) {
     erasers: ERASERS,
     referenceErasers: REFERENCE_ERASERS,
     traceErasers: TRACE_ERASERS,
+    attentionSources: ATTENTION_SOURCES,
     readiness: { isReady: false },
     sealing,
     sealedKinds: SEALED_KINDS,
@@ -134,8 +134,9 @@ export async function createServices(config: Config, watching: Watching) {
     userTotals: createUserTotals(database, clock),
     quotas,
     catalogue,
+    onWritten: catalogue.note,
     writeQueue: createWriteQueue(
-      { ...writing, idempotency, metrics, quotas, catalogue },
+      { ...writing, idempotency, metrics, quotas, onWritten: catalogue.note },
       await database.lanes(order.writerCount),
     ),
     writers,
@@ -150,6 +151,30 @@ export async function createServices(config: Config, watching: Watching) {
   };
   return { services, adminToken: access.adminToken };
 }
+
+/** The latest requests, and what this process forgets with a workspace or a person. */
+function createLiveRequests(
+  { database, clock }: { readonly database: Database; readonly clock: Clock },
+  config: Config,
+  catalogue: Catalogue,
+) {
+  const processes = createProcesses();
+  const requestLog = createRequestLog(clock, config.liveRequests);
+  return {
+    processes,
+    requestLog,
+    requestSharing: createRequestSharing({ database, requestLog }),
+    forgetWorkspace(workspaceId: number) {
+      catalogue.forget(workspaceId);
+      requestLog.forget(workspaceId, () => true);
+    },
+    forgetPerson: (person: ErasedPerson) => forgetRequests({ database, processes }, person),
+  };
+}
+
+/** The guard of connections to other hosts. */
+const createGuard = ({ outboundAllow, databaseUrl }: Config) =>
+  createOutbound({ allow: outboundAllow, own: databaseUrl ? hostsOf(databaseUrl) : [] });
 
 /** What reads the change feed. */
 function createFeed(database: Database) {

@@ -5,6 +5,7 @@ import { describe, test } from "node:test";
 import { createTraffic } from "../../src/base/observe/traffic.ts";
 import { findAttention } from "../../src/dashboard/overview/attention.ts";
 import { combineCounts, quantile } from "../../src/dashboard/overview/combine.ts";
+import { failingSyncs } from "../../src/intake/warehouses/recent-runs.ts";
 import type { IntegrationRow } from "../../src/intake/warehouses/store.ts";
 import { freePort } from "../free-port.ts";
 import { startOwnServer, type TestServer, testConfig } from "../harness.ts";
@@ -135,8 +136,7 @@ describe("what needs attention", () => {
   const nothing = {
     lockHolders: [],
     keys: undefined,
-    syncs: undefined,
-    webhooks: undefined,
+    said: [],
     pausedJobs: [],
   };
 
@@ -199,15 +199,12 @@ describe("what needs attention", () => {
     };
     const integration = (name: string, lastStatus: "success" | "partial" | "error") =>
       ({ id: name, name, lastStatus }) as IntegrationRow;
-    const syncs = {
-      integrations: [
-        integration("fine", "success"),
-        integration("some", "partial"),
-        integration("broken", "error"),
-      ],
-      runs: [],
-    };
-    const found = findAttention({ ...nothing, now: new Date(NOON), hour, syncs });
+    const said = failingSyncs([
+      integration("fine", "success"),
+      integration("some", "partial"),
+      integration("broken", "error"),
+    ]);
+    const found = findAttention({ ...nothing, now: new Date(NOON), hour, said });
     assert.deepEqual(
       found.map(({ kind, severity, subject }) => [kind, severity, subject]),
       [

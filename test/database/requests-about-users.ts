@@ -5,17 +5,18 @@
 
 import assert from "node:assert/strict";
 import { createReadRecorder } from "../../src/admin/audit/audit.ts";
+import type { ErasedPerson } from "../../src/admin/retention/retention.ts";
 import { insertWorkspace } from "../../src/admin/workspaces/store.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { DEFAULT_SETTINGS } from "../../src/base/context/workspace-settings.ts";
 import { createMetrics } from "../../src/base/observe/metrics.ts";
 import { NO_TRACING } from "../../src/base/observe/tracing.ts";
+import { forgetRequests } from "../../src/dashboard/live-requests/share-requests.ts";
 import type { Database, Queryable } from "../../src/database/database.ts";
 import type { LanePlan } from "../../src/database/lanes.ts";
 import { type Endpoint, pathsOf } from "../../src/http/endpoint.ts";
 import { createIdempotency } from "../../src/http/idempotency.ts";
 import { createWriteQueue } from "../../src/intake/track/write-queue.ts";
-import { createCatalogue } from "../../src/people/catalogue/catalogue.ts";
 import { createLargeExports } from "../../src/people/export/export-by-ids.ts";
 import { EXPORT_FIELDS } from "../../src/people/export/profile-view.ts";
 import { createSmallExports } from "../../src/people/export/small-exports.ts";
@@ -87,7 +88,7 @@ function clientOf(watchedDatabase: Database, lanes: LanePlan) {
         ...caches,
         idempotency: createIdempotency(parts),
         quotas: createQuotas(watchedDatabase, systemClock),
-        catalogue: createCatalogue(watchedDatabase, systemClock),
+        onWritten: () => {},
       },
       lanes,
     ),
@@ -96,7 +97,11 @@ function clientOf(watchedDatabase: Database, lanes: LanePlan) {
     // Traces of an erased person are searched in all rows, in steps, by design (docs/personal-data.md).
     traceErasers: [],
     // No other process has requests to forget.
-    processes: { ask: async () => [] },
+    forgetPerson: (person: ErasedPerson) =>
+      forgetRequests(
+        { database: watchedDatabase, processes: { answer: () => {}, ask: async () => [] } },
+        person,
+      ),
     smallExports: createSmallExports(parts),
     largeExports: createLargeExports(),
   };

@@ -57,6 +57,12 @@ export type TraceEraser = (
   after: string | undefined,
 ) => Promise<string | undefined>;
 
+/** A person who was erased, and all identifiers. */
+export interface ErasedPerson {
+  readonly workspaceId: number;
+  readonly names: readonly string[];
+}
+
 interface RetentionServices {
   readonly database: Database;
   readonly clock: Clock;

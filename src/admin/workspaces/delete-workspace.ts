@@ -63,8 +63,7 @@ export async function deleteWorkspace(
     return workspace;
   });
   services.authenticator.forget();
-  services.catalogue.forget(id);
-  services.requestLog.forget(id, () => true);
+  services.forgetWorkspace(id);
 }
 
 /** Longer than any request takes, and longer than servers cache the owner of a key. */

@@ -13,9 +13,8 @@ export interface ResetServices {
   readonly clock: Clock;
   /** One for every feature that holds user data. */
   readonly erasers: readonly Eraser[];
-  /** Counts in memory, which the erasers do not reach. */
-  readonly catalogue: { forget(workspaceId: number): void };
-  readonly requestLog: { forget(workspaceId: number, matches: () => boolean): void };
+  /** Drops what this process holds in memory about a workspace, which the erasers do not reach. */
+  readonly forgetWorkspace: (workspaceId: number) => void;
 }
 
 /**
@@ -41,6 +40,5 @@ export async function resetWorkspace(
     const change = { action: "reset", kind: "workspace", workspace: name, name };
     await recordChanges(tx, services.clock, context, [change]);
   });
-  services.catalogue.forget(workspace.id);
-  services.requestLog.forget(workspace.id, () => true);
+  services.forgetWorkspace(workspace.id);
 }

@@ -1,4 +1,4 @@
-import type { TraceEraser } from "../../admin/retention/retention.ts";
+import type { ErasedPerson, TraceEraser } from "../../admin/retention/retention.ts";
 import { earlier } from "../../base/clock.ts";
 import { type Mentions, mentionsOf } from "../../base/mentions.ts";
 import type { Processes } from "../../base/processes.ts";
@@ -156,12 +156,6 @@ export const eraseRequestsNaming: TraceEraser = async (tx, workspaceId, { mentio
 
 const FORGET = "forget live requests";
 
-interface Forgotten {
-  readonly workspaceId: number;
-  /** The identifiers of a person. */
-  readonly names: readonly string[];
-}
-
 /** Lets other processes of the machine tell this one what to forget. */
 export function answerForgetting({
   requestLog,
@@ -170,7 +164,7 @@ export function answerForgetting({
   readonly requestLog: RequestLog;
   readonly processes: Processes;
 }): void {
-  processes.answer(FORGET, ({ workspaceId, names }: Forgotten) => {
+  processes.answer(FORGET, ({ workspaceId, names }: ErasedPerson) => {
     const mentions = mentionsOf(names);
     requestLog.forget(workspaceId, (kept) => mentions.in(textOf(kept)));
   });
@@ -182,7 +176,7 @@ export function answerForgetting({
  */
 export async function forgetRequests(
   { database, processes }: { readonly database: Database; readonly processes: Processes },
-  forgotten: Forgotten,
+  forgotten: ErasedPerson,
 ): Promise<void> {
   await processes.ask(FORGET, forgotten);
   const { workspaceId, names } = forgotten;

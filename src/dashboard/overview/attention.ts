@@ -1,56 +1,22 @@
-import Type, { type Static } from "typebox";
 import type { CredentialView } from "../../admin/access/credentials.ts";
 import type { KeyGrant } from "../../admin/access/keys.ts";
+import { type Finding, toMinute } from "../../admin/attention/attention.ts";
 import type { FaultyJob } from "../../admin/jobs/store.ts";
 import { DAY_MS } from "../../base/clock.ts";
-import { nullable } from "../../base/values/schemas.ts";
 import { sum } from "../../base/values/sum.ts";
 import { describeHolder, type LockHolder } from "../../database/postgres/lock-holders.ts";
-import type { WebhookState } from "../../delivery/webhooks/manage.ts";
 import { MOST_WAITING_ITEMS } from "../../intake/track/write-queue.ts";
-import type { RecentSyncs } from "../../intake/warehouses/recent-runs.ts";
 import type { CombinedCounts } from "./combine.ts";
 
 /* What needs attention, from data that the server has anyway. Each finding is a sentence and a page. */
-
-export const Finding = Type.Object({
-  kind: Type.Enum(
-    [
-      "sync_failed",
-      "webhook_paused",
-      "webhook_failing",
-      "items_rejected",
-      "requests_failed",
-      "queue_filling",
-      "job_paused",
-      "lock_held",
-      "key_throttled",
-      "secret_expires",
-      "key_unused",
-    ],
-    { description: "What it is." },
-  ),
-  severity: Type.Enum(["bad", "warn", "info"], { description: "How urgent it is." }),
-  subject: Type.String({
-    description: "The subject: an integration, a webhook, a key, or a code.",
-    examples: ["INVALID_TIME"],
-  }),
-  id: nullable(Type.String(), { description: "The id of the integration or webhook." }),
-  message: Type.String({
-    description: "The finding as a sentence.",
-    examples: ["12 % of the items of the last hour were rejected, 40 with this code."],
-  }),
-});
-
-export type Finding = Static<typeof Finding>;
 
 /** Undefined if the caller may not see it. */
 export interface Known {
   readonly now: Date;
   readonly hour: CombinedCounts;
   readonly keys: readonly CredentialView<KeyGrant>[] | undefined;
-  readonly syncs: RecentSyncs | undefined;
-  readonly webhooks: readonly WebhookState[] | undefined;
+  /** What other features say. */
+  readonly said: readonly Finding[];
   /** Daily jobs that have failed too often. */
   readonly pausedJobs: readonly FaultyJob[];
   /** Transactions that have held locks of the database for `LONG_HELD_SECONDS`. */
@@ -76,8 +42,7 @@ export function findAttention(known: Known): Finding[] {
     ...failedRequests(known),
     ...fillingQueue(known),
     ...heldLocks(known),
-    ...failingSyncs(known),
-    ...failingWebhooks(known),
+    ...known.said,
     ...pausedJobs(known),
     ...rejectedItems(known),
     ...throttledKeys(known),
@@ -115,35 +80,6 @@ const heldLocks = ({ lockHolders }: Known): Finding[] =>
 
 /** Five minutes, in slots of ten seconds. */
 const MINUTES_OF_QUEUE = 30;
-
-const failingSyncs = ({ syncs }: Known): Finding[] =>
-  (syncs?.integrations ?? []).flatMap(({ id, name, lastStatus }): Finding[] => {
-    if (lastStatus === "error" || lastStatus === "config_error") {
-      return [
-        {
-          kind: "sync_failed",
-          severity: "bad",
-          subject: name,
-          id,
-          message: "The last run failed.",
-        },
-      ];
-    }
-    if (lastStatus !== "partial") return [];
-    const message = "The last run rejected some rows.";
-    return [{ kind: "sync_failed", severity: "warn", subject: name, id, message }];
-  });
-
-const failingWebhooks = ({ webhooks = [] }: Known): Finding[] =>
-  webhooks.flatMap(({ id, name, state, pausedReason, failingSince }): Finding[] => {
-    if (pausedReason !== null) {
-      const message = `Deliveries stopped. ${pausedReason}`;
-      return [{ kind: "webhook_paused", severity: "bad", subject: name, id, message }];
-    }
-    if (failingSince === null || state !== "active") return [];
-    const message = `Deliveries have failed since ${toMinute(failingSince)}. They are tried again.`;
-    return [{ kind: "webhook_failing", severity: "warn", subject: name, id, message }];
-  });
 
 const pausedJobs = (known: Known): Finding[] =>
   known.pausedJobs.map(({ kind, fault, runAt }) => {
@@ -197,6 +133,3 @@ const secrets = ({ keys = [], now }: Known): Finding[] =>
       const message = `This key was created ${Math.floor(age / DAY_MS)} days ago and never used. Revoke it if it is not needed.`;
       return [{ kind: "key_unused", severity: "info", subject: name, id: null, message }];
     });
-
-/** `2026-01-01 12:00 UTC`: for a sentence. */
-const toMinute = (at: Date): string => `${at.toISOString().slice(0, 16).replace("T", " ")} UTC`;

@@ -1,5 +1,6 @@
 import { listCredentials } from "../../admin/access/credentials.ts";
 import { API_KEYS } from "../../admin/access/keys.ts";
+import type { AttentionSource, RunRows } from "../../admin/attention/attention.ts";
 import { selectFaulty } from "../../admin/jobs/store.ts";
 import { MOST_FAULTS } from "../../admin/jobs/worker.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -15,8 +16,6 @@ import {
 import type { Processes } from "../../base/processes.ts";
 import type { Database } from "../../database/database.ts";
 import { selectLockHolders } from "../../database/postgres/lock-holders.ts";
-import { readWebhooks } from "../../delivery/webhooks/manage.ts";
-import { type RecentSyncs, readRecentSyncs } from "../../intake/warehouses/recent-runs.ts";
 import { findAttention, LONG_HELD_SECONDS } from "./attention.ts";
 import { combineCounts } from "./combine.ts";
 import type { TrafficSharing } from "./share-traffic.ts";
@@ -28,6 +27,8 @@ export interface OverviewServices {
   readonly metrics: Pick<Metrics, "traffic">;
   readonly processes: Processes;
   readonly trafficSharing: Pick<TrafficSharing, "processId">;
+  /** What the features say about a workspace. */
+  readonly attentionSources: readonly AttentionSource[];
 }
 
 interface Question {
@@ -88,7 +89,7 @@ function startOf(period: Period, now: number): number {
 
 /** The traffic of a workspace over a period, its syncs, and what needs attention. */
 export async function readOverview(
-  { database, clock, processes }: OverviewServices,
+  { database, clock, processes, attentionSources }: OverviewServices,
   context: WorkspaceContext,
   period: Period,
 ) {
@@ -103,14 +104,14 @@ export async function readOverview(
     );
   const counts = await ask(period);
   const hour = period === "hour" ? counts : await ask("hour");
-  const syncs = may(context, "basic_access")
-    ? await readRecentSyncs(database, workspace, new Date(start))
-    : undefined;
+  const said = [];
+  for (const source of attentionSources) {
+    if (!may(context, source.permission)) continue;
+    said.push(await source.read(database, workspace, new Date(start)));
+  }
+  const runs = said.find((each) => each.runs)?.runs;
   const keys = may(context, "dev_console")
     ? await listCredentials(database, API_KEYS, workspace.id, now)
-    : undefined;
-  const webhooks = may(context, "manage_external_integrations")
-    ? await readWebhooks(database, workspace.id)
     : undefined;
   const pausedJobs = await selectFaulty(database, workspace.id, MOST_FAULTS);
   const lockHolders = await selectLockHolders(database.for("lookup"), LONG_HELD_SECONDS);
@@ -118,8 +119,15 @@ export async function readOverview(
     start: new Date(start),
     slotMs,
     counts,
-    syncs: syncs && rowsBySlot(syncs, start, slotMs, slots),
-    attention: findAttention({ now, hour, keys, syncs, webhooks, pausedJobs, lockHolders }),
+    syncs: runs && rowsBySlot(runs, start, slotMs, slots),
+    attention: findAttention({
+      now,
+      hour,
+      keys,
+      said: said.flatMap(({ findings }) => findings),
+      pausedJobs,
+      lockHolders,
+    }),
   };
 }
 
@@ -130,7 +138,7 @@ const may = ({ person, workspace }: WorkspaceContext, permission: WorkspacePermi
   (person.workspacePermissions.get(workspace.name)?.has(permission) ?? false);
 
 /** The rows of runs, by the slot where the run started. */
-function rowsBySlot({ runs }: RecentSyncs, start: number, slotMs: number, slots: number) {
+function rowsBySlot(runs: readonly RunRows[], start: number, slotMs: number, slots: number) {
   const synced: number[] = Array.from({ length: slots }, () => 0);
   const failed = [...synced];
   for (const { startedAt, rowsSynced, rowsFailed } of runs) {

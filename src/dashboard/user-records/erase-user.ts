@@ -1,10 +1,9 @@
 import { recordUserChanges } from "../../admin/audit/audit.ts";
-import type { TraceEraser } from "../../admin/retention/retention.ts";
+import type { ErasedPerson, TraceEraser } from "../../admin/retention/retention.ts";
 import { earlier } from "../../base/clock.ts";
 import type { WorkspaceContext } from "../../base/context/context.ts";
 import { mentionsOf } from "../../base/mentions.ts";
 import { Problem } from "../../base/problem.ts";
-import type { Processes } from "../../base/processes.ts";
 import { usualSpellings } from "../../base/values/address-form.ts";
 import { type Queryable, withRetries } from "../../database/database.ts";
 import type { IdentityServices } from "../../people/identity/change-identities.ts";
@@ -16,7 +15,6 @@ import { emailValue, identifierKey } from "../../people/profiles/identifiers.ts"
 import { selectMergedInto } from "../../people/profiles/merged-store.ts";
 import type { ProfileRow } from "../../people/profiles/store.ts";
 import { forgetAddress } from "../../people/subscriptions/person-states.ts";
-import { forgetRequests } from "../live-requests/share-requests.ts";
 import { mergedInto, requireProfile } from "./find-record.ts";
 
 export interface Erasure {
@@ -32,7 +30,8 @@ export interface Erasure {
 
 export interface EraseServices extends IdentityServices {
   readonly traceErasers: readonly TraceEraser[];
-  readonly processes: Processes;
+  /** Drops what server processes hold in memory about a person, which the erasers do not reach. */
+  readonly forgetPerson: (person: ErasedPerson) => Promise<void>;
 }
 
 /** Servers' clocks differ by less. */
@@ -90,7 +89,7 @@ export async function eraseUser(
       await recordUserChanges(tx, clock, context, [{ ...change, workspace: workspace.name }]);
     },
   });
-  await forgetRequests(services, { workspaceId: workspace.id, names });
+  await services.forgetPerson({ workspaceId: workspace.id, names });
   const audit = await findDeletion(database, workspace.id, platformId);
   if (!audit) throw new Error(`The deletion of ${platformId} is not in the audit.`);
   return { platform_id: platformId, email_state: emailState, audit };

@@ -2,17 +2,16 @@ import type { Logger } from "pino";
 import { recordRefusal } from "../../admin/audit/refusals.ts";
 import { type Job, type JobKind, TryAgain } from "../../admin/jobs/job.ts";
 import { enqueue } from "../../admin/jobs/queue.ts";
-import type { Sealing } from "../../admin/secrets/sealing.ts";
 import { describeError } from "../../base/observe/log.ts";
+import type { OpenBucket, WritableBucket } from "../../base/outbound/bucket.ts";
 import { OutboundRefused } from "../../base/outbound/outbound.ts";
-import { Problem } from "../../base/problem.ts";
-import { openBucket, type WritableBucket } from "../../intake/warehouses/open-bucket.ts";
 import {
   ConnectionUnfit,
   NotConnected,
   OutsideRoot,
   SourceUnfit,
-} from "../../intake/warehouses/sources/source.ts";
+} from "../../base/outbound/unfit.ts";
+import { Problem } from "../../base/problem.ts";
 import { recordExportEnd } from "./export-end.ts";
 import {
   CALLBACK_JOB,
@@ -34,7 +33,8 @@ import { zipOfOne } from "./zip.ts";
  */
 
 export interface UploadServices extends SegmentExportServices {
-  readonly sealing: Sealing;
+  /** Undefined if no feature knows buckets. */
+  readonly openBucket?: OpenBucket | undefined;
   readonly log: Logger;
 }
 
@@ -71,7 +71,8 @@ async function upload(
   const maker = watchMaker(services, found);
   const signal = AbortSignal.any([job.signal, maker.signal]);
   try {
-    const bucket = await openBucket(services, found.workspaceId, found.bucket, signal);
+    if (!services.openBucket) throw new NotConnected("This server has no connections to buckets.");
+    const bucket = await services.openBucket(found.workspaceId, found.bucket, signal);
     for await (const file of filesOf(services, found)) {
       signal.throwIfAborted();
       await write(bucket, found, file);

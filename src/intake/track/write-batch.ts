@@ -8,7 +8,6 @@ import { type Database, settleAll, type Transaction } from "../../database/datab
 import type { IdempotencyClaim, Reply } from "../../http/endpoint.ts";
 import type { Idempotency } from "../../http/idempotency.ts";
 import { addActivity } from "../../people/activity/write-activity.ts";
-import type { Catalogue } from "../../people/catalogue/catalogue.ts";
 import type { AddressCache } from "../../people/profiles/address-cache.ts";
 import { startRequestWork } from "../../people/profiles/attribute-rules/work-budgets.ts";
 import type { IdCache } from "../../people/profiles/id-cache.ts";
@@ -51,6 +50,11 @@ export interface WriteRequest {
   readBack?(tx: Transaction, verdicts: readonly Verdict[]): Promise<void>;
 }
 
+/** What a batch writes. */
+export type BatchWritten = Required<Pick<Written, "people" | "events" | "purchases">>;
+
+export type OnWritten = (workspaceId: number, written: BatchWritten) => void;
+
 export interface WriteServices {
   readonly database: Database;
   readonly clock: Clock;
@@ -62,7 +66,8 @@ export interface WriteServices {
   readonly metrics: Metrics;
   readonly tracing: Tracing;
   readonly quotas: Quotas;
-  readonly catalogue: Catalogue;
+  /** Learns what a transaction has written once it has committed. */
+  readonly onWritten: OnWritten;
 }
 
 /**
@@ -94,8 +99,7 @@ export async function writeBatch(
     save: (tx, worked) => save(tx, services, workspace, worked),
     sentAtOnce: (worked) => (asksAllAtOnce(worked) ? writtenAtOnce(worked) : undefined),
   });
-  const { events, purchases } = batch;
-  services.catalogue.note(workspace.id, { people: changes, events, purchases });
+  services.onWritten(workspace.id, writtenAtOnce({ changes, batch }));
   return verdicts;
 }
 
@@ -113,7 +117,10 @@ const namedFor = ({ feed }: Workspace, items: readonly Item[]): readonly Target[
         spreads,
       }));
 
-const writtenAtOnce = ({ changes, batch: { events, purchases } }: Worked): Written => ({
+const writtenAtOnce = ({
+  changes,
+  batch: { events, purchases },
+}: Pick<Worked, "changes" | "batch">): BatchWritten => ({
   people: changes,
   events,
   purchases,

@@ -1,21 +1,15 @@
 import { Unopenable } from "../../admin/secrets/seal.ts";
 import type { Sealing } from "../../admin/secrets/sealing.ts";
+import type { OpenBucket, WritableBucket } from "../../base/outbound/bucket.ts";
 import type { Outbound } from "../../base/outbound/outbound.ts";
+import { NotConnected, OutsideRoot, SourceUnfit } from "../../base/outbound/unfit.ts";
 import type { Queryable } from "../../database/database.ts";
 import { selectConnectionsOf } from "./connection-store.ts";
 import { openConnection } from "./connections.ts";
 import { isBelowRoot } from "./sources/kinds.ts";
 import { keyPath, type S3Place, s3Client, storageOf } from "./sources/s3-client.ts";
-import { NotConnected, OutsideRoot, SourceUnfit } from "./sources/source.ts";
 
 /* Writes files into a bucket through a connection of the company, of the kind that syncs from S3 use. */
-
-/** A folder in a bucket, and the connection to it. */
-export interface BucketFolder {
-  readonly connection: string;
-  /** `s3://bucket/folder/` */
-  readonly url: string;
-}
 
 export interface BucketServices {
   readonly database: Queryable;
@@ -23,21 +17,15 @@ export interface BucketServices {
   readonly outbound: Outbound;
 }
 
-export interface WritableBucket {
-  /** Stores an object below the folder; an object of the same name is replaced. @throws SourceUnfit, SourceFailed */
-  put(name: string, data: Uint8Array, type: string): Promise<void>;
-}
+/** Opens folders through the connections that the company shares with a workspace. */
+export const createBucketOpener =
+  (services: BucketServices): OpenBucket =>
+  (...wanted) =>
+    openBucket(services, ...wanted);
 
-/**
- * Opens a folder of a bucket for writing.
- *
- * @throws NotConnected, OutsideRoot; SourceUnfit if the credentials of the connection cannot be opened.
- */
-export async function openBucket(
+async function openBucket(
   { database, sealing, outbound }: BucketServices,
-  workspaceId: number,
-  { connection, url }: BucketFolder,
-  signal: AbortSignal,
+  ...[workspaceId, { connection, url }, signal]: Parameters<OpenBucket>
 ): Promise<WritableBucket> {
   const usable = await selectConnectionsOf(database, workspaceId);
   const found = usable.find(({ name, type }) => name === connection && type === "s3");

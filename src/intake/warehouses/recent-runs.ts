@@ -1,6 +1,5 @@
-import type { Queryable } from "../../database/database.ts";
-import type { WorkspaceId } from "./list.ts";
-import { type RunRows, selectRunsSince } from "./progress-store.ts";
+import type { AttentionSource, Finding } from "../../admin/attention/attention.ts";
+import { selectRunsSince } from "./progress-store.ts";
 import { type IntegrationRow, selectIntegrations } from "./store.ts";
 
 /* The syncs in the overview of a workspace. */
@@ -8,21 +7,30 @@ import { type IntegrationRow, selectIntegrations } from "./store.ts";
 /** More runs than a chart has points. */
 const MOST_RUNS = 1_000;
 
-export interface RecentSyncs {
-  readonly integrations: readonly IntegrationRow[];
-  /** Newest first. */
-  readonly runs: readonly RunRows[];
-}
+/** The integrations that fail, and the rows of all runs since a time. */
+export const syncAttention: AttentionSource = {
+  permission: "basic_access",
+  async read(database, { id }, since) {
+    const integrations = await selectIntegrations(database, id);
+    const runs = await selectRunsSince(database, id, since, MOST_RUNS);
+    return { findings: failingSyncs(integrations), runs };
+  },
+};
 
-/** The integrations of a workspace with how they stand, and their runs since a time. */
-export async function readRecentSyncs(
-  database: Queryable,
-  { id }: WorkspaceId,
-  since: Date,
-): Promise<RecentSyncs> {
-  const [integrations, runs] = [
-    await selectIntegrations(database, id),
-    await selectRunsSince(database, id, since, MOST_RUNS),
-  ];
-  return { integrations, runs };
-}
+export const failingSyncs = (integrations: readonly IntegrationRow[]): Finding[] =>
+  integrations.flatMap(({ id, name, lastStatus }): Finding[] => {
+    if (lastStatus === "error" || lastStatus === "config_error") {
+      return [
+        {
+          kind: "sync_failed",
+          severity: "bad",
+          subject: name,
+          id,
+          message: "The last run failed.",
+        },
+      ];
+    }
+    if (lastStatus !== "partial") return [];
+    const message = "The last run rejected some rows.";
+    return [{ kind: "sync_failed", severity: "warn", subject: name, id, message }];
+  });

@@ -4,13 +4,14 @@ import { actsForCompany, type WorkspaceContext } from "../../base/context/contex
 import type { Workspace } from "../../base/context/workspace.ts";
 import { type Outbound, UNGUARDED } from "../../base/outbound/outbound.ts";
 import { type Reaching, ReachRefused } from "../../base/outbound/reach-refused.ts";
+import { SourceUnfit } from "../../base/outbound/unfit.ts";
 import { Problem } from "../../base/problem.ts";
 import type { Queryable } from "../../database/database.ts";
 import { type StoredConnection, selectConnectionsOf } from "./connection-store.ts";
 import { openConnection } from "./connections.ts";
 import type { Integration } from "./integration.ts";
 import { faultOfPlace, isBelowRoot, kindOf } from "./sources/kinds.ts";
-import { SourceUnfit, type Warehouse } from "./sources/source.ts";
+import type { Warehouse } from "./sources/source.ts";
 import {
   connectedPlace,
   isConnected,

@@ -5,6 +5,7 @@ import { loadWorkspace } from "../../admin/workspaces/find-workspace.ts";
 import { later } from "../../base/clock.ts";
 import { describeError } from "../../base/observe/log.ts";
 import { OutboundRefused } from "../../base/outbound/outbound.ts";
+import { ConnectionUnfit, OutsideRoot, SourceUnfit } from "../../base/outbound/unfit.ts";
 import { isUnavailable, withRetries } from "../../database/database.ts";
 import type { AddressCache } from "../../people/profiles/address-cache.ts";
 import type { IdCache } from "../../people/profiles/id-cache.ts";
@@ -16,12 +17,9 @@ import type { Run, SyncServices } from "./run.ts";
 import { openSource } from "./sources/kinds.ts";
 import {
   BEGINNING,
-  ConnectionUnfit,
-  OutsideRoot,
   type Selection,
   SourceFailed,
   type SourceRow,
-  SourceUnfit,
   sourceTime,
 } from "./sources/source.ts";
 import { insertRun, selectIntegration, selectRun, updateRun } from "./store.ts";

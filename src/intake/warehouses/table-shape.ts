@@ -1,9 +1,9 @@
+import { SourceUnfit } from "../../base/outbound/unfit.ts";
 import type { IntegrationType } from "./integration.ts";
 import {
   IDENTIFIER_COLUMNS,
   type IdentifierColumn,
   type SourceColumn,
-  SourceUnfit,
   type TableShape,
 } from "./sources/source.ts";
 

@@ -1,5 +1,6 @@
 import type { Workspace } from "../../base/context/workspace.ts";
 import { describeError } from "../../base/observe/log.ts";
+import { SourceUnfit } from "../../base/outbound/unfit.ts";
 import { Problem } from "../../base/problem.ts";
 import { isUnavailable } from "../../database/database.ts";
 import { checkDeletion, checkRow, type RowFault } from "./check-row.ts";
@@ -12,7 +13,6 @@ import {
   type Source,
   SourceFailed,
   type SourceRow,
-  SourceUnfit,
   sourceTime,
 } from "./sources/source.ts";
 import type { IntegrationRow } from "./store.ts";

@@ -13,7 +13,6 @@ import { migrate } from "../../../src/database/migrations/migrate.ts";
 import { createIdempotency } from "../../../src/http/idempotency.ts";
 import { checkRequest, type TrackBody } from "../../../src/intake/track/check-request.ts";
 import { type WriteRequest, writeBatch } from "../../../src/intake/track/write-batch.ts";
-import { createCatalogue } from "../../../src/people/catalogue/catalogue.ts";
 import { removeExternalIds, renameExternalIds } from "../../../src/people/identity/external-ids.ts";
 import { mergeUsers } from "../../../src/people/identity/merge-users.ts";
 import {
@@ -108,7 +107,7 @@ async function costWith(
     idempotency,
     idCache,
     quotas,
-    catalogue: createCatalogue(watched.database, systemClock),
+    onWritten: () => {},
     addressCache,
     ...caches,
     metrics: createMetrics(),

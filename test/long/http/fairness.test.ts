@@ -13,7 +13,6 @@ import { migrate } from "../../../src/database/migrations/migrate.ts";
 import { createIdempotency } from "../../../src/http/idempotency.ts";
 import { checkRequest } from "../../../src/intake/track/check-request.ts";
 import { createWriteQueue } from "../../../src/intake/track/write-queue.ts";
-import { createCatalogue } from "../../../src/people/catalogue/catalogue.ts";
 import { createSmallExports } from "../../../src/people/export/small-exports.ts";
 import { wantedBy } from "../../../src/people/export/wanted-users.ts";
 import { createAddressCache } from "../../../src/people/profiles/address-cache.ts";
@@ -142,7 +141,7 @@ test("requests of another workspace wait for the transactions under way, however
     metrics: createMetrics(),
     tracing,
     quotas: createQuotas(database, systemClock),
-    catalogue: createCatalogue(database, systemClock),
+    onWritten: () => {},
   };
   const queue = createWriteQueue(services, await database.lanes(() => 1));
   const writesOf = async (name: string, id: number, bodies: readonly object[]) => {

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import Type, { type Static, type TObject } from "typebox";
-import { ConnectionUnfit, type Opening, SourceFailed, SourceUnfit, sourceKind } from "./source.ts";
+import { ConnectionUnfit, SourceUnfit } from "../../../base/outbound/unfit.ts";
+import { type Opening, SourceFailed, sourceKind } from "./source.ts";
 import {
   countIn,
   type Dialect,

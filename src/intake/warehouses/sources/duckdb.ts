@@ -4,6 +4,7 @@ import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import type { DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
+import { SourceUnfit } from "../../../base/outbound/unfit.ts";
 import { nextTurn } from "../../../base/turns.ts";
 import { parseTimeExactly } from "../../../base/values/times.ts";
 import { type Ask, type FileFormat, findBrokenLines, findTable } from "./file-table.ts";
@@ -15,7 +16,6 @@ import {
   type SourceColumn,
   SourceFailed,
   type SourceRow,
-  SourceUnfit,
   type Strays,
   type TableShape,
   type TimeRange,

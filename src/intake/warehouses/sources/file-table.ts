@@ -1,5 +1,6 @@
 import { basename } from "node:path";
-import { SourceUnfit, type StrayRow } from "./source.ts";
+import { SourceUnfit } from "../../../base/outbound/unfit.ts";
+import type { StrayRow } from "./source.ts";
 
 /*
  * Reads files of each format as one table. Types are fixed, not guessed from a sample: a guess may

@@ -2,17 +2,11 @@ import { lstat, mkdtemp, readdir, realpath, rm, stat } from "node:fs/promises";
 import { hostname, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import Type from "typebox";
+import { ConnectionUnfit, OutsideRoot, SourceUnfit } from "../../../base/outbound/unfit.ts";
 import { patterned } from "../../../base/values/schemas.ts";
 import { openFiles } from "./duckdb.ts";
 import { FILE_FORMATS, type FileFormat } from "./file-table.ts";
-import {
-  ConnectionUnfit,
-  OutsideRoot,
-  type Source,
-  SourceFailed,
-  SourceUnfit,
-  sourceKind,
-} from "./source.ts";
+import { type Source, SourceFailed, sourceKind } from "./source.ts";
 
 /* Files on a disk that the server can read: one, or all of a format in a folder and below. */
 

@@ -1,6 +1,7 @@
 import Type, { type TProperties, type TSchema } from "typebox";
 import { Compile, type Validator } from "typebox/compile";
 import type { HostAndPort } from "../../../base/outbound/outbound.ts";
+import { OutsideRoot } from "../../../base/outbound/unfit.ts";
 import { bigquerySource } from "./bigquery.ts";
 import { databricksSource } from "./databricks.ts";
 import { filesSource } from "./files.ts";
@@ -8,7 +9,7 @@ import { mysqlSource } from "./mysql.ts";
 import { postgresSource, redshiftSource } from "./postgres.ts";
 import { s3Source } from "./s3.ts";
 import { snowflakeSource } from "./snowflake.ts";
-import { type AnyKind, type Opening, OutsideRoot, type Source, type Warehouse } from "./source.ts";
+import type { AnyKind, Opening, Source, Warehouse } from "./source.ts";
 
 /** Every kind, as forms list them. */
 export const KINDS: readonly AnyKind[] = [

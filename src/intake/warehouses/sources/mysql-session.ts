@@ -1,13 +1,8 @@
 import type { Socket } from "node:net";
 import type { Connection, FieldPacket, QueryError } from "mysql2";
 import { OutboundRefused } from "../../../base/outbound/outbound.ts";
-import {
-  ConnectionUnfit,
-  type Opening,
-  SourceFailed,
-  SourceUnfit,
-  withoutValues,
-} from "./source.ts";
+import { ConnectionUnfit, SourceUnfit } from "../../../base/outbound/unfit.ts";
+import { type Opening, SourceFailed, withoutValues } from "./source.ts";
 import type { Values } from "./sql-table.ts";
 
 /*

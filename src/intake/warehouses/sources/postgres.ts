@@ -9,16 +9,15 @@ import {
   type ReadLimit,
   UNGUARDED,
 } from "../../../base/outbound/outbound.ts";
+import { ConnectionUnfit, SourceUnfit } from "../../../base/outbound/unfit.ts";
 import { hostsOf } from "../../../database/postgres/hosts-of.ts";
 import {
   BEGINNING,
-  ConnectionUnfit,
   LARGEST_PAYLOAD_BYTES,
   LONGEST_READ_IDENTIFIER,
   type SourceColumn,
   SourceFailed,
   type SourceRow,
-  SourceUnfit,
   type Strays,
   sourceKind,
   type TableShape,

@@ -2,7 +2,8 @@ import { createHash } from "node:crypto";
 import { AwsClient } from "aws4fetch";
 import { fetchOutbound, type OutboundResponse } from "../../../base/outbound/fetch-outbound.ts";
 import { OutboundRefused } from "../../../base/outbound/outbound.ts";
-import { ConnectionUnfit, type Opening, SourceFailed, SourceUnfit } from "./source.ts";
+import { ConnectionUnfit, SourceUnfit } from "../../../base/outbound/unfit.ts";
+import { type Opening, SourceFailed } from "./source.ts";
 
 /* Signed requests to S3 or a compatible storage: what reads files for syncs and what writes exports have in common. */
 

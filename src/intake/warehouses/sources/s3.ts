@@ -4,11 +4,12 @@ import { Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import Type from "typebox";
 import { BodyTooLarge } from "../../../base/outbound/fetch-outbound.ts";
+import { SourceUnfit } from "../../../base/outbound/unfit.ts";
 import { openFiles } from "./duckdb.ts";
 import type { FileFormat } from "./file-table.ts";
 import { FORMAT, formatOf, formatSetting, hasFormat, withFolder } from "./files.ts";
 import { isPlainPath, keyPath, type S3Place, s3Client, storageOf } from "./s3-client.ts";
-import { type Opening, SourceFailed, SourceUnfit, sourceKind } from "./source.ts";
+import { type Opening, SourceFailed, sourceKind } from "./source.ts";
 
 /*
  * Files on S3 or a compatible storage. They are copied to a temporary folder and read there: DuckDB

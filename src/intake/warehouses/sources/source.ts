@@ -197,28 +197,6 @@ export interface StrayRow {
   readonly updatedAt: string | null;
 }
 
-/** The declared integration can never be satisfied by the source. The message says why. */
-export class SourceUnfit extends Error {
-  constructor(message: string, cause?: unknown) {
-    super(message, { cause });
-    this.name = "SourceUnfit";
-  }
-}
-
-/**
- * The source refuses who connects: a host, a login, a database. The message names only what the
- * connection declares.
- */
-export class ConnectionUnfit extends SourceUnfit {}
-
-/** The workspace may not use the connection, if there is one of the name. */
-export class NotConnected extends SourceUnfit {}
-
-/**
- * A place outside the connection's `root`. Gives the same message as a place that does not exist.
- */
-export class OutsideRoot extends SourceUnfit {}
-
 /**
  * The sentence of a database without the values that it quotes: those are of rows, and runs are shown to people
  * without view_pii, mailed, and kept after a user was erased. Names of tables and columns, in errors of another class,

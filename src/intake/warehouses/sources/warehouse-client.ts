@@ -13,8 +13,9 @@ import {
   OutboundRefused,
   UNGUARDED,
 } from "../../../base/outbound/outbound.ts";
+import { ConnectionUnfit, SourceUnfit } from "../../../base/outbound/unfit.ts";
 import { RowsCut, RowTooLarge, rowsIn } from "./json-rows.ts";
-import { ConnectionUnfit, type Opening, SourceFailed, SourceUnfit } from "./source.ts";
+import { type Opening, SourceFailed } from "./source.ts";
 import { countIn, type Values } from "./sql-table.ts";
 
 /*

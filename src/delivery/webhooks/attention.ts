@@ -1,0 +1,23 @@
+import { type AttentionSource, type Finding, toMinute } from "../../admin/attention/attention.ts";
+import { readWebhooks, type WebhookState } from "./manage.ts";
+
+/* The webhooks in the overview of a workspace. */
+
+/** The webhooks that are paused or fail. */
+export const webhookAttention: AttentionSource = {
+  permission: "manage_external_integrations",
+  read: async (database, { id }) => ({
+    findings: failingWebhooks(await readWebhooks(database, id)),
+  }),
+};
+
+const failingWebhooks = (webhooks: readonly WebhookState[]): Finding[] =>
+  webhooks.flatMap(({ id, name, state, pausedReason, failingSince }): Finding[] => {
+    if (pausedReason !== null) {
+      const message = `Deliveries stopped. ${pausedReason}`;
+      return [{ kind: "webhook_paused", severity: "bad", subject: name, id, message }];
+    }
+    if (failingSince === null || state !== "active") return [];
+    const message = `Deliveries have failed since ${toMinute(failingSince)}. They are tried again.`;
+    return [{ kind: "webhook_failing", severity: "warn", subject: name, id, message }];
+  });

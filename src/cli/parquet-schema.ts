@@ -1,6 +1,3 @@
-import type { ImportKind } from "../intake/import/import-kind.ts";
-import { EXPORT_FIELDS } from "../people/export/profile-view.ts";
-
 /*
  * The columns of exported Parquet files, the same for all rows, and how an import reads columns of
  * these names: docs/export.md has the same list.
@@ -51,15 +48,3 @@ const JSON_COLUMNS = [
 /** The type of an exported column with this name; text for names that are not listed. */
 export const parquetType = (name: string): ParquetType =>
   JSON_COLUMNS.includes(name) ? "json" : (TYPES[name] ?? "text");
-
-const IDENTIFIERS = ["external_id", "user_alias", "email", "phone", "platform_id"];
-
-export const PARQUET_COLUMNS: Readonly<Record<ImportKind, readonly string[]>> = {
-  users: EXPORT_FIELDS.filter((field) => field !== "recent_activity"),
-  events: [...IDENTIFIERS, "name", "time", "app_id", "properties"],
-  purchases: [
-    ...IDENTIFIERS,
-    ...["product_id", "currency", "price", "quantity", "time", "app_id", "properties"],
-  ],
-  subscriptions: [...IDENTIFIERS, ...["subscription_group_id", "subscription_state", "changed_at"]],
-};

@@ -1,7 +1,6 @@
 import { disarm } from "../../base/values/spreadsheets.ts";
-import type { ImportKind } from "../../intake/import/import-kind.ts";
 import { standardAttribute } from "../../people/profiles/standard-attributes.ts";
-import { NUMBERS, TEXTS } from "../import/columns.ts";
+import { type FileKind, NUMBERS, TEXTS } from "../file-columns.ts";
 
 /*
  * A row of an export as cells of a table that `rapport import` reads without a difference. Members
@@ -51,7 +50,7 @@ type CellType = "text" | "number" | "boolean" | "json";
 /**
  * A table whose columns cover all rows: first call `see` with every row, then ask for the columns.
  */
-export function createTable(kind: ImportKind) {
+export function createTable(kind: FileKind) {
   const types = new Map<string, CellType | undefined>();
   /** Texts that an import would misread if the header did not name their type. */
   const ambiguous = new Set<string>();

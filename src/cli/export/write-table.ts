@@ -4,11 +4,12 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { stringify } from "csv-stringify/sync";
 import { LONGEST_LINE_BYTES, textLinesOf } from "../../base/lines.ts";
-import type { ImportKind } from "../../intake/import/import-kind.ts";
+import type { FileKind } from "../file-columns.ts";
 import { loadDuckDb } from "../load-duckdb.ts";
 import { folderIsMissing, writeFileWhole, writeOutput } from "../output-file.ts";
-import { PARQUET_COLUMNS, type ParquetType, parquetType } from "../parquet-schema.ts";
+import { type ParquetType, parquetType } from "../parquet-schema.ts";
 import { createTable } from "./flatten.ts";
+import { PARQUET_COLUMNS } from "./parquet-columns.ts";
 
 /*
  * CSV and Parquet need all columns before the first row. The rows therefore go to a temporary file
@@ -20,7 +21,7 @@ type Lines = AsyncIterable<Uint8Array>;
 /** Writes the lines of an export as a CSV file, with a column for each member. */
 export async function writeCsv(
   path: string,
-  kind: ImportKind,
+  kind: FileKind,
   lines: Lines,
   gzip: boolean,
 ): Promise<void> {
@@ -58,7 +59,7 @@ async function* readRows(path: string): AsyncGenerator<Readonly<Record<string, u
 /** A reader of the file needs memory for one row group, or a part of it. */
 const ROWS_PER_GROUP = 20_480;
 
-const parquetSchema = (kind: ImportKind): string =>
+const parquetSchema = (kind: FileKind): string =>
   PARQUET_COLUMNS[kind].map((name) => `${name}: '${SQL_TYPES[parquetType(name)]}'`).join(", ");
 
 const SQL_TYPES: Readonly<Record<ParquetType, string>> = {
@@ -71,7 +72,7 @@ const SQL_TYPES: Readonly<Record<ParquetType, string>> = {
 };
 
 /** @throws in words if DuckDB is not installed. */
-export async function writeParquet(path: string, kind: ImportKind, lines: Lines): Promise<void> {
+export async function writeParquet(path: string, kind: FileKind, lines: Lines): Promise<void> {
   const { DuckDBInstance } = await loadDuckDb();
   await withRows(path, lines, async (rows) => {
     const instance = await DuckDBInstance.create(":memory:");

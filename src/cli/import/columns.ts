@@ -2,6 +2,7 @@ import type { Fault } from "../../base/problem.ts";
 import { parseTime } from "../../base/values/times.ts";
 import type { ImportKind } from "../../intake/import/import-kind.ts";
 import { standardAttribute } from "../../people/profiles/standard-attributes.ts";
+import { NUMBERS, TEXTS } from "../file-columns.ts";
 
 /*
  * How the columns of a CSV or Parquet file become members of an object. A header may say the type of its column (`score:number`),
@@ -36,23 +37,6 @@ export interface ColumnOptions {
   readonly map: ReadonlyMap<string, string>;
   readonly types: ReadonlyMap<string, ColumnType>;
 }
-
-const IDENTIFIERS = ["external_id", "email", "phone", "platform_id", "braze_id"];
-
-/** The members of an object of each kind that are texts, even if a value looks like a number. */
-export const TEXTS: Readonly<Record<ImportKind, readonly string[]>> = {
-  users: [...IDENTIFIERS, "created_at"],
-  events: [...IDENTIFIERS, "name", "time", "app_id"],
-  purchases: [...IDENTIFIERS, "product_id", "currency", "time", "app_id"],
-  subscriptions: [...IDENTIFIERS, "subscription_group_id", "subscription_state"],
-};
-
-export const NUMBERS: Readonly<Record<ImportKind, readonly string[]>> = {
-  users: [],
-  events: [],
-  purchases: ["price", "quantity"],
-  subscriptions: [],
-};
 
 /** Members that hold objects, which a column can name with a dot. */
 const NESTED = ["user_alias", "properties", "custom_attributes"];

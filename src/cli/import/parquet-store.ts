@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { fileAt } from "../../intake/warehouses/sources/file-table.ts";
+import { fileAt } from "../../base/values/duckdb-text.ts";
 import { loadDuckDb } from "../load-duckdb.ts";
 import { LONGEST_RECORD_BYTES } from "./record.ts";
 

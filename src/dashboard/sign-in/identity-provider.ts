@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import * as oidc from "openid-client";
+import type { OidcSettings } from "../../base/oidc-settings.ts";
 import { Problem } from "../../base/problem.ts";
 
 /*
@@ -7,18 +8,6 @@ import { Problem } from "../../base/problem.ts";
  * discovery. The state of an attempt travels in a cookie of the browser that began it, so that any
  * server process can finish it and no other browser can. docs/decisions/sign-in.md
  */
-
-export interface OidcSettings {
-  readonly issuer: string;
-  readonly clientId: string;
-  readonly clientSecret: string | undefined;
-  /** A path; there only where `clientSecret` is not. */
-  readonly clientSecretFile: string | undefined;
-  /** What people call the provider. */
-  readonly name: string;
-  /** The claim with the user name; for `email` the provider must say that it is verified. */
-  readonly userClaim: string;
-}
 
 /** The cookie's contents between the redirect to the provider and the one back. */
 export interface SignInAttempt {

@@ -1,5 +1,6 @@
 import { basename } from "node:path";
 import { SourceUnfit } from "../../../base/outbound/unfit.ts";
+import { fileAt, literal } from "../../../base/values/duckdb-text.ts";
 import type { StrayRow } from "./source.ts";
 
 /*
@@ -28,11 +29,6 @@ export async function findTable(
   }
   return format === "csv" ? findCsv(ask, paths) : findJson(ask, paths);
 }
-
-const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;
-
-/** A path that means one file, with any name; DuckDB would take these characters for a pattern. */
-export const fileAt = (path: string): string => literal(path.replaceAll(/[*?[]/g, "[$&]"));
 
 const listOf = (paths: readonly string[]): string => `[${paths.map(fileAt).join(", ")}]`;
 

@@ -1,0 +1,12 @@
+/** How people sign in through an OpenID Connect provider. */
+export interface OidcSettings {
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly clientSecret: string | undefined;
+  /** A path; there only where `clientSecret` is not. */
+  readonly clientSecretFile: string | undefined;
+  /** What people call the provider. */
+  readonly name: string;
+  /** The claim with the user name; for `email` the provider must say that it is verified. */
+  readonly userClaim: string;
+}

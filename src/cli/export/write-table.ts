@@ -9,7 +9,6 @@ import { loadDuckDb } from "../load-duckdb.ts";
 import { folderIsMissing, writeFileWhole, writeOutput } from "../output-file.ts";
 import { type ParquetType, parquetType } from "../parquet-schema.ts";
 import { createTable } from "./flatten.ts";
-import { PARQUET_COLUMNS } from "./parquet-columns.ts";
 
 /*
  * CSV and Parquet need all columns before the first row. The rows therefore go to a temporary file
@@ -59,8 +58,13 @@ async function* readRows(path: string): AsyncGenerator<Readonly<Record<string, u
 /** A reader of the file needs memory for one row group, or a part of it. */
 const ROWS_PER_GROUP = 20_480;
 
-const parquetSchema = (kind: FileKind): string =>
-  PARQUET_COLUMNS[kind].map((name) => `${name}: '${SQL_TYPES[parquetType(name)]}'`).join(", ");
+/** The names of the columns come from what exports read, which the other formats do not need. */
+async function parquetSchema(kind: FileKind): Promise<string> {
+  const { PARQUET_COLUMNS } = await import("./parquet-columns.ts");
+  return PARQUET_COLUMNS[kind]
+    .map((name) => `${name}: '${SQL_TYPES[parquetType(name)]}'`)
+    .join(", ");
+}
 
 const SQL_TYPES: Readonly<Record<ParquetType, string>> = {
   text: "varchar",
@@ -74,6 +78,7 @@ const SQL_TYPES: Readonly<Record<ParquetType, string>> = {
 /** @throws in words if DuckDB is not installed. */
 export async function writeParquet(path: string, kind: FileKind, lines: Lines): Promise<void> {
   const { DuckDBInstance } = await loadDuckDb();
+  const columns = await parquetSchema(kind);
   await withRows(path, lines, async (rows) => {
     const instance = await DuckDBInstance.create(":memory:");
     try {
@@ -81,7 +86,7 @@ export async function writeParquet(path: string, kind: FileKind, lines: Lines): 
       await writeFileWhole(path, async (_file, temporaryPath) => {
         await connection.run(
           `copy (select * from read_json(${quoted(rows)}, format = 'newline_delimited',
-             columns = {${parquetSchema(kind)}}, maximum_object_size = ${LONGEST_LINE_BYTES}))
+             columns = {${columns}}, maximum_object_size = ${LONGEST_LINE_BYTES}))
            to ${quoted(temporaryPath)} (format parquet, row_group_size ${ROWS_PER_GROUP})`,
         );
       });

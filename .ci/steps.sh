@@ -216,9 +216,9 @@ limits_on_postgres() { on_node "$IMAGE_NODE" on_postgres --part limits; }
 # What PostgreSQL changes in commands and child processes. The rest runs in the night.
 system_on_postgres() {
   local files
-  mapfile -t files < <(cd test/system && ls -- *.test.ts | sed 's/\.test\.ts$//' |
+  mapfile -t files < <(cd test && find . -path '*/system/*.test.ts' | sed 's/^\.//; s/\.test\.ts$//' | sort |
     grep -E 'crash|fault|locked|several|backup|upgrade|restore|restart|migrations|database-deadlines|operators-hour|earlier-version|workers')
-  on_node "$IMAGE_NODE" on_postgres "${files[@]/#/system/}"
+  on_node "$IMAGE_NODE" on_postgres "${files[@]}"
 }
 
 # What Node has deprecated fails where it is used, by Rapport or by a dependency.
@@ -226,7 +226,7 @@ what_depends_on_node() {
   with_node "$1"
   readme_start
   export NODE_OPTIONS=--throw-deprecation
-  suite /http/ /base/ /server/ /database/ system/supported-node
+  suite /core/http/ /core/base/ /server/ /core/database/ system/supported-node
 }
 
 install_project() {

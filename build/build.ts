@@ -6,7 +6,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { renameSync } from "node:fs";
 import { join } from "node:path";
-import { packageRoot } from "../src/base/package-root.ts";
+import { packageRoot } from "../src/core/base/package-root.ts";
 
 /** @throws Error if the command fails; what it printed says why. */
 async function run(command: string, ...args: readonly string[]): Promise<void> {

@@ -10,8 +10,8 @@ import {
 } from "node:fs";
 import { basename, join } from "node:path";
 import { type OutputAsset, type OutputChunk, rolldown } from "rolldown";
-import { packageRoot } from "../src/base/package-root.ts";
-import { BUILD_FILE } from "../src/base/version.ts";
+import { packageRoot } from "../src/core/base/package-root.ts";
+import { BUILD_FILE } from "../src/core/base/version.ts";
 import { noteThirdParty, packagesOf } from "./third-party.ts";
 
 /*
@@ -29,12 +29,12 @@ const ENTRIES = [
   "main.js",
   "server/testing/start-rapport.js",
   "server/testing/rapport-thread.js",
-  "database/embedded/pglite-thread.js",
-  "base/threads/thread-entry.js",
-  "messaging/campaigns/text-work.js",
-  "messaging/preference-centers/page-work.js",
-  "messaging/translations/file-work.js",
-  "messaging/translations/render-work.js",
+  "core/database/embedded/pglite-thread.js",
+  "core/base/threads/thread-entry.js",
+  "features/campaigns/text-work.js",
+  "features/preference-centers/page-work.js",
+  "features/translations/file-work.js",
+  "features/translations/render-work.js",
 ];
 
 const { optionalDependencies } = JSON.parse(

@@ -3,10 +3,10 @@ import { mkdtemp, readdir, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { PGlite } from "@electric-sql/pglite";
-import { databaseOf } from "../src/database/embedded/one-connection.ts";
-import { createStatementRunner } from "../src/database/embedded/pglite-statements.ts";
-import { snapshotPath, writeSnapshot } from "../src/database/embedded/snapshot.ts";
-import { migrate } from "../src/database/migrations/migrate.ts";
+import { databaseOf } from "../src/core/database/embedded/one-connection.ts";
+import { createStatementRunner } from "../src/core/database/embedded/pglite-statements.ts";
+import { snapshotPath, writeSnapshot } from "../src/core/database/embedded/snapshot.ts";
+import { migrate } from "../src/core/database/migrations/migrate.ts";
 
 /* Run by the build: makes the database that new embedded data folders start from. */
 

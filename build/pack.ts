@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { packageRoot } from "../src/base/package-root.ts";
+import { packageRoot } from "../src/core/base/package-root.ts";
 
 /*
  * `npm run pack`: writes the tarballs of both packages into the folder of the clone, or into a

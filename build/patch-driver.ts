@@ -1,11 +1,11 @@
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { packageRoot } from "../src/base/package-root.ts";
+import { packageRoot } from "../src/core/base/package-root.ts";
 
 /*
  * Run by the build before anything is bundled: mends the PostgreSQL client where it is installed, so that the server, the
  * bundle and the tests run the same code. Nobody has released these repairs yet (porsager/postgres issues 1193, 1208;
- * pull requests 1209, 1214). This file can go once a version passes test/database/driver.test.ts without it.
+ * pull requests 1209, 1214). This file can go once a version passes test/core/database/driver.test.ts without it.
  * docs/decisions/postgres-client.md
  */
 

@@ -1,8 +1,8 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { packageRoot } from "../src/base/package-root.ts";
-import { migrationHashes } from "../src/database/migrations/migrate.ts";
-import { extendRecord, parseRecord } from "../src/database/migrations/migration-record.ts";
+import { packageRoot } from "../src/core/base/package-root.ts";
+import { migrationHashes } from "../src/core/database/migrations/migrate.ts";
+import { extendRecord, parseRecord } from "../src/core/database/migrations/migration-record.ts";
 
 /* `npm run migrations:record`: adds the hashes of new migrations to migrations/SHA256SUMS. */
 

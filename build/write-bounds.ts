@@ -2,9 +2,9 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { TSchema } from "typebox";
-import { packageRoot } from "../src/base/package-root.ts";
-import { budgetsOf } from "../src/base/work.ts";
-import type { Access, Contract } from "../src/http/endpoint.ts";
+import { packageRoot } from "../src/core/base/package-root.ts";
+import { budgetsOf } from "../src/core/base/work.ts";
+import type { Access, Contract } from "../src/core/http/endpoint.ts";
 import { ENDPOINTS } from "../src/server/app.ts";
 
 /*

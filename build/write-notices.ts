@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
-import { packageRoot } from "../src/base/package-root.ts";
-import { RAPPORT_VERSION } from "../src/base/version.ts";
+import { packageRoot } from "../src/core/base/package-root.ts";
+import { RAPPORT_VERSION } from "../src/core/base/version.ts";
 import { VIEWER_FILE } from "../src/server/reference/viewer.ts";
 import {
   describe,

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { packageRoot } from "../src/base/package-root.ts";
-import { RAPPORT_VERSION } from "../src/base/version.ts";
+import { packageRoot } from "../src/core/base/package-root.ts";
+import { RAPPORT_VERSION } from "../src/core/base/version.ts";
 import { ENDPOINTS } from "../src/server/app.ts";
 import { openApiDocument } from "../src/server/reference/openapi.ts";
 

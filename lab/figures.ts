@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { packageRoot } from "../src/base/package-root.ts";
+import { packageRoot } from "../src/core/base/package-root.ts";
 import { GUARD_FILE, type GuardReport } from "./bench/guard/compare.ts";
 
 /*
@@ -39,7 +39,7 @@ const CORE = [
   ...["profiles", "activity", "subscriptions", "quotas", "identity", "changes"].map(
     (name) => `people/${name}`,
   ),
-  "intake/track",
+  "core/track",
 ].map((folder) => `src/${folder}/*.ts`);
 
 const root = packageRoot();

@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { describe, test } from "node:test";
-import { packageRoot } from "../src/base/package-root.ts";
+import { packageRoot } from "../src/core/base/package-root.ts";
 
 /**
  * The folders of the house, from the ground up: each imports only folders before it.
@@ -68,19 +68,24 @@ const isComposition = (path: string): boolean =>
  * pass the rows on.
  */
 const CALLERS_OF_STORES: Readonly<Record<string, readonly string[]>> = {
-  "people/profiles": [
-    "people/activity",
-    "people/export",
-    "people/identity",
-    "messaging/preference-centers",
-    "dashboard/user-records",
-    "people/subscriptions",
-    "intake/track",
+  "core/people/profiles": [
+    "core/people/activity",
+    "features/export",
+    "core/people/identity",
+    "features/preference-centers",
+    "features/user-records",
+    "core/people/subscriptions",
+    "core/track",
   ],
-  "people/activity": ["people/export", "people/identity", "dashboard/user-records", "intake/track"],
-  "people/subscriptions": ["people/export", "dashboard/user-records"],
-  "people/identity": ["dashboard/user-records"],
-  "admin/jobs": ["dashboard/overview"],
+  "core/people/activity": [
+    "features/export",
+    "core/people/identity",
+    "features/user-records",
+    "core/track",
+  ],
+  "core/people/subscriptions": ["features/export", "features/user-records"],
+  "core/people/identity": ["features/user-records"],
+  "core/admin/jobs": ["features/overview"],
 };
 
 /**
@@ -89,12 +94,12 @@ const CALLERS_OF_STORES: Readonly<Record<string, readonly string[]>> = {
  */
 const NAMED_BY_CONSTANT: Readonly<Record<string, string>> = {
   buckets: "database",
-  api_keys: "admin/access",
-  scim_tokens: "admin/access",
-  app_usages: "people/activity",
-  devices: "people/activity",
-  interactions: "people/activity",
-  message_history: "people/activity",
+  api_keys: "core/admin/access",
+  scim_tokens: "core/admin/access",
+  app_usages: "core/people/activity",
+  devices: "core/people/activity",
+  interactions: "core/people/activity",
+  message_history: "core/people/activity",
 };
 
 /** The files that read settings from the environment. */
@@ -148,7 +153,7 @@ const sources: Source[] = readdirSync(SOURCES, { recursive: true, encoding: "utf
 const folderOf = (path: string): string =>
   path.includes("/") ? (path.split("/", 1)[0] ?? "") : "";
 
-/** The folder and the room of a file: `people/identity`, or `http` for a folder without rooms. */
+/** The folder and the room of a file: `core/people/identity`, or `http` for a folder without rooms. */
 function roomOf(path: string): string {
   const [folder = "", room = "", file] = path.split("/");
   return ROOMS[folder] && file !== undefined ? `${folder}/${room}` : folder;
@@ -258,7 +263,7 @@ describe("the source code structure", () => {
     const wrong = sources
       .filter(({ path }) => !isStore(path) && folderOf(path) !== "database")
       // Queries to a customer's warehouse do not concern our tables.
-      .filter(({ path }) => !path.startsWith("intake/warehouses/sources/"))
+      .filter(({ path }) => !path.startsWith("features/warehouses/sources/"))
       // Each condition of a filter has its SQL beside its predicate and its words.
       .filter(({ path }) => !/^people\/segments\/[a-z]+-subjects?\.ts$/.test(path))
       .filter(({ path, text }) => path !== "server/health-endpoints.ts" && statement.test(text));
@@ -344,14 +349,14 @@ describe("the source code structure", () => {
   test("concurrent statements are awaited with settleAll, not Promise.all", () => {
     // These wait for no statements. With Promise.all the first failure ends the transaction, and a
     // statement that is still to be sent would never be answered: see settleAll.
-    const open = ["server/workers.ts", "database/", "admin/jobs/worker.ts"];
+    const open = ["server/workers.ts", "database/", "core/admin/jobs/worker.ts"];
     const wrong = sources
       .filter(({ path }) => !open.some((each) => path.startsWith(each)))
       .filter(({ text }) => text.includes("Promise.all("));
     assert.deepEqual(
       wrong.map((each) => each.path),
       [],
-      "Wait with settleAll (database/database.ts).",
+      "Wait with settleAll (core/database/database.ts).",
     );
   });
 
@@ -359,14 +364,14 @@ describe("the source code structure", () => {
     const status = /\bstatus(?:Code)?\s*(?:===|!==|<|>=?)\s*[1-5]\d\d\b|\.code\([1-5]\d\d\)/;
     const wrong = sources
       // The responses of a customer's warehouse do not affect ours.
-      .filter(({ path }) => !path.startsWith("intake/warehouses/sources/"))
+      .filter(({ path }) => !path.startsWith("features/warehouses/sources/"))
       .filter(
         ({ path, text }) => folderOf(path) !== "http" && !isComposition(path) && status.test(text),
       );
     assert.deepEqual(
       wrong.map((each) => each.path),
       [],
-      "Throw a Problem and let http/respond.ts choose the status.",
+      "Throw a Problem and let core/http/respond.ts choose the status.",
     );
   });
 

@@ -10,7 +10,7 @@ import { createRandom } from "../lab/bench/workloads/random.ts";
 import { createUserPicker } from "../lab/bench/workloads/users.ts";
 import { WORKLOADS } from "../lab/bench/workloads/workloads.ts";
 import { ciRows, guardRows } from "../lab/figures.ts";
-import { openEngine } from "../src/database/embedded/pglite-engine.ts";
+import { openEngine } from "../src/core/database/embedded/pglite-engine.ts";
 
 /* The instrument itself: its data, its writes and its counts. It is never run here: nothing is timed. */
 

@@ -17,15 +17,15 @@ import type { DestinationStream } from "pino";
 import type { TSchema } from "typebox";
 import { Compile } from "typebox/compile";
 import { request as sendHttp } from "undici";
-import type { Database } from "../src/database/database.ts";
-import { pathsOf } from "../src/http/endpoint.ts";
+import type { Database } from "../src/core/database/database.ts";
+import { pathsOf } from "../src/core/http/endpoint.ts";
 import { ENDPOINTS } from "../src/server/app.ts";
 import { type Config, readConfig } from "../src/server/config.ts";
 import { openDatabase } from "../src/server/open-database.ts";
 import { refusalsByStatus } from "../src/server/reference/refusals.ts";
 import { type RunningServer, serve } from "../src/server/serve.ts";
-import { createEngineSupply, type EngineSupply } from "./database/emptied-engines.ts";
-import { freshDatabase } from "./database/fresh-database.ts";
+import { createEngineSupply, type EngineSupply } from "./core/database/emptied-engines.ts";
+import { freshDatabase } from "./core/database/fresh-database.ts";
 
 export interface Answer<Body = Record<string, unknown>> {
   readonly status: number;

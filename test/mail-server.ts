@@ -1,6 +1,6 @@
 import { after } from "node:test";
 import { SMTPServer } from "smtp-server";
-import { readConfig } from "../../../src/server/config.ts";
+import { readConfig } from "../src/server/config.ts";
 
 export interface Received {
   readonly from: string;

@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
-import { mask, unmask } from "../../src/messaging/liquid/liquid-names.ts";
-import { startServer } from "../harness.ts";
+import { mask, unmask } from "../src/features/liquid/liquid-names.ts";
+import { startServer } from "./harness.ts";
 import {
   center,
   createCenter,
@@ -11,8 +11,8 @@ import {
   openPage,
   PATH,
   pageOf,
-} from "./preference-centers/preference-center-calls.ts";
-import { SPANISH, spanish, WELCOME, WELCOME_MAIL } from "./translations/translated-workspace.ts";
+} from "./preference-center-calls.ts";
+import { SPANISH, spanish, WELCOME, WELCOME_MAIL } from "./translated-workspace.ts";
 
 const server = await startServer();
 

@@ -1,6 +1,6 @@
 /* Common parts of the tests of preference centers. */
 import assert from "node:assert/strict";
-import { type Answer, NEWSLETTER, type TestServer, type TestWorkspace } from "../../harness.ts";
+import { type Answer, NEWSLETTER, type TestServer, type TestWorkspace } from "./harness.ts";
 
 export const PATH = "/preference_center/v1";
 

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { after } from "node:test";
 import { Webhook } from "standardwebhooks";
-import type { Answer, TestServer, TestWorkspace } from "../../harness.ts";
+import type { Answer, TestServer, TestWorkspace } from "./harness.ts";
 
 /** Of every webhook of the tests that does not choose its own. */
 export const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";

@@ -4,7 +4,6 @@
  * declared. A sample is made again for each request, together with the data that it needs.
  */
 import { randomUUID } from "node:crypto";
-import { declare, newUser, PATCH_SCHEMA, scimClient, TOKEN } from "./dashboard/scim/scim-client.ts";
 import {
   type Answer,
   type CallOptions,
@@ -12,20 +11,6 @@ import {
   type TestServer,
   type TestWorkspace,
 } from "./harness.ts";
-import {
-  FIRST_STEP,
-  FRENCH,
-  HOLA,
-  inCampaign,
-  inCanvas,
-  ONBOARDING,
-  SOURCE,
-  SPANISH,
-  translatedWorkspace,
-  WELCOME,
-  WELCOME_MAIL,
-  withQuery,
-} from "./messaging/translations/translated-workspace.ts";
 import {
   type Admin,
   ofApiKeys,
@@ -40,6 +25,21 @@ import { ofPreferenceCenters } from "./sample-preference-centers.ts";
 import { ofRecords } from "./sample-records.ts";
 import { ofSegments } from "./sample-segments.ts";
 import { ofSignIn, open } from "./sample-without-key.ts";
+import { declare, newUser, PATCH_SCHEMA, scimClient, TOKEN } from "./scim-client.ts";
+import {
+  FIRST_STEP,
+  FRENCH,
+  HOLA,
+  inCampaign,
+  inCanvas,
+  ONBOARDING,
+  SOURCE,
+  SPANISH,
+  translatedWorkspace,
+  WELCOME,
+  WELCOME_MAIL,
+  withQuery,
+} from "./translated-workspace.ts";
 
 export type { Sample, Samples } from "./sample-administration.ts";
 

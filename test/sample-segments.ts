@@ -1,6 +1,6 @@
 /* Requests that work for segments and the change feed: see sample-requests.ts. */
 import { randomUUID } from "node:crypto";
-import { hashSecret } from "../src/admin/secrets/secrets.ts";
+import { hashSecret } from "../src/core/admin/secrets/secrets.ts";
 import type { TestServer, TestWorkspace } from "./harness.ts";
 import type { Samples } from "./sample-administration.ts";
 

@@ -1,7 +1,7 @@
 /* Requests that work without a key: public ones, and those for signing in to the dashboard. */
 
 import { randomUUID } from "node:crypto";
-import { signIn } from "./dashboard/signed-in.ts";
+import { signIn } from "./dashboard-users/signed-in.ts";
 import type { TestServer, TestWorkspace } from "./harness.ts";
 import type { Samples } from "./sample-administration.ts";
 

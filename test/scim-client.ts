@@ -3,7 +3,7 @@
  * answer that it is SCIM (media type, headers that forbid caching, and the error schema of RFC 7644, 3.12, for a refusal).
  */
 import assert from "node:assert/strict";
-import type { Answer, CallOptions, TestServer } from "../../harness.ts";
+import type { Answer, CallOptions, TestServer } from "./harness.ts";
 
 export const USER_SCHEMA = "urn:ietf:params:scim:schemas:core:2.0:User";
 export const ERROR_SCHEMA = "urn:ietf:params:scim:api:messages:2.0:Error";

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { describe, test } from "node:test";
 import { parse } from "yaml";
-import { packageRoot } from "../src/base/package-root.ts";
+import { packageRoot } from "../src/core/base/package-root.ts";
 import { titlesIn } from "./titles.ts";
 
 const folder = join(packageRoot(), "test");

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Answer, TestServer, TestWorkspace } from "../../harness.ts";
+import type { Answer, TestServer, TestWorkspace } from "./harness.ts";
 
 /** Sends a request about the segments of a workspace, with the admin token. */
 export const ask = (

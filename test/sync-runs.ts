@@ -2,8 +2,8 @@
  * Syncs for tests: an integration in a separate workspace, run through the API, with its results.
  */
 import { randomUUID } from "node:crypto";
-import type { TestServer, TestWorkspace } from "../../harness.ts";
-import { until } from "../../until.ts";
+import type { TestServer, TestWorkspace } from "./harness.ts";
+import { until } from "./until.ts";
 
 export interface RunView {
   readonly run_id: string;

@@ -1,6 +1,6 @@
-import type { WorkspaceContext } from "../src/base/context/context.ts";
-import type { Workspace } from "../src/base/context/workspace.ts";
-import { DEFAULT_SETTINGS } from "../src/base/context/workspace-settings.ts";
+import type { WorkspaceContext } from "../src/core/base/context/context.ts";
+import type { Workspace } from "../src/core/base/context/workspace.ts";
+import { DEFAULT_SETTINGS } from "../src/core/base/context/workspace-settings.ts";
 
 /** A workspace with default settings for tests below the HTTP layer. */
 export const testWorkspace = (given: Partial<Workspace> = {}): Workspace => ({

@@ -7,8 +7,8 @@ import { connect, createServer, type Socket } from "node:net";
 import { after } from "node:test";
 import type { PGlite } from "@electric-sql/pglite";
 import postgres from "postgres";
-import { openEngine } from "../../../src/database/embedded/pglite-engine.ts";
-import { freshDatabase } from "../../database/fresh-database.ts";
+import { openEngine } from "../src/core/database/embedded/pglite-engine.ts";
+import { freshDatabase } from "./core/database/fresh-database.ts";
 
 export interface TestWarehouse {
   readonly url: string;

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Duplex } from "node:stream";
-import { packageRoot } from "../../src/base/package-root.ts";
+import { packageRoot } from "../../src/core/base/package-root.ts";
 import { type SoakServer, startServer } from "../soak/server.ts";
 import type { ProbeCommand, ProbeReading } from "./server-probe.ts";
 

@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { availableParallelism, cpus } from "node:os";
-import { packageRoot } from "../../src/base/package-root.ts";
+import { packageRoot } from "../../src/core/base/package-root.ts";
 import type { Machine } from "./result.ts";
 
 /**

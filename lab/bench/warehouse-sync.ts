@@ -1,14 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { UNGUARDED } from "../../src/base/outbound/outbound.ts";
-import { openSource } from "../../src/intake/warehouses/sources/kinds.ts";
+import { UNGUARDED } from "../../src/core/outbound/outbound.ts";
+import { openSource } from "../../src/features/warehouses/sources/kinds.ts";
 import {
   BEGINNING,
   sourceTime,
   type Warehouse,
-} from "../../src/intake/warehouses/sources/source.ts";
-import { readTableShape } from "../../src/intake/warehouses/table-shape.ts";
-import { FAKES } from "../../test/intake/warehouses/fakes/kinds.ts";
+} from "../../src/features/warehouses/sources/source.ts";
+import { readTableShape } from "../../src/features/warehouses/table-shape.ts";
+import { FAKES } from "../../test/warehouses/fakes/kinds.ts";
 import { inFolder, openEngines } from "./benchmark.ts";
 import type { Dataset } from "./engines/engine.ts";
 import { memoryOf } from "./processes/process-table.ts";

@@ -10,7 +10,7 @@ import postgres from "postgres";
 import { launchChromium, skipWithoutChromium } from "../../test/browser/chromium.ts";
 import { SCREENS } from "../../test/browser/dashboard-browser.ts";
 import { isSettled, watchRequests } from "../../test/browser/settled-page.ts";
-import { signIn } from "../../test/dashboard/signed-in.ts";
+import { signIn } from "../../test/dashboard-users/signed-in.ts";
 import { startOwnServer, type TestServer } from "../../test/harness.ts";
 import { seedStatements } from "../bench/engines/seed.ts";
 

@@ -3,9 +3,12 @@
  * the load and the checks of identity-chaos.ts.
  */
 import assert from "node:assert/strict";
-import { type Log, noteAnswer } from "../../test/people/identity/identity-chaos.ts";
-import { checkEverything } from "../../test/people/identity/identity-chaos-checks.ts";
-import { operation, randomFrom } from "../../test/people/identity/identity-chaos-operations.ts";
+import { type Log, noteAnswer } from "../../test/core/people/identity/identity-chaos.ts";
+import { checkEverything } from "../../test/core/people/identity/identity-chaos-checks.ts";
+import {
+  operation,
+  randomFrom,
+} from "../../test/core/people/identity/identity-chaos-operations.ts";
 import type { Load, Scene } from "./scene.ts";
 
 /** The audit entries of owned-users.ts's deletions in the same workspace. */

@@ -3,7 +3,7 @@
  * every acknowledged item against a model. docs/reliability.md has its scope and results.
  */
 import { Command, InvalidArgumentError, Option } from "commander";
-import { packageRoot } from "../../src/base/package-root.ts";
+import { packageRoot } from "../../src/core/base/package-root.ts";
 import { type FaultOptions, runFaults } from "./outage/outage.ts";
 import { findSeededFaults } from "./seeded-faults.ts";
 import { type Torture, torture } from "./torture.ts";

@@ -1,7 +1,7 @@
 /* Writers with their own users, one request after the other: the model therefore knows every value exactly. */
 import assert from "node:assert/strict";
+import { randomFrom } from "../../test/core/people/identity/identity-chaos-operations.ts";
 import { NEWSLETTER } from "../../test/harness.ts";
-import { randomFrom } from "../../test/people/identity/identity-chaos-operations.ts";
 import type { Load, Scene } from "./scene.ts";
 
 const WRITERS = 4;

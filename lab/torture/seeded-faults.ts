@@ -19,7 +19,7 @@ export const SEEDED: readonly SeededFault[] = [
   {
     rule: "acknowledged data is flushed",
     engine: "embedded",
-    file: "database/embedded/pglite-engine.ts",
+    file: "core/database/embedded/pglite-engine.ts",
     find: 'await engine.exec(setPlanner("intake", "session"));',
     replace:
       'await engine.exec(setPlanner("intake", "session") + "; set synchronous_commit = off");',
@@ -27,13 +27,13 @@ export const SEEDED: readonly SeededFault[] = [
   {
     rule: "PostgreSQL flushes a commit before it confirms it",
     engine: "postgres",
-    file: "database/postgres/postgres.ts",
+    file: "core/database/postgres/postgres.ts",
     find: 'TimeZone: "UTC",',
     replace: 'TimeZone: "UTC", synchronous_commit: "off",',
   },
   {
     rule: "the record of an Idempotency-Key is committed with the items",
-    file: "intake/track/write-batch.ts",
+    file: "core/track/write-batch.ts",
     find: "const record = () => services.idempotency.record(tx, workspace, recordedAnswers(worked));",
     replace:
       "const record = async () => void setTimeout(() => services.database.transaction((other) => " +
@@ -41,7 +41,7 @@ export const SEEDED: readonly SeededFault[] = [
   },
   {
     rule: "the progress of a sync is committed with its rows",
-    file: "intake/warehouses/write-rows.ts",
+    file: "features/warehouses/write-rows.ts",
     find:
       "updateProgress(tx, workspaceId, integrationId, boundary.through),\n" +
       "            upsertBoundary(tx, workspaceId, integrationId, boundary, readingId),",
@@ -53,7 +53,7 @@ export const SEEDED: readonly SeededFault[] = [
   },
   {
     rule: "a profile that is written to is still there",
-    file: "people/profiles/update-profiles-store.ts",
+    file: "core/people/profiles/update-profiles-store.ts",
     find: "return tx.execute(PATCH, parameters, patches.length);",
     replace: "return tx.execute(PATCH, parameters);",
   },
@@ -61,14 +61,14 @@ export const SEEDED: readonly SeededFault[] = [
     rule: "a merge writes only profiles that are unchanged since they were read",
     // The embedded engine runs one transaction at a time, and a merge reads within its own.
     engine: "postgres",
-    file: "people/identity/save-graph.ts",
+    file: "core/people/identity/save-graph.ts",
     find: "refuseChanged(touched, locked, fresh.length === 0);",
     replace: "{}",
   },
   {
     rule: "an aborted transaction runs again",
     engine: "postgres",
-    file: "database/database.ts",
+    file: "core/database/database.ts",
     find: "if (attempt >= tries || !isAborted(error))\n                throw error;",
     replace: "if (isAborted(error)) return undefined; throw error;",
   },

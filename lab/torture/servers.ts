@@ -5,7 +5,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
-import { startCitus } from "../../test/database/citus-nodes.ts";
+import { startCitus } from "../../test/core/database/citus-nodes.ts";
 import { type Cluster, startCluster } from "../bench/engines/postgres-cluster.ts";
 
 export const ADMIN_TOKEN = "admin-token-of-the-torture";

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { Problem } from "../base/problem.ts";
+import { Problem } from "../core/base/problem.ts";
 import { findLocalServer, type Send } from "./local-server.ts";
 import { AdminError, type AdminTarget, placeOf } from "./target.ts";
 import { plain } from "./terminal.ts";

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
-import { applyManifestFile } from "../admin/workspaces/manifest-file.ts";
-import type { Change } from "../admin/workspaces/resource.ts";
+import { applyManifestFile } from "../core/admin/workspaces/manifest-file.ts";
+import type { Change } from "../core/admin/workspaces/resource.ts";
 import { callAdmin } from "./admin-client.ts";
 import { type AdminTarget, type TargetOptions, targetOf, withTarget } from "./target.ts";
 import { confirm, paint, printJson, printLines, printText } from "./terminal.ts";

@@ -1,12 +1,12 @@
 import { access } from "node:fs/promises";
 import { join } from "node:path";
 import type { Command } from "commander";
-import { folderOfCopy } from "../admin/backup/copy-engine.ts";
-import { RAPPORT_VERSION } from "../base/version.ts";
-import { writeBackup } from "../database/backup/backup-file.ts";
-import { dumpDatabase } from "../database/backup/dump-database.ts";
-import type { Database } from "../database/database.ts";
-import { ENGINE_FOLDER, openEmbedded } from "../database/embedded/pglite.ts";
+import { RAPPORT_VERSION } from "../core/base/version.ts";
+import { writeBackup } from "../core/database/backup/backup-file.ts";
+import { dumpDatabase } from "../core/database/backup/dump-database.ts";
+import type { Database } from "../core/database/database.ts";
+import { ENGINE_FOLDER, openEmbedded } from "../core/database/embedded/pglite.ts";
+import { folderOfCopy } from "../features/backup/copy-engine.ts";
 import { type Config, readConfig } from "../server/config.ts";
 import { openDatabase } from "../server/open-database.ts";
 import { readSecretKeys } from "../server/server-secrets.ts";

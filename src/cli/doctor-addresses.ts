@@ -1,9 +1,9 @@
-import { countUserNames } from "../dashboard/users/punycode-users.ts";
-import type { Database } from "../database/database.ts";
-import { FolderInUse } from "../database/embedded/folder-lock.ts";
-import { hasSchema } from "../database/migrations/migrate.ts";
-import { readSteps } from "../database/migrations/steps.ts";
-import { countSpellings } from "../people/subscriptions/count-spellings.ts";
+import type { Database } from "../core/database/database.ts";
+import { FolderInUse } from "../core/database/embedded/folder-lock.ts";
+import { hasSchema } from "../core/database/migrations/migrate.ts";
+import { readSteps } from "../core/database/migrations/steps.ts";
+import { countSpellings } from "../core/people/subscriptions/count-spellings.ts";
+import { countUserNames } from "../features/dashboard-users/punycode-users.ts";
 import type { Config } from "../server/config.ts";
 import { openDatabase } from "../server/open-database.ts";
 import type { Finding } from "./doctor-machine.ts";

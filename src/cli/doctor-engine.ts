@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { Database } from "../database/database.ts";
-import { FolderInUse } from "../database/embedded/folder-lock.ts";
-import { ENGINE_FOLDER } from "../database/embedded/pglite.ts";
-import { type Examination, examine } from "../database/migrations/examine.ts";
-import { describeHolder, selectLockHolders } from "../database/postgres/lock-holders.ts";
+import type { Database } from "../core/database/database.ts";
+import { FolderInUse } from "../core/database/embedded/folder-lock.ts";
+import { ENGINE_FOLDER } from "../core/database/embedded/pglite.ts";
+import { type Examination, examine } from "../core/database/migrations/examine.ts";
+import { describeHolder, selectLockHolders } from "../core/database/postgres/lock-holders.ts";
 import type { Config } from "../server/config.ts";
 import { openDatabase } from "../server/open-database.ts";
 import { DATABASE_CHECKS, tryManifest } from "../server/start-checks.ts";

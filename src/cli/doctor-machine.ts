@@ -1,7 +1,7 @@
 import { lstat, readdir } from "node:fs/promises";
 import { createServer } from "node:net";
 import { dirname, join, resolve } from "node:path";
-import { freeBytes } from "../database/embedded/explain-open.ts";
+import { freeBytes } from "../core/database/embedded/explain-open.ts";
 import { explainError } from "./explain-error.ts";
 
 /** What a check found. */

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { FULL_VERSION } from "../base/version.ts";
+import { FULL_VERSION } from "../core/base/version.ts";
 import { type Config, readConfig } from "../server/config.ts";
 import { SETTING_CHECKS } from "../server/start-checks.ts";
 import { checkAddresses } from "./doctor-addresses.ts";

@@ -1,4 +1,4 @@
-import { Problem } from "../base/problem.ts";
+import { Problem } from "../core/base/problem.ts";
 
 /** An error as the sentences that a user reads: what went wrong, and what to do about it. */
 export function explainError(error: unknown): string {

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
 import type { Socket } from "node:net";
 import { Readable } from "node:stream";
-import { connectIn } from "../base/local-socket.ts";
+import { connectIn } from "../core/base/local-socket.ts";
 import { findLocalServers } from "../server/local-listener.ts";
 import { AdminError, type AdminTarget } from "./target.ts";
 

@@ -8,11 +8,11 @@ export function define(command: Command): void {
     .addHelpText("after", "\nExample:\n  DATABASE_URL=postgres://localhost/rapport rapport migrate")
     .action(async ({ force = false }: { readonly force?: boolean }) => {
       const { openDatabase } = await import("../server/open-database.ts");
-      const { migrate } = await import("../database/migrations/migrate.ts");
-      const { finishMigrations } = await import("../database/migrations/steps.ts");
+      const { migrate } = await import("../core/database/migrations/migrate.ts");
+      const { finishMigrations } = await import("../core/database/migrations/steps.ts");
       const { MIGRATION_STEPS } = await import("../server/migration-steps.ts");
-      const { systemClock } = await import("../base/clock.ts");
-      const { readDistributed } = await import("../database/citus/distribute.ts");
+      const { systemClock } = await import("../core/base/clock.ts");
+      const { readDistributed } = await import("../core/database/citus/distribute.ts");
       const config = readConfig();
       const database = await openDatabase(config);
       try {

@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { FULL_VERSION } from "../base/version.ts";
+import { FULL_VERSION } from "../core/base/version.ts";
 
 /** A file of this folder that defines one subcommand: its options, help and action. */
 interface CommandModule {
@@ -27,38 +27,44 @@ const COMMANDS: Readonly<Record<string, [about: string, load: () => Promise<Comm
   schema: ["Prints the JSON Schema of a manifest, for editors.", () => import("./schema.ts")],
   users: [
     "Searches, shows, watches, exports, erases and merges users.",
-    () => import("./users/users.ts"),
+    () => import("../features/user-records/cli/users.ts"),
   ],
-  segments: ["Lists, counts and exports segments of users.", () => import("./segments.ts")],
+  segments: [
+    "Lists, counts and exports segments of users.",
+    () => import("../features/segments/cli/segments.ts"),
+  ],
   import: [
     "Imports users, events, purchases or subscriptions from a file into a running server.",
-    () => import("./import/import.ts"),
+    () => import("../features/import/cli/import.ts"),
   ],
   export: [
     "Exports users, events, purchases, subscription states or the configuration.",
-    () => import("./export/export.ts"),
+    () => import("../features/export/cli/export.ts"),
   ],
   tail: [
     "Prints requests to a running server as they come in, with the verdict on each item.",
-    () => import("./tail/tail.ts"),
+    () => import("../features/live-requests/cli/tail.ts"),
   ],
   changes: [
     "Prints the changes of users, in the order of their commits.",
     () => import("./changes/changes.ts"),
   ],
-  webhooks: ["Lists, tests, pauses and replays webhooks.", () => import("./webhooks.ts")],
+  webhooks: [
+    "Lists, tests, pauses and replays webhooks.",
+    () => import("../features/webhooks/cli/webhooks.ts"),
+  ],
   backup: ["Writes all data of a running server to a file.", () => import("./backup.ts")],
   restore: [
     "Restores a backup into an empty database or data folder.",
     () => import("./restore.ts"),
   ],
-  cdi: ["Runs warehouse syncs.", () => import("./cdi/cdi.ts")],
+  cdi: ["Runs warehouse syncs.", () => import("../features/warehouses/cli/cdi.ts")],
   keys: ["Manages the API keys of a running server.", () => import("./keys.ts")],
   secrets: ["Manages the key that seals stored secrets.", () => import("./sealing.ts")],
   "scim-tokens": ["Manages the SCIM tokens of a running server.", () => import("./scim-tokens.ts")],
   "sign-in": [
     "Prints a one-time link that signs in to the dashboard.",
-    () => import("./sign-in.ts"),
+    () => import("../features/sign-in/cli/sign-in.ts"),
   ],
   audit: ["Checks and exports the audit of a running server.", () => import("./audit.ts")],
   workspaces: ["Lists and deletes workspaces.", () => import("./workspaces.ts")],

@@ -5,11 +5,11 @@ import {
   type BackupSummary,
   BackupUnreadable,
   verifyBackup,
-} from "../database/backup/backup-file.ts";
-import { loadDatabase, refuseForeignSchema } from "../database/backup/load-database.ts";
-import { isSignedBy } from "../database/backup/signature.ts";
-import type { Database } from "../database/database.ts";
-import { ENGINE_FOLDER } from "../database/embedded/pglite.ts";
+} from "../core/database/backup/backup-file.ts";
+import { loadDatabase, refuseForeignSchema } from "../core/database/backup/load-database.ts";
+import { isSignedBy } from "../core/database/backup/signature.ts";
+import type { Database } from "../core/database/database.ts";
+import { ENGINE_FOLDER } from "../core/database/embedded/pglite.ts";
 import { type Config, readConfig } from "../server/config.ts";
 import { openDatabase } from "../server/open-database.ts";
 import { readSecretKeys } from "../server/server-secrets.ts";

@@ -9,7 +9,7 @@ export function define(command: Command): void {
     )
     .action(async () => {
       const { COMPANY_RESOURCES, RESOURCES } = await import("../server/app.ts");
-      const { publishedSchema } = await import("../admin/workspaces/apply-manifest.ts");
+      const { publishedSchema } = await import("../core/admin/workspaces/apply-manifest.ts");
       const resources = { resources: RESOURCES, companyResources: COMPANY_RESOURCES };
       printText(`${JSON.stringify(publishedSchema(resources), null, 2)}\n`);
     });

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { SealedCounts } from "../admin/secrets/rotate.ts";
+import type { SealedCounts } from "../core/admin/secrets/rotate.ts";
 import { callAdmin } from "./admin-client.ts";
 import { counted } from "./progress.ts";
 import { type TargetOptions, targetOf, withTarget } from "./target.ts";

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { nearestTo } from "../base/values/nearest.ts";
+import { nearestTo } from "../core/base/values/nearest.ts";
 import { SETTINGS } from "../server/config.ts";
 import { printJson, printLines } from "./terminal.ts";
 

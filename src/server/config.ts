@@ -1,12 +1,12 @@
 /** The settings of a server. This file is the only reader of `process.env`; `settings.ts` has the table. */
 
 import { availableParallelism } from "node:os";
-import { SHORTEST_SECRET } from "../admin/secrets/secrets.ts";
-import type { SettableClock } from "../base/clock.ts";
-import type { OtlpProtocol, TelemetrySettings } from "../base/observe/open-telemetry.ts";
-import type { OidcSettings } from "../base/oidc-settings.ts";
-import { nearestTo } from "../base/values/nearest.ts";
-import type { ReceivedRequest } from "../http/observe.ts";
+import { SHORTEST_SECRET } from "../core/admin/secrets/secrets.ts";
+import type { SettableClock } from "../core/base/clock.ts";
+import type { OtlpProtocol, TelemetrySettings } from "../core/base/observe/open-telemetry.ts";
+import type { OidcSettings } from "../core/base/oidc-settings.ts";
+import { nearestTo } from "../core/base/values/nearest.ts";
+import type { ReceivedRequest } from "../core/http/observe.ts";
 import { InvalidSetting, isLoopback, readAll } from "./setting-readers.ts";
 import { readSettings, SETTINGS, type SettingValues } from "./settings.ts";
 

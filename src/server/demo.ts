@@ -1,15 +1,15 @@
-import { findKeyHolder, readKeyHolders } from "../admin/access/keys.ts";
-import { hashSecret } from "../admin/secrets/secrets.ts";
+import { findKeyHolder, readKeyHolders } from "../core/admin/access/keys.ts";
+import { hashSecret } from "../core/admin/secrets/secrets.ts";
 import {
   findSharedSecret,
   readKeptSecret,
   type SharedSecret,
   shareSecret,
-} from "../admin/secrets/shared-secret.ts";
-import { type ApplyServices, applyManifest } from "../admin/workspaces/apply-manifest.ts";
-import { listWorkspaces } from "../admin/workspaces/manage-workspaces.ts";
-import type { Clock } from "../base/clock.ts";
-import { BY_THE_SERVER } from "../base/context/context.ts";
+} from "../core/admin/secrets/shared-secret.ts";
+import { type ApplyServices, applyManifest } from "../core/admin/workspaces/apply-manifest.ts";
+import { listWorkspaces } from "../core/admin/workspaces/manage-workspaces.ts";
+import type { Clock } from "../core/base/clock.ts";
+import { BY_THE_SERVER } from "../core/base/context/context.ts";
 import type { Config } from "./config.ts";
 import { DEMO_KEY_FILE } from "./welcome.ts";
 

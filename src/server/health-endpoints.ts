@@ -1,12 +1,12 @@
 import type { Logger } from "pino";
 import Type from "typebox";
-import { Problem } from "../base/problem.ts";
-import { OnlySuccess, Success } from "../base/values/schemas.ts";
-import { FULL_VERSION } from "../base/version.ts";
-import { type Database, describeUnavailable, READ_ONLY } from "../database/database.ts";
-import type { DiskWatch } from "../database/disk-watch.ts";
-import { byAnybody, endpoint, success } from "../http/endpoint.ts";
-import type { Load } from "../http/load.ts";
+import { Problem } from "../core/base/problem.ts";
+import { OnlySuccess, Success } from "../core/base/values/schemas.ts";
+import { FULL_VERSION } from "../core/base/version.ts";
+import { type Database, describeUnavailable, READ_ONLY } from "../core/database/database.ts";
+import type { DiskWatch } from "../core/database/disk-watch.ts";
+import { byAnybody, endpoint, success } from "../core/http/endpoint.ts";
+import type { Load } from "../core/http/load.ts";
 
 export interface HealthServices {
   readonly database: Database;

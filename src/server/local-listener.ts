@@ -3,8 +3,8 @@ import { rm } from "node:fs/promises";
 import { createServer, type Server } from "node:net";
 import { join } from "node:path";
 import type { Logger } from "pino";
-import { listenIn, liveSockets } from "../base/local-socket.ts";
-import { createPrivateFolder } from "../database/embedded/private-folder.ts";
+import { listenIn, liveSockets } from "../core/base/local-socket.ts";
+import { createPrivateFolder } from "../core/base/private-folder.ts";
 
 /*
  * Commands on the server's machine reach it through a socket in its data folder, which no other user can enter. A port

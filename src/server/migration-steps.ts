@@ -1,13 +1,13 @@
 import type { Logger } from "pino";
-import type { Clock } from "../base/clock.ts";
-import { rekeyUsers } from "../dashboard/users/rekey-users.ts";
-import type { Database } from "../database/database.ts";
-import { migrate } from "../database/migrations/migrate.ts";
-import { finishMigrations, type MigrationStep } from "../database/migrations/steps.ts";
-import { respellAddresses } from "../people/subscriptions/respell-addresses.ts";
+import type { Clock } from "../core/base/clock.ts";
+import type { Database } from "../core/database/database.ts";
+import { migrate } from "../core/database/migrations/migrate.ts";
+import { finishMigrations, type MigrationStep } from "../core/database/migrations/steps.ts";
+import { respellAddresses } from "../core/people/subscriptions/respell-addresses.ts";
+import { rekeyUsers } from "../features/dashboard-users/rekey-users.ts";
 import type { Config } from "./config.ts";
 
-/** The steps of all migrations, in their order: see `database/migrations/steps.ts`. */
+/** The steps of all migrations, in their order: see `core/database/migrations/steps.ts`. */
 export const MIGRATION_STEPS: readonly MigrationStep[] = [respellAddresses, rekeyUsers];
 
 /** Brings the schema and the stored rows up to date. The log gets counts, no data. */

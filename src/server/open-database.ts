@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { DestinationStream } from "pino";
-import { createLog, flushLog } from "../base/observe/log.ts";
-import { type Database, isUnavailable, isUnreachable } from "../database/database.ts";
-import { openEmbedded } from "../database/embedded/pglite.ts";
+import { createLog, flushLog } from "../core/base/observe/log.ts";
+import { type Database, isUnavailable, isUnreachable } from "../core/database/database.ts";
+import { openEmbedded } from "../core/database/embedded/pglite.ts";
 import type { Config } from "./config.ts";
 
 /**
@@ -13,7 +13,7 @@ import type { Config } from "./config.ts";
  */
 export async function openDatabase(config: Config): Promise<Database> {
   if (!config.databaseUrl) return openEmbedded(config.dataDir);
-  const { openPostgres } = await import("../database/postgres/postgres.ts");
+  const { openPostgres } = await import("../core/database/postgres/postgres.ts");
   const { databaseUrl, databaseTimeoutSeconds, citusDirect } = config;
   return openPostgres(databaseUrl, databaseTimeoutSeconds, citusDirect).catch(refuseDatabase);
 }

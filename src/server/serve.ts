@@ -2,37 +2,37 @@ import cluster from "node:cluster";
 import type { AddressInfo } from "node:net";
 import { resolve } from "node:path";
 import type { DestinationStream, Logger } from "pino";
-import { startWorker } from "../admin/jobs/worker.ts";
-import { type Announcement, announceServer } from "../admin/secrets/running-servers.ts";
-import { OlderManifest } from "../admin/workspaces/applied-manifests.ts";
-import { applyManifest } from "../admin/workspaces/apply-manifest.ts";
-import { applyManifestFile } from "../admin/workspaces/manifest-file.ts";
-import type { Change } from "../admin/workspaces/resource.ts";
-import { createSettableClock, type SettableClock } from "../base/clock.ts";
-import { BY_THE_SERVER } from "../base/context/context.ts";
-import { shareMetrics } from "../base/observe/cluster-metrics.ts";
-import { createLog, flushLog } from "../base/observe/log.ts";
-import { createMetrics, type Metrics } from "../base/observe/metrics.ts";
-import type { Telemetry } from "../base/observe/open-telemetry.ts";
-import { NO_TRACING } from "../base/observe/tracing.ts";
-import { FULL_VERSION, RAPPORT_VERSION } from "../base/version.ts";
-import { answerLiveRequests } from "../dashboard/live-requests/read-requests.ts";
-import { answerForgetting } from "../dashboard/live-requests/share-requests.ts";
-import { answerLooks } from "../dashboard/live-requests/stream-requests.ts";
-import { answerTraffic } from "../dashboard/overview/read-overview.ts";
-import { createSignInLink } from "../dashboard/sign-in/links.ts";
-import { type Database, settleAll } from "../database/database.ts";
-import { type DiskWatch, watchDisk } from "../database/disk-watch.ts";
-import { followDatabaseClock } from "../database/follow-clock.ts";
-import { type Meter, metered } from "../database/metered.ts";
-import { refuseReadOnly } from "../database/migrations/examine.ts";
-import { watchLocks } from "../database/postgres/watch-locks.ts";
-import { traced } from "../database/traced.ts";
-import { measureWebhooks } from "../delivery/webhooks/measure.ts";
-import { startWebhooks } from "../delivery/webhooks/runner.ts";
-import { listenForMetrics } from "../http/metrics-listener.ts";
-import { createServer } from "../http/server.ts";
-import { publicEndpoints } from "../intake/capture/public-endpoints.ts";
+import { startWorker } from "../core/admin/jobs/worker.ts";
+import { type Announcement, announceServer } from "../core/admin/secrets/running-servers.ts";
+import { OlderManifest } from "../core/admin/workspaces/applied-manifests.ts";
+import { applyManifest } from "../core/admin/workspaces/apply-manifest.ts";
+import { applyManifestFile } from "../core/admin/workspaces/manifest-file.ts";
+import type { Change } from "../core/admin/workspaces/resource.ts";
+import { createSettableClock, type SettableClock } from "../core/base/clock.ts";
+import { BY_THE_SERVER } from "../core/base/context/context.ts";
+import { shareMetrics } from "../core/base/observe/cluster-metrics.ts";
+import { createLog, flushLog } from "../core/base/observe/log.ts";
+import { createMetrics, type Metrics } from "../core/base/observe/metrics.ts";
+import type { Telemetry } from "../core/base/observe/open-telemetry.ts";
+import { NO_TRACING } from "../core/base/observe/tracing.ts";
+import { FULL_VERSION, RAPPORT_VERSION } from "../core/base/version.ts";
+import { type Database, settleAll } from "../core/database/database.ts";
+import { type DiskWatch, watchDisk } from "../core/database/disk-watch.ts";
+import { followDatabaseClock } from "../core/database/follow-clock.ts";
+import { type Meter, metered } from "../core/database/metered.ts";
+import { refuseReadOnly } from "../core/database/migrations/examine.ts";
+import { watchLocks } from "../core/database/postgres/watch-locks.ts";
+import { traced } from "../core/database/traced.ts";
+import { listenForMetrics } from "../core/http/metrics-listener.ts";
+import { createServer } from "../core/http/server.ts";
+import { publicEndpoints } from "../features/capture/public-endpoints.ts";
+import { answerLiveRequests } from "../features/live-requests/read-requests.ts";
+import { answerForgetting } from "../features/live-requests/share-requests.ts";
+import { answerLooks } from "../features/live-requests/stream-requests.ts";
+import { answerTraffic } from "../features/overview/read-overview.ts";
+import { createSignInLink } from "../features/sign-in/links.ts";
+import { measureWebhooks } from "../features/webhooks/measure.ts";
+import { startWebhooks } from "../features/webhooks/runner.ts";
 import { browserPages, ENDPOINTS, JOBS, SWEEPERS } from "./app.ts";
 import type { Config } from "./config.ts";
 import { findDemoKey } from "./demo.ts";
@@ -59,10 +59,10 @@ const TIDY_EVERY_MS = 10 * 60 * 1_000;
 /** A server that is not announced for a minute has ended. */
 const ANNOUNCE_EVERY_MS = 5 * 1_000;
 
-/** A single key is written less often than this: see `admin/access/last-used.ts`. */
+/** A single key is written less often than this: see `core/admin/access/last-used.ts`. */
 const LAST_USED_EVERY_MS = 15 * 1_000;
 
-/** How old the counts of the catalogue are at most: see `people/catalogue/catalogue.ts`. */
+/** How old the counts of the catalogue are at most: see `features/catalogue/catalogue.ts`. */
 const CATALOGUE_EVERY_MS = 10 * 1_000;
 
 /** The greatest age of the counts that the overview of another server shows. */
@@ -318,6 +318,6 @@ async function openTelemetry(
   log: Logger,
 ): Promise<Telemetry> {
   if (!telemetry) return { tracing: NO_TRACING, stop: async () => {} };
-  const { startTelemetry } = await import("../base/observe/open-telemetry.ts");
+  const { startTelemetry } = await import("../core/base/observe/open-telemetry.ts");
   return startTelemetry(telemetry, { version: RAPPORT_VERSION, registry, log });
 }

@@ -1,15 +1,15 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Logger } from "pino";
-import { hasSecret } from "../admin/access/manage-credentials.ts";
-import { discardSealing, type SealedKind } from "../admin/secrets/rotate.ts";
+import { hasSecret } from "../core/admin/access/manage-credentials.ts";
+import { discardSealing, type SealedKind } from "../core/admin/secrets/rotate.ts";
 import {
   createSealing,
   SECRET_KEY,
   type Sealing,
   type SecretKeys,
-} from "../admin/secrets/sealing.ts";
-import { hashSecret, refuseShortSecret } from "../admin/secrets/secrets.ts";
+} from "../core/admin/secrets/sealing.ts";
+import { hashSecret, refuseShortSecret } from "../core/admin/secrets/secrets.ts";
 import {
   findSharedSecret,
   keptSecret,
@@ -18,17 +18,17 @@ import {
   retireSharedSecret,
   type SharedSecret,
   shareSecret,
-} from "../admin/secrets/shared-secret.ts";
+} from "../core/admin/secrets/shared-secret.ts";
 import {
   checkSealing,
   isKeySettled,
   type KeySource,
   startSealing,
-} from "../admin/secrets/start-sealing.ts";
-import { systemClock } from "../base/clock.ts";
-import { BY_THE_SERVER } from "../base/context/context.ts";
-import type { Database } from "../database/database.ts";
-import { migrate } from "../database/migrations/migrate.ts";
+} from "../core/admin/secrets/start-sealing.ts";
+import { systemClock } from "../core/base/clock.ts";
+import { BY_THE_SERVER } from "../core/base/context/context.ts";
+import type { Database } from "../core/database/database.ts";
+import { migrate } from "../core/database/migrations/migrate.ts";
 import { SEALED_KINDS } from "./app.ts";
 import type { Config } from "./config.ts";
 import { openDatabase } from "./open-database.ts";

@@ -1,4 +1,4 @@
-import { isAllowlistEntry } from "../admin/access/ip-allowlist.ts";
+import { isAllowlistEntry } from "../core/admin/access/ip-allowlist.ts";
 
 /* How the values of settings are read. An absent or empty value arrives as the default of its setting. */
 

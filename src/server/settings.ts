@@ -1,5 +1,5 @@
-import { isAllowlistEntry } from "../admin/access/ip-allowlist.ts";
-import { BUCKET_COUNT } from "../database/buckets.ts";
+import { isAllowlistEntry } from "../core/admin/access/ip-allowlist.ts";
+import { BUCKET_COUNT } from "../core/database/buckets.ts";
 import {
   count,
   databaseUrl,

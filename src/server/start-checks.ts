@@ -5,25 +5,25 @@
  */
 import { accessSync, constants, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { createSealing } from "../admin/secrets/sealing.ts";
-import { newSecret, refuseShortSecret } from "../admin/secrets/secrets.ts";
+import { createSealing } from "../core/admin/secrets/sealing.ts";
+import { newSecret, refuseShortSecret } from "../core/admin/secrets/secrets.ts";
 import {
   type ApplyServices,
   applyManifest,
   checkManifest,
-} from "../admin/workspaces/apply-manifest.ts";
-import { applyManifestFile } from "../admin/workspaces/manifest-file.ts";
-import type { Change } from "../admin/workspaces/resource.ts";
-import { systemClock } from "../base/clock.ts";
-import { BY_THE_SERVER } from "../base/context/context.ts";
-import { createOutbound } from "../base/outbound/outbound.ts";
-import { createThreadPool } from "../base/threads/thread-pool.ts";
-import { readClientSecret } from "../dashboard/sign-in/identity-provider.ts";
-import { colleaguesAmong } from "../dashboard/users/manage-users.ts";
-import type { Database } from "../database/database.ts";
-import { refuseReadOnly } from "../database/migrations/examine.ts";
-import { checkHistory, migrate, refuseUnsafe } from "../database/migrations/migrate.ts";
-import { hostsOf } from "../database/postgres/hosts-of.ts";
+} from "../core/admin/workspaces/apply-manifest.ts";
+import { applyManifestFile } from "../core/admin/workspaces/manifest-file.ts";
+import type { Change } from "../core/admin/workspaces/resource.ts";
+import { systemClock } from "../core/base/clock.ts";
+import { BY_THE_SERVER } from "../core/base/context/context.ts";
+import { createThreadPool } from "../core/base/threads/thread-pool.ts";
+import type { Database } from "../core/database/database.ts";
+import { refuseReadOnly } from "../core/database/migrations/examine.ts";
+import { checkHistory, migrate, refuseUnsafe } from "../core/database/migrations/migrate.ts";
+import { hostsOf } from "../core/database/postgres/hosts-of.ts";
+import { createOutbound } from "../core/outbound/outbound.ts";
+import { colleaguesAmong } from "../features/dashboard-users/manage-users.ts";
+import { readClientSecret } from "../features/sign-in/identity-provider.ts";
 import { COMPANY_RESOURCES, RESOURCES, SEALED_KINDS } from "./app.ts";
 import type { Config } from "./config.ts";
 import { openDatabase } from "./open-database.ts";

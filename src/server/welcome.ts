@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { SecretOrigin, SharedSecret } from "../admin/secrets/shared-secret.ts";
+import type { SecretOrigin, SharedSecret } from "../core/admin/secrets/shared-secret.ts";
 import type { Config } from "./config.ts";
 
 /** The file of the admin token in the data folder. */

@@ -1,6 +1,6 @@
 import cluster, { type Worker } from "node:cluster";
-import { createLog } from "../base/observe/log.ts";
-import { relayBetweenProcesses } from "../base/processes.ts";
+import { createLog } from "../core/base/observe/log.ts";
+import { relayBetweenProcesses } from "../core/base/processes.ts";
 import type { Config } from "./config.ts";
 import type { Welcome } from "./welcome.ts";
 
@@ -71,8 +71,8 @@ function linkOf(welcomes: readonly Welcome[]): Pick<Welcome, "signInLink"> {
 
 /** Loaded only here: the first process stays small where metrics are off. */
 async function listenForAll(host: string, port: number) {
-  const { clusterMetrics } = await import("../base/observe/cluster-metrics.ts");
-  const { listenForMetrics } = await import("../http/metrics-listener.ts");
+  const { clusterMetrics } = await import("../core/base/observe/cluster-metrics.ts");
+  const { listenForMetrics } = await import("../core/http/metrics-listener.ts");
   return listenForMetrics(clusterMetrics(), host, port);
 }
 

@@ -1,11 +1,11 @@
 /* The dashboard for people who have permissions of the company, or none, but no workspace. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { startProvider, visit } from "../dashboard/identity-provider.ts";
-import { declare, scimClient } from "../dashboard/scim/scim-client.ts";
-import { continueSession } from "../dashboard/signed-in.ts";
+import { startProvider, visit } from "../dashboard-users/identity-provider.ts";
+import { continueSession } from "../dashboard-users/signed-in.ts";
 import { freePort } from "../free-port.ts";
 import { startOwnServer } from "../harness.ts";
+import { declare, scimClient } from "../scim-client.ts";
 import { assertAccessible } from "./accessibility.ts";
 import {
   goTo,

@@ -7,7 +7,7 @@ import { execFile, spawn } from "node:child_process";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { promisify } from "node:util";
-import { packageRoot } from "../../src/base/package-root.ts";
+import { packageRoot } from "../../src/core/base/package-root.ts";
 import { freePort } from "../free-port.ts";
 import { temporaryFolder } from "../stored-rows.ts";
 import { skipWithoutCurl } from "../system/curl.ts";

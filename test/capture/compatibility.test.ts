@@ -3,10 +3,10 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { CAPTURED_PERMISSIONS } from "../../src/base/context/permissions.ts";
-import { packageRoot } from "../../src/base/package-root.ts";
-import { pathsOf } from "../../src/http/endpoint.ts";
-import { PUBLIC_CALLS } from "../../src/intake/capture/public-calls.ts";
+import { CAPTURED_PERMISSIONS } from "../../src/core/base/context/permissions.ts";
+import { packageRoot } from "../../src/core/base/package-root.ts";
+import { pathsOf } from "../../src/core/http/endpoint.ts";
+import { PUBLIC_CALLS } from "../../src/features/capture/public-calls.ts";
 import { ENDPOINTS } from "../../src/server/app.ts";
 
 const page = readFileSync(join(packageRoot(), "docs", "compatibility.md"), "utf8");

@@ -1,9 +1,9 @@
 /* The catalogue of a workspace: events, custom attributes and products (docs/segments.md). */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { systemClock } from "../../../src/base/clock.ts";
-import { createCatalogue } from "../../../src/people/catalogue/catalogue.ts";
-import { type Answer, startServer, type TestWorkspace } from "../../harness.ts";
+import { systemClock } from "../../src/core/base/clock.ts";
+import { createCatalogue } from "../../src/features/catalogue/catalogue.ts";
+import { type Answer, startServer, type TestWorkspace } from "../harness.ts";
 
 const server = await startServer();
 

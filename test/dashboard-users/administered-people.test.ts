@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { freePort } from "../free-port.ts";
 import { type Answer, startOwnServer } from "../harness.ts";
+import { declare, scimClient } from "../scim-client.ts";
 import { startProvider, visit } from "./identity-provider.ts";
-import { declare, scimClient } from "./scim/scim-client.ts";
 import { continueSession, type SignedIn } from "./signed-in.ts";
 
 const port = await freePort();

@@ -1,11 +1,11 @@
 /* Dashboard users with some permissions, and what the endpoints below /admin/v1 say to them. */
 import assert from "node:assert/strict";
-import { type AdministratorAccess, type Contract, pathsOf } from "../../src/http/endpoint.ts";
+import { type AdministratorAccess, type Contract, pathsOf } from "../../src/core/http/endpoint.ts";
 import { ENDPOINTS } from "../../src/server/app.ts";
 import { freePort } from "../free-port.ts";
 import { startOwnServer, type TestServer } from "../harness.ts";
+import { declare, scimClient } from "../scim-client.ts";
 import { startProvider, visit } from "./identity-provider.ts";
-import { declare, scimClient } from "./scim/scim-client.ts";
 import { continueSession, type SignedIn } from "./signed-in.ts";
 
 type Administered = Contract & { readonly access: AdministratorAccess };

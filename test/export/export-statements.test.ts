@@ -4,18 +4,18 @@
  */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { systemClock } from "../../../src/base/clock.ts";
-import { NO_TRACING } from "../../../src/base/observe/tracing.ts";
-import { migrate } from "../../../src/database/migrations/migrate.ts";
-import { createLargeExports, exportByIds } from "../../../src/people/export/export-by-ids.ts";
-import { createSmallExports } from "../../../src/people/export/small-exports.ts";
-import type { ExportRequest } from "../../../src/people/export/wanted-users.ts";
-import { createPeople } from "../../../src/people/profiles/people.ts";
-import { savePeople } from "../../../src/people/profiles/save-people.ts";
-import { openDatabase } from "../../../src/server/open-database.ts";
-import { countingDatabase } from "../../database/counted-statements.ts";
-import { testConfig } from "../../harness.ts";
-import { testWorkspace } from "../../test-context.ts";
+import { systemClock } from "../../src/core/base/clock.ts";
+import { NO_TRACING } from "../../src/core/base/observe/tracing.ts";
+import { migrate } from "../../src/core/database/migrations/migrate.ts";
+import { createPeople } from "../../src/core/people/profiles/people.ts";
+import { savePeople } from "../../src/core/people/profiles/save-people.ts";
+import { createLargeExports, exportByIds } from "../../src/features/export/export-by-ids.ts";
+import { createSmallExports } from "../../src/features/export/small-exports.ts";
+import type { ExportRequest } from "../../src/features/export/wanted-users.ts";
+import { openDatabase } from "../../src/server/open-database.ts";
+import { countingDatabase } from "../core/database/counted-statements.ts";
+import { testConfig } from "../harness.ts";
+import { testWorkspace } from "../test-context.ts";
 
 const database = await openDatabase(await testConfig());
 after(() => database.close());

@@ -1,8 +1,8 @@
 /* The stream of all rows of a workspace. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { NEWSLETTER, startServer, type TestWorkspace } from "../../harness.ts";
-import { byAlias, id, TIME } from "../identity/identity-calls.ts";
+import { byAlias, id, TIME } from "../core/people/identity/identity-calls.ts";
+import { NEWSLETTER, startServer, type TestWorkspace } from "../harness.ts";
 
 const server = await startServer();
 

@@ -4,8 +4,15 @@
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { startServer, type TestWorkspace, WEB_APP } from "../../harness.ts";
-import { alias, byAlias, id, makeUsers, many, refuses } from "../identity/identity-calls.ts";
+import {
+  alias,
+  byAlias,
+  id,
+  makeUsers,
+  many,
+  refuses,
+} from "../core/people/identity/identity-calls.ts";
+import { startServer, type TestWorkspace, WEB_APP } from "../harness.ts";
 
 const server = await startServer();
 

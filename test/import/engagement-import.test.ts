@@ -1,7 +1,6 @@
 /* POST /admin/v1/workspaces/{name}/import, and the imported data in an export. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { startServer, type TestWorkspace, WEB_APP } from "../../harness.ts";
 import {
   alias,
   byAlias,
@@ -13,7 +12,8 @@ import {
   succeeds,
   TIME,
   userOf,
-} from "../../people/identity/identity-calls.ts";
+} from "../core/people/identity/identity-calls.ts";
+import { startServer, type TestWorkspace, WEB_APP } from "../harness.ts";
 
 const server = await startServer();
 

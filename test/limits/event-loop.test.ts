@@ -8,7 +8,7 @@
  * code itself occurs every time.
  *
  * Clients that do not read an export come first, while the server has used little memory: its
- * memory for them is bounded (`http/load.ts`).
+ * memory for them is bounded (`core/http/load.ts`).
  */
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
@@ -16,7 +16,7 @@ import { type AttackedServer, startAttackedServer } from "../../lab/attack/attac
 import { ATTACKS } from "../../lab/attack/attacks/attacks.ts";
 import { type Effect, measure } from "../../lab/attack/measure.ts";
 import { targetOf } from "../../lab/attack/target.ts";
-import { freshDatabase } from "../database/fresh-database.ts";
+import { freshDatabase } from "../core/database/fresh-database.ts";
 import { ENGINE } from "../harness.ts";
 import { sized } from "../sizes.ts";
 

@@ -14,15 +14,15 @@ import {
   BackupUnreadable,
   verifyBackup,
   writeBackup,
-} from "../../src/database/backup/backup-file.ts";
-import { dumpDatabase, readTables } from "../../src/database/backup/dump-database.ts";
-import { loadDatabase, refuseForeignSchema } from "../../src/database/backup/load-database.ts";
-import type { Database, Transaction } from "../../src/database/database.ts";
-import { openEmbedded } from "../../src/database/embedded/pglite.ts";
-import { migrate } from "../../src/database/migrations/migrate.ts";
-import { openPostgres } from "../../src/database/postgres/postgres.ts";
+} from "../../src/core/database/backup/backup-file.ts";
+import { dumpDatabase, readTables } from "../../src/core/database/backup/dump-database.ts";
+import { loadDatabase, refuseForeignSchema } from "../../src/core/database/backup/load-database.ts";
+import type { Database, Transaction } from "../../src/core/database/database.ts";
+import { openEmbedded } from "../../src/core/database/embedded/pglite.ts";
+import { migrate } from "../../src/core/database/migrations/migrate.ts";
+import { openPostgres } from "../../src/core/database/postgres/postgres.ts";
 import { AWKWARD_TEXT } from "../awkward-text.ts";
-import { freshDatabase } from "../database/fresh-database.ts";
+import { freshDatabase } from "../core/database/fresh-database.ts";
 import { ENGINE, startOwnServer } from "../harness.ts";
 import { sized } from "../sizes.ts";
 import { temporaryFolder } from "../stored-rows.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { type Contract, pathsOf } from "../../src/http/endpoint.ts";
-import { TOKEN } from "../dashboard/scim/scim-client.ts";
+import { type Contract, pathsOf } from "../../src/core/http/endpoint.ts";
 import type { TestServer, TestWorkspace } from "../harness.ts";
 import { pathOf, type Sample, SCIM_TOKEN } from "../sample-requests.ts";
+import { TOKEN } from "../scim-client.ts";
 import { sized } from "../sizes.ts";
 
 /* Sample requests with one place of the body, the path or the query made large: wide, deep, long, with many entries. */

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import postgres from "postgres";
-import { freshDatabase } from "../database/fresh-database.ts";
+import { freshDatabase } from "../core/database/fresh-database.ts";
 import { ENGINE } from "../harness.ts";
 import { temporaryFolder } from "../stored-rows.ts";
 import { type ChildServer, post, startChild } from "../system/child-server.ts";

@@ -8,7 +8,7 @@
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { type Contract, pathsOf } from "../../src/http/endpoint.ts";
+import { type Contract, pathsOf } from "../../src/core/http/endpoint.ts";
 import { ENDPOINTS } from "../../src/server/app.ts";
 import { startOwnServer } from "../harness.ts";
 import { sampleRequests, sampleWorkspace } from "../sample-requests.ts";

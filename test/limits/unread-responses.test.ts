@@ -14,7 +14,7 @@ import { startAttackedServer, VICTIM_KEY } from "../../lab/attack/attacked-serve
 import { fillLarge } from "../../lab/attack/attacks/people.ts";
 import { largeRequests } from "../../lab/attack/attacks/readers.ts";
 import { targetOf } from "../../lab/attack/target.ts";
-import { freshDatabase } from "../database/fresh-database.ts";
+import { freshDatabase } from "../core/database/fresh-database.ts";
 import { sized } from "../sizes.ts";
 
 const CLIENTS = 16;

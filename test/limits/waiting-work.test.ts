@@ -6,7 +6,7 @@ import type { AddressInfo, Socket } from "node:net";
 import { after, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { startOwnServer, type TestWorkspace } from "../harness.ts";
-import { startIntegration } from "../intake/warehouses/sync-runs.ts";
+import { startIntegration } from "../sync-runs.ts";
 
 /** Accepts connections and requests, and never responds. */
 const tarpit = createServer(() => {});

@@ -1,11 +1,11 @@
 /* The latest requests of API keys, as administrators see them. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { startProvider, visit } from "../dashboard-users/identity-provider.ts";
+import { continueSession, type SignedIn } from "../dashboard-users/signed-in.ts";
 import { freePort } from "../free-port.ts";
 import { startOwnServer } from "../harness.ts";
-import { startProvider, visit } from "./identity-provider.ts";
-import { declare, scimClient, WORKSPACE } from "./scim/scim-client.ts";
-import { continueSession, type SignedIn } from "./signed-in.ts";
+import { declare, scimClient, WORKSPACE } from "../scim-client.ts";
 
 const port = await freePort();
 const provider = await startProvider(port);

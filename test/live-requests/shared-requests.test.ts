@@ -171,8 +171,8 @@ describe("the dashboard after a restart", () => {
       `insert into traffic_counts select 1, period, now() - old, gen_random_uuid(), '{}'
        from (values ('hour', interval '2 hours'), ('day', '2 hours'), ('day', '25 hours')) as r (period, old)`,
     );
-    const { sweepTraffic } = await import("../../src/dashboard/overview/share-traffic.ts");
-    const { sweepRequests } = await import("../../src/dashboard/live-requests/share-requests.ts");
+    const { sweepTraffic } = await import("../../src/features/overview/share-traffic.ts");
+    const { sweepRequests } = await import("../../src/features/live-requests/share-requests.ts");
     await sweepTraffic(database, new Date());
     const left = await database.query("select period from traffic_counts where workspace_id = 1");
     assert.deepEqual(

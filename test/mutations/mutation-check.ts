@@ -12,7 +12,7 @@ import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import { parse } from "yaml";
-import { packageRoot } from "../../src/base/package-root.ts";
+import { packageRoot } from "../../src/core/base/package-root.ts";
 import { partOf, reaches, testFiles } from "../suite/suite-files.ts";
 import { type BrokenRule, breakRule, copyRepository, findPlace } from "./broken-rule.ts";
 

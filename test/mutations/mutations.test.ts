@@ -5,7 +5,7 @@ import { basename, join } from "node:path";
 import { describe, test } from "node:test";
 import { parse } from "yaml";
 import { SEEDED } from "../../lab/torture/seeded-faults.ts";
-import { packageRoot } from "../../src/base/package-root.ts";
+import { packageRoot } from "../../src/core/base/package-root.ts";
 import { testFiles } from "../suite/suite-files.ts";
 import { findPlace } from "./broken-rule.ts";
 import type { Mutation } from "./mutation-check.ts";

@@ -2,18 +2,18 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { describe, test } from "node:test";
-import { createTraffic } from "../../src/base/observe/traffic.ts";
-import { findAttention } from "../../src/dashboard/overview/attention.ts";
-import { combineCounts, quantile } from "../../src/dashboard/overview/combine.ts";
-import { failingSyncs } from "../../src/intake/warehouses/recent-runs.ts";
-import type { IntegrationRow } from "../../src/intake/warehouses/store.ts";
+import { createTraffic } from "../../src/core/base/observe/traffic.ts";
+import { findAttention } from "../../src/features/overview/attention.ts";
+import { combineCounts, quantile } from "../../src/features/overview/combine.ts";
+import { failingSyncs } from "../../src/features/warehouses/recent-runs.ts";
+import type { IntegrationRow } from "../../src/features/warehouses/store.ts";
+import { startProvider, visit } from "../dashboard-users/identity-provider.ts";
+import { continueSession } from "../dashboard-users/signed-in.ts";
 import { freePort } from "../free-port.ts";
 import { startOwnServer, type TestServer, testConfig } from "../harness.ts";
+import { declare, scimClient, WORKSPACE } from "../scim-client.ts";
 import { temporaryFolder } from "../stored-rows.ts";
 import { post, startChild } from "../system/child-server.ts";
-import { startProvider, visit } from "./identity-provider.ts";
-import { declare, scimClient, WORKSPACE } from "./scim/scim-client.ts";
-import { continueSession } from "./signed-in.ts";
 
 const port = await freePort();
 const provider = await startProvider(port);

@@ -7,9 +7,9 @@ import { describe, test } from "node:test";
 import {
   DEFAULT_CONFIRMATION,
   DEFAULT_PAGE,
-} from "../../../src/messaging/preference-centers/default-page.ts";
-import { DEFAULT_TEXTS } from "../../../src/messaging/preference-centers/default-texts.ts";
-import { ALERTS, NEWSLETTER, startServer, type TestWorkspace } from "../../harness.ts";
+} from "../../src/features/preference-centers/default-page.ts";
+import { DEFAULT_TEXTS } from "../../src/features/preference-centers/default-texts.ts";
+import { ALERTS, NEWSLETTER, startServer, type TestWorkspace } from "../harness.ts";
 import {
   emptyWorkspace,
   newsletterField,
@@ -17,7 +17,7 @@ import {
   pageOf,
   stateOf,
   submit,
-} from "./preference-center-calls.ts";
+} from "../preference-center-calls.ts";
 
 const server = await startServer();
 

@@ -1,7 +1,7 @@
 /* Preference centers in a manifest and in the admin API: declared, changed, previewed, audited. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { NEWSLETTER, startServer, type TestWorkspace } from "../../harness.ts";
+import { NEWSLETTER, startServer, type TestWorkspace } from "../harness.ts";
 import {
   CONFIRMATION,
   createCenter,
@@ -11,7 +11,7 @@ import {
   PATH,
   pageOf,
   textIn,
-} from "./preference-center-calls.ts";
+} from "../preference-center-calls.ts";
 
 const server = await startServer();
 

@@ -1,12 +1,18 @@
 /*
  * What the author of a page can learn about its readers: nothing, unless the workspace allows the
  * host that would be told. The policy is followed in a browser by
- * test/browser/preference-center-browser.test.ts.
+ * test/preference-centers/browser/preference-center-browser.test.ts.
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { startServer, type TestWorkspace } from "../../harness.ts";
-import { createCenter, emptyWorkspace, openPage, PATH, pageOf } from "./preference-center-calls.ts";
+import { startServer, type TestWorkspace } from "../harness.ts";
+import {
+  createCenter,
+  emptyWorkspace,
+  openPage,
+  PATH,
+  pageOf,
+} from "../preference-center-calls.ts";
 
 const server = await startServer();
 

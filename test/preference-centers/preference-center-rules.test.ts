@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
-import { linkOf, readLink } from "../../../src/messaging/preference-centers/link.ts";
-import { viewWithoutLiquid } from "../../../src/messaging/preference-centers/liquid-view.ts";
-import { chooseLocale, localeTag } from "../../../src/messaging/preference-centers/locales.ts";
-import { parsePage } from "../../../src/messaging/preference-centers/page-liquid.ts";
+import { linkOf, readLink } from "../../src/features/preference-centers/link.ts";
+import { viewWithoutLiquid } from "../../src/features/preference-centers/liquid-view.ts";
+import { chooseLocale, localeTag } from "../../src/features/preference-centers/locales.ts";
+import { parsePage } from "../../src/features/preference-centers/page-liquid.ts";
 
 const KEY = { version: 1, secret: "secret", goodUntil: null };
 

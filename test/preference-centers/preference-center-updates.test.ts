@@ -1,8 +1,8 @@
 /* Updates of a preference center that name single fields, or a path that is none of a center. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { startServer, type TestWorkspace } from "../../harness.ts";
-import { createCenter, emptyWorkspace, PATH } from "./preference-center-calls.ts";
+import { startServer, type TestWorkspace } from "../harness.ts";
+import { createCenter, emptyWorkspace, PATH } from "../preference-center-calls.ts";
 
 const server = await startServer();
 

@@ -1,7 +1,7 @@
 /* The API of preference centers: create, list, read, update, the address of a user's page. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { startOwnServer, startServer, type TestWorkspace } from "../../harness.ts";
+import { startOwnServer, startServer, type TestWorkspace } from "../harness.ts";
 import {
   CONFIRMATION,
   center,
@@ -11,7 +11,7 @@ import {
   PAGE,
   PATH,
   pageOf,
-} from "./preference-center-calls.ts";
+} from "../preference-center-calls.ts";
 
 const server = await startServer();
 

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { createRateLimits } from "../../../src/admin/access/rate-limits.ts";
-import { systemClock } from "../../../src/base/clock.ts";
-import type { Database } from "../../../src/database/database.ts";
-import type { Caller } from "../../../src/http/callers.ts";
-import { byScimToken } from "../../../src/http/endpoint.ts";
-import { startOwnServer } from "../../harness.ts";
-import { assertRefused, assertScim, declare, newUser, scimClient, TOKEN } from "./scim-client.ts";
+import { createRateLimits } from "../../src/core/admin/access/rate-limits.ts";
+import { systemClock } from "../../src/core/base/clock.ts";
+import type { Database } from "../../src/core/database/database.ts";
+import type { Caller } from "../../src/core/http/callers.ts";
+import { byScimToken } from "../../src/core/http/endpoint.ts";
+import { startOwnServer } from "../harness.ts";
+import { assertRefused, assertScim, declare, newUser, scimClient, TOKEN } from "../scim-client.ts";
 
 const server = await startOwnServer();
 const WAIVED = {

@@ -1,12 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
-import {
-  type Filter,
-  parseFilter,
-  parsePath,
-} from "../../../src/dashboard/scim/protocol/filter.ts";
-import { USER_SCHEMA } from "./scim-client.ts";
+import { type Filter, parseFilter, parsePath } from "../../src/features/scim/protocol/filter.ts";
+import { USER_SCHEMA } from "../scim-client.ts";
 
 const path = (...names: string[]) => ({ schema: undefined, names });
 

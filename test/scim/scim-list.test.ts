@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
-import { startWork } from "../../../src/base/work.ts";
-import { RESOURCE_ATTRIBUTES } from "../../../src/dashboard/scim/protocol/attributes.ts";
-import { parseFilter } from "../../../src/dashboard/scim/protocol/filter.ts";
-import { conditionOf, matches } from "../../../src/dashboard/scim/protocol/match.ts";
-import { searchable } from "../../../src/dashboard/scim/protocol/searchable.ts";
-import { startOwnServer } from "../../harness.ts";
-import { assertRefused, declare, newUser, scimClient, USER_SCHEMA } from "./scim-client.ts";
+import { startWork } from "../../src/core/base/work.ts";
+import { RESOURCE_ATTRIBUTES } from "../../src/features/scim/protocol/attributes.ts";
+import { parseFilter } from "../../src/features/scim/protocol/filter.ts";
+import { conditionOf, matches } from "../../src/features/scim/protocol/match.ts";
+import { searchable } from "../../src/features/scim/protocol/searchable.ts";
+import { startOwnServer } from "../harness.ts";
+import { assertRefused, declare, newUser, scimClient, USER_SCHEMA } from "../scim-client.ts";
 
 const server = await startOwnServer();
 await declare(server);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { startOwnServer } from "../../harness.ts";
+import { startOwnServer } from "../harness.ts";
 import {
   assertRefused,
   declare,
@@ -9,7 +9,7 @@ import {
   scimClient,
   TOKEN,
   WORKSPACE,
-} from "./scim-client.ts";
+} from "../scim-client.ts";
 
 const server = await startOwnServer();
 const scim = scimClient(server);

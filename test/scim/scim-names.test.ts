@@ -1,8 +1,8 @@
 /* People with one name, and attributes below the name of their schema. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { startOwnServer } from "../../harness.ts";
-import { declare, newUser, scimClient, USER_SCHEMA } from "./scim-client.ts";
+import { startOwnServer } from "../harness.ts";
+import { declare, newUser, scimClient, USER_SCHEMA } from "../scim-client.ts";
 
 const server = await startOwnServer();
 await declare(server);

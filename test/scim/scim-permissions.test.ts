@@ -4,10 +4,10 @@ import {
   COMPANY_PERMISSIONS,
   TEAM_PERMISSIONS,
   WORKSPACE_PERMISSIONS,
-} from "../../../src/base/context/dashboard-permissions.ts";
-import { DEPARTMENTS } from "../../../src/dashboard/users/departments.ts";
-import { startOwnServer } from "../../harness.ts";
-import { assertRefused, declare, newUser, scimClient } from "./scim-client.ts";
+} from "../../src/core/base/context/dashboard-permissions.ts";
+import { DEPARTMENTS } from "../../src/features/dashboard-users/departments.ts";
+import { startOwnServer } from "../harness.ts";
+import { assertRefused, declare, newUser, scimClient } from "../scim-client.ts";
 
 const server = await startOwnServer();
 await declare(server);

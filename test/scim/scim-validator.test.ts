@@ -6,8 +6,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import SCIMMY from "scimmy";
-import { startOwnServer } from "../../harness.ts";
-import { declare, newUser, scimClient, USER_SCHEMA } from "./scim-client.ts";
+import { startOwnServer } from "../harness.ts";
+import { declare, newUser, scimClient, USER_SCHEMA } from "../scim-client.ts";
 
 const { Messages, Schemas, Types } = SCIMMY;
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { signInText } from "../../../src/dashboard/scim/protocol/user-view.ts";
-import { startOwnServer } from "../../harness.ts";
-import { assertRefused, declare, scimClient, USER_SCHEMA } from "./scim-client.ts";
+import { signInText } from "../../src/features/scim/protocol/user-view.ts";
+import { startOwnServer } from "../harness.ts";
+import { assertRefused, declare, scimClient, USER_SCHEMA } from "../scim-client.ts";
 
 const server = await startOwnServer();
 await declare(server);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { startOwnServer } from "../../harness.ts";
+import { startOwnServer } from "../harness.ts";
 import {
   assertRefused,
   declare,
@@ -8,7 +8,7 @@ import {
   newUser,
   scimClient,
   USER_SCHEMA,
-} from "./scim-client.ts";
+} from "../scim-client.ts";
 
 const server = await startOwnServer();
 await declare(server);

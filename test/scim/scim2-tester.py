@@ -1,5 +1,5 @@
 """Runs python-scim's scim2-tester against a Rapport server: `pip install 'scim2-tester[httpx]'`, then
-`python test/dashboard/scim/scim2-tester.py http://127.0.0.1:8080/scim/v2 TOKEN SERVICE_ORIGIN WORKSPACE TEAM PERMISSION_SET`,
+`python test/scim/scim2-tester.py http://127.0.0.1:8080/scim/v2 TOKEN SERVICE_ORIGIN WORKSPACE TEAM PERMISSION_SET`,
 with names that the manifest declares. It makes users, and removes them again.
 
 The tester fills attributes with random text; an address and declared names it cannot guess.

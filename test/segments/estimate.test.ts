@@ -1,8 +1,8 @@
 /* How a size is concluded from a sample. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { sizeFrom } from "../../../src/people/segments/estimate.ts";
-import { BEFORE_ALL } from "../../../src/people/segments/members-store.ts";
+import { sizeFrom } from "../../src/features/segments/estimate.ts";
+import { BEFORE_ALL } from "../../src/features/segments/members-store.ts";
 
 const SAMPLE = { kind: "sample", size: 5_000 } as const;
 

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { NEWSLETTER, WEB_APP } from "../../harness.ts";
+import { NEWSLETTER, WEB_APP } from "../harness.ts";
 
 /*
  * Random users and random filters for them, and a naive reading of a filter: it looks at the sent

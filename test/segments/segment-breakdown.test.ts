@@ -1,9 +1,9 @@
 /* Further results of a count (docs/segments.md, Count). */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { createCountSlots } from "../../../src/people/segments/count-exactly.ts";
-import { NEWSLETTER, startServer, WEB_APP } from "../../harness.ts";
-import { ask, succeeds } from "./segment-calls.ts";
+import { createCountSlots } from "../../src/features/segments/count-exactly.ts";
+import { NEWSLETTER, startServer, WEB_APP } from "../harness.ts";
+import { ask, succeeds } from "../segment-calls.ts";
 
 const server = await startServer();
 

@@ -1,8 +1,8 @@
 /* The meaning of a filter's conditions: for each the users who meet it (docs/segments.md). */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { ALERTS, NEWSLETTER, startServer, WEB_APP } from "../../harness.ts";
-import { ask, declare, membersOf, succeeds } from "./segment-calls.ts";
+import { ALERTS, NEWSLETTER, startServer, WEB_APP } from "../harness.ts";
+import { ask, declare, membersOf, succeeds } from "../segment-calls.ts";
 
 const server = await startServer();
 const workspace = await server.workspace();

@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { describe, test } from "node:test";
-import { type Answer, startServer } from "../../harness.ts";
-import { declare, succeeds } from "./segment-calls.ts";
+import { type Answer, startServer } from "../harness.ts";
+import { declare, succeeds } from "../segment-calls.ts";
 
 const server = await startServer();
 

@@ -1,10 +1,10 @@
 /* How many users a workspace has. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { createSettableClock } from "../../../src/base/clock.ts";
-import { createUserTotals } from "../../../src/people/segments/count-users.ts";
-import { type Answer, startServer, type TestWorkspace } from "../../harness.ts";
-import { until } from "../../until.ts";
+import { createSettableClock } from "../../src/core/base/clock.ts";
+import { createUserTotals } from "../../src/features/segments/count-users.ts";
+import { type Answer, startServer, type TestWorkspace } from "../harness.ts";
+import { until } from "../until.ts";
 
 const server = await startServer();
 

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { gzipSync } from "node:zlib";
-import { packageRoot } from "../../src/base/package-root.ts";
+import { packageRoot } from "../../src/core/base/package-root.ts";
 
 const FOLDER = join(packageRoot(), "dist", "web");
 

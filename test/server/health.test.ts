@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import postgres from "postgres";
-import { BY_THE_SERVER } from "../../src/base/context/context.ts";
-import { Problem } from "../../src/base/problem.ts";
-import { FULL_VERSION } from "../../src/base/version.ts";
+import { BY_THE_SERVER } from "../../src/core/base/context/context.ts";
+import { Problem } from "../../src/core/base/problem.ts";
+import { FULL_VERSION } from "../../src/core/base/version.ts";
 import { healthEndpoints } from "../../src/server/health-endpoints.ts";
 import { openDatabase } from "../../src/server/open-database.ts";
 import { ENGINE, startOwnServer, testConfig } from "../harness.ts";

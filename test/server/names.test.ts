@@ -8,9 +8,9 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { publishedSchema } from "../../src/admin/workspaces/apply-manifest.ts";
-import { createMetrics } from "../../src/base/observe/metrics.ts";
-import { packageRoot } from "../../src/base/package-root.ts";
+import { publishedSchema } from "../../src/core/admin/workspaces/apply-manifest.ts";
+import { createMetrics } from "../../src/core/base/observe/metrics.ts";
+import { packageRoot } from "../../src/core/base/package-root.ts";
 import { COMPANY_RESOURCES, RESOURCES } from "../../src/server/app.ts";
 import { SETTINGS } from "../../src/server/settings.ts";
 

@@ -4,9 +4,9 @@ import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { createSettableClock, later } from "../../src/base/clock.ts";
+import { createSettableClock, later } from "../../src/core/base/clock.ts";
+import { continueSession, cookieIn, signIn } from "../dashboard-users/signed-in.ts";
 import { startOwnServer } from "../harness.ts";
-import { continueSession, cookieIn, signIn } from "./signed-in.ts";
 
 const server = await startOwnServer();
 const strict = await startOwnServer({ maxFailedAuth: 3 });

@@ -6,11 +6,11 @@ import type { AddressInfo } from "node:net";
 import { after, describe, test } from "node:test";
 import { launchChromium } from "../browser/chromium.ts";
 import { skipWithoutBrowser } from "../browser/dashboard-browser.ts";
+import { startProvider, visit } from "../dashboard-users/identity-provider.ts";
+import { continueSession, type SignedIn } from "../dashboard-users/signed-in.ts";
 import { freePort } from "../free-port.ts";
 import { startOwnServer } from "../harness.ts";
-import { startProvider, visit } from "./identity-provider.ts";
-import { declare, scimClient } from "./scim/scim-client.ts";
-import { continueSession, type SignedIn } from "./signed-in.ts";
+import { declare, scimClient } from "../scim-client.ts";
 
 const port = await freePort();
 const provider = await startProvider(port);

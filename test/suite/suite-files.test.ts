@@ -10,7 +10,7 @@ const FOLDER = join(import.meta.dirname, "..");
 
 test("a run takes the files of its parts, and the smoke test of the pages goes with the main part", () => {
   const filesOf = (part: Part) => suiteFiles(FOLDER, { parts: [part], engine: "embedded" }).taken;
-  assert.ok(filesOf("main").includes("intake/track/track.test.js"));
+  assert.ok(filesOf("main").includes("core/track/track.test.js"));
   assert.deepEqual(
     filesOf("main").filter((path) => partOf(path) !== "main"),
     [SMOKE_TEST],
@@ -46,40 +46,44 @@ test("on PostgreSQL the suite runs every file that can reach PostgreSQL, directl
 
 test("on PostgreSQL the suite runs the files that use a server, and leaves out rules without a database", () => {
   const { taken, leftOut } = suiteFiles(FOLDER, { parts: PARTS, engine: "postgres" });
-  for (const name of ["intake/track/track", "system/startup", "browser/dashboard-pages"]) {
+  for (const name of ["core/track/track", "system/startup", "browser/dashboard-pages"]) {
     assert.ok(taken.includes(`${name}.test.js`), name);
   }
-  for (const name of ["messaging/liquid", "dashboard/scim/scim-filter", "system/folder-lock"]) {
+  for (const name of ["liquid/liquid", "scim/scim-filter", "system/folder-lock"]) {
     assert.ok(leftOut.includes(`${name}.test.js`), name);
   }
 });
 
 test("on PostgreSQL the suite leaves out commands that only send HTTP to the shared server, but for round trips", () => {
   const { taken, leftOut } = suiteFiles(FOLDER, { parts: ["system"], engine: "postgres" });
-  for (const name of ["keys-command", "import-files", "warehouses/warehouse-values"]) {
-    assert.ok(leftOut.includes(`system/${name}.test.js`), name);
+  for (const name of [
+    "system/keys-command",
+    "import/system/import-files",
+    "warehouses/system/warehouse-values",
+  ]) {
+    assert.ok(leftOut.includes(`${name}.test.js`), name);
   }
   for (const name of [
-    "round-trip",
-    "large-round-trip",
-    "crash",
-    "backup",
-    "webhooks/webhook-restarts",
+    "system/round-trip",
+    "system/large-round-trip",
+    "system/crash",
+    "system/backup",
+    "webhooks/system/webhook-restarts",
   ]) {
-    assert.ok(taken.includes(`system/${name}.test.js`), name);
+    assert.ok(taken.includes(`${name}.test.js`), name);
   }
 });
 
 test("a file that is requested by a part of its path runs in any part and on any engine", () => {
   const { taken } = suiteFiles(FOLDER, { wanted: ["liquid", "system/usual"], engine: "postgres" });
-  assert.deepEqual(taken, ["messaging/liquid.test.js", "system/usual-start.test.js"]);
+  assert.deepEqual(taken, ["liquid/liquid.test.js", "system/usual-start.test.js"]);
 });
 
 test("a name that begins with a slash is the beginning of a path", () => {
-  const { taken } = suiteFiles(FOLDER, { wanted: ["/http/"], engine: "embedded" });
+  const { taken } = suiteFiles(FOLDER, { wanted: ["/core/http/"], engine: "embedded" });
   assert.deepEqual(
     taken,
-    testFiles(FOLDER).filter((path) => path.startsWith("http/")),
+    testFiles(FOLDER).filter((path) => path.startsWith("core/http/")),
   );
 });
 

@@ -1,7 +1,7 @@
 /*
  * Which test files a run of the suite takes.
  *
- * The suite has five parts, distinguished by folder. `npm test` runs the first one and one page in
+ * The suite has five parts, distinguished by folder: of everything (`system/`) or of a feature (`webhooks/system/`). `npm test` runs the first one and one page in
  * a browser:
  *
  * - `main`: every folder but the following, laid out like `src/`: what each feature does
@@ -62,8 +62,8 @@ export const testFiles = (folder: string): string[] =>
 
 /** The part of the suite that a test file belongs to. */
 export function partOf(path: string): Part {
-  const folder = path.split("/", 1)[0];
-  return PARTS.find((part) => part === folder) ?? "main";
+  const folders = path.split("/").slice(0, -1);
+  return PARTS.find((part) => folders.includes(part)) ?? "main";
 }
 
 /** The path of a test file without its ending, as `npm test -- NAME` takes it. */

@@ -8,7 +8,7 @@
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { dropDatabasesOf } from "../database/fresh-database.ts";
+import { dropDatabasesOf } from "../core/database/fresh-database.ts";
 import type { FileTime } from "./suite-times.ts";
 
 export interface SuiteRun {

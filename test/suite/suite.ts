@@ -18,7 +18,7 @@ import { join } from "node:path";
 import { run } from "node:test";
 import { spec } from "node:test/reporters";
 import { parseArgs } from "node:util";
-import { packageRoot } from "../../src/base/package-root.ts";
+import { packageRoot } from "../../src/core/base/package-root.ts";
 import { skipWithoutChromium } from "../browser/chromium.ts";
 import {
   nameOf,

@@ -3,16 +3,16 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { describe, test } from "node:test";
-import { systemClock } from "../../src/base/clock.ts";
-import { addressForm } from "../../src/base/values/address-form.ts";
 import { examineAll } from "../../src/cli/doctor.ts";
-import { findActiveUser } from "../../src/dashboard/users/sessions.ts";
-import { migrate } from "../../src/database/migrations/migrate.ts";
+import { systemClock } from "../../src/core/base/clock.ts";
+import { addressForm } from "../../src/core/base/values/address-form.ts";
+import { migrate } from "../../src/core/database/migrations/migrate.ts";
 import {
   finishMigrations,
   type MigrationStep,
   readSteps,
-} from "../../src/database/migrations/steps.ts";
+} from "../../src/core/database/migrations/steps.ts";
+import { findActiveUser } from "../../src/features/dashboard-users/sessions.ts";
 import { MIGRATION_STEPS } from "../../src/server/migration-steps.ts";
 import { openDatabase } from "../../src/server/open-database.ts";
 import { startOwnServer, testConfig } from "../harness.ts";

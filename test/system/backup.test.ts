@@ -7,9 +7,9 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { promisify } from "node:util";
 import { gunzipSync, gzipSync } from "node:zlib";
-import { packageRoot } from "../../src/base/package-root.ts";
+import { packageRoot } from "../../src/core/base/package-root.ts";
 import { AWKWARD_TEXT, LONG_ATTRIBUTES } from "../awkward-text.ts";
-import { freshDatabase } from "../database/fresh-database.ts";
+import { freshDatabase } from "../core/database/fresh-database.ts";
 import { TEST_SECRET_KEY } from "../harness.ts";
 import { temporaryFolder } from "../stored-rows.ts";
 import { until } from "../until.ts";
@@ -123,7 +123,7 @@ describe("rapport backup", { skip }, () => {
     const module = (name: string) => JSON.stringify(join(packageRoot(), "dist/src", name));
     const script = `
       import { randomBytes } from "node:crypto";
-      import { writeBackup } from ${module("database/backup/backup-file.js")};
+      import { writeBackup } from ${module("core/database/backup/backup-file.js")};
       import { explainError } from ${module("cli/explain-error.js")};
       const rows = () => [JSON.stringify([randomBytes(100_000).toString("hex")])];
       await writeBackup(${JSON.stringify(full)}, async (writer) => {

@@ -4,7 +4,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { packageRoot } from "../../src/base/package-root.ts";
+import { packageRoot } from "../../src/core/base/package-root.ts";
 import { startServer } from "../harness.ts";
 import { temporaryFolder } from "../stored-rows.ts";
 import { until } from "../until.ts";

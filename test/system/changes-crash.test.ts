@@ -6,9 +6,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { createFeedModel, type FeedChange, shownIn } from "../core/people/changes/feed-model.ts";
+import {
+  type RandomCall,
+  randomCall,
+  seededRandom,
+} from "../core/people/changes/random-changes.ts";
 import { ALERTS, ENGINE, NEWSLETTER, testConfig } from "../harness.ts";
-import { createFeedModel, type FeedChange, shownIn } from "../people/changes/feed-model.ts";
-import { type RandomCall, randomCall, seededRandom } from "../people/changes/random-changes.ts";
 import { sized } from "../sizes.ts";
 import { temporaryFolder } from "../stored-rows.ts";
 import { until } from "../until.ts";

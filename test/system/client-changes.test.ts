@@ -12,8 +12,8 @@ import {
   followChanges,
   RapportError,
 } from "../../client/src/client.ts";
-import { packageRoot } from "../../src/base/package-root.ts";
-import { CHANGE_TYPES } from "../../src/people/changes/change.ts";
+import { packageRoot } from "../../src/core/base/package-root.ts";
+import { CHANGE_TYPES } from "../../src/core/people/changes/change.ts";
 import { freePort } from "../free-port.ts";
 import { startOwnServer, startServer, type TestWorkspace, testConfig } from "../harness.ts";
 import { sized } from "../sizes.ts";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { type Client, createClient, ItemRejected, RapportError } from "../../client/src/client.ts";
-import { packageRoot } from "../../src/base/package-root.ts";
+import { packageRoot } from "../../src/core/base/package-root.ts";
 import { startServer, type TestWorkspace } from "../harness.ts";
 import { failingProxy } from "./failing-proxy.ts";
 

@@ -7,7 +7,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
-import { lockFolder } from "../../src/database/embedded/folder-lock.ts";
+import { lockFolder } from "../../src/core/database/embedded/folder-lock.ts";
 import { freePort } from "../free-port.ts";
 import { startServer, testConfig } from "../harness.ts";
 import { temporaryFolder } from "../stored-rows.ts";

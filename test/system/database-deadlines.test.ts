@@ -7,10 +7,10 @@ import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import postgres from "postgres";
-import { isUnavailable, withRetries } from "../../src/database/database.ts";
-import { openPostgres } from "../../src/database/postgres/postgres.ts";
-import { freshDatabase } from "../database/fresh-database.ts";
-import { startProxy } from "../database/slow-proxy.ts";
+import { isUnavailable, withRetries } from "../../src/core/database/database.ts";
+import { openPostgres } from "../../src/core/database/postgres/postgres.ts";
+import { freshDatabase } from "../core/database/fresh-database.ts";
+import { startProxy } from "../core/database/slow-proxy.ts";
 import { ENGINE, startOwnServer } from "../harness.ts";
 
 const skip = ENGINE !== "postgres" && "the embedded engine has no connections";

@@ -12,7 +12,7 @@ import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { promisify } from "node:util";
 import { parse } from "yaml";
-import { packageRoot } from "../../src/base/package-root.ts";
+import { packageRoot } from "../../src/core/base/package-root.ts";
 import { freePort } from "../free-port.ts";
 import { startServer } from "../harness.ts";
 import { temporaryFolder } from "../stored-rows.ts";

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { examineAll } from "../../src/cli/doctor.ts";
-import { migrate } from "../../src/database/migrations/migrate.ts";
+import { migrate } from "../../src/core/database/migrations/migrate.ts";
 import { readConfig } from "../../src/server/config.ts";
 import { openDatabase } from "../../src/server/open-database.ts";
 import { testConfig } from "../harness.ts";

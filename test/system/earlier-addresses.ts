@@ -1,7 +1,7 @@
-import { uuidOf } from "../../src/base/values/uuid.ts";
-import { bucketOfId, bucketOfValue } from "../../src/database/buckets.ts";
-import type { Database, Queryable } from "../../src/database/database.ts";
-import { migrateWithin } from "../../src/database/migrations/migrate.ts";
+import { uuidOf } from "../../src/core/base/values/uuid.ts";
+import { bucketOfId, bucketOfValue } from "../../src/core/database/buckets.ts";
+import type { Database, Queryable } from "../../src/core/database/database.ts";
+import { migrateWithin } from "../../src/core/database/migrations/migrate.ts";
 
 /*
  * Data as versions stored it that compared addresses in lower case: each spelling is an address of its own. Written

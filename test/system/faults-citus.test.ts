@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Cluster } from "../../lab/bench/engines/postgres-cluster.ts";
-import { type CitusNodes, runSql, startCitus } from "../database/citus-nodes.ts";
+import { type CitusNodes, runSql, startCitus } from "../core/database/citus-nodes.ts";
 import { type Answer, NEWSLETTER, startOwnServer, type TestWorkspace } from "../harness.ts";
 import { temporaryFolder } from "../stored-rows.ts";
 import { untilReady } from "./faults.ts";

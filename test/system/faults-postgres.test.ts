@@ -6,7 +6,7 @@ import postgres from "postgres";
 import { type Cluster, startCluster } from "../../lab/bench/engines/postgres-cluster.ts";
 import { examineAll } from "../../src/cli/doctor.ts";
 import { serve } from "../../src/server/serve.ts";
-import { startProxy } from "../database/slow-proxy.ts";
+import { startProxy } from "../core/database/slow-proxy.ts";
 import { freePort } from "../free-port.ts";
 import { ENGINE, startOwnServer, testConfig } from "../harness.ts";
 import { temporaryFolder } from "../stored-rows.ts";

@@ -8,10 +8,10 @@ import {
   FolderInUse,
   type FolderLock,
   lockFolder,
-} from "../../src/database/embedded/folder-lock.ts";
+} from "../../src/core/database/embedded/folder-lock.ts";
 import { temporaryFolder } from "../stored-rows.ts";
 
-const LOCK = new URL("../../src/database/embedded/folder-lock.js", import.meta.url).href;
+const LOCK = new URL("../../src/core/database/embedded/folder-lock.js", import.meta.url).href;
 
 // The socket of a folder with a long path goes to TMPDIR. Other files run in this process later.
 const { TMPDIR } = process.env;

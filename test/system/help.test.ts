@@ -5,7 +5,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { packageRoot } from "../../src/base/package-root.ts";
+import { packageRoot } from "../../src/core/base/package-root.ts";
 import { SETTINGS } from "../../src/server/config.ts";
 import { freePort } from "../free-port.ts";
 import { runCommand } from "./child-server.ts";

@@ -8,7 +8,7 @@ import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
-import { packageRoot } from "../../src/base/package-root.ts";
+import { packageRoot } from "../../src/core/base/package-root.ts";
 import { freePort } from "../free-port.ts";
 import { temporaryFolder } from "../stored-rows.ts";
 import { until } from "../until.ts";

@@ -11,7 +11,7 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { describe, test } from "node:test";
-import { textLinesOf } from "../../src/base/lines.ts";
+import { textLinesOf } from "../../src/core/base/lines.ts";
 import { AWKWARD_TEXT } from "../awkward-text.ts";
 import { ALERTS, NEWSLETTER, startServer, type TestWorkspace, WEB_APP } from "../harness.ts";
 import { sized } from "../sizes.ts";

@@ -6,7 +6,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
-import { freshDatabase } from "../database/fresh-database.ts";
+import { freshDatabase } from "../core/database/fresh-database.ts";
 import { ENGINE } from "../harness.ts";
 import { temporaryFolder } from "../stored-rows.ts";
 import { type Environment, runCommand, startChild } from "./child-server.ts";

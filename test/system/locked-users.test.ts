@@ -7,7 +7,7 @@ import { after, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import postgres from "postgres";
 import { examineAll } from "../../src/cli/doctor.ts";
-import { freshDatabase } from "../database/fresh-database.ts";
+import { freshDatabase } from "../core/database/fresh-database.ts";
 import { freePort } from "../free-port.ts";
 import { ALERTS, ENGINE, startOwnServer, type TestWorkspace, workspaceAt } from "../harness.ts";
 import { temporaryFolder } from "../stored-rows.ts";

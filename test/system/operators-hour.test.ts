@@ -10,8 +10,8 @@ import { after, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import postgres from "postgres";
 import { type Cluster, startCluster } from "../../lab/bench/engines/postgres-cluster.ts";
-import { migrateWithin } from "../../src/database/migrations/migrate.ts";
-import { openPostgres } from "../../src/database/postgres/postgres.ts";
+import { migrateWithin } from "../../src/core/database/migrations/migrate.ts";
+import { openPostgres } from "../../src/core/database/postgres/postgres.ts";
 import { ENGINE } from "../harness.ts";
 import { temporaryFolder } from "../stored-rows.ts";
 import {

@@ -6,7 +6,7 @@ import { mkdir, readdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { before, describe, test } from "node:test";
 import { promisify } from "node:util";
-import { packageRoot } from "../../src/base/package-root.ts";
+import { packageRoot } from "../../src/core/base/package-root.ts";
 import { temporaryFolder } from "../stored-rows.ts";
 
 const run = promisify(execFile);

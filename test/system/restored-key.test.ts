@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { freshDatabase } from "../database/fresh-database.ts";
+import { freshDatabase } from "../core/database/fresh-database.ts";
 import { temporaryFolder } from "../stored-rows.ts";
 import { type ChildServer, type Environment, runCommand, startChild } from "./child-server.ts";
 

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { gunzipSync } from "node:zlib";
 import { AWKWARD_TEXT, LONG_ATTRIBUTES } from "../awkward-text.ts";
+import { alias, byAlias, id, TIME } from "../core/people/identity/identity-calls.ts";
 import { ALERTS, NEWSLETTER, startServer, type TestWorkspace, WEB_APP } from "../harness.ts";
-import { alias, byAlias, id, TIME } from "../people/identity/identity-calls.ts";
 import { temporaryFolder } from "../stored-rows.ts";
 import { runCommand } from "./child-server.ts";
 

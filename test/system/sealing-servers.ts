@@ -3,10 +3,10 @@ import assert from "node:assert/strict";
 import { after } from "node:test";
 import type { Config } from "../../src/server/config.ts";
 import { serve } from "../../src/server/serve.ts";
-import { closeDatabase, databaseOf } from "../database/open-engines.ts";
+import { closeDatabase, databaseOf } from "../core/database/open-engines.ts";
 import { testConfig } from "../harness.ts";
-import { startWarehouse } from "../intake/warehouses/warehouse.ts";
 import { temporaryFolder } from "../stored-rows.ts";
+import { startWarehouse } from "../warehouse.ts";
 
 export const OLD = "the-first-secret-key-of-this-test";
 export const NEW = "the-second-secret-key-of-this-test";

@@ -8,12 +8,12 @@ import assert from "node:assert/strict";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { sealingKeyOf } from "../../src/admin/secrets/seal.ts";
-import { checkOf, SECRET_KEY } from "../../src/admin/secrets/sealing.ts";
-import { linkOf } from "../../src/messaging/preference-centers/link.ts";
+import { sealingKeyOf } from "../../src/core/admin/secrets/seal.ts";
+import { checkOf, SECRET_KEY } from "../../src/core/admin/secrets/sealing.ts";
+import { linkOf } from "../../src/features/preference-centers/link.ts";
 import type { Config } from "../../src/server/config.ts";
 import { serve } from "../../src/server/serve.ts";
-import { closeDatabase, databaseOf } from "../database/open-engines.ts";
+import { closeDatabase, databaseOf } from "../core/database/open-engines.ts";
 import { testConfig } from "../harness.ts";
 import { runCommand } from "./child-server.ts";
 import {

@@ -6,13 +6,13 @@ import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { promisify } from "node:util";
 import { Braze } from "braze-api";
-import { packageRoot } from "../../src/base/package-root.ts";
+import { packageRoot } from "../../src/core/base/package-root.ts";
 import {
   type StartedRapport,
   type StartOptions,
   startRapport,
 } from "../../src/server/testing/start-rapport.ts";
-import { freshDatabase } from "../database/fresh-database.ts";
+import { freshDatabase } from "../core/database/fresh-database.ts";
 import { temporaryFolder } from "../stored-rows.ts";
 
 const run = promisify(execFile);

@@ -10,7 +10,7 @@ import { cpSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { packageRoot } from "../../src/base/package-root.ts";
+import { packageRoot } from "../../src/core/base/package-root.ts";
 import { ENGINE, testConfig } from "../harness.ts";
 import { copyRepository } from "../mutations/broken-rule.ts";
 import { temporaryFolder } from "../stored-rows.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { startServer } from "../../harness.ts";
+import { startServer } from "../harness.ts";
 import {
   FRENCH,
   HOLA,
@@ -16,7 +16,7 @@ import {
   translatedWorkspace,
   WELCOME_TEXT,
   withQuery,
-} from "./translated-workspace.ts";
+} from "../translated-workspace.ts";
 
 const server = await startServer();
 const workspace = await server.workspace(translatedWorkspace());

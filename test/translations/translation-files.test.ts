@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
-import { readCsv, writeCsv } from "../../../src/messaging/translations/csv.ts";
-import type { TranslationFile } from "../../../src/messaging/translations/translation-file.ts";
-import { readXliff, writeXliff } from "../../../src/messaging/translations/xliff.ts";
-import { AWKWARD_CHARACTERS, LONG_TEXT } from "../../awkward-text.ts";
+import { readCsv, writeCsv } from "../../src/features/translations/csv.ts";
+import type { TranslationFile } from "../../src/features/translations/translation-file.ts";
+import { readXliff, writeXliff } from "../../src/features/translations/xliff.ts";
+import { AWKWARD_CHARACTERS, LONG_TEXT } from "../awkward-text.ts";
 
 const locale = (localeKey: string) => ({
   id: "",

@@ -3,8 +3,8 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, test } from "node:test";
-import { serve } from "../../../src/server/serve.ts";
-import { startServer, type TestWorkspace, testConfig } from "../../harness.ts";
+import { serve } from "../../src/server/serve.ts";
+import { startServer, type TestWorkspace, testConfig } from "../harness.ts";
 import {
   FIRST_STEP,
   FRENCH,
@@ -20,7 +20,7 @@ import {
   WELCOME,
   WELCOME_MAIL,
   withQuery,
-} from "./translated-workspace.ts";
+} from "../translated-workspace.ts";
 
 const server = await startServer();
 

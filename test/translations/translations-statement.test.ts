@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createSealing } from "../../../src/admin/secrets/sealing.ts";
-import { systemClock } from "../../../src/base/clock.ts";
-import { BY_THE_SERVER } from "../../../src/base/context/context.ts";
-import type { Workspace } from "../../../src/base/context/workspace.ts";
-import { migrate } from "../../../src/database/migrations/migrate.ts";
-import { readTranslations } from "../../../src/messaging/translations/read-translations.ts";
-import { RESOURCES } from "../../../src/server/app.ts";
-import { openDatabase } from "../../../src/server/open-database.ts";
-import { testConfig } from "../../harness.ts";
-import { translatedWorkspace, WELCOME, WELCOME_MAIL } from "./translated-workspace.ts";
+import { createSealing } from "../../src/core/admin/secrets/sealing.ts";
+import { systemClock } from "../../src/core/base/clock.ts";
+import { BY_THE_SERVER } from "../../src/core/base/context/context.ts";
+import type { Workspace } from "../../src/core/base/context/workspace.ts";
+import { migrate } from "../../src/core/database/migrations/migrate.ts";
+import { readTranslations } from "../../src/features/translations/read-translations.ts";
+import { RESOURCES } from "../../src/server/app.ts";
+import { openDatabase } from "../../src/server/open-database.ts";
+import { testConfig } from "../harness.ts";
+import { translatedWorkspace, WELCOME, WELCOME_MAIL } from "../translated-workspace.ts";
 
 /* How many statements a call takes cannot be seen through HTTP, so this one asks the use case. */
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { startServer } from "../../harness.ts";
+import { startServer } from "../harness.ts";
 import {
   FRENCH,
   french,
@@ -13,7 +13,7 @@ import {
   spanish,
   translatedWorkspace,
   withQuery,
-} from "./translated-workspace.ts";
+} from "../translated-workspace.ts";
 
 const server = await startServer();
 const workspace = await server.workspace(translatedWorkspace());

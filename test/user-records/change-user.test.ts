@@ -1,8 +1,8 @@
 /* Changes of one user by administrators: attributes and subscription states. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { id, merge } from "../core/people/identity/identity-calls.ts";
 import { NEWSLETTER, startServer, type TestWorkspace } from "../harness.ts";
-import { id, merge } from "../people/identity/identity-calls.ts";
 
 const server = await startServer();
 

@@ -10,11 +10,11 @@ import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { packageRoot } from "../../src/base/package-root.ts";
-import { startReceiver } from "../delivery/webhooks/receiver.ts";
+import { packageRoot } from "../../src/core/base/package-root.ts";
 import { ENGINE, NEWSLETTER, startOwnServer, WEB_APP } from "../harness.ts";
-import { startIntegration } from "../intake/warehouses/sync-runs.ts";
+import { startReceiver } from "../receiver.ts";
 import { rowsAfterStop, temporaryFolder } from "../stored-rows.ts";
+import { startIntegration } from "../sync-runs.ts";
 import { until } from "../until.ts";
 
 /** No text of anything else holds one of these. */

@@ -1,8 +1,8 @@
 /* The stored data of one person: the record that administrators search, read and erase. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { alias, byAlias, id, merge, TIME } from "../core/people/identity/identity-calls.ts";
 import { ALERTS, NEWSLETTER, startServer, type TestWorkspace, WEB_APP } from "../harness.ts";
-import { alias, byAlias, id, merge, TIME } from "../people/identity/identity-calls.ts";
 
 const server = await startServer();
 

@@ -1,5 +1,5 @@
 /*
- * The rule of the boundary (src/intake/warehouses/boundary.ts) against a model: with late rows and
+ * The rule of the boundary (src/features/warehouses/boundary.ts) against a model: with late rows and
  * interrupted readings every row is applied exactly once, and rows with the same content are
  * different rows.
  */
@@ -11,8 +11,8 @@ import {
   hashesAt,
   rowHash,
   sift,
-} from "../../../src/intake/warehouses/boundary.ts";
-import { BEGINNING, type SourceRow } from "../../../src/intake/warehouses/sources/source.ts";
+} from "../../src/features/warehouses/boundary.ts";
+import { BEGINNING, type SourceRow } from "../../src/features/warehouses/sources/source.ts";
 
 /** A row of one of few times and few contents, so that they meet often. */
 const rowAt = (second: number, content: number): SourceRow => ({

@@ -5,9 +5,9 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { describe, test } from "node:test";
-import { startServer, type TestWorkspace } from "../../harness.ts";
-import { until } from "../../until.ts";
-import { startWarehouse } from "./warehouse.ts";
+import { startServer, type TestWorkspace } from "../harness.ts";
+import { until } from "../until.ts";
+import { startWarehouse } from "../warehouse.ts";
 
 const server = await startServer();
 const warehouse = await startWarehouse();

@@ -6,8 +6,8 @@ import { randomUUID } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { temporaryFolder } from "../../stored-rows.ts";
-import { post, startChild } from "../../system/child-server.ts";
+import { temporaryFolder } from "../stored-rows.ts";
+import { post, startChild } from "../system/child-server.ts";
 
 describe("a server without the optional packages", () => {
   /** Makes a process fail to find them, as if they were not installed. */

@@ -4,11 +4,11 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, test } from "node:test";
-import { migrate } from "../../../src/database/migrations/migrate.ts";
-import { sweepSyncs } from "../../../src/intake/warehouses/forget.ts";
-import { insertRun, selectRunsBeyond } from "../../../src/intake/warehouses/store.ts";
-import { openDatabase } from "../../../src/server/open-database.ts";
-import { testConfig } from "../../harness.ts";
+import { migrate } from "../../src/core/database/migrations/migrate.ts";
+import { sweepSyncs } from "../../src/features/warehouses/forget.ts";
+import { insertRun, selectRunsBeyond } from "../../src/features/warehouses/store.ts";
+import { openDatabase } from "../../src/server/open-database.ts";
+import { testConfig } from "../harness.ts";
 
 const database = await openDatabase(await testConfig());
 await migrate(database);

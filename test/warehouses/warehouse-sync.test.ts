@@ -3,9 +3,9 @@
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { NEWSLETTER, startServer } from "../../harness.ts";
-import { startIntegration } from "./sync-runs.ts";
-import { startWarehouse } from "./warehouse.ts";
+import { NEWSLETTER, startServer } from "../harness.ts";
+import { startIntegration } from "../sync-runs.ts";
+import { startWarehouse } from "../warehouse.ts";
 
 const server = await startServer();
 const warehouse = await startWarehouse();

@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { startOwnServer } from "../../harness.ts";
-import { until } from "../../until.ts";
-import { respondWith, startReceiver, users, verify, webhooksOf } from "./receiver.ts";
+import { startOwnServer } from "../harness.ts";
+import { respondWith, startReceiver, users, verify, webhooksOf } from "../receiver.ts";
+import { until } from "../until.ts";
 
 const server = await startOwnServer({ outboundAllow: ["127.0.0.1"] });
 

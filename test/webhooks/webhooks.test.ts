@@ -1,9 +1,9 @@
 /* Webhooks (docs/webhooks.md): what arrives at correct receivers, in which order, and with which signature. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { NEWSLETTER, startOwnServer } from "../../harness.ts";
-import { until } from "../../until.ts";
-import { startReceiver, users, verify, webhooksOf } from "./receiver.ts";
+import { NEWSLETTER, startOwnServer } from "../harness.ts";
+import { startReceiver, users, verify, webhooksOf } from "../receiver.ts";
+import { until } from "../until.ts";
 
 const server = await startOwnServer({ outboundAllow: ["127.0.0.1"] });
 

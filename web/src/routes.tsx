@@ -58,28 +58,28 @@ const overview = createRoute({
   getParentRoute: () => workspace,
   path: "overview",
   validateSearch: texts("period"),
-  component: pageOf(() => import("./pages/overview/overview.tsx"), "OverviewPage"),
+  component: pageOf(() => import("./features/overview/overview.tsx"), "OverviewPage"),
 });
 
 const requests = createRoute({
   getParentRoute: () => workspace,
   path: "requests",
   validateSearch: texts("status", "endpoint", "key", "user", "code", "open"),
-  component: pageOf(() => import("./pages/requests/requests.tsx"), "RequestsPage"),
+  component: pageOf(() => import("./features/live-requests/requests.tsx"), "RequestsPage"),
 });
 
 const users = createRoute({
   getParentRoute: () => workspace,
   path: "users",
   validateSearch: texts("query", "identifier", "match"),
-  component: pageOf(() => import("./pages/users/users.tsx"), "UsersPage"),
+  component: pageOf(() => import("./features/user-records/users.tsx"), "UsersPage"),
 });
 
 const user = createRoute({
   getParentRoute: () => workspace,
   path: "users/$id",
   validateSearch: texts("tab", "kind", "event", "until", "find"),
-  component: pageOf(() => import("./pages/users/user.tsx"), "UserPage"),
+  component: pageOf(() => import("./features/user-records/user.tsx"), "UserPage"),
 });
 
 const groups = createRoute({
@@ -91,77 +91,77 @@ const groups = createRoute({
 const segments = createRoute({
   getParentRoute: () => workspace,
   path: "segments",
-  component: pageOf(() => import("./pages/segments/segments.tsx"), "SegmentsPage"),
+  component: pageOf(() => import("./features/segments/segments.tsx"), "SegmentsPage"),
 });
 
 const segment = createRoute({
   getParentRoute: () => workspace,
   path: "segments/$id",
   validateSearch: texts("event", "attribute", "product"),
-  component: pageOf(() => import("./pages/segments/segment.tsx"), "SegmentPage"),
+  component: pageOf(() => import("./features/segments/segment.tsx"), "SegmentPage"),
 });
 
 const catalogue = createRoute({
   getParentRoute: () => workspace,
   path: "catalogue",
   validateSearch: texts("kind", "search"),
-  component: pageOf(() => import("./pages/catalogue/catalogue.tsx"), "CataloguePage"),
+  component: pageOf(() => import("./features/catalogue/catalogue.tsx"), "CataloguePage"),
 });
 
 const syncs = createRoute({
   getParentRoute: () => workspace,
   path: "syncs",
-  component: pageOf(() => import("./pages/syncs/syncs.tsx"), "SyncsPage"),
+  component: pageOf(() => import("./features/warehouses/syncs.tsx"), "SyncsPage"),
 });
 
 const sync = createRoute({
   getParentRoute: () => workspace,
   path: "syncs/$id",
-  component: pageOf(() => import("./pages/syncs/sync.tsx"), "SyncPage"),
+  component: pageOf(() => import("./features/warehouses/sync.tsx"), "SyncPage"),
 });
 
 const run = createRoute({
   getParentRoute: () => workspace,
   path: "syncs/$id/runs/$run",
-  component: pageOf(() => import("./pages/syncs/run.tsx"), "RunPage"),
+  component: pageOf(() => import("./features/warehouses/run.tsx"), "RunPage"),
 });
 
 const webhooks = createRoute({
   getParentRoute: () => workspace,
   path: "webhooks",
-  component: pageOf(() => import("./pages/webhooks/webhooks.tsx"), "WebhooksPage"),
+  component: pageOf(() => import("./features/webhooks/webhooks.tsx"), "WebhooksPage"),
 });
 
 const webhook = createRoute({
   getParentRoute: () => workspace,
   path: "webhooks/$id",
   validateSearch: texts("open"),
-  component: pageOf(() => import("./pages/webhooks/webhook.tsx"), "WebhookPage"),
+  component: pageOf(() => import("./features/webhooks/webhook.tsx"), "WebhookPage"),
 });
 
 const translations = createRoute({
   getParentRoute: () => workspace,
   path: "translations",
   validateSearch: texts("tab", "message", "find", "show", "locale"),
-  component: pageOf(() => import("./pages/translations/translations.tsx"), "TranslationsPage"),
+  component: pageOf(() => import("./features/translations/translations.tsx"), "TranslationsPage"),
 });
 
 const campaigns = createRoute({
   getParentRoute: () => workspace,
   path: "campaigns",
-  component: pageOf(() => import("./pages/campaigns/campaigns.tsx"), "CampaignsPage"),
+  component: pageOf(() => import("./features/campaigns/campaigns.tsx"), "CampaignsPage"),
 });
 
 const centers = createRoute({
   getParentRoute: () => workspace,
   path: "preference-centers",
-  component: pageOf(() => import("./pages/preference-centers/centers.tsx"), "CentersPage"),
+  component: pageOf(() => import("./features/preference-centers/centers.tsx"), "CentersPage"),
 });
 
 const center = createRoute({
   getParentRoute: () => workspace,
   path: "preference-centers/$id",
-  component: pageOf(() => import("./pages/preference-centers/center.tsx"), "CenterPage"),
+  component: pageOf(() => import("./features/preference-centers/center.tsx"), "CenterPage"),
 });
 
 const settings = createRoute({

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { BUCKETS, bucketOfValue, placeOf } from "../../../src/database/buckets.ts";
+import { BUCKETS, bucketOfValue, placeOf } from "../../../src/core/database/buckets.ts";
 import { EVENT_NAMES } from "../workloads/updates.ts";
 import { externalIdOf } from "../workloads/users.ts";
 
@@ -43,7 +43,7 @@ const idCache = new Map<number, Uint8Array>();
 export const bucketOfUser = (user: number): number =>
   bucketOfValue(SEEDED_WORKSPACE, externalIdOf(user));
 
-/** `placeOf` (src/database/buckets.ts) in SQL, for values of ASCII characters. */
+/** `placeOf` (src/core/database/buckets.ts) in SQL, for values of ASCII characters. */
 const PLACE_FUNCTION = `
   create function bench_place(value text) returns int language plpgsql immutable parallel safe as $$
     declare hash bigint = ((${0x811c9dc5} # ${SEEDED_WORKSPACE}) * ${0x01000193}) & ${0xffffffff};

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { packageRoot } from "../../../src/base/package-root.ts";
+import { packageRoot } from "../../../src/core/base/package-root.ts";
 import { say } from "../benchmark.ts";
 import type { CleanUp } from "../processes/clean-up.ts";
 

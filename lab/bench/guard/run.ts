@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { packageRoot } from "../../../src/base/package-root.ts";
+import { packageRoot } from "../../../src/core/base/package-root.ts";
 import { inFolder, openEngines, say } from "../benchmark.ts";
 import type { Dataset, Engine } from "../engines/engine.ts";
 import { generate, type LoadResult } from "../load/generate.ts";

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { mkdtemp, open, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { packageRoot } from "../../../src/base/package-root.ts";
+import { packageRoot } from "../../../src/core/base/package-root.ts";
 import { translatedMessage } from "../engines/message.ts";
 import { GROUPS } from "../workloads/groups.ts";
 

@@ -1,5 +1,5 @@
-import { DEFAULT_PAGE } from "../../../src/messaging/preference-centers/default-page.ts";
-import { linkOf } from "../../../src/messaging/preference-centers/link.ts";
+import { DEFAULT_PAGE } from "../../../src/features/preference-centers/default-page.ts";
+import { linkOf } from "../../../src/features/preference-centers/link.ts";
 import { LINK_SECRET, profileIdOf, SEEDED_WORKSPACE } from "../engines/seed.ts";
 import { pageViewsFloor } from "../floors/page-views.ts";
 import { BENCH_CENTER } from "../processes/server.ts";

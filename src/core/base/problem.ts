@@ -1,12 +1,12 @@
 /**
  * The two ways to say no.
  *
- * A `Problem` refuses a whole request: a use case throws it, `http/respond.ts` turns it into the
+ * A `Problem` refuses a whole request: a use case throws it, `core/http/respond.ts` turns it into the
  * status and the body of the endpoint's dialect. A `Fault` is the verdict on one item of a request
  * that continues without it: it is a value, never thrown.
  */
 
-/** What went wrong, in Rapport's own words; `http/respond.ts` maps each code to a status. */
+/** What went wrong, in Rapport's own words; `core/http/respond.ts` maps each code to a status. */
 export type ProblemCode =
   | "INVALID_REQUEST"
   | "WORK_LIMIT_EXCEEDED"

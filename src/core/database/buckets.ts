@@ -78,7 +78,7 @@ const HEX = Array.from({ length: BUCKET_COUNT }, (_, place) =>
  * The numbers of the buckets, in the order of their hashes. Citus gives each shard a range of the hashes of
  * `bucket`; the numbers 0 to 255 would leave some shards without a bucket and give others five. The hash
  * of each of these is in the middle of its 256th of all hashes, so each of n shards has 256 / n buckets.
- * The table `buckets` has the same numbers; `test/long/database/buckets.test.ts` asks the engine for their hashes.
+ * The table `buckets` has the same numbers; `test/long/core/database/buckets.test.ts` asks the engine for their hashes.
  */
 // biome-ignore format: a table of numbers
 export const BUCKETS: readonly number[] = [

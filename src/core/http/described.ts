@@ -2,7 +2,7 @@ import Type, { type TSchema, type TUnknown } from "typebox";
 
 /**
  * A value that the use case checks itself, for speed or because each item gets its own verdict: validation accepts
- * anything, and the documentation shows `schema`. test/long/http/described-bodies.test.ts checks that the two agree.
+ * anything, and the documentation shows `schema`. test/long/core/http/described-bodies.test.ts checks that the two agree.
  */
 export const described = (schema: TSchema): TUnknown => Type.Unknown({ describes: schema });
 

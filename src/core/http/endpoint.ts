@@ -87,7 +87,7 @@ export type ContextOf<Caller extends Access> = Caller extends { by: "key" } | { 
 
 type StaticOrUndefined<Schema> = Schema extends TSchema ? Static<Schema> : undefined;
 
-/** How errors are written: see `http/respond.ts`. */
+/** How errors are written: see `core/http/respond.ts`. */
 export type Dialect = "message" | "message-and-errors" | "scim" | "translations" | "page";
 
 /** A key that makes a retry safe, with the print of the request that it came with. */

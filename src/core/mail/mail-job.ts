@@ -1,10 +1,10 @@
 import type { Logger } from "pino";
-import type { Clock } from "../../base/clock.ts";
-import { type Database, type Transaction, withRetries } from "../../database/database.ts";
-import { type Job, type JobKey, type JobKind, TryAgain } from "./job.ts";
+import { type Job, type JobKey, type JobKind, TryAgain } from "../admin/jobs/job.ts";
+import { insertJobs } from "../admin/jobs/store.ts";
+import type { Clock } from "../base/clock.ts";
+import { type Database, type Transaction, withRetries } from "../database/database.ts";
 import { planMail } from "./mail-store.ts";
 import type { Mailer } from "./mailer.ts";
-import { insertJobs } from "./store.ts";
 
 export interface MailServices {
   readonly database: Database;

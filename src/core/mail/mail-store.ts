@@ -1,5 +1,5 @@
-import type { Transaction } from "../../database/database.ts";
-import type { JobKey } from "./job.ts";
+import type { JobKey } from "../admin/jobs/job.ts";
+import type { Transaction } from "../database/database.ts";
 
 /**
  * Notes when a thing is mailed about: now, or when its pause since the last mail is over.

@@ -1,4 +1,4 @@
-import { Problem, type ProblemCode, type ProblemDetails } from "../problem.ts";
+import { Problem, type ProblemCode, type ProblemDetails } from "../base/problem.ts";
 
 /** What named the place, for the audit log. */
 export interface Reaching {

@@ -1,7 +1,7 @@
 import type { Static } from "typebox";
-import { type Fault, Problem } from "../../base/problem.ts";
-import { nearestTo } from "../../base/values/nearest.ts";
-import { noteOf } from "../../base/verdicts.ts";
+import { type Fault, Problem } from "../base/problem.ts";
+import { nearestTo } from "../base/values/nearest.ts";
+import { noteOf } from "../base/verdicts.ts";
 import { type CheckedRequest, verdictOn } from "./check-request.ts";
 import { INPUT_ARRAYS, type Item, type Placed, type Verdict } from "./item.ts";
 import type { NothingRecorded, Outcome } from "./reply.ts";

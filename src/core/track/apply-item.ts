@@ -1,39 +1,31 @@
-import type { Clock } from "../../base/clock.ts";
-import type { Context, WorkspaceContext } from "../../base/context/context.ts";
-import type { Fault } from "../../base/problem.ts";
-import { spellingOf } from "../../base/values/address-form.ts";
-import { printable } from "../../base/values/describe-value.ts";
-import type { Json } from "../../base/values/plain-json.ts";
-import type { Work } from "../../base/work.ts";
-import {
-  addPushTokens,
-  type PushToken,
-} from "../../people/profiles/attribute-rules/push-tokens.ts";
-import { budgetsOfItem } from "../../people/profiles/attribute-rules/work-budgets.ts";
-import { applyOperation, needsCurrent } from "../../people/profiles/custom-attributes.ts";
-import { BLOCKED, emailValue } from "../../people/profiles/identifiers.ts";
-import {
-  attributeOf,
-  type People,
-  type Person,
-  setAttribute,
-} from "../../people/profiles/people.ts";
-import { countAgainstQuota } from "../../people/profiles/profile-quota.ts";
-import type { BatchQuotas } from "../../people/quotas/quotas.ts";
-import { sharersOf } from "../../people/subscriptions/sharers.ts";
+import type { Clock } from "../base/clock.ts";
+import type { Context, WorkspaceContext } from "../base/context/context.ts";
+import type { Fault } from "../base/problem.ts";
+import { spellingOf } from "../base/values/address-form.ts";
+import { printable } from "../base/values/describe-value.ts";
+import type { Json } from "../base/values/plain-json.ts";
+import type { Work } from "../base/work.ts";
+import { addPushTokens, type PushToken } from "../people/profiles/attribute-rules/push-tokens.ts";
+import { budgetsOfItem } from "../people/profiles/attribute-rules/work-budgets.ts";
+import { applyOperation, needsCurrent } from "../people/profiles/custom-attributes.ts";
+import { BLOCKED, emailValue } from "../people/profiles/identifiers.ts";
+import { attributeOf, type People, type Person, setAttribute } from "../people/profiles/people.ts";
+import { countAgainstQuota } from "../people/profiles/profile-quota.ts";
+import type { BatchQuotas } from "../people/quotas/quotas.ts";
+import { sharersOf } from "../people/subscriptions/sharers.ts";
 import type {
   EmailState,
   EmailStateSet,
   GroupStateSet,
   LinkedEmailState,
   SubscriptionChanges,
-} from "../../people/subscriptions/states.ts";
+} from "../people/subscriptions/states.ts";
 import {
   prevails,
   readWaiting,
   startWaiting,
   type WaitingState,
-} from "../../people/subscriptions/waiting-state.ts";
+} from "../people/subscriptions/waiting-state.ts";
 import type { AttributesWork, EventWork, Item, PurchaseWork, Verdict } from "./item.ts";
 
 /** Something that happened to a person. */

@@ -1,20 +1,20 @@
-import type { Workspace } from "../../base/context/workspace.ts";
-import type { Intake } from "../../base/context/workspace-settings.ts";
-import { accepted, type Checked, type Fault, refused } from "../../base/problem.ts";
-import type { Json } from "../../base/values/plain-json.ts";
+import type { Workspace } from "../base/context/workspace.ts";
+import type { Intake } from "../base/context/workspace-settings.ts";
+import { accepted, type Checked, type Fault, refused } from "../base/problem.ts";
+import type { Json } from "../base/values/plain-json.ts";
 import {
   type AttributeOperation,
   checkCustomAttribute,
   needsCurrent,
-} from "../../people/profiles/custom-attributes.ts";
-import { emailValue } from "../../people/profiles/identifiers.ts";
-import type { GivenAddress } from "../../people/profiles/load-people.ts";
+} from "../people/profiles/custom-attributes.ts";
+import { emailValue } from "../people/profiles/identifiers.ts";
+import type { GivenAddress } from "../people/profiles/load-people.ts";
 import {
   checkStandardAttribute,
   standardAttribute,
-} from "../../people/profiles/standard-attributes.ts";
-import { groupIdOf } from "../../people/subscriptions/check-names.ts";
-import type { EmailState, GroupState } from "../../people/subscriptions/states.ts";
+} from "../people/profiles/standard-attributes.ts";
+import { groupIdOf } from "../people/subscriptions/check-names.ts";
+import type { EmailState, GroupState } from "../people/subscriptions/states.ts";
 import {
   checkAttributesIdentifier,
   checkFlag,

@@ -1,9 +1,9 @@
-import type { Intake } from "../../base/context/workspace-settings.ts";
-import { accepted, type Checked, type Fault, refused } from "../../base/problem.ts";
-import { printable } from "../../base/values/describe-value.ts";
-import { isLongerThan, type Json, JsonText } from "../../base/values/plain-json.ts";
-import { parseTime } from "../../base/values/times.ts";
-import type { PersonIdentifier } from "../../people/profiles/identifiers.ts";
+import type { Intake } from "../base/context/workspace-settings.ts";
+import { accepted, type Checked, type Fault, refused } from "../base/problem.ts";
+import { printable } from "../base/values/describe-value.ts";
+import { isLongerThan, type Json, JsonText } from "../base/values/plain-json.ts";
+import { parseTime } from "../base/values/times.ts";
+import type { PersonIdentifier } from "../people/profiles/identifiers.ts";
 import type { CheckedItem } from "./check-attributes.ts";
 import { checkFlag, checkOneIdentifier, type RawItem } from "./check-identity.ts";
 import type { EventWork, PurchaseWork } from "./item.ts";

@@ -1,7 +1,7 @@
-import type { Intake } from "../../base/context/workspace-settings.ts";
-import { accepted, type Checked, refused } from "../../base/problem.ts";
-import { checkPhone } from "../../people/profiles/addresses.ts";
-import { countryCode } from "../../people/profiles/attribute-rules/countries.ts";
+import type { Intake } from "../base/context/workspace-settings.ts";
+import { accepted, type Checked, refused } from "../base/problem.ts";
+import { checkPhone } from "../people/profiles/addresses.ts";
+import { countryCode } from "../people/profiles/attribute-rules/countries.ts";
 import {
   checkAlias,
   checkEmailIdentifier,
@@ -9,7 +9,7 @@ import {
   checkPhoneIdentifier,
   checkPlatformId,
   type PersonIdentifier,
-} from "../../people/profiles/identifiers.ts";
+} from "../people/profiles/identifiers.ts";
 
 /** Members of an item that can name the person, in the order of precedence. */
 const PRIMARY = ["external_id", "user_alias", "platform_id", "braze_id"] as const;

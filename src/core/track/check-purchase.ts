@@ -1,6 +1,6 @@
-import type { Intake } from "../../base/context/workspace-settings.ts";
-import { accepted, type Checked, refused } from "../../base/problem.ts";
-import { textOf } from "../../people/profiles/identifiers.ts";
+import type { Intake } from "../base/context/workspace-settings.ts";
+import { accepted, type Checked, refused } from "../base/problem.ts";
+import { textOf } from "../people/profiles/identifiers.ts";
 import type { CheckedItem } from "./check-attributes.ts";
 import { checkName, checkOccurrence, needingNothing } from "./check-event.ts";
 import type { RawItem } from "./check-identity.ts";

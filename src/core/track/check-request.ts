@@ -1,10 +1,10 @@
-import type { Workspace } from "../../base/context/workspace.ts";
-import type { Intake } from "../../base/context/workspace-settings.ts";
-import { type Checked, type Fault, Problem, refused } from "../../base/problem.ts";
-import { startTurns } from "../../base/turns.ts";
-import { findUnstorable, isJsonObject } from "../../base/values/plain-json.ts";
-import { errorOf } from "../../base/verdicts.ts";
-import { BLOCKED, identifierKey } from "../../people/profiles/identifiers.ts";
+import type { Workspace } from "../base/context/workspace.ts";
+import type { Intake } from "../base/context/workspace-settings.ts";
+import { type Checked, type Fault, Problem, refused } from "../base/problem.ts";
+import { startTurns } from "../base/turns.ts";
+import { findUnstorable, isJsonObject } from "../base/values/plain-json.ts";
+import { errorOf } from "../base/verdicts.ts";
+import { BLOCKED, identifierKey } from "../people/profiles/identifiers.ts";
 import { type CheckedItem, checkAttributes, leftOut } from "./check-attributes.ts";
 import { checkEvent } from "./check-event.ts";
 import { type RawItem, withWireNames } from "./check-identity.ts";

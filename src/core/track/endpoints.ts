@@ -1,6 +1,6 @@
 import Type, { type TSchema } from "typebox";
-import { describedList, firstExample as exampleOf } from "../../http/described.ts";
-import { endpoint, withPermission } from "../../http/endpoint.ts";
+import { describedList, firstExample as exampleOf } from "../http/described.ts";
+import { endpoint, withPermission } from "../http/endpoint.ts";
 import { AttributesObject, EventObject, PurchaseObject } from "./item-schemas.ts";
 import { NothingRecorded, Recorded, RecordedInSync } from "./reply.ts";
 import { type TrackServices, track } from "./track.ts";

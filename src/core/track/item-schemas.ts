@@ -3,12 +3,12 @@ import {
   CustomAttribute,
   IdentifierMembers,
   StandardAttributeMembers,
-} from "../../people/profiles/profile-schemas.ts";
+} from "../people/profiles/profile-schemas.ts";
 
 /*
  * The objects of a track request as the documentation describes them. Each object is checked by hand
  * (check-attributes.ts, check-event.ts, check-purchase.ts), which is faster than a validator and gives every object
- * its own verdict; test/long/http/described-bodies.test.ts holds description and checks together.
+ * its own verdict; test/long/core/http/described-bodies.test.ts holds description and checks together.
  */
 
 const UpdateOnly = (description: string) =>

@@ -1,5 +1,5 @@
 import Type, { type Static } from "typebox";
-import { ItemError, ItemNote } from "../../base/verdicts.ts";
+import { ItemError, ItemNote } from "../base/verdicts.ts";
 import { INPUT_ARRAYS } from "./item.ts";
 
 /** The array of the request with the item: an enum here, unlike in other endpoints. */

@@ -1,6 +1,6 @@
-import { placeOf } from "../../database/buckets.ts";
-import type { Lanes } from "../../database/lanes.ts";
-import { identifierKey } from "../../people/profiles/identifiers.ts";
+import { placeOf } from "../database/buckets.ts";
+import type { Lanes } from "../database/lanes.ts";
+import { identifierKey } from "../people/profiles/identifiers.ts";
 import type { Item } from "./item.ts";
 import type { WriteRequest } from "./write-batch.ts";
 

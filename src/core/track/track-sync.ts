@@ -1,9 +1,9 @@
-import type { WorkspaceContext } from "../../base/context/context.ts";
-import type { Queryable } from "../../database/database.ts";
-import type { IdempotencyClaim } from "../../http/endpoint.ts";
-import { selectEventSummary } from "../../people/activity/events-store.ts";
-import { selectProductSummaries } from "../../people/activity/purchases-store.ts";
-import { selectProfiles } from "../../people/profiles/store.ts";
+import type { WorkspaceContext } from "../base/context/context.ts";
+import type { Queryable } from "../database/database.ts";
+import type { IdempotencyClaim } from "../http/endpoint.ts";
+import { selectEventSummary } from "../people/activity/events-store.ts";
+import { selectProductSummaries } from "../people/activity/purchases-store.ts";
+import { selectProfiles } from "../people/profiles/store.ts";
 import { answerTo, nothingValid } from "./answer.ts";
 import { checkRequest, type TrackBody } from "./check-request.ts";
 import type { AttributesWork, EventWork, Item, PurchaseWork, Verdict } from "./item.ts";

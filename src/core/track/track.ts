@@ -1,8 +1,8 @@
-import type { Clock } from "../../base/clock.ts";
-import type { WorkspaceContext } from "../../base/context/context.ts";
-import type { Metrics } from "../../base/observe/metrics.ts";
-import type { IdempotencyClaim } from "../../http/endpoint.ts";
-import { identifierKey } from "../../people/profiles/identifiers.ts";
+import type { Clock } from "../base/clock.ts";
+import type { WorkspaceContext } from "../base/context/context.ts";
+import type { Metrics } from "../base/observe/metrics.ts";
+import type { IdempotencyClaim } from "../http/endpoint.ts";
+import { identifierKey } from "../people/profiles/identifiers.ts";
 import { answerTo, nothingValid } from "./answer.ts";
 import {
   type Capacity,

@@ -1,25 +1,25 @@
-import type { Clock } from "../../base/clock.ts";
-import type { WorkspaceContext } from "../../base/context/context.ts";
-import type { Workspace } from "../../base/context/workspace.ts";
-import type { Metrics } from "../../base/observe/metrics.ts";
-import type { Tracing } from "../../base/observe/tracing.ts";
-import { startTurns, type Turns } from "../../base/turns.ts";
-import { type Database, settleAll, type Transaction } from "../../database/database.ts";
-import type { IdempotencyClaim, Reply } from "../../http/endpoint.ts";
-import type { Idempotency } from "../../http/idempotency.ts";
-import { addActivity } from "../../people/activity/write-activity.ts";
-import type { AddressCache } from "../../people/profiles/address-cache.ts";
-import { startRequestWork } from "../../people/profiles/attribute-rules/work-budgets.ts";
-import type { IdCache } from "../../people/profiles/id-cache.ts";
-import { readPeople, type Target } from "../../people/profiles/load-people.ts";
-import type { People, PeopleChanges } from "../../people/profiles/people.ts";
-import type { PeopleOrder } from "../../people/profiles/people-order.ts";
-import type { RemovedProfiles } from "../../people/profiles/removed-profiles.ts";
-import { savePeople } from "../../people/profiles/save-people.ts";
-import { writePeople } from "../../people/profiles/write-people.ts";
-import type { Written } from "../../people/profiles/written.ts";
-import type { BatchQuotas, Quotas } from "../../people/quotas/quotas.ts";
-import { writeSubscriptions } from "../../people/subscriptions/states.ts";
+import type { Clock } from "../base/clock.ts";
+import type { WorkspaceContext } from "../base/context/context.ts";
+import type { Workspace } from "../base/context/workspace.ts";
+import type { Metrics } from "../base/observe/metrics.ts";
+import type { Tracing } from "../base/observe/tracing.ts";
+import { startTurns, type Turns } from "../base/turns.ts";
+import { type Database, settleAll, type Transaction } from "../database/database.ts";
+import type { IdempotencyClaim, Reply } from "../http/endpoint.ts";
+import type { Idempotency } from "../http/idempotency.ts";
+import { addActivity } from "../people/activity/write-activity.ts";
+import type { AddressCache } from "../people/profiles/address-cache.ts";
+import { startRequestWork } from "../people/profiles/attribute-rules/work-budgets.ts";
+import type { IdCache } from "../people/profiles/id-cache.ts";
+import { readPeople, type Target } from "../people/profiles/load-people.ts";
+import type { People, PeopleChanges } from "../people/profiles/people.ts";
+import type { PeopleOrder } from "../people/profiles/people-order.ts";
+import type { RemovedProfiles } from "../people/profiles/removed-profiles.ts";
+import { savePeople } from "../people/profiles/save-people.ts";
+import { writePeople } from "../people/profiles/write-people.ts";
+import type { Written } from "../people/profiles/written.ts";
+import type { BatchQuotas, Quotas } from "../people/quotas/quotas.ts";
+import { writeSubscriptions } from "../people/subscriptions/states.ts";
 import { applyItem, type Batch, startBatch, subscriptionChanges } from "./apply-item.ts";
 import type { Item, Verdict } from "./item.ts";
 
@@ -76,7 +76,7 @@ export interface WriteServices {
  * @param lockMs see `PeopleWrite`.
  * @returns for each request the verdicts on its items.
  * @throws a serialization failure when every attempt had a stale read; KeyTaken
- *   (http/idempotency.ts).
+ *   (core/http/idempotency.ts).
  */
 export async function writeBatch(
   services: WriteServices,

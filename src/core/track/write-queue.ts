@@ -1,18 +1,18 @@
-import { createPool } from "../../base/pool.ts";
-import { Problem } from "../../base/problem.ts";
-import { createSemaphore, type Semaphore } from "../../base/semaphore.ts";
-import { JsonText } from "../../base/values/plain-json.ts";
-import type { LanePlan } from "../../database/lanes.ts";
-import type { LockWaits } from "../../database/lock-waits.ts";
-import { createSharedTransactions, type Waiting } from "../../database/shared-transactions.ts";
-import { createPeopleLockWaits } from "../../people/profiles/locked-people.ts";
+import { createPool } from "../base/pool.ts";
+import { Problem } from "../base/problem.ts";
+import { createSemaphore, type Semaphore } from "../base/semaphore.ts";
+import { JsonText } from "../base/values/plain-json.ts";
+import type { LanePlan } from "../database/lanes.ts";
+import type { LockWaits } from "../database/lock-waits.ts";
+import { createSharedTransactions, type Waiting } from "../database/shared-transactions.ts";
+import { createPeopleLockWaits } from "../people/profiles/locked-people.ts";
 import type { Item, Verdict } from "./item.ts";
 import { type Part, splitRequest } from "./split-request.ts";
 import { type WriteRequest, type WriteServices, writeBatch } from "./write-batch.ts";
 
 /**
  * How many items may wait, of all workspaces. Beyond that a request is refused before memory grows. One
- * workspace alone fills three quarters of it (base/pool.ts), so that others always find room.
+ * workspace alone fills three quarters of it (core/base/pool.ts), so that others always find room.
  */
 export const MOST_WAITING_ITEMS = 20_000;
 

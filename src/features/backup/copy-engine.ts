@@ -1,10 +1,10 @@
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import type { Clock } from "../../base/clock.ts";
-import type { Context } from "../../base/context/context.ts";
-import { Problem } from "../../base/problem.ts";
-import type { Database } from "../../database/database.ts";
-import { recordChanges } from "../audit/audit.ts";
+import { recordChanges } from "../../core/admin/audit/audit.ts";
+import type { Clock } from "../../core/base/clock.ts";
+import type { Context } from "../../core/base/context/context.ts";
+import { Problem } from "../../core/base/problem.ts";
+import type { Database } from "../../core/database/database.ts";
 
 export interface CopyServices {
   readonly database: Database;

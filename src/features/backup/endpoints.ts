@@ -1,6 +1,6 @@
 import Type from "typebox";
-import { OnlySuccess, Success } from "../../base/values/schemas.ts";
-import { byAdministrator, endpoint, success } from "../../http/endpoint.ts";
+import { OnlySuccess, Success } from "../../core/base/values/schemas.ts";
+import { byAdministrator, endpoint, success } from "../../core/http/endpoint.ts";
 import { type CopyServices, copyEngine, removeCopy } from "./copy-engine.ts";
 
 const copyEndpoint = endpoint({

@@ -1,7 +1,7 @@
-import { type Change, describe, difference } from "../../admin/workspaces/resource.ts";
-import type { Workspace } from "../../base/context/workspace.ts";
-import { groupBy } from "../../base/values/group-by.ts";
-import type { Transaction } from "../../database/database.ts";
+import { type Change, describe, difference } from "../../core/admin/workspaces/resource.ts";
+import type { Workspace } from "../../core/base/context/workspace.ts";
+import { groupBy } from "../../core/base/values/group-by.ts";
+import type { Transaction } from "../../core/database/database.ts";
 import type { CampaignKind, Message } from "./campaign.ts";
 import type { CampaignWithMessages } from "./declarations.ts";
 import { refuseTwice } from "./manifest-path.ts";

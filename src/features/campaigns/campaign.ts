@@ -1,4 +1,4 @@
-import type { Channel } from "../../base/context/workspace.ts";
+import type { Channel } from "../../core/base/context/workspace.ts";
 
 /** Strings by their id. */
 export type TranslationMap = Readonly<Record<string, string>>;

@@ -1,5 +1,5 @@
 import Type, { type Static, type TProperties } from "typebox";
-import { ChannelName, Name } from "../../admin/workspaces/manifest.ts";
+import { ChannelName, Name } from "../../core/admin/workspaces/manifest.ts";
 import type { Campaign, Message, MessageAddress, TranslationMap } from "./campaign.ts";
 import { faultAt, type ManifestPath, placeName, refusalAt, refuseTwice } from "./manifest-path.ts";
 import type { MessagePart, ReadPart } from "./message-extension.ts";

@@ -1,7 +1,7 @@
 import Type from "typebox";
-import { Name } from "../../admin/workspaces/manifest.ts";
-import { OfWorkspace, OnlySuccess } from "../../base/values/schemas.ts";
-import { byAdministratorOfWorkspace, endpoint, success } from "../../http/endpoint.ts";
+import { Name } from "../../core/admin/workspaces/manifest.ts";
+import { OfWorkspace, OnlySuccess } from "../../core/base/values/schemas.ts";
+import { byAdministratorOfWorkspace, endpoint, success } from "../../core/http/endpoint.ts";
 import type { CampaignKind, MessageHead } from "./campaign.ts";
 import { stepIdsOf, Uuid } from "./declarations.ts";
 import {

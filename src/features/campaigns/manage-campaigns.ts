@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
-import { recordChangeIn } from "../../admin/audit/audit.ts";
-import type { Clock } from "../../base/clock.ts";
-import type { WorkspaceContext } from "../../base/context/context.ts";
-import { Problem } from "../../base/problem.ts";
-import type { ThreadPool } from "../../base/threads/thread-pool.ts";
-import { type Database, readTogether, withRetries } from "../../database/database.ts";
+import { recordChangeIn } from "../../core/admin/audit/audit.ts";
+import type { Clock } from "../../core/base/clock.ts";
+import type { WorkspaceContext } from "../../core/base/context/context.ts";
+import { Problem } from "../../core/base/problem.ts";
+import type { ThreadPool } from "../../core/base/threads/thread-pool.ts";
+import { type Database, readTogether, withRetries } from "../../core/database/database.ts";
 import type { Campaign, CampaignKind, Declared, MessageHead } from "./campaign.ts";
 import { selectCampaigns, selectMessageHeads, upsertCampaigns } from "./store.ts";
 import { type RemovedWithMessages, removeCampaignsOf } from "./write-campaigns.ts";

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
-import { recordChangeIn } from "../../admin/audit/audit.ts";
-import type { WorkspaceContext } from "../../base/context/context.ts";
-import { Problem } from "../../base/problem.ts";
-import { type Queryable, type Transaction, withRetries } from "../../database/database.ts";
+import { recordChangeIn } from "../../core/admin/audit/audit.ts";
+import type { WorkspaceContext } from "../../core/base/context/context.ts";
+import { Problem } from "../../core/base/problem.ts";
+import { type Queryable, type Transaction, withRetries } from "../../core/database/database.ts";
 import type { Message, TranslationMap } from "./campaign.ts";
 import type { ManageServices } from "./manage-campaigns.ts";
 import { lockCampaign, type MessageRow, selectMessage, touchMessage } from "./store.ts";

@@ -1,4 +1,4 @@
-import { type Fault, Problem } from "../../base/problem.ts";
+import { type Fault, Problem } from "../../core/base/problem.ts";
 
 /** A place in a declaration, as keys and indexes; the manifest finds the line by it. */
 export type ManifestPath = readonly (string | number)[];

@@ -1,7 +1,7 @@
 import Type, { type Static } from "typebox";
-import { Problem } from "../../base/problem.ts";
-import { OnlySuccess } from "../../base/values/schemas.ts";
-import { byAdministratorOfWorkspace, endpoint, success } from "../../http/endpoint.ts";
+import { Problem } from "../../core/base/problem.ts";
+import { OnlySuccess } from "../../core/base/values/schemas.ts";
+import { byAdministratorOfWorkspace, endpoint, success } from "../../core/http/endpoint.ts";
 import type { MessageAddress } from "./campaign.ts";
 import { declaredTexts, messageMembers, messageOf, Uuid } from "./declarations.ts";
 import type { ManageServices, TextServices } from "./manage-campaigns.ts";

@@ -1,5 +1,5 @@
 import type { TProperties } from "typebox";
-import type { Queryable, Transaction } from "../../database/database.ts";
+import type { Queryable, Transaction } from "../../core/database/database.ts";
 import type { TranslationMap } from "./campaign.ts";
 import type { ManifestPath } from "./manifest-path.ts";
 

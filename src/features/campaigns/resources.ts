@@ -1,5 +1,5 @@
-import type { Resource } from "../../admin/workspaces/resource.ts";
-import type { Queryable } from "../../database/database.ts";
+import type { Resource } from "../../core/admin/workspaces/resource.ts";
+import type { Queryable } from "../../core/database/database.ts";
 import { applyCampaigns } from "./apply-campaigns.ts";
 import type { CampaignKind, Message } from "./campaign.ts";
 import {

@@ -1,4 +1,4 @@
-import type { Checked } from "../../base/problem.ts";
+import type { Checked } from "../../core/base/problem.ts";
 import { findLiquidFault, readTranslationTags, type TranslationTag } from "../liquid/liquid.ts";
 import type { Content, TranslationMap } from "./campaign.ts";
 

@@ -1,6 +1,6 @@
-import { accepted, type Checked, type Fault, Problem, refused } from "../../base/problem.ts";
-import { defineWork, type ThreadPool, WorkExceeded } from "../../base/threads/thread-pool.ts";
-import { findUnstorable } from "../../base/values/plain-json.ts";
+import { accepted, type Checked, type Fault, Problem, refused } from "../../core/base/problem.ts";
+import { defineWork, type ThreadPool, WorkExceeded } from "../../core/base/threads/thread-pool.ts";
+import { findUnstorable } from "../../core/base/values/plain-json.ts";
 import {
   countLiquid,
   findLiquidFault,

@@ -1,5 +1,5 @@
-import { Problem } from "../../base/problem.ts";
-import type { Transaction } from "../../database/database.ts";
+import { Problem } from "../../core/base/problem.ts";
+import type { Transaction } from "../../core/database/database.ts";
 import type { CampaignKind, Message } from "./campaign.ts";
 import type { MessageExtension } from "./message-extension.ts";
 import { deleteCampaigns, deleteMessages, deleteMessagesOf, upsertMessages } from "./store.ts";

@@ -1,7 +1,7 @@
-import type { Clock } from "../../base/clock.ts";
-import type { WorkspaceContext } from "../../base/context/context.ts";
-import { refuseUnstorable } from "../../base/values/plain-json.ts";
-import { type Database, withRetries } from "../../database/database.ts";
+import type { Clock } from "../../core/base/clock.ts";
+import type { WorkspaceContext } from "../../core/base/context/context.ts";
+import { refuseUnstorable } from "../../core/base/values/plain-json.ts";
+import { type Database, withRetries } from "../../core/database/database.ts";
 import { advanceHead, deleteBeyond, insertCall } from "./captured-store.ts";
 import type { PublicCall } from "./public-calls.ts";
 import type { CapturedReply } from "./replies.ts";

@@ -1,9 +1,9 @@
-import { type AuditingServices, recordChanges, recordRead } from "../../admin/audit/audit.ts";
-import type { Retained } from "../../admin/retention/retention.ts";
-import type { Eraser } from "../../admin/workspaces/reset.ts";
-import type { Clock } from "../../base/clock.ts";
-import type { WorkspaceContext } from "../../base/context/context.ts";
-import { type Database, withRetries } from "../../database/database.ts";
+import { type AuditingServices, recordChanges, recordRead } from "../../core/admin/audit/audit.ts";
+import type { Retained } from "../../core/admin/retention/retention.ts";
+import type { Eraser } from "../../core/admin/workspaces/reset.ts";
+import type { Clock } from "../../core/base/clock.ts";
+import type { WorkspaceContext } from "../../core/base/context/context.ts";
+import { type Database, withRetries } from "../../core/database/database.ts";
 import { deleteAllCalls, deleteOldCalls, selectCalls } from "./captured-store.ts";
 
 /* Administrators' calls about the captured calls of a workspace. */

@@ -1,5 +1,5 @@
-import type { Mentions } from "../../base/mentions.ts";
-import type { Queryable, Transaction } from "../../database/database.ts";
+import type { Mentions } from "../../core/base/mentions.ts";
+import type { Queryable, Transaction } from "../../core/database/database.ts";
 
 /** A call as stored. */
 export interface CapturedRow {

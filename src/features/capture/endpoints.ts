@@ -1,6 +1,6 @@
 import Type, { type Static } from "typebox";
-import { nullable, OfWorkspace, Success } from "../../base/values/schemas.ts";
-import { byAdministratorOfWorkspace, endpoint, success } from "../../http/endpoint.ts";
+import { nullable, OfWorkspace, Success } from "../../core/base/values/schemas.ts";
+import { byAdministratorOfWorkspace, endpoint, success } from "../../core/http/endpoint.ts";
 import {
   type CapturedCallServices,
   clearCapturedCalls,

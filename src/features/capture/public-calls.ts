@@ -1,4 +1,4 @@
-import type { CapturedPermission } from "../../base/context/permissions.ts";
+import type { CapturedPermission } from "../../core/base/context/permissions.ts";
 import {
   assetCreated,
   catalogCreated,

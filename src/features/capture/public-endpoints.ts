@@ -1,7 +1,7 @@
 import Type from "typebox";
-import type { Workspace } from "../../base/context/workspace.ts";
-import { Problem } from "../../base/problem.ts";
-import { type Endpoint, endpoint } from "../../http/endpoint.ts";
+import type { Workspace } from "../../core/base/context/workspace.ts";
+import { Problem } from "../../core/base/problem.ts";
+import { type Endpoint, endpoint } from "../../core/http/endpoint.ts";
 import { type CaptureServices, captureCall, type ReceivedCall } from "./capture-call.ts";
 import { PUBLIC_CALLS, type PublicCall } from "./public-calls.ts";
 

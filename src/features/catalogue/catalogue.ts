@@ -1,6 +1,6 @@
-import { type Clock, earlier } from "../../base/clock.ts";
-import { type Database, withRetries } from "../../database/database.ts";
-import type { Attributes } from "../profiles/store.ts";
+import { type Clock, earlier } from "../../core/base/clock.ts";
+import { type Database, withRetries } from "../../core/database/database.ts";
+import type { Attributes } from "../../core/people/profiles/store.ts";
 import { createNoted, dataTypeOf } from "./noted.ts";
 import {
   addCounts,

@@ -1,12 +1,12 @@
 import Type from "typebox";
-import { nullable, OfWorkspace, Success } from "../../base/values/schemas.ts";
+import { nullable, OfWorkspace, Success } from "../../core/base/values/schemas.ts";
 import {
   byAdministratorOfWorkspace,
   endpoint,
   success,
   withPermission,
-} from "../../http/endpoint.ts";
-import { maxElements } from "../profiles/attribute-rules/scalar-arrays.ts";
+} from "../../core/http/endpoint.ts";
+import { maxElements } from "../../core/people/profiles/attribute-rules/scalar-arrays.ts";
 import { CATALOGUE_KINDS, DATA_TYPES } from "./kinds.ts";
 import {
   type CatalogueServices,

@@ -1,7 +1,13 @@
-import { type Clock, DAY_MS } from "../../base/clock.ts";
-import type { WorkspaceContext } from "../../base/context/context.ts";
-import { forwardPage, opaqueCursor, type Page, readOpaque, readPage } from "../../base/pages.ts";
-import type { Database } from "../../database/database.ts";
+import { type Clock, DAY_MS } from "../../core/base/clock.ts";
+import type { WorkspaceContext } from "../../core/base/context/context.ts";
+import {
+  forwardPage,
+  opaqueCursor,
+  type Page,
+  readOpaque,
+  readPage,
+} from "../../core/base/pages.ts";
+import type { Database } from "../../core/database/database.ts";
 import { type Catalogue, firstShownDay, SHOWN_DAYS } from "./catalogue.ts";
 import type { CatalogueKind } from "./kinds.ts";
 import { type CatalogueEntry, selectDays, selectEntries } from "./store.ts";

@@ -1,6 +1,6 @@
-import { DAY_MS } from "../../base/clock.ts";
-import { isJsonObject, type Json } from "../../base/values/plain-json.ts";
-import { parseAttributeTime } from "../../base/values/times.ts";
+import { DAY_MS } from "../../core/base/clock.ts";
+import { isJsonObject, type Json } from "../../core/base/values/plain-json.ts";
+import { parseAttributeTime } from "../../core/base/values/times.ts";
 import type { CatalogueKind, DataType } from "./kinds.ts";
 import type { CatalogueCount, CountKey } from "./store.ts";
 

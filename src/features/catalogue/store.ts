@@ -1,5 +1,5 @@
-import { DAY_MS } from "../../base/clock.ts";
-import type { Queryable, Transaction } from "../../database/database.ts";
+import { DAY_MS } from "../../core/base/clock.ts";
+import type { Queryable, Transaction } from "../../core/database/database.ts";
 import type { CatalogueKind, DataType } from "./kinds.ts";
 
 /** The unit of counting: a name, and for an attribute one type of its values. */

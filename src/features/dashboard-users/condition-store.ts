@@ -1,4 +1,4 @@
-import { conditionSql, TEXT_COMPARISONS } from "../../base/conditions.ts";
+import { conditionSql, TEXT_COMPARISONS } from "../../core/base/conditions.ts";
 import type { UserCondition, UserTest } from "./dashboard-user.ts";
 
 /**

@@ -1,6 +1,6 @@
-import type { Condition, TextComparator } from "../../base/conditions.ts";
-import { unicodeLabel } from "../../base/values/domains.ts";
-import type { JsonObject } from "../../base/values/plain-json.ts";
+import type { Condition, TextComparator } from "../../core/base/conditions.ts";
+import { unicodeLabel } from "../../core/base/values/domains.ts";
+import type { JsonObject } from "../../core/base/values/plain-json.ts";
 
 /* A person who signs in to the dashboard, and the company's declarations for such people. */
 

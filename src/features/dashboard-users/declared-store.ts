@@ -1,6 +1,6 @@
-import type { Declared } from "../../admin/workspaces/listed-resource.ts";
-import type { Queryable, Transaction } from "../../database/database.ts";
-import { listsOf } from "../../database/parameters/lists-of.ts";
+import type { Declared } from "../../core/admin/workspaces/listed-resource.ts";
+import type { Queryable, Transaction } from "../../core/database/database.ts";
+import { listsOf } from "../../core/database/parameters/lists-of.ts";
 
 /** A team as declared. */
 export type DeclaredTeam = {

@@ -3,8 +3,8 @@ import {
   type CompanyPermission,
   WORKSPACE_PERMISSIONS,
   type WorkspacePermission,
-} from "../../base/context/dashboard-permissions.ts";
-import type { Person } from "../../base/context/person.ts";
+} from "../../core/base/context/dashboard-permissions.ts";
+import type { Person } from "../../core/base/context/person.ts";
 import type { UserAttributes } from "./dashboard-user.ts";
 
 /** The workspace permissions of every permission set, by its name. */

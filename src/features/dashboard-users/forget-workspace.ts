@@ -1,4 +1,4 @@
-import type { Transaction } from "../../database/database.ts";
+import type { Transaction } from "../../core/database/database.ts";
 import type { Permissions, SearchableForm } from "./dashboard-user.ts";
 import { selectUsersOfWorkspace, updateAttributes } from "./store.ts";
 

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
-import { type AuditedChange, recordChanges } from "../../admin/audit/audit.ts";
-import type { Clock } from "../../base/clock.ts";
-import type { CompanyContext } from "../../base/context/context.ts";
-import { forwardPage } from "../../base/pages.ts";
-import { Problem } from "../../base/problem.ts";
-import type { Database, Queryable, Transaction } from "../../database/database.ts";
+import { type AuditedChange, recordChanges } from "../../core/admin/audit/audit.ts";
+import type { Clock } from "../../core/base/clock.ts";
+import type { CompanyContext } from "../../core/base/context/context.ts";
+import { forwardPage } from "../../core/base/pages.ts";
+import { Problem } from "../../core/base/problem.ts";
+import type { Database, Queryable, Transaction } from "../../core/database/database.ts";
 import {
   type PeopleQuery,
   type SearchableForm,

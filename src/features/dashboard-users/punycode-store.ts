@@ -1,4 +1,4 @@
-import type { Queryable, Transaction } from "../../database/database.ts";
+import type { Queryable, Transaction } from "../../core/database/database.ts";
 
 /** A user whose name has punycode, or whose key has. */
 export interface PunycodeUser {

@@ -1,5 +1,5 @@
-import { groupBy } from "../../base/values/group-by.ts";
-import type { Queryable } from "../../database/database.ts";
+import { groupBy } from "../../core/base/values/group-by.ts";
+import type { Queryable } from "../../core/database/database.ts";
 import { userNameKey } from "./dashboard-user.ts";
 import { type PunycodeUser, selectPresentKeys, selectPunycodeUsers } from "./punycode-store.ts";
 

@@ -1,4 +1,4 @@
-import type { MigrationStep } from "../../database/migrations/steps.ts";
+import type { MigrationStep } from "../../core/database/migrations/steps.ts";
 import { updateKeys } from "./punycode-store.ts";
 import { planUserNames } from "./punycode-users.ts";
 

@@ -1,9 +1,9 @@
 import Type from "typebox";
-import { listedResource } from "../../admin/workspaces/listed-resource.ts";
-import { Name } from "../../admin/workspaces/manifest.ts";
-import type { Resource } from "../../admin/workspaces/resource.ts";
-import type { CompanyContext, WorkspaceContext } from "../../base/context/context.ts";
-import { WORKSPACE_PERMISSIONS } from "../../base/context/dashboard-permissions.ts";
+import { listedResource } from "../../core/admin/workspaces/listed-resource.ts";
+import { Name } from "../../core/admin/workspaces/manifest.ts";
+import type { Resource } from "../../core/admin/workspaces/resource.ts";
+import type { CompanyContext, WorkspaceContext } from "../../core/base/context/context.ts";
+import { WORKSPACE_PERMISSIONS } from "../../core/base/context/dashboard-permissions.ts";
 import {
   type DeclaredPermissionSet,
   type DeclaredTeam,

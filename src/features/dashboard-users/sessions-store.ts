@@ -1,4 +1,4 @@
-import type { Queryable, Transaction } from "../../database/database.ts";
+import type { Queryable, Transaction } from "../../core/database/database.ts";
 import { type UserAttributes, userNameKey, writtenKey } from "./dashboard-user.ts";
 import type { PermissionSets } from "./effective-permissions.ts";
 

@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
-import { createHolderCache } from "../../admin/access/holder-cache.ts";
-import { type AuditedChange, recordChanges } from "../../admin/audit/audit.ts";
-import { hashSecret, newSecret } from "../../admin/secrets/secrets.ts";
-import type { Clock } from "../../base/clock.ts";
-import { earlier, later } from "../../base/clock.ts";
-import type { Context } from "../../base/context/context.ts";
-import type { Session } from "../../base/context/person.ts";
-import { Problem } from "../../base/problem.ts";
-import { type Database, type Transaction, withRetries } from "../../database/database.ts";
+import { createHolderCache } from "../../core/admin/access/holder-cache.ts";
+import { type AuditedChange, recordChanges } from "../../core/admin/audit/audit.ts";
+import { hashSecret, newSecret } from "../../core/admin/secrets/secrets.ts";
+import type { Clock } from "../../core/base/clock.ts";
+import { earlier, later } from "../../core/base/clock.ts";
+import type { Context } from "../../core/base/context/context.ts";
+import type { Session } from "../../core/base/context/person.ts";
+import { Problem } from "../../core/base/problem.ts";
+import { type Database, type Transaction, withRetries } from "../../core/database/database.ts";
 import { ADMINISTRATOR, personOf } from "./effective-permissions.ts";
 import {
   deleteOldestSessions,

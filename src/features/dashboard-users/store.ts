@@ -1,14 +1,14 @@
 import { isDeepStrictEqual } from "node:util";
-import type { Clock } from "../../base/clock.ts";
-import type { JsonObject } from "../../base/values/plain-json.ts";
-import { isUuid } from "../../base/values/uuid.ts";
+import type { Clock } from "../../core/base/clock.ts";
+import type { JsonObject } from "../../core/base/values/plain-json.ts";
+import { isUuid } from "../../core/base/values/uuid.ts";
 import {
   type Database,
   NOT_PREPARED,
   type Queryable,
   readTogether,
   type Transaction,
-} from "../../database/database.ts";
+} from "../../core/database/database.ts";
 import { userConditionSql } from "./condition-store.ts";
 import {
   type Organisation,

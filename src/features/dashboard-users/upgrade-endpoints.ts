@@ -1,8 +1,8 @@
 import Type from "typebox";
-import { nullable, Success } from "../../base/values/schemas.ts";
-import type { Database } from "../../database/database.ts";
-import { readSteps } from "../../database/migrations/steps.ts";
-import { byAdministrator, endpoint, success } from "../../http/endpoint.ts";
+import { nullable, Success } from "../../core/base/values/schemas.ts";
+import type { Database } from "../../core/database/database.ts";
+import { readSteps } from "../../core/database/migrations/steps.ts";
+import { byAdministrator, endpoint, success } from "../../core/http/endpoint.ts";
 import { countUserNames } from "./punycode-users.ts";
 
 const upgradesEndpoint = endpoint({

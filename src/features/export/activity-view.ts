@@ -1,6 +1,6 @@
-import type { DeclaredApp } from "../../admin/workspaces/apps.ts";
-import { addDecimals } from "../../base/values/decimals.ts";
-import { isoTime } from "../../base/values/iso-time.ts";
+import type { DeclaredApp } from "../../core/admin/workspaces/apps.ts";
+import { addDecimals } from "../../core/base/values/decimals.ts";
+import { isoTime } from "../../core/base/values/iso-time.ts";
 import type {
   AppUsage,
   Device,
@@ -9,10 +9,10 @@ import type {
   RecentEvents,
   RecentPurchases,
   SentMessage,
-} from "../activity/activity.ts";
-import { RECENT_DAYS } from "../activity/read-activity.ts";
-import { LAST_TIME } from "../identity/combine/fields.ts";
-import type { ShownProfile } from "../profiles/export-store.ts";
+} from "../../core/people/activity/activity.ts";
+import { RECENT_DAYS } from "../../core/people/activity/read-activity.ts";
+import { LAST_TIME } from "../../core/people/identity/combine/fields.ts";
+import type { ShownProfile } from "../../core/people/profiles/export-store.ts";
 
 /* The exported fields of apps, devices, messages and recent days, under their public names. */
 

@@ -1,11 +1,11 @@
 import Type from "typebox";
-import { type AuditingServices, recordRead } from "../../admin/audit/audit.ts";
+import { type AuditingServices, recordRead } from "../../core/admin/audit/audit.ts";
 import {
   byAdministratorOfWorkspace,
   endpoint,
   type TextStream,
   withPermission,
-} from "../../http/endpoint.ts";
+} from "../../core/http/endpoint.ts";
 import { type ExportServices, exportByIds } from "./export-by-ids.ts";
 import { exportRows, type StreamServices } from "./export-stream.ts";
 import { EXPORTED_KINDS } from "./exported-rows.ts";

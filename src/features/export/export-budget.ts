@@ -1,7 +1,7 @@
-import { Problem } from "../../base/problem.ts";
-import { type Queryable, settleAll } from "../../database/database.ts";
-import { type ActivityPart, measureActivity } from "../activity/size-store.ts";
-import { measureProfiles } from "../profiles/export-store.ts";
+import { Problem } from "../../core/base/problem.ts";
+import { type Queryable, settleAll } from "../../core/database/database.ts";
+import { type ActivityPart, measureActivity } from "../../core/people/activity/size-store.ts";
+import { measureProfiles } from "../../core/people/profiles/export-store.ts";
 import type { ExportField } from "./profile-view.ts";
 
 /**

@@ -1,10 +1,10 @@
-import type { Clock } from "../../base/clock.ts";
-import type { Workspace } from "../../base/context/workspace.ts";
-import { createFairLine, type FairLine } from "../../base/fair-line.ts";
-import { refuseUnstorable } from "../../base/values/plain-json.ts";
-import { type Database, readTogether } from "../../database/database.ts";
-import { tooMuchLoad } from "../../http/respond.ts";
-import { findHolders } from "../profiles/find-holders.ts";
+import type { Clock } from "../../core/base/clock.ts";
+import type { Workspace } from "../../core/base/context/workspace.ts";
+import { createFairLine, type FairLine } from "../../core/base/fair-line.ts";
+import { refuseUnstorable } from "../../core/base/values/plain-json.ts";
+import { type Database, readTogether } from "../../core/database/database.ts";
+import { tooMuchLoad } from "../../core/http/respond.ts";
+import { findHolders } from "../../core/people/profiles/find-holders.ts";
 import { refuseLargeExport } from "./export-budget.ts";
 import { DEFAULT_FIELDS, isCheap } from "./profile-view.ts";
 import {

@@ -1,7 +1,7 @@
-import { Problem } from "../../base/problem.ts";
-import type { Json } from "../../base/values/plain-json.ts";
-import { readQueryTime } from "../../base/values/query-time.ts";
-import { STANDARD_ATTRIBUTES } from "../profiles/standard-attributes.ts";
+import { Problem } from "../../core/base/problem.ts";
+import type { Json } from "../../core/base/values/plain-json.ts";
+import { readQueryTime } from "../../core/base/values/query-time.ts";
+import { STANDARD_ATTRIBUTES } from "../../core/people/profiles/standard-attributes.ts";
 
 /** Which rows to export, as a request says it. */
 export interface ExportQuery {

@@ -1,10 +1,10 @@
-import type { Clock } from "../../base/clock.ts";
-import type { WorkspaceContext } from "../../base/context/context.ts";
-import type { Workspace } from "../../base/context/workspace.ts";
-import { createSlots, type Slots } from "../../base/pool.ts";
-import { Problem } from "../../base/problem.ts";
-import { streamTogether } from "../../database/cursor.ts";
-import type { Database } from "../../database/database.ts";
+import type { Clock } from "../../core/base/clock.ts";
+import type { WorkspaceContext } from "../../core/base/context/context.ts";
+import type { Workspace } from "../../core/base/context/workspace.ts";
+import { createSlots, type Slots } from "../../core/base/pool.ts";
+import { Problem } from "../../core/base/problem.ts";
+import { streamTogether } from "../../core/database/cursor.ts";
+import type { Database } from "../../core/database/database.ts";
 import { type ExportQuery, readFilter } from "./export-filter.ts";
 import { type ExportedKind, ROWS_OF } from "./exported-rows.ts";
 

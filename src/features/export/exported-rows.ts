@@ -1,19 +1,19 @@
-import type { Workspace } from "../../base/context/workspace.ts";
-import type { Queryable } from "../../database/database.ts";
+import type { Workspace } from "../../core/base/context/workspace.ts";
+import type { Queryable } from "../../core/database/database.ts";
 import {
   type ExportedEvent,
   type ExportedPurchase,
   selectAllEvents,
   selectAllPurchases,
-} from "../activity/export-store.ts";
-import { selectProfileIds } from "../profiles/export-store.ts";
-import { identifierOf } from "../profiles/identifiers.ts";
+} from "../../core/people/activity/export-store.ts";
+import { selectProfileIds } from "../../core/people/profiles/export-store.ts";
+import { identifierOf } from "../../core/people/profiles/identifiers.ts";
 import {
   type ExportedEmailState,
   type ExportedGroupState,
   selectAllEmailStates,
   selectAllGroupStates,
-} from "../subscriptions/export-store.ts";
+} from "../../core/people/subscriptions/export-store.ts";
 import type { ExportFilter } from "./export-filter.ts";
 import { DEFAULT_FIELDS, type ExportField } from "./profile-view.ts";
 import { viewInPortions } from "./view-in-portions.ts";

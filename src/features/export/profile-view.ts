@@ -1,17 +1,17 @@
-import type { Workspace } from "../../base/context/workspace.ts";
-import { addDecimals } from "../../base/values/decimals.ts";
-import { groupBy } from "../../base/values/group-by.ts";
-import { isoTime } from "../../base/values/iso-time.ts";
-import type { EventSummary, PurchaseSummary } from "../activity/activity.ts";
-import type { ShownProfile } from "../profiles/export-store.ts";
-import type { MergedProfile } from "../profiles/merged-store.ts";
+import type { Workspace } from "../../core/base/context/workspace.ts";
+import { addDecimals } from "../../core/base/values/decimals.ts";
+import { groupBy } from "../../core/base/values/group-by.ts";
+import { isoTime } from "../../core/base/values/iso-time.ts";
+import type { EventSummary, PurchaseSummary } from "../../core/people/activity/activity.ts";
+import type { ShownProfile } from "../../core/people/profiles/export-store.ts";
+import type { MergedProfile } from "../../core/people/profiles/merged-store.ts";
 import {
   type DerivedField,
   STANDARD_ATTRIBUTES,
   type StandardAttributeName,
-} from "../profiles/standard-attributes.ts";
-import type { EmailState, GroupStateRow } from "../subscriptions/states.ts";
-import { readWaiting } from "../subscriptions/waiting-state.ts";
+} from "../../core/people/profiles/standard-attributes.ts";
+import type { EmailState, GroupStateRow } from "../../core/people/subscriptions/states.ts";
+import { readWaiting } from "../../core/people/subscriptions/waiting-state.ts";
 import {
   type ActivitySource,
   appsView,

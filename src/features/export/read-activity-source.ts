@@ -1,13 +1,18 @@
-import { readApps } from "../../admin/workspaces/apps.ts";
-import { type Queryable, settleAll } from "../../database/database.ts";
-import type { Of, RecentEvents, RecentPurchases, SentMessage } from "../activity/activity.ts";
+import { readApps } from "../../core/admin/workspaces/apps.ts";
+import { type Queryable, settleAll } from "../../core/database/database.ts";
+import type {
+  Of,
+  RecentEvents,
+  RecentPurchases,
+  SentMessage,
+} from "../../core/people/activity/activity.ts";
 import {
   type AppActivity,
   byProfile,
   readAppActivity,
   readRecentActivity,
-} from "../activity/read-activity.ts";
-import { selectSentMessages } from "../activity/sent-messages-store.ts";
+} from "../../core/people/activity/read-activity.ts";
+import { selectSentMessages } from "../../core/people/activity/sent-messages-store.ts";
 import type { ActivitySource } from "./activity-view.ts";
 import type { ExportField } from "./profile-view.ts";
 

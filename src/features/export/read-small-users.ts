@@ -1,13 +1,13 @@
-import type { Workspace } from "../../base/context/workspace.ts";
-import { type Queryable, settleAll } from "../../database/database.ts";
-import { readSmallActivity } from "../activity/read-small-activity.ts";
-import type { SmallPart } from "../activity/small-activity-store.ts";
+import type { Workspace } from "../../core/base/context/workspace.ts";
+import { type Queryable, settleAll } from "../../core/database/database.ts";
+import { readSmallActivity } from "../../core/people/activity/read-small-activity.ts";
+import type { SmallPart } from "../../core/people/activity/small-activity-store.ts";
 import {
   type ShownProfile,
   type SmallProfile,
   selectSmallProfiles,
-} from "../profiles/export-store.ts";
-import { readGroupStates } from "../subscriptions/states.ts";
+} from "../../core/people/profiles/export-store.ts";
+import { readGroupStates } from "../../core/people/subscriptions/states.ts";
 import { FIELDS_OF, MOST_BYTES, refuseOverBudget } from "./export-budget.ts";
 import type { ExportField } from "./profile-view.ts";
 import { activitySource, NOTHING_ON_REQUEST } from "./read-activity-source.ts";

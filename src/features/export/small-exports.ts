@@ -1,8 +1,8 @@
-import type { Workspace } from "../../base/context/workspace.ts";
-import type { Tracing } from "../../base/observe/tracing.ts";
-import { type Database, type Queryable, readTogether } from "../../database/database.ts";
-import { createSharedTransactions } from "../../database/shared-transactions.ts";
-import { findHolders } from "../profiles/find-holders.ts";
+import type { Workspace } from "../../core/base/context/workspace.ts";
+import type { Tracing } from "../../core/base/observe/tracing.ts";
+import { type Database, type Queryable, readTogether } from "../../core/database/database.ts";
+import { createSharedTransactions } from "../../core/database/shared-transactions.ts";
+import { findHolders } from "../../core/people/profiles/find-holders.ts";
 import { type ExportField, type ProfileSource, profileView } from "./profile-view.ts";
 import { readSmallUsers } from "./read-small-users.ts";
 import { withEmailStates } from "./view-users.ts";

@@ -1,8 +1,8 @@
-import type { Workspace } from "../../base/context/workspace.ts";
-import { nextTurn } from "../../base/turns.ts";
-import { type Queryable, settleAll } from "../../database/database.ts";
-import { measureActivityOfEach } from "../activity/size-store.ts";
-import { measureEachProfile } from "../profiles/export-store.ts";
+import type { Workspace } from "../../core/base/context/workspace.ts";
+import { nextTurn } from "../../core/base/turns.ts";
+import { type Queryable, settleAll } from "../../core/database/database.ts";
+import { measureActivityOfEach } from "../../core/people/activity/size-store.ts";
+import { measureEachProfile } from "../../core/people/profiles/export-store.ts";
 import { MOST_BYTES } from "./export-budget.ts";
 import type { ExportField } from "./profile-view.ts";
 import { viewUsers } from "./view-users.ts";

@@ -1,12 +1,16 @@
-import type { Workspace } from "../../base/context/workspace.ts";
-import { type Queryable, settleAll } from "../../database/database.ts";
-import type { EventSummary, Of, PurchaseSummary } from "../activity/activity.ts";
-import { byProfile, readSummaries } from "../activity/read-activity.ts";
-import type { ShownProfile } from "../profiles/export-store.ts";
-import { emailValue } from "../profiles/identifiers.ts";
-import { type MergedProfile, selectMergedInto } from "../profiles/merged-store.ts";
-import { selectProfiles } from "../profiles/store.ts";
-import { type GroupStateRow, readEmailStates, readGroupStates } from "../subscriptions/states.ts";
+import type { Workspace } from "../../core/base/context/workspace.ts";
+import { type Queryable, settleAll } from "../../core/database/database.ts";
+import type { EventSummary, Of, PurchaseSummary } from "../../core/people/activity/activity.ts";
+import { byProfile, readSummaries } from "../../core/people/activity/read-activity.ts";
+import type { ShownProfile } from "../../core/people/profiles/export-store.ts";
+import { emailValue } from "../../core/people/profiles/identifiers.ts";
+import { type MergedProfile, selectMergedInto } from "../../core/people/profiles/merged-store.ts";
+import { selectProfiles } from "../../core/people/profiles/store.ts";
+import {
+  type GroupStateRow,
+  readEmailStates,
+  readGroupStates,
+} from "../../core/people/subscriptions/states.ts";
 import type { ActivitySource } from "./activity-view.ts";
 import {
   type ExportField,

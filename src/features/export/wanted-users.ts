@@ -1,12 +1,12 @@
 import Type, { type Static } from "typebox";
-import { Problem } from "../../base/problem.ts";
-import type { LookedUp } from "../profiles/find-holders.ts";
+import { Problem } from "../../core/base/problem.ts";
+import type { LookedUp } from "../../core/people/profiles/find-holders.ts";
 import {
   aliasValue,
   checkEmailIdentifier,
   checkPhoneLookup,
   identifierKey,
-} from "../profiles/identifiers.ts";
+} from "../../core/people/profiles/identifiers.ts";
 import { EXPORT_FIELDS } from "./profile-view.ts";
 
 const Id = Type.Union([Type.String(), Type.Number()]);

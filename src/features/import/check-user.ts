@@ -1,17 +1,26 @@
 import type { Static } from "typebox";
 import { Compile } from "typebox/compile";
-import { accepted, type Checked, type Fault, refused } from "../../base/problem.ts";
-import type { JsonObject } from "../../base/values/plain-json.ts";
-import { parseTime } from "../../base/values/times.ts";
-import { sentenceOf } from "../../http/validation-sentence.ts";
-import type { AppUsage, Device, Interaction, SentMessage } from "../../people/activity/activity.ts";
-import { LAST_TIME } from "../../people/identity/combine/fields.ts";
+import { accepted, type Checked, type Fault, refused } from "../../core/base/problem.ts";
+import type { JsonObject } from "../../core/base/values/plain-json.ts";
+import { parseTime } from "../../core/base/values/times.ts";
+import { sentenceOf } from "../../core/http/validation-sentence.ts";
+import type {
+  AppUsage,
+  Device,
+  Interaction,
+  SentMessage,
+} from "../../core/people/activity/activity.ts";
+import { LAST_TIME } from "../../core/people/identity/combine/fields.ts";
 import {
   checkPushTokens,
   type PushToken,
-} from "../../people/profiles/attribute-rules/push-tokens.ts";
-import type { PersonIdentifier } from "../../people/profiles/identifiers.ts";
-import { checkOneIdentifier, type RawItem, withWireNames } from "../track/check-identity.ts";
+} from "../../core/people/profiles/attribute-rules/push-tokens.ts";
+import type { PersonIdentifier } from "../../core/people/profiles/identifiers.ts";
+import {
+  checkOneIdentifier,
+  type RawItem,
+  withWireNames,
+} from "../../core/track/check-identity.ts";
 import { ImportedObject } from "./import-schema.ts";
 
 /** The part of an import's object about one user. */

@@ -1,10 +1,10 @@
 import Type from "typebox";
-import { OfWorkspace, OnlySuccess, Success } from "../../base/values/schemas.ts";
-import { ItemNote } from "../../base/verdicts.ts";
-import { describedList } from "../../http/described.ts";
-import { byAdministratorOfWorkspace, endpoint, success } from "../../http/endpoint.ts";
-import { IdentifierMembers } from "../../people/profiles/profile-schemas.ts";
-import type { WriteServices } from "../track/write-batch.ts";
+import { OfWorkspace, OnlySuccess, Success } from "../../core/base/values/schemas.ts";
+import { ItemNote } from "../../core/base/verdicts.ts";
+import { describedList } from "../../core/http/described.ts";
+import { byAdministratorOfWorkspace, endpoint, success } from "../../core/http/endpoint.ts";
+import { IdentifierMembers } from "../../core/people/profiles/profile-schemas.ts";
+import type { WriteServices } from "../../core/track/write-batch.ts";
 import { forgetImport, importBatch, readImport } from "./import-batch.ts";
 import { IMPORT_KINDS, type RowNote } from "./import-kind.ts";
 import { ImportedObject } from "./import-schema.ts";

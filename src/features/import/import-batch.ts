@@ -1,10 +1,10 @@
-import { recordChanges } from "../../admin/audit/audit.ts";
-import { earlier } from "../../base/clock.ts";
-import type { WorkspaceContext } from "../../base/context/context.ts";
-import { Problem } from "../../base/problem.ts";
-import { commitTogether } from "../../database/commit-together.ts";
-import type { Database, Transaction } from "../../database/database.ts";
-import type { WriteServices } from "../track/write-batch.ts";
+import { recordChanges } from "../../core/admin/audit/audit.ts";
+import { earlier } from "../../core/base/clock.ts";
+import type { WorkspaceContext } from "../../core/base/context/context.ts";
+import { Problem } from "../../core/base/problem.ts";
+import { commitTogether } from "../../core/database/commit-together.ts";
+import type { Database, Transaction } from "../../core/database/database.ts";
+import type { WriteServices } from "../../core/track/write-batch.ts";
 import { importItems } from "./import-items.ts";
 import type { Commit, ImportKind, ImportProgress, RowNote } from "./import-kind.ts";
 import { importProfiles } from "./import-profiles.ts";

@@ -1,8 +1,8 @@
-import type { WorkspaceContext } from "../../base/context/context.ts";
-import type { Transaction } from "../../database/database.ts";
-import { checkRequest } from "../track/check-request.ts";
-import type { InputArray, Item, Verdict } from "../track/item.ts";
-import { type WriteServices, writeBatch } from "../track/write-batch.ts";
+import type { WorkspaceContext } from "../../core/base/context/context.ts";
+import type { Transaction } from "../../core/database/database.ts";
+import { checkRequest } from "../../core/track/check-request.ts";
+import type { InputArray, Item, Verdict } from "../../core/track/item.ts";
+import { type WriteServices, writeBatch } from "../../core/track/write-batch.ts";
 import { type Commit, noteOn, type RowNote } from "./import-kind.ts";
 
 /** Writes rows as the objects of a track request. */

@@ -1,5 +1,5 @@
-import type { Fault } from "../../base/problem.ts";
-import type { Transaction } from "../../database/database.ts";
+import type { Fault } from "../../core/base/problem.ts";
+import type { Transaction } from "../../core/database/database.ts";
 
 export const IMPORT_KINDS = ["users", "events", "purchases", "subscriptions"] as const;
 

@@ -1,22 +1,22 @@
 import Type, { type Static } from "typebox";
 import { Compile } from "typebox/compile";
-import type { WorkspaceContext } from "../../base/context/context.ts";
-import { accepted, type Checked, refused } from "../../base/problem.ts";
-import { findUnstorable } from "../../base/values/plain-json.ts";
-import { within, withRetries } from "../../database/database.ts";
-import { sentenceOf } from "../../http/validation-sentence.ts";
-import { checkAlias, type PersonIdentifier } from "../../people/profiles/identifiers.ts";
+import type { WorkspaceContext } from "../../core/base/context/context.ts";
+import { accepted, type Checked, refused } from "../../core/base/problem.ts";
+import { findUnstorable } from "../../core/base/values/plain-json.ts";
+import { within, withRetries } from "../../core/database/database.ts";
+import { sentenceOf } from "../../core/http/validation-sentence.ts";
+import { checkAlias, type PersonIdentifier } from "../../core/people/profiles/identifiers.ts";
 import {
   CHECK_OF,
   groupIdOf,
   NAME_KINDS,
   required,
-} from "../../people/subscriptions/check-names.ts";
-import { findRefused } from "../../people/subscriptions/refuse-unseen.ts";
-import { setEmailStates } from "../../people/subscriptions/set-email-states.ts";
-import { type GroupSet, setGroupStates } from "../../people/subscriptions/set-group-states.ts";
-import type { EmailState, GroupState } from "../../people/subscriptions/states.ts";
-import type { WriteServices } from "../track/write-batch.ts";
+} from "../../core/people/subscriptions/check-names.ts";
+import { findRefused } from "../../core/people/subscriptions/refuse-unseen.ts";
+import { setEmailStates } from "../../core/people/subscriptions/set-email-states.ts";
+import { type GroupSet, setGroupStates } from "../../core/people/subscriptions/set-group-states.ts";
+import type { EmailState, GroupState } from "../../core/people/subscriptions/states.ts";
+import type { WriteServices } from "../../core/track/write-batch.ts";
 import { type Commit, noteOn, type RowNote } from "./import-kind.ts";
 
 const Id = Type.Optional(Type.Union([Type.String(), Type.Number(), Type.Null()]));

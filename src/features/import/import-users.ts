@@ -1,25 +1,25 @@
-import { recordUserChanges } from "../../admin/audit/audit.ts";
-import { readApps } from "../../admin/workspaces/apps.ts";
-import type { Clock } from "../../base/clock.ts";
-import type { WorkspaceContext } from "../../base/context/context.ts";
-import { type Fault, Problem } from "../../base/problem.ts";
-import { findUnstorable, type Json } from "../../base/values/plain-json.ts";
-import { type ItemNote, noteOf } from "../../base/verdicts.ts";
-import type { Database } from "../../database/database.ts";
+import { recordUserChanges } from "../../core/admin/audit/audit.ts";
+import { readApps } from "../../core/admin/workspaces/apps.ts";
+import type { Clock } from "../../core/base/clock.ts";
+import type { WorkspaceContext } from "../../core/base/context/context.ts";
+import { type Fault, Problem } from "../../core/base/problem.ts";
+import { findUnstorable, type Json } from "../../core/base/values/plain-json.ts";
+import { type ItemNote, noteOf } from "../../core/base/verdicts.ts";
+import type { Database } from "../../core/database/database.ts";
 import {
   addPushTokens,
   type PushToken,
-} from "../../people/profiles/attribute-rules/push-tokens.ts";
-import { readPeople } from "../../people/profiles/load-people.ts";
+} from "../../core/people/profiles/attribute-rules/push-tokens.ts";
+import { readPeople } from "../../core/people/profiles/load-people.ts";
 import {
   attributeOf,
   type People,
   type Person,
   setAttribute,
-} from "../../people/profiles/people.ts";
-import type { PeopleOrder } from "../../people/profiles/people-order.ts";
-import { savePeople } from "../../people/profiles/save-people.ts";
-import { writePeople } from "../../people/profiles/write-people.ts";
+} from "../../core/people/profiles/people.ts";
+import type { PeopleOrder } from "../../core/people/profiles/people-order.ts";
+import { savePeople } from "../../core/people/profiles/save-people.ts";
+import { writePeople } from "../../core/people/profiles/write-people.ts";
 import { checkImportedUser, type ImportedUser } from "./check-user.ts";
 import { writeHistory } from "./write-history.ts";
 

@@ -1,5 +1,5 @@
-import type { Mentions } from "../../base/mentions.ts";
-import type { Database, Queryable, Transaction } from "../../database/database.ts";
+import type { Mentions } from "../../core/base/mentions.ts";
+import type { Database, Queryable, Transaction } from "../../core/database/database.ts";
 import type { ImportKind, ImportProgress, RowNote } from "./import-kind.ts";
 
 const COLUMNS = `kind, rows_done as "rowsDone", rows_imported as "rowsImported",

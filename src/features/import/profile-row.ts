@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from "../../base/values/plain-json.ts";
+import { isJsonObject, type JsonObject } from "../../core/base/values/plain-json.ts";
 
 /*
  * A row of a users file: an exported profile, or the attributes of a user as in a track request. Both have the

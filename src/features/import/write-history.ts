@@ -1,6 +1,6 @@
-import type { Transaction } from "../../database/database.ts";
-import type { Of, SentMessage } from "../../people/activity/activity.ts";
-import { setAppActivity } from "../../people/activity/write-activity.ts";
+import type { Transaction } from "../../core/database/database.ts";
+import type { Of, SentMessage } from "../../core/people/activity/activity.ts";
+import { setAppActivity } from "../../core/people/activity/write-activity.ts";
 import type { ImportedUser } from "./check-user.ts";
 
 type ListName = "apps" | "devices" | "interactions" | "messages";

@@ -1,5 +1,5 @@
 import { Liquid, Parser, type TagToken, type Template, type TopLevelToken } from "liquidjs";
-import { accepted, type Checked, refused } from "../../base/problem.ts";
+import { accepted, type Checked, refused } from "../../core/base/problem.ts";
 import { mask, unmask } from "./liquid-names.ts";
 
 /*

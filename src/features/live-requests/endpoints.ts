@@ -1,11 +1,11 @@
 import Type from "typebox";
-import { OfWorkspace, Success } from "../../base/values/schemas.ts";
+import { OfWorkspace, Success } from "../../core/base/values/schemas.ts";
 import {
   byAdministratorOfWorkspace,
   endpoint,
   success,
   type TextStream,
-} from "../../http/endpoint.ts";
+} from "../../core/http/endpoint.ts";
 import { type LiveServices, readRequest, readRequests } from "./read-requests.ts";
 import { LiveRequest } from "./request-view.ts";
 import { type StreamServices, streamRequests } from "./stream-requests.ts";

@@ -1,9 +1,9 @@
-import { type AuditingServices, recordRead } from "../../admin/audit/audit.ts";
-import type { WorkspaceContext } from "../../base/context/context.ts";
-import { forwardPage } from "../../base/pages.ts";
-import { Problem } from "../../base/problem.ts";
-import type { Processes } from "../../base/processes.ts";
-import type { Database } from "../../database/database.ts";
+import { type AuditingServices, recordRead } from "../../core/admin/audit/audit.ts";
+import type { WorkspaceContext } from "../../core/base/context/context.ts";
+import { forwardPage } from "../../core/base/pages.ts";
+import { Problem } from "../../core/base/problem.ts";
+import type { Processes } from "../../core/base/processes.ts";
+import type { Database } from "../../core/database/database.ts";
 import {
   matches,
   mayMatch,

@@ -1,6 +1,6 @@
-import { hidesPeople, type WorkspaceContext } from "../../base/context/context.ts";
-import type { Person } from "../../base/context/person.ts";
-import { Problem } from "../../base/problem.ts";
+import { hidesPeople, type WorkspaceContext } from "../../core/base/context/context.ts";
+import type { Person } from "../../core/base/context/person.ts";
+import { Problem } from "../../core/base/problem.ts";
 import type { KeptRequest } from "./request-log.ts";
 import type { LiveRequest } from "./request-view.ts";
 

@@ -1,6 +1,6 @@
 import { hostname } from "node:os";
-import type { Clock } from "../../base/clock.ts";
-import type { AnsweredRequest } from "../../http/observe.ts";
+import type { Clock } from "../../core/base/clock.ts";
+import type { AnsweredRequest } from "../../core/http/observe.ts";
 
 /*
  * The latest requests of API keys, in the memory of the process that got them. Bodies and responses

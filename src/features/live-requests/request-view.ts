@@ -1,7 +1,7 @@
 import Type, { type Static } from "typebox";
-import { nullable } from "../../base/values/schemas.ts";
-import { type GivenNote, itemListsOf, notesOnItems, placeOf } from "../../base/verdicts.ts";
-import { isRefusal } from "../../http/respond.ts";
+import { nullable } from "../../core/base/values/schemas.ts";
+import { type GivenNote, itemListsOf, notesOnItems, placeOf } from "../../core/base/verdicts.ts";
+import { isRefusal } from "../../core/http/respond.ts";
 import type { KeptRequest } from "./request-log.ts";
 
 /* The view of a kept request: the items of its body, each with the verdict from the response. */

@@ -1,14 +1,14 @@
-import type { ErasedPerson, TraceEraser } from "../../admin/retention/retention.ts";
-import { earlier } from "../../base/clock.ts";
-import { type Mentions, mentionsOf } from "../../base/mentions.ts";
-import type { Processes } from "../../base/processes.ts";
+import type { ErasedPerson, TraceEraser } from "../../core/admin/retention/retention.ts";
+import { earlier } from "../../core/base/clock.ts";
+import { type Mentions, mentionsOf } from "../../core/base/mentions.ts";
+import type { Processes } from "../../core/base/processes.ts";
 import {
   type Database,
   isUnavailable,
   type Transaction,
   withRetries,
-} from "../../database/database.ts";
-import { isRefusal } from "../../http/respond.ts";
+} from "../../core/database/database.ts";
+import { isRefusal } from "../../core/http/respond.ts";
 import { bytesOf, type KeptRequest, type RequestLog } from "./request-log.ts";
 import {
   deleteOldRequests,

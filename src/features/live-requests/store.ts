@@ -1,5 +1,5 @@
-import type { GivenNote } from "../../base/verdicts.ts";
-import type { Queryable, Transaction } from "../../database/database.ts";
+import type { GivenNote } from "../../core/base/verdicts.ts";
+import type { Queryable, Transaction } from "../../core/database/database.ts";
 import type { KeptRequest } from "./request-log.ts";
 
 /* The requests that server processes have written down. */

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { recordRead } from "../../admin/audit/audit.ts";
-import type { Clock } from "../../base/clock.ts";
-import type { Context, WorkspaceContext } from "../../base/context/context.ts";
-import { Problem } from "../../base/problem.ts";
-import type { TextStream } from "../../http/endpoint.ts";
+import { recordRead } from "../../core/admin/audit/audit.ts";
+import type { Clock } from "../../core/base/clock.ts";
+import type { Context, WorkspaceContext } from "../../core/base/context/context.ts";
+import { Problem } from "../../core/base/problem.ts";
+import type { TextStream } from "../../core/http/endpoint.ts";
 import type { LiveServices } from "./read-requests.ts";
 import {
   matches,
@@ -20,7 +20,7 @@ import type { StreamSlots } from "./stream-slots.ts";
 /*
  * A stream looks for new requests twice a second, and only after its reader has taken the earlier
  * ones: a slow reader holds one look's requests, and is disconnected if nothing moves for a minute
- * (http/connections.ts). Without a stream nothing is read.
+ * (core/http/connections.ts). Without a stream nothing is read.
  */
 
 export interface StreamServices extends LiveServices {

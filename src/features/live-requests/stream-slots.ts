@@ -1,5 +1,5 @@
-import { createSlots } from "../../base/pool.ts";
-import { Problem } from "../../base/problem.ts";
+import { createSlots } from "../../core/base/pool.ts";
+import { Problem } from "../../core/base/problem.ts";
 
 /** The streams that a process serves at the same time. */
 export interface StreamSlots {

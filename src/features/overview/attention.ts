@@ -1,11 +1,11 @@
-import type { CredentialView } from "../../admin/access/credentials.ts";
-import type { KeyGrant } from "../../admin/access/keys.ts";
-import { type Finding, toMinute } from "../../admin/attention/attention.ts";
-import type { FaultyJob } from "../../admin/jobs/store.ts";
-import { DAY_MS } from "../../base/clock.ts";
-import { sum } from "../../base/values/sum.ts";
-import { describeHolder, type LockHolder } from "../../database/postgres/lock-holders.ts";
-import { MOST_WAITING_ITEMS } from "../../intake/track/write-queue.ts";
+import type { CredentialView } from "../../core/admin/access/credentials.ts";
+import type { KeyGrant } from "../../core/admin/access/keys.ts";
+import { type Finding, toMinute } from "../../core/admin/attention/attention.ts";
+import type { FaultyJob } from "../../core/admin/jobs/store.ts";
+import { DAY_MS } from "../../core/base/clock.ts";
+import { sum } from "../../core/base/values/sum.ts";
+import { describeHolder, type LockHolder } from "../../core/database/postgres/lock-holders.ts";
+import { MOST_WAITING_ITEMS } from "../../core/track/write-queue.ts";
 import type { CombinedCounts } from "./combine.ts";
 
 /* What needs attention, from data that the server has anyway. Each finding is a sentence and a page. */

@@ -4,8 +4,8 @@ import {
   type Period,
   type TrafficColumn,
   type TrafficCounts,
-} from "../../base/observe/traffic.ts";
-import { sum } from "../../base/values/sum.ts";
+} from "../../core/base/observe/traffic.ts";
+import { sum } from "../../core/base/values/sum.ts";
 
 /* The counts of several processes as one. */
 

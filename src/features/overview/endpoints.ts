@@ -1,7 +1,7 @@
 import Type from "typebox";
-import { Finding } from "../../admin/attention/attention.ts";
-import { nullable, OfWorkspace, Success } from "../../base/values/schemas.ts";
-import { byAdministratorOfWorkspace, endpoint, success } from "../../http/endpoint.ts";
+import { Finding } from "../../core/admin/attention/attention.ts";
+import { nullable, OfWorkspace, Success } from "../../core/base/values/schemas.ts";
+import { byAdministratorOfWorkspace, endpoint, success } from "../../core/http/endpoint.ts";
 import { type OverviewServices, readOverview } from "./read-overview.ts";
 
 const counts = (description: string) =>

@@ -1,21 +1,21 @@
-import { listCredentials } from "../../admin/access/credentials.ts";
-import { API_KEYS } from "../../admin/access/keys.ts";
-import type { AttentionSource, RunRows } from "../../admin/attention/attention.ts";
-import { selectFaulty } from "../../admin/jobs/store.ts";
-import { MOST_FAULTS } from "../../admin/jobs/worker.ts";
-import type { Clock } from "../../base/clock.ts";
-import type { WorkspaceContext } from "../../base/context/context.ts";
-import type { WorkspacePermission } from "../../base/context/dashboard-permissions.ts";
-import type { Metrics } from "../../base/observe/metrics.ts";
+import { listCredentials } from "../../core/admin/access/credentials.ts";
+import { API_KEYS } from "../../core/admin/access/keys.ts";
+import type { AttentionSource, RunRows } from "../../core/admin/attention/attention.ts";
+import { selectFaulty } from "../../core/admin/jobs/store.ts";
+import { MOST_FAULTS } from "../../core/admin/jobs/worker.ts";
+import type { Clock } from "../../core/base/clock.ts";
+import type { WorkspaceContext } from "../../core/base/context/context.ts";
+import type { WorkspacePermission } from "../../core/base/context/dashboard-permissions.ts";
+import type { Metrics } from "../../core/base/observe/metrics.ts";
 import {
   countsOfSlots,
   PERIODS,
   type Period,
   type TrafficCounts,
-} from "../../base/observe/traffic.ts";
-import type { Processes } from "../../base/processes.ts";
-import type { Database } from "../../database/database.ts";
-import { selectLockHolders } from "../../database/postgres/lock-holders.ts";
+} from "../../core/base/observe/traffic.ts";
+import type { Processes } from "../../core/base/processes.ts";
+import type { Database } from "../../core/database/database.ts";
+import { selectLockHolders } from "../../core/database/postgres/lock-holders.ts";
 import { findAttention, LONG_HELD_SECONDS } from "./attention.ts";
 import { combineCounts } from "./combine.ts";
 import type { TrafficSharing } from "./share-traffic.ts";

@@ -1,7 +1,7 @@
-import { type Clock, earlier } from "../../base/clock.ts";
-import type { Metrics } from "../../base/observe/metrics.ts";
-import { PERIODS } from "../../base/observe/traffic.ts";
-import type { Database } from "../../database/database.ts";
+import { type Clock, earlier } from "../../core/base/clock.ts";
+import type { Metrics } from "../../core/base/observe/metrics.ts";
+import { PERIODS } from "../../core/base/observe/traffic.ts";
+import type { Database } from "../../core/database/database.ts";
 import { deleteOldSlots, upsertSlots } from "./store.ts";
 
 /*

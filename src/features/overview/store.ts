@@ -1,5 +1,5 @@
-import type { Period, Slot, SlotCounts } from "../../base/observe/traffic.ts";
-import type { Queryable } from "../../database/database.ts";
+import type { Period, Slot, SlotCounts } from "../../core/base/observe/traffic.ts";
+import type { Queryable } from "../../core/database/database.ts";
 
 /** Writes the counts of a process, replacing its earlier ones for the same slots. */
 export async function upsertSlots(

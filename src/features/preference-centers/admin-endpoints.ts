@@ -1,13 +1,13 @@
 import Type from "typebox";
-import { type AuditingServices, recordRead } from "../../admin/audit/audit.ts";
-import type { AdministerServices } from "../../admin/workspaces/administer.ts";
-import { NullableText, OfWorkspace, OnlySuccess, Success } from "../../base/values/schemas.ts";
+import { type AuditingServices, recordRead } from "../../core/admin/audit/audit.ts";
+import type { AdministerServices } from "../../core/admin/workspaces/administer.ts";
+import { NullableText, OfWorkspace, OnlySuccess, Success } from "../../core/base/values/schemas.ts";
 import {
   byAdministrator,
   byAdministratorOfWorkspace,
   endpoint,
   success,
-} from "../../http/endpoint.ts";
+} from "../../core/http/endpoint.ts";
 import type { PreferenceCenter } from "./center.ts";
 import { type CheckServices, checkCenter, DECLARED_NAMES } from "./check-center.ts";
 import { ShownOptions, State, Translations, Warnings } from "./content-form.ts";

@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import type { Queryable } from "../../database/database.ts";
+import type { Queryable } from "../../core/database/database.ts";
 import type { PreferenceCenter } from "./center.ts";
 import { type CenterHead, selectCenter } from "./store.ts";
 

@@ -1,7 +1,7 @@
-import type { Workspace } from "../../base/context/workspace.ts";
-import { Problem } from "../../base/problem.ts";
-import { defineWork, type ThreadPool, WorkExceeded } from "../../base/threads/thread-pool.ts";
-import { findUnstorable } from "../../base/values/plain-json.ts";
+import type { Workspace } from "../../core/base/context/workspace.ts";
+import { Problem } from "../../core/base/problem.ts";
+import { defineWork, type ThreadPool, WorkExceeded } from "../../core/base/threads/thread-pool.ts";
+import { findUnstorable } from "../../core/base/values/plain-json.ts";
 import type { CenterContent } from "./center.ts";
 import type { CenterFault, PageName } from "./check-pages.ts";
 import type { CenterWarning } from "./content-form.ts";

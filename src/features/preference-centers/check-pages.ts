@@ -1,4 +1,4 @@
-import { isLongerThan } from "../../base/values/plain-json.ts";
+import { isLongerThan } from "../../core/base/values/plain-json.ts";
 import { countLiquid } from "../liquid/liquid.ts";
 import { type CenterContent, TITLE_ID } from "./center.ts";
 import { liquidDepth } from "./liquid-view.ts";

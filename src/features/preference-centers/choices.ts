@@ -1,5 +1,5 @@
-import { Problem } from "../../base/problem.ts";
-import type { EmailState, GroupState } from "../../people/subscriptions/states.ts";
+import { Problem } from "../../core/base/problem.ts";
+import type { EmailState, GroupState } from "../../core/people/subscriptions/states.ts";
 import { GLOBAL_FIELD, groupOfField } from "./fields.ts";
 
 /** What a reader chose on a page. */

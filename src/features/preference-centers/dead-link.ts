@@ -1,4 +1,4 @@
-import { Problem } from "../../base/problem.ts";
+import { Problem } from "../../core/base/problem.ts";
 import { DEFAULT_TEXTS } from "./default-texts.ts";
 import { chooseLocale, directionOf } from "./locales.ts";
 

@@ -1,6 +1,6 @@
 import Type, { type Static } from "typebox";
-import { DeclaredId } from "../../admin/workspaces/manifest.ts";
-import { nullable } from "../../base/values/schemas.ts";
+import { DeclaredId } from "../../core/admin/workspaces/manifest.ts";
+import { nullable } from "../../core/base/values/schemas.ts";
 import { DEFAULT_OPTIONS, DEFAULT_TITLE, type DeclaredCenter } from "./center.ts";
 import {
   localeOf,

@@ -1,15 +1,15 @@
 import Type, { type Static } from "typebox";
-import type { WorkspaceContext } from "../../base/context/context.ts";
-import { Problem } from "../../base/problem.ts";
-import { NullableText, nullable, Success } from "../../base/values/schemas.ts";
+import type { WorkspaceContext } from "../../core/base/context/context.ts";
+import { Problem } from "../../core/base/problem.ts";
+import { NullableText, nullable, Success } from "../../core/base/values/schemas.ts";
 import {
   type Contract,
   endpoint,
   type Input,
   success,
   withPermission,
-} from "../../http/endpoint.ts";
-import type { Idempotency } from "../../http/idempotency.ts";
+} from "../../core/http/endpoint.ts";
+import type { Idempotency } from "../../core/http/idempotency.ts";
 import {
   type CenterContent,
   DEFAULT_OPTIONS,

@@ -1,7 +1,7 @@
-import { Problem } from "../../base/problem.ts";
-import type { Queryable } from "../../database/database.ts";
-import { findHolders } from "../../people/profiles/find-holders.ts";
-import { checkExternalId, identifierKey } from "../../people/profiles/identifiers.ts";
+import { Problem } from "../../core/base/problem.ts";
+import type { Queryable } from "../../core/database/database.ts";
+import { findHolders } from "../../core/people/profiles/find-holders.ts";
+import { checkExternalId, identifierKey } from "../../core/people/profiles/identifiers.ts";
 
 /**
  * The profile of a user.

@@ -1,4 +1,4 @@
-import type { Queryable, Transaction } from "../../database/database.ts";
+import type { Queryable, Transaction } from "../../core/database/database.ts";
 
 /** A secret that signs links. */
 export interface LinkKey {

@@ -1,6 +1,6 @@
 import { createHmac, hkdfSync, timingSafeEqual } from "node:crypto";
-import { DAY_MS } from "../../base/clock.ts";
-import { uuidOf } from "../../base/values/uuid.ts";
+import { DAY_MS } from "../../core/base/clock.ts";
+import { uuidOf } from "../../core/base/values/uuid.ts";
 import type { LinkKey } from "./link-key-store.ts";
 
 /*

@@ -1,13 +1,13 @@
-import { recordChanges } from "../../admin/audit/audit.ts";
-import { sealedColumn } from "../../admin/secrets/rotate.ts";
-import { Unopenable } from "../../admin/secrets/seal.ts";
-import type { Sealing } from "../../admin/secrets/sealing.ts";
-import { newSecret } from "../../admin/secrets/secrets.ts";
-import type { Clock } from "../../base/clock.ts";
-import { later } from "../../base/clock.ts";
-import type { Context } from "../../base/context/context.ts";
-import { Problem } from "../../base/problem.ts";
-import { type Database, type Transaction, withRetries } from "../../database/database.ts";
+import { recordChanges } from "../../core/admin/audit/audit.ts";
+import { sealedColumn } from "../../core/admin/secrets/rotate.ts";
+import { Unopenable } from "../../core/admin/secrets/seal.ts";
+import type { Sealing } from "../../core/admin/secrets/sealing.ts";
+import { newSecret } from "../../core/admin/secrets/secrets.ts";
+import type { Clock } from "../../core/base/clock.ts";
+import { later } from "../../core/base/clock.ts";
+import type { Context } from "../../core/base/context/context.ts";
+import { Problem } from "../../core/base/problem.ts";
+import { type Database, type Transaction, withRetries } from "../../core/database/database.ts";
 import {
   type LinkTarget,
   linkOf,

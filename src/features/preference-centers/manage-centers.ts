@@ -1,17 +1,17 @@
 import { isDeepStrictEqual } from "node:util";
-import { recordChanges } from "../../admin/audit/audit.ts";
-import { type AdministerServices, changeDeclared } from "../../admin/workspaces/administer.ts";
-import type { Change } from "../../admin/workspaces/resource.ts";
-import type { Clock } from "../../base/clock.ts";
-import type { WorkspaceContext } from "../../base/context/context.ts";
-import { Problem } from "../../base/problem.ts";
+import { recordChanges } from "../../core/admin/audit/audit.ts";
+import { type AdministerServices, changeDeclared } from "../../core/admin/workspaces/administer.ts";
+import type { Change } from "../../core/admin/workspaces/resource.ts";
+import type { Clock } from "../../core/base/clock.ts";
+import type { WorkspaceContext } from "../../core/base/context/context.ts";
+import { Problem } from "../../core/base/problem.ts";
 import {
   type Database,
   isDuplicate,
   type Queryable,
   type Transaction,
   withRetries,
-} from "../../database/database.ts";
+} from "../../core/database/database.ts";
 import type { CenterContent, DeclaredCenter, PreferenceCenter } from "./center.ts";
 import {
   type CenterSummary,

@@ -1,6 +1,6 @@
 import Type from "typebox";
-import type { Context } from "../../base/context/context.ts";
-import { byAnybody, type Contract, endpoint, type Input } from "../../http/endpoint.ts";
+import type { Context } from "../../core/base/context/context.ts";
+import { byAnybody, type Contract, endpoint, type Input } from "../../core/http/endpoint.ts";
 import { saysOneClick } from "./choices.ts";
 import { PAGE_ROUTE, PREVIEW_ROUTE } from "./page-address.ts";
 import { openPreview, type PreviewLinkServices } from "./preview-link.ts";

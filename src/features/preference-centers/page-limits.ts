@@ -1,6 +1,6 @@
-import { type Allowance, createAllowance } from "../../base/allowance.ts";
-import { networkOf } from "../../base/outbound/networks.ts";
-import { Problem } from "../../base/problem.ts";
+import { type Allowance, createAllowance } from "../../core/base/allowance.ts";
+import { Problem } from "../../core/base/problem.ts";
+import { networkOf } from "../../core/outbound/networks.ts";
 
 /*
  * Pages need no key, so requests to them are counted per client address and, once the link is known

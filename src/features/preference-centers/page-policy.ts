@@ -1,5 +1,5 @@
-import type { WorkspaceSettings } from "../../base/context/workspace-settings.ts";
-import { SANDBOX } from "../../http/page-headers.ts";
+import type { WorkspaceSettings } from "../../core/base/context/workspace-settings.ts";
+import { SANDBOX } from "../../core/http/page-headers.ts";
 
 /*
  * The Content-Security-Policy of a page whose HTML a team wrote. Its author may put data about the

@@ -1,6 +1,6 @@
-import { createBatches } from "../../base/batches.ts";
-import { groupBy } from "../../base/values/group-by.ts";
-import { type Database, settleAll } from "../../database/database.ts";
+import { createBatches } from "../../core/base/batches.ts";
+import { groupBy } from "../../core/base/values/group-by.ts";
+import { type Database, settleAll } from "../../core/database/database.ts";
 import type { LinkTarget } from "./link.ts";
 import type { Reader } from "./page-scope.ts";
 import { readReaders } from "./read-readers.ts";

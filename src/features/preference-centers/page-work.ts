@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import { ofGroup } from "../../base/threads/call-groups.ts";
+import { ofGroup } from "../../core/base/threads/call-groups.ts";
 import { countLiquid } from "../liquid/liquid.ts";
 import type { CenterContent } from "./center.ts";
 import {

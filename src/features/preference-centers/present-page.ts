@@ -4,8 +4,8 @@ import {
   defineGroupedWork,
   type ThreadPool,
   WorkExceeded,
-} from "../../base/threads/thread-pool.ts";
-import { PAGE_HEADERS } from "../../http/page-headers.ts";
+} from "../../core/base/threads/thread-pool.ts";
+import { PAGE_HEADERS } from "../../core/http/page-headers.ts";
 import { type PreferenceCenter, TITLE_ID } from "./center.ts";
 import type { PageName } from "./check-pages.ts";
 import { DEFAULT_CONFIRMATION, DEFAULT_PAGE } from "./default-page.ts";

@@ -1,6 +1,6 @@
-import { loadWorkspace } from "../../admin/workspaces/find-workspace.ts";
-import type { WorkspaceContext } from "../../base/context/context.ts";
-import type { Database } from "../../database/database.ts";
+import { loadWorkspace } from "../../core/admin/workspaces/find-workspace.ts";
+import type { WorkspaceContext } from "../../core/base/context/context.ts";
+import type { Database } from "../../core/database/database.ts";
 import { deadLink } from "./dead-link.ts";
 import type { Links } from "./links.ts";
 import { requireCenter } from "./manage-centers.ts";

@@ -1,8 +1,8 @@
-import { readGroups } from "../../admin/workspaces/subscription-groups.ts";
-import { Problem } from "../../base/problem.ts";
-import type { ThreadPool } from "../../base/threads/thread-pool.ts";
-import { type Database, settleAll } from "../../database/database.ts";
-import { PAGE_HEADERS } from "../../http/page-headers.ts";
+import { readGroups } from "../../core/admin/workspaces/subscription-groups.ts";
+import { Problem } from "../../core/base/problem.ts";
+import type { ThreadPool } from "../../core/base/threads/thread-pool.ts";
+import { type Database, settleAll } from "../../core/database/database.ts";
+import { PAGE_HEADERS } from "../../core/http/page-headers.ts";
 import type { DeclaredCenter, PreferenceCenter } from "./center.ts";
 import { findUser } from "./find-user.ts";
 import { readCenter, type Where } from "./manage-centers.ts";

@@ -1,15 +1,15 @@
-import { readPageSettings } from "../../admin/workspaces/find-workspace.ts";
-import { readGroups } from "../../admin/workspaces/subscription-groups.ts";
-import { type Queryable, settleAll } from "../../database/database.ts";
-import { findHolders } from "../../people/profiles/find-holders.ts";
-import { emailValue, identifierKey } from "../../people/profiles/identifiers.ts";
-import { type ProfileRow, selectProfiles } from "../../people/profiles/store.ts";
+import { readPageSettings } from "../../core/admin/workspaces/find-workspace.ts";
+import { readGroups } from "../../core/admin/workspaces/subscription-groups.ts";
+import { type Queryable, settleAll } from "../../core/database/database.ts";
+import { findHolders } from "../../core/people/profiles/find-holders.ts";
+import { emailValue, identifierKey } from "../../core/people/profiles/identifiers.ts";
+import { type ProfileRow, selectProfiles } from "../../core/people/profiles/store.ts";
 import {
   type EmailStateRow,
   type GroupStateRow,
   readEmailStates,
   readGroupStates,
-} from "../../people/subscriptions/states.ts";
+} from "../../core/people/subscriptions/states.ts";
 import { imageHostsOf } from "./page-policy.ts";
 import type { Reader } from "./page-scope.ts";
 

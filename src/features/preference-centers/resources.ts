@@ -4,7 +4,7 @@ import {
   difference,
   type Resource,
   type ResourceServices,
-} from "../../admin/workspaces/resource.ts";
+} from "../../core/admin/workspaces/resource.ts";
 import type { DeclaredCenter } from "./center.ts";
 import { checkCenter, DECLARED_NAMES } from "./check-center.ts";
 import { centerOf, DeclaredCenterForm } from "./declarations.ts";

@@ -1,4 +1,4 @@
-import type { SubscriptionGroup } from "../../admin/workspaces/subscription-groups.ts";
+import type { SubscriptionGroup } from "../../core/admin/workspaces/subscription-groups.ts";
 import type { Reader } from "./page-scope.ts";
 
 /** A made-up reader for previews: subscribed to every other group. */

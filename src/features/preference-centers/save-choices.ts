@@ -1,10 +1,13 @@
-import { readFeed } from "../../admin/workspaces/find-workspace.ts";
-import type { Context } from "../../base/context/context.ts";
-import { within, withRetries } from "../../database/database.ts";
-import { emailValue } from "../../people/profiles/identifiers.ts";
-import { setEmailStates } from "../../people/subscriptions/set-email-states.ts";
-import { type SetServices, setGroupStates } from "../../people/subscriptions/set-group-states.ts";
-import type { EmailState, GroupState } from "../../people/subscriptions/states.ts";
+import { readFeed } from "../../core/admin/workspaces/find-workspace.ts";
+import type { Context } from "../../core/base/context/context.ts";
+import { within, withRetries } from "../../core/database/database.ts";
+import { emailValue } from "../../core/people/profiles/identifiers.ts";
+import { setEmailStates } from "../../core/people/subscriptions/set-email-states.ts";
+import {
+  type SetServices,
+  setGroupStates,
+} from "../../core/people/subscriptions/set-group-states.ts";
+import type { EmailState, GroupState } from "../../core/people/subscriptions/states.ts";
 import type { Choices } from "./choices.ts";
 import type { Reader } from "./page-scope.ts";
 

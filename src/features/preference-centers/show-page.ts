@@ -1,10 +1,10 @@
-import type { Clock } from "../../base/clock.ts";
-import type { Context } from "../../base/context/context.ts";
-import { Problem } from "../../base/problem.ts";
-import type { Database } from "../../database/database.ts";
-import { PAGE_HEADERS } from "../../http/page-headers.ts";
-import { sentencePage } from "../../http/sentence-page.ts";
-import { emailValue } from "../../people/profiles/identifiers.ts";
+import type { Clock } from "../../core/base/clock.ts";
+import type { Context } from "../../core/base/context/context.ts";
+import { Problem } from "../../core/base/problem.ts";
+import type { Database } from "../../core/database/database.ts";
+import { PAGE_HEADERS } from "../../core/http/page-headers.ts";
+import { sentencePage } from "../../core/http/sentence-page.ts";
+import { emailValue } from "../../core/people/profiles/identifiers.ts";
 import type { CenterCache, ServedCenter } from "./center-cache.ts";
 import { readChoices } from "./choices.ts";
 import { deadLink } from "./dead-link.ts";

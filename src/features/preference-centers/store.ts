@@ -1,5 +1,5 @@
-import type { Queryable, Transaction } from "../../database/database.ts";
-import { listsOf } from "../../database/parameters/lists-of.ts";
+import type { Queryable, Transaction } from "../../core/database/database.ts";
+import { listsOf } from "../../core/database/parameters/lists-of.ts";
 import type { CenterState, DeclaredCenter, PreferenceCenter } from "./center.ts";
 
 const CONTENT_COLUMNS = `center_id as id, name, title, state, page_html as "pageHtml",

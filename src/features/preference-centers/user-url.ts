@@ -1,6 +1,6 @@
-import type { Database } from "../../database/database.ts";
-import { emailValue } from "../../people/profiles/identifiers.ts";
-import { type ProfileRow, selectProfiles } from "../../people/profiles/store.ts";
+import type { Database } from "../../core/database/database.ts";
+import { emailValue } from "../../core/people/profiles/identifiers.ts";
+import { type ProfileRow, selectProfiles } from "../../core/people/profiles/store.ts";
 import { findUser } from "./find-user.ts";
 import type { Links } from "./links.ts";
 import { requireCenter, type Where } from "./manage-centers.ts";

@@ -3,12 +3,12 @@ import {
   COMPANY_PERMISSIONS,
   TEAM_PERMISSIONS,
   WORKSPACE_PERMISSIONS,
-} from "../../base/context/dashboard-permissions.ts";
-import { nullable, OnlySuccess, Success } from "../../base/values/schemas.ts";
-import { byAdministratorOfCompany, endpoint, success } from "../../http/endpoint.ts";
-import type { UserAttributes } from "../users/dashboard-user.ts";
-import { DEPARTMENTS } from "../users/departments.ts";
-import type { UserServices } from "../users/manage-users.ts";
+} from "../../core/base/context/dashboard-permissions.ts";
+import { nullable, OnlySuccess, Success } from "../../core/base/values/schemas.ts";
+import { byAdministratorOfCompany, endpoint, success } from "../../core/http/endpoint.ts";
+import type { UserAttributes } from "../dashboard-users/dashboard-user.ts";
+import { DEPARTMENTS } from "../dashboard-users/departments.ts";
+import type { UserServices } from "../dashboard-users/manage-users.ts";
 import {
   type AdministeredPerson,
   changePerson,

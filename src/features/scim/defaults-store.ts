@@ -1,4 +1,4 @@
-import type { Queryable, Transaction } from "../../database/database.ts";
+import type { Queryable, Transaction } from "../../core/database/database.ts";
 import type { Defaults } from "./protocol/directory.ts";
 
 /** @returns undefined if the company declares none. */

@@ -4,14 +4,14 @@ import {
   describe,
   difference,
   type Resource,
-} from "../../admin/workspaces/resource.ts";
-import type { CompanyContext } from "../../base/context/context.ts";
-import { Problem } from "../../base/problem.ts";
-import type { JsonObject } from "../../base/values/plain-json.ts";
-import type { Transaction } from "../../database/database.ts";
-import type { Organisation } from "../users/dashboard-user.ts";
-import { DEPARTMENTS } from "../users/departments.ts";
-import { readOrganisation } from "../users/manage-users.ts";
+} from "../../core/admin/workspaces/resource.ts";
+import type { CompanyContext } from "../../core/base/context/context.ts";
+import { Problem } from "../../core/base/problem.ts";
+import type { JsonObject } from "../../core/base/values/plain-json.ts";
+import type { Transaction } from "../../core/database/database.ts";
+import type { Organisation } from "../dashboard-users/dashboard-user.ts";
+import { DEPARTMENTS } from "../dashboard-users/departments.ts";
+import { readOrganisation } from "../dashboard-users/manage-users.ts";
 import { selectDefaults, upsertDefaults } from "./defaults-store.ts";
 import { readDefaults } from "./protocol/read-user.ts";
 

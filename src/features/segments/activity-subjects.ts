@@ -1,6 +1,6 @@
-import { DAY_MS, earlier } from "../../base/clock.ts";
-import { isJsonObject, type Json } from "../../base/values/plain-json.ts";
-import { sum } from "../../base/values/sum.ts";
+import { DAY_MS, earlier } from "../../core/base/clock.ts";
+import { isJsonObject, type Json } from "../../core/base/values/plain-json.ts";
+import { sum } from "../../core/base/values/sum.ts";
 import { pathSql, valueAt, wordsOf } from "./attribute-subjects.ts";
 import { type FilterPath, refuse } from "./filter-path.ts";
 import type { ValueTest } from "./leaf.ts";

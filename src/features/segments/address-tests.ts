@@ -1,5 +1,5 @@
-import { addressForm, labelSpellings } from "../../base/values/address-form.ts";
-import { arrayLiteral } from "../../database/parameters/array-literal.ts";
+import { addressForm, labelSpellings } from "../../core/base/values/address-form.ts";
+import { arrayLiteral } from "../../core/database/parameters/array-literal.ts";
 import type { ValueTest } from "./leaf.ts";
 import { decided, type Values } from "./sql.ts";
 import { opposite } from "./value-tests.ts";

@@ -1,8 +1,8 @@
-import { isJsonObject, type Json } from "../../base/values/plain-json.ts";
+import { isJsonObject, type Json } from "../../core/base/values/plain-json.ts";
 import {
   STANDARD_ATTRIBUTES,
   type StandardAttributeName,
-} from "../profiles/standard-attributes.ts";
+} from "../../core/people/profiles/standard-attributes.ts";
 import { ofAddresses } from "./address-tests.ts";
 import { type FilterPath, refuse } from "./filter-path.ts";
 import type { Leaf, Subject, ValueTest } from "./leaf.ts";

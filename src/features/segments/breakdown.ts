@@ -1,5 +1,5 @@
-import { earlier } from "../../base/clock.ts";
-import type { WorkspaceContext } from "../../base/context/context.ts";
+import { earlier } from "../../core/base/clock.ts";
+import type { WorkspaceContext } from "../../core/base/context/context.ts";
 import type { CountServices } from "./count-exactly.ts";
 import { estimateSizes, type SegmentSize } from "./estimate.ts";
 import { type Filter, leavesOf, readFilter, wordsOf } from "./filter.ts";

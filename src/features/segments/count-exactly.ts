@@ -1,12 +1,12 @@
 import { setTimeout } from "node:timers/promises";
-import { recordChangeIn } from "../../admin/audit/audit.ts";
-import type { Job, JobKind } from "../../admin/jobs/job.ts";
-import { enqueue } from "../../admin/jobs/queue.ts";
-import type { Clock } from "../../base/clock.ts";
-import { hidesPeople, type WorkspaceContext } from "../../base/context/context.ts";
-import { createSlots, type Slots } from "../../base/pool.ts";
-import { Problem } from "../../base/problem.ts";
-import { type Database, settleAll } from "../../database/database.ts";
+import { recordChangeIn } from "../../core/admin/audit/audit.ts";
+import type { Job, JobKind } from "../../core/admin/jobs/job.ts";
+import { enqueue } from "../../core/admin/jobs/queue.ts";
+import type { Clock } from "../../core/base/clock.ts";
+import { hidesPeople, type WorkspaceContext } from "../../core/base/context/context.ts";
+import { createSlots, type Slots } from "../../core/base/pool.ts";
+import { Problem } from "../../core/base/problem.ts";
+import { type Database, settleAll } from "../../core/database/database.ts";
 import { estimateSize, exactSize, type SegmentSize } from "./estimate.ts";
 import {
   EVERYONE,

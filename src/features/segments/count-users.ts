@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
-import type { Clock } from "../../base/clock.ts";
-import { type Database, readTogether } from "../../database/database.ts";
-import { countUsers } from "../quotas/user-count.ts";
+import type { Clock } from "../../core/base/clock.ts";
+import { type Database, readTogether } from "../../core/database/database.ts";
+import { countUsers } from "../../core/people/quotas/user-count.ts";
 import { SAMPLE, sizeFrom } from "./estimate.ts";
 import { countPortion } from "./members-store.ts";
 

@@ -1,7 +1,7 @@
 import Type from "typebox";
-import { type AuditingServices, recordRead } from "../../admin/audit/audit.ts";
-import { nullable, OfWorkspace, Success } from "../../base/values/schemas.ts";
-import { byAdministratorOfWorkspace, endpoint, success } from "../../http/endpoint.ts";
+import { type AuditingServices, recordRead } from "../../core/admin/audit/audit.ts";
+import { nullable, OfWorkspace, Success } from "../../core/base/values/schemas.ts";
+import { byAdministratorOfWorkspace, endpoint, success } from "../../core/http/endpoint.ts";
 import type { CountServices } from "./count-exactly.ts";
 import type { UserTotals } from "./count-users.ts";
 import { sizesOfSegments } from "./daily-sizes.ts";

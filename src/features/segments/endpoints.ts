@@ -1,8 +1,8 @@
 import Type from "typebox";
-import { type AuditingServices, recordRead } from "../../admin/audit/audit.ts";
-import type { WorkspaceContext } from "../../base/context/context.ts";
-import { nullable, OfWorkspace, Success } from "../../base/values/schemas.ts";
-import { byAdministratorOfWorkspace, endpoint, success } from "../../http/endpoint.ts";
+import { type AuditingServices, recordRead } from "../../core/admin/audit/audit.ts";
+import type { WorkspaceContext } from "../../core/base/context/context.ts";
+import { nullable, OfWorkspace, Success } from "../../core/base/values/schemas.ts";
+import { byAdministratorOfWorkspace, endpoint, success } from "../../core/http/endpoint.ts";
 import { breakDown, keptSince } from "./breakdown.ts";
 import {
   type CountServices,

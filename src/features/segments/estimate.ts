@@ -1,4 +1,4 @@
-import { type Database, type Queryable, readTogether } from "../../database/database.ts";
+import { type Database, type Queryable, readTogether } from "../../core/database/database.ts";
 import { type Filter, leavesOfAll } from "./filter.ts";
 import { readFitting } from "./fit.ts";
 import { countMembersOfEach, type MemberCount } from "./members.ts";

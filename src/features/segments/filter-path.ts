@@ -1,4 +1,4 @@
-import { Problem } from "../../base/problem.ts";
+import { Problem } from "../../core/base/problem.ts";
 
 /** A place in a filter: names of members and indexes of lists. */
 export type FilterPath = readonly (string | number)[];

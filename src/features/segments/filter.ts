@@ -1,7 +1,7 @@
-import { type Condition, fold } from "../../base/conditions.ts";
-import { Problem } from "../../base/problem.ts";
-import { isJsonObject } from "../../base/values/plain-json.ts";
-import { sum } from "../../base/values/sum.ts";
+import { type Condition, fold } from "../../core/base/conditions.ts";
+import { Problem } from "../../core/base/problem.ts";
+import { isJsonObject } from "../../core/base/values/plain-json.ts";
+import { sum } from "../../core/base/values/sum.ts";
 import { event, purchases, sessions } from "./activity-subjects.ts";
 import { attribute, customAttribute } from "./attribute-subjects.ts";
 import { type FilterPath, pathText, refuse } from "./filter-path.ts";

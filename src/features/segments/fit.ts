@@ -1,5 +1,5 @@
-import type { Database, Queryable } from "../../database/database.ts";
-import { readTogether } from "../../database/database.ts";
+import type { Database, Queryable } from "../../core/database/database.ts";
+import { readTogether } from "../../core/database/database.ts";
 import { type Filter, leavesOfAll } from "./filter.ts";
 import { countFitting, type Portion } from "./members-store.ts";
 

@@ -1,5 +1,5 @@
-import type { Json } from "../../base/values/plain-json.ts";
-import type { EmailState } from "../subscriptions/states.ts";
+import type { Json } from "../../core/base/values/plain-json.ts";
+import type { EmailState } from "../../core/people/subscriptions/states.ts";
 import type { FilterPath } from "./filter-path.ts";
 import type { SegmentPerson } from "./person.ts";
 import type { Bounds, Values } from "./sql.ts";

@@ -1,15 +1,15 @@
-import type { WorkspaceContext } from "../../base/context/context.ts";
-import type { Workspace } from "../../base/context/workspace.ts";
-import { invalidCursor } from "../../base/pages.ts";
-import { Problem } from "../../base/problem.ts";
-import type { Json } from "../../base/values/plain-json.ts";
-import { isUuid } from "../../base/values/uuid.ts";
+import type { WorkspaceContext } from "../../core/base/context/context.ts";
+import type { Workspace } from "../../core/base/context/workspace.ts";
+import { invalidCursor } from "../../core/base/pages.ts";
+import { Problem } from "../../core/base/problem.ts";
+import type { Json } from "../../core/base/values/plain-json.ts";
+import { isUuid } from "../../core/base/values/uuid.ts";
 import {
   type Database,
   type Queryable,
   readTogether,
   StatementTooLarge,
-} from "../../database/database.ts";
+} from "../../core/database/database.ts";
 import { DEFAULT_FIELDS, type ExportField } from "../export/profile-view.ts";
 import {
   measurePortions,

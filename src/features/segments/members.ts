@@ -1,6 +1,6 @@
-import { startTurns } from "../../base/turns.ts";
-import { type Queryable, settleAll } from "../../database/database.ts";
-import { emailValue } from "../profiles/identifiers.ts";
+import { startTurns } from "../../core/base/turns.ts";
+import { type Queryable, settleAll } from "../../core/database/database.ts";
+import { emailValue } from "../../core/people/profiles/identifiers.ts";
 import { decisionOf, type Filter, leavesOf, leavesOfAll } from "./filter.ts";
 import type { Address, Leaf } from "./leaf.ts";
 import {

@@ -1,4 +1,4 @@
-import { compareDecimals, multiplyDecimal, sumDecimals } from "../../base/values/decimals.ts";
+import { compareDecimals, multiplyDecimal, sumDecimals } from "../../core/base/values/decimals.ts";
 import { isRecent, MOST_DAYS, nameSql, orAny, readName, sinceOf } from "./activity-subjects.ts";
 import { refuse } from "./filter-path.ts";
 import { itsRows, type Subject } from "./leaf.ts";

@@ -1,7 +1,12 @@
-import type { Json, JsonObject } from "../../base/values/plain-json.ts";
-import type { AppUsage, Device, EventSummary, PurchaseSummary } from "../activity/activity.ts";
-import type { Alias } from "../profiles/identifiers.ts";
-import type { EmailState, GroupState } from "../subscriptions/states.ts";
+import type { Json, JsonObject } from "../../core/base/values/plain-json.ts";
+import type {
+  AppUsage,
+  Device,
+  EventSummary,
+  PurchaseSummary,
+} from "../../core/people/activity/activity.ts";
+import type { Alias } from "../../core/people/profiles/identifiers.ts";
+import type { EmailState, GroupState } from "../../core/people/subscriptions/states.ts";
 
 /** A single occurrence, as stored. */
 export interface Happening {

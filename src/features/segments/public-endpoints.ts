@@ -1,6 +1,6 @@
 import Type from "typebox";
-import { Success } from "../../base/values/schemas.ts";
-import { endpoint, success, withPermission } from "../../http/endpoint.ts";
+import { Success } from "../../core/base/values/schemas.ts";
+import { endpoint, success, withPermission } from "../../core/http/endpoint.ts";
 import type { CountServices } from "./count-exactly.ts";
 import { sizeSeries } from "./daily-sizes.ts";
 import { describeSegment, listSegments } from "./read-segments.ts";

@@ -1,5 +1,5 @@
-import type { WorkspaceContext } from "../../base/context/context.ts";
-import { Problem } from "../../base/problem.ts";
+import type { WorkspaceContext } from "../../core/base/context/context.ts";
+import { Problem } from "../../core/base/problem.ts";
 import type { CountServices } from "./count-exactly.ts";
 import { readFilter, sentenceOf } from "./filter.ts";
 import { scopeOf } from "./scope.ts";

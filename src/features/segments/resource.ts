@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
 import Type, { type Static } from "typebox";
-import { listedResource } from "../../admin/workspaces/listed-resource.ts";
-import { Name } from "../../admin/workspaces/manifest.ts";
-import { hidesPeople, type WorkspaceContext } from "../../base/context/context.ts";
-import { Problem } from "../../base/problem.ts";
-import type { Json } from "../../base/values/plain-json.ts";
-import type { Transaction } from "../../database/database.ts";
+import { listedResource } from "../../core/admin/workspaces/listed-resource.ts";
+import { Name } from "../../core/admin/workspaces/manifest.ts";
+import { hidesPeople, type WorkspaceContext } from "../../core/base/context/context.ts";
+import { Problem } from "../../core/base/problem.ts";
+import type { Json } from "../../core/base/values/plain-json.ts";
+import type { Transaction } from "../../core/database/database.ts";
 import { readFilter, SUBJECT_NAMES, segmentsIn } from "./filter.ts";
 import { scopeOf } from "./scope.ts";
 import { deleteSegments, type SegmentRow, selectSegments, upsertSegments } from "./store.ts";

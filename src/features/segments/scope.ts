@@ -1,8 +1,8 @@
-import { readApps } from "../../admin/workspaces/apps.ts";
-import { readGroups } from "../../admin/workspaces/subscription-groups.ts";
-import { hidesPeople, type WorkspaceContext } from "../../base/context/context.ts";
-import { Problem } from "../../base/problem.ts";
-import { type Queryable, settleAll } from "../../database/database.ts";
+import { readApps } from "../../core/admin/workspaces/apps.ts";
+import { readGroups } from "../../core/admin/workspaces/subscription-groups.ts";
+import { hidesPeople, type WorkspaceContext } from "../../core/base/context/context.ts";
+import { Problem } from "../../core/base/problem.ts";
+import { type Queryable, settleAll } from "../../core/database/database.ts";
 import { type Filter, readFilter } from "./filter.ts";
 import type { FilterScope } from "./leaf.ts";
 import { type SegmentRow, selectSegments } from "./store.ts";

@@ -1,4 +1,4 @@
-import { hidesPeople, type WorkspaceContext } from "../../base/context/context.ts";
+import { hidesPeople, type WorkspaceContext } from "../../core/base/context/context.ts";
 import type { SegmentSize } from "./estimate.ts";
 
 /*

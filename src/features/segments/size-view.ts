@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { nullable } from "../../base/values/schemas.ts";
+import { nullable } from "../../core/base/values/schemas.ts";
 import type { Breakdown } from "./breakdown.ts";
 import type { SegmentSize } from "./estimate.ts";
 import type { shownTo } from "./shown-sizes.ts";

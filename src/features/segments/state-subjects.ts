@@ -1,4 +1,4 @@
-import { readWaiting } from "../subscriptions/waiting-state.ts";
+import { readWaiting } from "../../core/people/subscriptions/waiting-state.ts";
 import { type FilterPath, refuse } from "./filter-path.ts";
 import { itsRows, type Leaf, type Subject } from "./leaf.ts";
 import type { SegmentPerson } from "./person.ts";

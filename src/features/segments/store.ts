@@ -1,6 +1,6 @@
-import type { Mentions } from "../../base/mentions.ts";
-import type { Json } from "../../base/values/plain-json.ts";
-import type { Queryable, Transaction } from "../../database/database.ts";
+import type { Mentions } from "../../core/base/mentions.ts";
+import type { Json } from "../../core/base/values/plain-json.ts";
+import type { Queryable, Transaction } from "../../core/database/database.ts";
 
 export interface SegmentRow {
   readonly id: string;

@@ -1,5 +1,5 @@
-import type { WorkspaceContext } from "../../base/context/context.ts";
-import { readTogether } from "../../database/database.ts";
+import type { WorkspaceContext } from "../../core/base/context/context.ts";
+import { readTogether } from "../../core/database/database.ts";
 import type { CountServices } from "./count-exactly.ts";
 import { portionToRead } from "./estimate.ts";
 import { selectFrequentValues } from "./members-store.ts";

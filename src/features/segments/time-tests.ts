@@ -1,5 +1,5 @@
-import { isJsonObject, type Json } from "../../base/values/plain-json.ts";
-import { parseAttributeTime } from "../../base/values/times.ts";
+import { isJsonObject, type Json } from "../../core/base/values/plain-json.ts";
+import { parseAttributeTime } from "../../core/base/values/times.ts";
 import type { ValueTest } from "./leaf.ts";
 import { decided, type Values } from "./sql.ts";
 

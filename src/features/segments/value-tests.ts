@@ -1,7 +1,7 @@
-import { earlier, later } from "../../base/clock.ts";
-import type { Json } from "../../base/values/plain-json.ts";
-import { parseTime } from "../../base/values/times.ts";
-import { arrayLiteral } from "../../database/parameters/array-literal.ts";
+import { earlier, later } from "../../core/base/clock.ts";
+import type { Json } from "../../core/base/values/plain-json.ts";
+import { parseTime } from "../../core/base/values/times.ts";
+import { arrayLiteral } from "../../core/database/parameters/array-literal.ts";
 import { type FilterPath, refuse } from "./filter-path.ts";
 import type { ValueTest } from "./leaf.ts";
 import { decided, type Values } from "./sql.ts";

@@ -1,13 +1,13 @@
 import Type from "typebox";
-import type { FailedAttempts } from "../../admin/access/failed-attempts.ts";
-import { hasHash } from "../../admin/secrets/secrets.ts";
-import type { Context } from "../../base/context/context.ts";
-import type { Session } from "../../base/context/person.ts";
-import { OnlySuccess, Success } from "../../base/values/schemas.ts";
-import type { Database } from "../../database/database.ts";
-import { endedCookie, sessionCookie } from "../../http/browser.ts";
-import { byAdministrator, byAnybody, bySession, endpoint } from "../../http/endpoint.ts";
-import type { Sessions, StartedSession } from "../users/sessions.ts";
+import type { FailedAttempts } from "../../core/admin/access/failed-attempts.ts";
+import { hasHash } from "../../core/admin/secrets/secrets.ts";
+import type { Context } from "../../core/base/context/context.ts";
+import type { Session } from "../../core/base/context/person.ts";
+import { OnlySuccess, Success } from "../../core/base/values/schemas.ts";
+import type { Database } from "../../core/database/database.ts";
+import { endedCookie, sessionCookie } from "../../core/http/browser.ts";
+import { byAdministrator, byAnybody, bySession, endpoint } from "../../core/http/endpoint.ts";
+import type { Sessions, StartedSession } from "../dashboard-users/sessions.ts";
 import { createSignInLink, type LinkServices } from "./links.ts";
 import { SessionView, viewSession } from "./session-view.ts";
 

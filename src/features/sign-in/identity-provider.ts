@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import * as oidc from "openid-client";
-import type { OidcSettings } from "../../base/oidc-settings.ts";
-import { Problem } from "../../base/problem.ts";
+import type { OidcSettings } from "../../core/base/oidc-settings.ts";
+import { Problem } from "../../core/base/problem.ts";
 
 /*
  * Sign-in through an OpenID Connect provider: the authorization code flow with PKCE, found by

@@ -1,4 +1,4 @@
-import type { Queryable, Transaction } from "../../database/database.ts";
+import type { Queryable, Transaction } from "../../core/database/database.ts";
 
 /** @param userId the id of the dashboard user who is signed in; null for the administrator. */
 export async function insertLink(

@@ -1,12 +1,12 @@
-import type { FailedAttempts } from "../../admin/access/failed-attempts.ts";
-import { recordChanges } from "../../admin/audit/audit.ts";
-import { hashSecret, newSecret } from "../../admin/secrets/secrets.ts";
-import type { Clock } from "../../base/clock.ts";
-import { later } from "../../base/clock.ts";
-import type { Context } from "../../base/context/context.ts";
-import { type Database, withRetries } from "../../database/database.ts";
-import { ADMINISTRATOR } from "../users/effective-permissions.ts";
-import type { Sessions, StartedSession } from "../users/sessions.ts";
+import type { FailedAttempts } from "../../core/admin/access/failed-attempts.ts";
+import { recordChanges } from "../../core/admin/audit/audit.ts";
+import { hashSecret, newSecret } from "../../core/admin/secrets/secrets.ts";
+import type { Clock } from "../../core/base/clock.ts";
+import { later } from "../../core/base/clock.ts";
+import type { Context } from "../../core/base/context/context.ts";
+import { type Database, withRetries } from "../../core/database/database.ts";
+import { ADMINISTRATOR } from "../dashboard-users/effective-permissions.ts";
+import type { Sessions, StartedSession } from "../dashboard-users/sessions.ts";
 import { deleteLink, insertLink } from "./links-store.ts";
 
 /*

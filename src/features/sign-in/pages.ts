@@ -1,16 +1,16 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import Type from "typebox";
-import type { FailedAttempts } from "../../admin/access/failed-attempts.ts";
-import type { Clock } from "../../base/clock.ts";
-import type { Context } from "../../base/context/context.ts";
-import { Problem } from "../../base/problem.ts";
-import type { Database } from "../../database/database.ts";
-import { attemptCookie, readAttemptCookie, sessionCookie } from "../../http/browser.ts";
-import { byAnybody, endpoint } from "../../http/endpoint.ts";
-import { PAGE_HEADERS } from "../../http/page-headers.ts";
-import { sentencePage } from "../../http/sentence-page.ts";
-import { checkStoredEmail } from "../../people/profiles/addresses.ts";
-import { findActiveUser, type Sessions } from "../users/sessions.ts";
+import type { FailedAttempts } from "../../core/admin/access/failed-attempts.ts";
+import type { Clock } from "../../core/base/clock.ts";
+import type { Context } from "../../core/base/context/context.ts";
+import { Problem } from "../../core/base/problem.ts";
+import type { Database } from "../../core/database/database.ts";
+import { attemptCookie, readAttemptCookie, sessionCookie } from "../../core/http/browser.ts";
+import { byAnybody, endpoint } from "../../core/http/endpoint.ts";
+import { PAGE_HEADERS } from "../../core/http/page-headers.ts";
+import { sentencePage } from "../../core/http/sentence-page.ts";
+import { checkStoredEmail } from "../../core/people/profiles/addresses.ts";
+import { findActiveUser, type Sessions } from "../dashboard-users/sessions.ts";
 import type { IdentityProvider, SignInAttempt } from "./identity-provider.ts";
 import { followSignInLink, type LinkServices } from "./links.ts";
 

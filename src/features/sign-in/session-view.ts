@@ -1,12 +1,12 @@
 import Type, { type Static } from "typebox";
-import { listWorkspaces } from "../../admin/workspaces/manage-workspaces.ts";
+import { listWorkspaces } from "../../core/admin/workspaces/manage-workspaces.ts";
 import {
   COMPANY_PERMISSIONS,
   WORKSPACE_PERMISSIONS,
-} from "../../base/context/dashboard-permissions.ts";
-import type { Session } from "../../base/context/person.ts";
-import { nullable } from "../../base/values/schemas.ts";
-import type { Database } from "../../database/database.ts";
+} from "../../core/base/context/dashboard-permissions.ts";
+import type { Session } from "../../core/base/context/person.ts";
+import { nullable } from "../../core/base/values/schemas.ts";
+import type { Database } from "../../core/database/database.ts";
 
 const Time = (description: string) =>
   Type.String({ description, examples: ["2026-01-01T13:00:00.000Z"] });

@@ -1,4 +1,4 @@
-import { isUuid } from "../../base/values/uuid.ts";
+import { isUuid } from "../../core/base/values/uuid.ts";
 import type { MessageAddress } from "../campaigns/campaign.ts";
 import { refusal, type TranslationCode } from "./refusal.ts";
 

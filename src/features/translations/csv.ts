@@ -1,8 +1,8 @@
 import { type CsvError, parse } from "csv-parse/sync";
 import { stringify } from "csv-stringify/sync";
-import { csvLineEnds } from "../../base/lines.ts";
-import { printable } from "../../base/values/describe-value.ts";
-import { disarm, rearm } from "../../base/values/spreadsheets.ts";
+import { csvLineEnds } from "../../core/base/lines.ts";
+import { printable } from "../../core/base/values/describe-value.ts";
+import { disarm, rearm } from "../../core/base/values/spreadsheets.ts";
 import { type FileString, type TranslationFile, unreadable } from "./translation-file.ts";
 
 /*

@@ -1,5 +1,5 @@
 import Type, { type Static } from "typebox";
-import type { Transaction } from "../../database/database.ts";
+import type { Transaction } from "../../core/database/database.ts";
 import type { TranslationMap } from "../campaigns/campaign.ts";
 import { refuseFaulty } from "../campaigns/declarations.ts";
 import { type ManifestPath, refusalAt, refuseTwice } from "../campaigns/manifest-path.ts";

@@ -1,6 +1,6 @@
 import Type, { type Static, type TProperties } from "typebox";
-import { OnlySuccess } from "../../base/values/schemas.ts";
-import { endpoint, success, withPermission } from "../../http/endpoint.ts";
+import { OnlySuccess } from "../../core/base/values/schemas.ts";
+import { endpoint, success, withPermission } from "../../core/http/endpoint.ts";
 import type { MessageAddress } from "../campaigns/campaign.ts";
 import {
   addressInCampaign,

@@ -1,15 +1,15 @@
 import { isDeepStrictEqual } from "node:util";
-import { recordChanges } from "../../admin/audit/audit.ts";
-import type { WorkspaceContext } from "../../base/context/context.ts";
-import { Problem } from "../../base/problem.ts";
+import { recordChanges } from "../../core/admin/audit/audit.ts";
+import type { WorkspaceContext } from "../../core/base/context/context.ts";
+import { Problem } from "../../core/base/problem.ts";
 import {
   defineWork,
   type ThreadPool,
   type Work,
   WorkExceeded,
-} from "../../base/threads/thread-pool.ts";
-import type { ItemNote } from "../../base/verdicts.ts";
-import { withRetries } from "../../database/database.ts";
+} from "../../core/base/threads/thread-pool.ts";
+import type { ItemNote } from "../../core/base/verdicts.ts";
+import { withRetries } from "../../core/database/database.ts";
 import type { TranslationMap } from "../campaigns/campaign.ts";
 import type { TextServices } from "../campaigns/manage-campaigns.ts";
 import type { FileOrProblem, readFile, writeFile } from "./file-work.ts";

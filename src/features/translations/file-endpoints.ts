@@ -1,8 +1,8 @@
 import Type from "typebox";
-import type { WorkspaceContext } from "../../base/context/context.ts";
-import { Success } from "../../base/values/schemas.ts";
-import { ItemNote } from "../../base/verdicts.ts";
-import { byAdministratorOfWorkspace, endpoint } from "../../http/endpoint.ts";
+import type { WorkspaceContext } from "../../core/base/context/context.ts";
+import { Success } from "../../core/base/values/schemas.ts";
+import { ItemNote } from "../../core/base/verdicts.ts";
+import { byAdministratorOfWorkspace, endpoint } from "../../core/http/endpoint.ts";
 import type { TextServices } from "../campaigns/manage-campaigns.ts";
 import { MESSAGE_PATH, OfMessage } from "../campaigns/message-endpoints.ts";
 import { exportTranslations, importTranslations } from "./exchange-translations.ts";

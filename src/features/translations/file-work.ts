@@ -1,4 +1,4 @@
-import { Problem, type ProblemCode } from "../../base/problem.ts";
+import { Problem, type ProblemCode } from "../../core/base/problem.ts";
 import type { TranslationMap } from "../campaigns/campaign.ts";
 import { readCsv, writeCsv } from "./csv.ts";
 import type { Locale } from "./locale.ts";

@@ -1,8 +1,8 @@
 import type { Static } from "typebox";
-import { listedResource } from "../../admin/workspaces/listed-resource.ts";
-import type { WorkspaceContext } from "../../base/context/context.ts";
-import { Problem } from "../../base/problem.ts";
-import { isDuplicate } from "../../database/database.ts";
+import { listedResource } from "../../core/admin/workspaces/listed-resource.ts";
+import type { WorkspaceContext } from "../../core/base/context/context.ts";
+import { Problem } from "../../core/base/problem.ts";
+import { isDuplicate } from "../../core/database/database.ts";
 import { DeclaredLocale, localeKeyForm, localeOf } from "./locale.ts";
 import { deleteLocales, selectLocales, upsertLocales } from "./locale-store.ts";
 

@@ -1,5 +1,5 @@
-import type { Queryable, Transaction } from "../../database/database.ts";
-import { listsOf } from "../../database/parameters/lists-of.ts";
+import type { Queryable, Transaction } from "../../core/database/database.ts";
+import { listsOf } from "../../core/database/parameters/lists-of.ts";
 import type { Declared } from "../campaigns/campaign.ts";
 import type { Locale } from "./locale.ts";
 

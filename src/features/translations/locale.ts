@@ -1,6 +1,6 @@
 import Type, { type Static } from "typebox";
-import { Name } from "../../admin/workspaces/manifest.ts";
-import { patterned } from "../../base/values/schemas.ts";
+import { Name } from "../../core/admin/workspaces/manifest.ts";
+import { patterned } from "../../core/base/values/schemas.ts";
 import { Uuid } from "../campaigns/declarations.ts";
 
 /** A language of a workspace. Ids are UUIDs in lower case. */

@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from "node:util";
-import { recordChangeIn } from "../../admin/audit/audit.ts";
-import type { WorkspaceContext } from "../../base/context/context.ts";
-import { Problem } from "../../base/problem.ts";
+import { recordChangeIn } from "../../core/admin/audit/audit.ts";
+import type { WorkspaceContext } from "../../core/base/context/context.ts";
+import { Problem } from "../../core/base/problem.ts";
 import {
   type Queryable,
   readTogether,
   type Transaction,
   withRetries,
-} from "../../database/database.ts";
+} from "../../core/database/database.ts";
 import type { TranslationMap } from "../campaigns/campaign.ts";
 import { refuseTooLarge } from "../campaigns/declarations.ts";
 import type { ManageServices } from "../campaigns/manage-campaigns.ts";

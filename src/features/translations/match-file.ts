@@ -1,6 +1,6 @@
-import { Problem } from "../../base/problem.ts";
-import { printable } from "../../base/values/describe-value.ts";
-import { type ItemNote, noteOf } from "../../base/verdicts.ts";
+import { Problem } from "../../core/base/problem.ts";
+import { printable } from "../../core/base/values/describe-value.ts";
+import { type ItemNote, noteOf } from "../../core/base/verdicts.ts";
 import type { TranslationMap } from "../campaigns/campaign.ts";
 import { refuseFaulty } from "../campaigns/declarations.ts";
 import { type Locale, localeKeyForm, localesByKey } from "./locale.ts";

@@ -1,6 +1,6 @@
 import Type, { type Static } from "typebox";
-import { NullableText, OnlySuccess } from "../../base/values/schemas.ts";
-import { byAdministratorOfWorkspace, endpoint, success } from "../../http/endpoint.ts";
+import { NullableText, OnlySuccess } from "../../core/base/values/schemas.ts";
+import { byAdministratorOfWorkspace, endpoint, success } from "../../core/http/endpoint.ts";
 import type { MessageAddress } from "../campaigns/campaign.ts";
 import { refuseFaulty, Uuid } from "../campaigns/declarations.ts";
 import type { ManageServices, TextServices } from "../campaigns/manage-campaigns.ts";

@@ -1,5 +1,5 @@
-import type { Workspace } from "../../base/context/workspace.ts";
-import { type Database, type Queryable, readTogether } from "../../database/database.ts";
+import type { Workspace } from "../../core/base/context/workspace.ts";
+import { type Database, type Queryable, readTogether } from "../../core/database/database.ts";
 import type { Message, MessageAddress, TranslationMap } from "../campaigns/campaign.ts";
 import { refusal } from "./refusal.ts";
 import {

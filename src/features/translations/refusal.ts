@@ -1,4 +1,4 @@
-import { type Fault, Problem } from "../../base/problem.ts";
+import { type Fault, Problem } from "../../core/base/problem.ts";
 
 /** spec: Errors, translation error codes; the last three only occur in updates. */
 export type TranslationCode =

@@ -1,4 +1,4 @@
-import { Problem } from "../../base/problem.ts";
+import { Problem } from "../../core/base/problem.ts";
 import type { TranslationMap } from "../campaigns/campaign.ts";
 import type { Locale } from "./locale.ts";
 

@@ -1,7 +1,7 @@
-import type { Clock } from "../../base/clock.ts";
-import type { Workspace } from "../../base/context/workspace.ts";
-import type { ThreadPool } from "../../base/threads/thread-pool.ts";
-import { type Database, type Transaction, withRetries } from "../../database/database.ts";
+import type { Clock } from "../../core/base/clock.ts";
+import type { Workspace } from "../../core/base/context/workspace.ts";
+import type { ThreadPool } from "../../core/base/threads/thread-pool.ts";
+import { type Database, type Transaction, withRetries } from "../../core/database/database.ts";
 import type { MessageAddress, TranslationMap } from "../campaigns/campaign.ts";
 import { lockMessage } from "../campaigns/manage-messages.ts";
 import { findMapFault, judgeTexts } from "../campaigns/texts.ts";

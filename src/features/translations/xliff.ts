@@ -1,6 +1,6 @@
 import { type SaxesAttributeNS, SaxesParser, type SaxesTagNS } from "saxes";
-import { Problem } from "../../base/problem.ts";
-import { printable } from "../../base/values/describe-value.ts";
+import { Problem } from "../../core/base/problem.ts";
+import { printable } from "../../core/base/values/describe-value.ts";
 import { type FileString, type TranslationFile, unreadable } from "./translation-file.ts";
 
 /*

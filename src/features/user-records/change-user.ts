@@ -1,9 +1,9 @@
-import { recordUserChanges } from "../../admin/audit/audit.ts";
-import type { WorkspaceContext } from "../../base/context/context.ts";
-import type { Workspace } from "../../base/context/workspace.ts";
-import { Problem } from "../../base/problem.ts";
-import { checkRequest } from "../../intake/track/check-request.ts";
-import { type WriteServices, writeBatch } from "../../intake/track/write-batch.ts";
+import { recordUserChanges } from "../../core/admin/audit/audit.ts";
+import type { WorkspaceContext } from "../../core/base/context/context.ts";
+import type { Workspace } from "../../core/base/context/workspace.ts";
+import { Problem } from "../../core/base/problem.ts";
+import { checkRequest } from "../../core/track/check-request.ts";
+import { type WriteServices, writeBatch } from "../../core/track/write-batch.ts";
 import { requireProfile } from "./find-record.ts";
 
 /** What would name another user, or create one. */

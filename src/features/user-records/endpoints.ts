@@ -1,13 +1,17 @@
 import Type from "typebox";
-import { type AuditingServices, recordRead, recordUserChanges } from "../../admin/audit/audit.ts";
-import type { WorkspaceContext } from "../../base/context/context.ts";
-import { nullable, OfWorkspace, Success } from "../../base/values/schemas.ts";
-import { byAdministratorOfWorkspace, endpoint, success } from "../../http/endpoint.ts";
-import type { WriteServices } from "../../intake/track/write-batch.ts";
-import { AuditedEffect } from "../../people/identity/audit-view.ts";
-import type { IdentityServices } from "../../people/identity/change-identities.ts";
-import type { Effect } from "../../people/identity/combine/effects.ts";
-import { mergeByPlatformId } from "../../people/identity/merge-users.ts";
+import {
+  type AuditingServices,
+  recordRead,
+  recordUserChanges,
+} from "../../core/admin/audit/audit.ts";
+import type { WorkspaceContext } from "../../core/base/context/context.ts";
+import { nullable, OfWorkspace, Success } from "../../core/base/values/schemas.ts";
+import { byAdministratorOfWorkspace, endpoint, success } from "../../core/http/endpoint.ts";
+import { AuditedEffect } from "../../core/people/identity/audit-view.ts";
+import type { IdentityServices } from "../../core/people/identity/change-identities.ts";
+import type { Effect } from "../../core/people/identity/combine/effects.ts";
+import { mergeByPlatformId } from "../../core/people/identity/merge-users.ts";
+import type { WriteServices } from "../../core/track/write-batch.ts";
 import { changeUser } from "./change-user.ts";
 import { type EraseServices, eraseUser } from "./erase-user.ts";
 import { PersonRecord, type ReadRecordServices, readRecord } from "./read-record.ts";

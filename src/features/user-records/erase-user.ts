@@ -1,20 +1,20 @@
-import { recordUserChanges } from "../../admin/audit/audit.ts";
-import type { ErasedPerson, TraceEraser } from "../../admin/retention/retention.ts";
-import { earlier } from "../../base/clock.ts";
-import type { WorkspaceContext } from "../../base/context/context.ts";
-import { mentionsOf } from "../../base/mentions.ts";
-import { Problem } from "../../base/problem.ts";
-import { usualSpellings } from "../../base/values/address-form.ts";
-import { type Queryable, withRetries } from "../../database/database.ts";
-import type { IdentityServices } from "../../people/identity/change-identities.ts";
-import { deleteNamed } from "../../people/identity/delete-users.ts";
-import { findDeletion } from "../../people/identity/read-audit.ts";
-import type { AuditEntry } from "../../people/identity/store.ts";
-import { findHolders } from "../../people/profiles/find-holders.ts";
-import { emailValue, identifierKey } from "../../people/profiles/identifiers.ts";
-import { selectMergedInto } from "../../people/profiles/merged-store.ts";
-import type { ProfileRow } from "../../people/profiles/store.ts";
-import { forgetAddress } from "../../people/subscriptions/person-states.ts";
+import { recordUserChanges } from "../../core/admin/audit/audit.ts";
+import type { ErasedPerson, TraceEraser } from "../../core/admin/retention/retention.ts";
+import { earlier } from "../../core/base/clock.ts";
+import type { WorkspaceContext } from "../../core/base/context/context.ts";
+import { mentionsOf } from "../../core/base/mentions.ts";
+import { Problem } from "../../core/base/problem.ts";
+import { usualSpellings } from "../../core/base/values/address-form.ts";
+import { type Queryable, withRetries } from "../../core/database/database.ts";
+import type { IdentityServices } from "../../core/people/identity/change-identities.ts";
+import { deleteNamed } from "../../core/people/identity/delete-users.ts";
+import { findDeletion } from "../../core/people/identity/read-audit.ts";
+import type { AuditEntry } from "../../core/people/identity/store.ts";
+import { findHolders } from "../../core/people/profiles/find-holders.ts";
+import { emailValue, identifierKey } from "../../core/people/profiles/identifiers.ts";
+import { selectMergedInto } from "../../core/people/profiles/merged-store.ts";
+import type { ProfileRow } from "../../core/people/profiles/store.ts";
+import { forgetAddress } from "../../core/people/subscriptions/person-states.ts";
 import { mergedInto, requireProfile } from "./find-record.ts";
 
 export interface Erasure {

@@ -1,8 +1,8 @@
-import { Problem } from "../../base/problem.ts";
-import type { Queryable } from "../../database/database.ts";
-import { findDeletion } from "../../people/identity/read-audit.ts";
-import { selectMerged } from "../../people/profiles/merged-store.ts";
-import { type ProfileRow, selectProfiles } from "../../people/profiles/store.ts";
+import { Problem } from "../../core/base/problem.ts";
+import type { Queryable } from "../../core/database/database.ts";
+import { findDeletion } from "../../core/people/identity/read-audit.ts";
+import { selectMerged } from "../../core/people/profiles/merged-store.ts";
+import { type ProfileRow, selectProfiles } from "../../core/people/profiles/store.ts";
 
 /** A profile, or the id of the profile that it was merged into. */
 export type FoundRecord = { readonly profile: ProfileRow } | { readonly mergedInto: string };

@@ -1,21 +1,26 @@
 import Type, { type Static } from "typebox";
-import { readGroups } from "../../admin/workspaces/subscription-groups.ts";
-import type { Clock } from "../../base/clock.ts";
-import type { WorkspaceContext } from "../../base/context/context.ts";
-import type { Channel } from "../../base/context/workspace.ts";
-import { NullableText, nullable } from "../../base/values/schemas.ts";
-import { sum } from "../../base/values/sum.ts";
-import { type Database, type Queryable, readTogether, settleAll } from "../../database/database.ts";
-import { readMessageCounts, readSummaries } from "../../people/activity/read-activity.ts";
-import { EXPORT_FIELDS, type ExportField } from "../../people/export/profile-view.ts";
-import { viewUsers } from "../../people/export/view-users.ts";
-import { emailValue } from "../../people/profiles/identifiers.ts";
-import { selectMergedInto } from "../../people/profiles/merged-store.ts";
-import type { ProfileRow } from "../../people/profiles/store.ts";
+import { readGroups } from "../../core/admin/workspaces/subscription-groups.ts";
+import type { Clock } from "../../core/base/clock.ts";
+import type { WorkspaceContext } from "../../core/base/context/context.ts";
+import type { Channel } from "../../core/base/context/workspace.ts";
+import { NullableText, nullable } from "../../core/base/values/schemas.ts";
+import { sum } from "../../core/base/values/sum.ts";
+import {
+  type Database,
+  type Queryable,
+  readTogether,
+  settleAll,
+} from "../../core/database/database.ts";
+import { readMessageCounts, readSummaries } from "../../core/people/activity/read-activity.ts";
+import { emailValue } from "../../core/people/profiles/identifiers.ts";
+import { selectMergedInto } from "../../core/people/profiles/merged-store.ts";
+import type { ProfileRow } from "../../core/people/profiles/store.ts";
 import {
   selectAddressState,
   selectStandingGroupStates,
-} from "../../people/subscriptions/person-states-store.ts";
+} from "../../core/people/subscriptions/person-states-store.ts";
+import { EXPORT_FIELDS, type ExportField } from "../export/profile-view.ts";
+import { viewUsers } from "../export/view-users.ts";
 import { findRecord } from "./find-record.ts";
 
 export interface ReadRecordServices {

@@ -1,27 +1,27 @@
 import Type, { type Static } from "typebox";
-import type { WorkspaceContext } from "../../base/context/context.ts";
-import { forwardPage, invalidCursor, opaqueCursor, readOpaque } from "../../base/pages.ts";
-import { readQueryTime } from "../../base/values/query-time.ts";
-import { Cursor } from "../../base/values/schemas.ts";
-import { parseTime } from "../../base/values/times.ts";
-import { isUuid } from "../../base/values/uuid.ts";
-import { type Queryable, readTogether, settleAll } from "../../database/database.ts";
-import type { TimelineRange } from "../../people/activity/activity.ts";
+import type { WorkspaceContext } from "../../core/base/context/context.ts";
+import { forwardPage, invalidCursor, opaqueCursor, readOpaque } from "../../core/base/pages.ts";
+import { readQueryTime } from "../../core/base/values/query-time.ts";
+import { Cursor } from "../../core/base/values/schemas.ts";
+import { parseTime } from "../../core/base/values/times.ts";
+import { isUuid } from "../../core/base/values/uuid.ts";
+import { type Queryable, readTogether, settleAll } from "../../core/database/database.ts";
+import type { TimelineRange } from "../../core/people/activity/activity.ts";
 import {
   selectEventsBefore,
   selectMessagesBefore,
   selectPurchasesBefore,
-} from "../../people/activity/timeline-store.ts";
-import { readAttributeChanges } from "../../people/changes/person-changes.ts";
-import type { FeedWorkspace } from "../../people/changes/read-changes.ts";
-import { selectIdentityChanges } from "../../people/identity/store.ts";
-import { emailValue } from "../../people/profiles/identifiers.ts";
-import { selectMergedInto } from "../../people/profiles/merged-store.ts";
-import type { ProfileRow } from "../../people/profiles/store.ts";
+} from "../../core/people/activity/timeline-store.ts";
+import { readAttributeChanges } from "../../core/people/changes/person-changes.ts";
+import type { FeedWorkspace } from "../../core/people/changes/read-changes.ts";
+import { selectIdentityChanges } from "../../core/people/identity/store.ts";
+import { emailValue } from "../../core/people/profiles/identifiers.ts";
+import { selectMergedInto } from "../../core/people/profiles/merged-store.ts";
+import type { ProfileRow } from "../../core/people/profiles/store.ts";
 import {
   readEmailChangesBefore,
   readGroupChangesBefore,
-} from "../../people/subscriptions/person-states.ts";
+} from "../../core/people/subscriptions/person-states.ts";
 import { findRecord } from "./find-record.ts";
 import type { RecordServices } from "./search-users.ts";
 import {

@@ -1,11 +1,11 @@
 import Type, { type Static } from "typebox";
-import type { WorkspaceContext } from "../../base/context/context.ts";
-import { Cursor, NullableText, nullable } from "../../base/values/schemas.ts";
-import type { Database } from "../../database/database.ts";
-import { isProfileId } from "../../people/profiles/identifiers.ts";
-import { selectMerged } from "../../people/profiles/merged-store.ts";
-import { searchPeople } from "../../people/profiles/search.ts";
-import { type ProfileRow, selectProfiles } from "../../people/profiles/store.ts";
+import type { WorkspaceContext } from "../../core/base/context/context.ts";
+import { Cursor, NullableText, nullable } from "../../core/base/values/schemas.ts";
+import type { Database } from "../../core/database/database.ts";
+import { isProfileId } from "../../core/people/profiles/identifiers.ts";
+import { selectMerged } from "../../core/people/profiles/merged-store.ts";
+import { searchPeople } from "../../core/people/profiles/search.ts";
+import { type ProfileRow, selectProfiles } from "../../core/people/profiles/store.ts";
 
 export interface RecordServices {
   readonly database: Database;

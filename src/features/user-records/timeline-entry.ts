@@ -1,14 +1,14 @@
 import Type, { type Static } from "typebox";
-import { NullableText, nullable } from "../../base/values/schemas.ts";
-import type { SentMessage } from "../../people/activity/activity.ts";
-import type { TimedEvent, TimedPurchase } from "../../people/activity/timeline-store.ts";
-import type { AttributeChange } from "../../people/changes/person-changes.ts";
-import { AuditEntryView, auditEntryView } from "../../people/identity/audit-view.ts";
-import type { AuditEntry } from "../../people/identity/store.ts";
+import { NullableText, nullable } from "../../core/base/values/schemas.ts";
+import type { SentMessage } from "../../core/people/activity/activity.ts";
+import type { TimedEvent, TimedPurchase } from "../../core/people/activity/timeline-store.ts";
+import type { AttributeChange } from "../../core/people/changes/person-changes.ts";
+import { AuditEntryView, auditEntryView } from "../../core/people/identity/audit-view.ts";
+import type { AuditEntry } from "../../core/people/identity/store.ts";
 import type {
   EmailStateChange,
   GroupStateChange,
-} from "../../people/subscriptions/history-store.ts";
+} from "../../core/people/subscriptions/history-store.ts";
 
 /* The entries of a timeline: their declaration, and how they are built from stored rows. */
 

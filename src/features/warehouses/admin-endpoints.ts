@@ -1,12 +1,12 @@
 import Type, { type Static } from "typebox";
-import { type AuditingServices, recordRead } from "../../admin/audit/audit.ts";
-import { NullableText, nullable, Success } from "../../base/values/schemas.ts";
+import { type AuditingServices, recordRead } from "../../core/admin/audit/audit.ts";
+import { NullableText, nullable, Success } from "../../core/base/values/schemas.ts";
 import {
   byAdministrator,
   byAdministratorOfWorkspace,
   endpoint,
   success,
-} from "../../http/endpoint.ts";
+} from "../../core/http/endpoint.ts";
 import { runView } from "./endpoints.ts";
 import { JOB_STATUSES } from "./integration.ts";
 import { findIntegrations, getRun, type ListServices, listRunRows, listRuns } from "./list.ts";

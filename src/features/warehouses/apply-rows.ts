@@ -1,10 +1,10 @@
-import type { WorkspaceContext } from "../../base/context/context.ts";
-import type { Fault } from "../../base/problem.ts";
-import type { Transaction } from "../../database/database.ts";
-import { deleteNamed } from "../../people/identity/delete-users.ts";
-import type { PersonIdentifier } from "../../people/profiles/identifiers.ts";
-import type { InputArray, Item, Verdict } from "../track/item.ts";
-import { type WriteServices, writeBatch } from "../track/write-batch.ts";
+import type { WorkspaceContext } from "../../core/base/context/context.ts";
+import type { Fault } from "../../core/base/problem.ts";
+import type { Transaction } from "../../core/database/database.ts";
+import { deleteNamed } from "../../core/people/identity/delete-users.ts";
+import type { PersonIdentifier } from "../../core/people/profiles/identifiers.ts";
+import type { InputArray, Item, Verdict } from "../../core/track/item.ts";
+import { type WriteServices, writeBatch } from "../../core/track/write-batch.ts";
 import { type CheckedRow, checkDeletion, checkRow, type RowFault, withField } from "./check-row.ts";
 import type { SourceRow } from "./sources/source.ts";
 

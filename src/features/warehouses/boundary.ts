@@ -1,5 +1,5 @@
-import { sha256 } from "../../base/values/hashes.ts";
-import { uuidOf } from "../../base/values/uuid.ts";
+import { sha256 } from "../../core/base/values/hashes.ts";
+import { uuidOf } from "../../core/base/values/uuid.ts";
 import type { SourceRow } from "./sources/source.ts";
 
 /*

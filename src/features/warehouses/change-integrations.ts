@@ -1,8 +1,8 @@
-import { withdraw } from "../../admin/jobs/queue.ts";
-import { removeSchedules, setSchedules } from "../../admin/jobs/schedule.ts";
-import type { Sealing } from "../../admin/secrets/sealing.ts";
-import { Problem } from "../../base/problem.ts";
-import { isDuplicate, type Transaction } from "../../database/database.ts";
+import { withdraw } from "../../core/admin/jobs/queue.ts";
+import { removeSchedules, setSchedules } from "../../core/admin/jobs/schedule.ts";
+import type { Sealing } from "../../core/admin/secrets/sealing.ts";
+import { Problem } from "../../core/base/problem.ts";
+import { isDuplicate, type Transaction } from "../../core/database/database.ts";
 import { forgetProgress, forgetRuns } from "./forget.ts";
 import { type Integration, SYNC_JOB } from "./integration.ts";
 import { placeOf } from "./sources/kinds.ts";

@@ -1,11 +1,15 @@
-import type { Workspace } from "../../base/context/workspace.ts";
-import type { Fault } from "../../base/problem.ts";
-import { findUnstorable, isJsonObject, type JsonObject } from "../../base/values/plain-json.ts";
-import type { PersonIdentifier } from "../../people/profiles/identifiers.ts";
-import type { CheckedItem } from "../track/check-attributes.ts";
-import { checkOneIdentifier } from "../track/check-identity.ts";
-import { checkItem } from "../track/check-request.ts";
-import type { InputArray } from "../track/item.ts";
+import type { Workspace } from "../../core/base/context/workspace.ts";
+import type { Fault } from "../../core/base/problem.ts";
+import {
+  findUnstorable,
+  isJsonObject,
+  type JsonObject,
+} from "../../core/base/values/plain-json.ts";
+import type { PersonIdentifier } from "../../core/people/profiles/identifiers.ts";
+import type { CheckedItem } from "../../core/track/check-attributes.ts";
+import { checkOneIdentifier } from "../../core/track/check-identity.ts";
+import { checkItem } from "../../core/track/check-request.ts";
+import type { InputArray } from "../../core/track/item.ts";
 import { type Identifiers, LARGEST_PAYLOAD_BYTES, type SourceRow } from "./sources/source.ts";
 
 /** Why a row is rejected, with the field concerned if there is one. */

@@ -1,5 +1,5 @@
-import type { Queryable } from "../../database/database.ts";
-import { listsOf } from "../../database/parameters/lists-of.ts";
+import type { Queryable } from "../../core/database/database.ts";
+import { listsOf } from "../../core/database/parameters/lists-of.ts";
 
 /** A connection as stored: its secrets are sealed. */
 export interface StoredConnection {

@@ -1,20 +1,20 @@
 import Type, { type TProperties, type TSchema } from "typebox";
-import { sealedColumn } from "../../admin/secrets/rotate.ts";
-import { Unopenable } from "../../admin/secrets/seal.ts";
-import type { Sealing } from "../../admin/secrets/sealing.ts";
-import { Name } from "../../admin/workspaces/manifest.ts";
+import { sealedColumn } from "../../core/admin/secrets/rotate.ts";
+import { Unopenable } from "../../core/admin/secrets/seal.ts";
+import type { Sealing } from "../../core/admin/secrets/sealing.ts";
+import { Name } from "../../core/admin/workspaces/manifest.ts";
 import {
   type Change,
   describe,
   difference,
   type Resource,
   type ResourceServices,
-} from "../../admin/workspaces/resource.ts";
-import type { CompanyContext } from "../../base/context/context.ts";
-import { OutboundRefused } from "../../base/outbound/outbound.ts";
-import { ReachRefused } from "../../base/outbound/reach-refused.ts";
-import { distinctList } from "../../base/values/schemas.ts";
-import type { Transaction } from "../../database/database.ts";
+} from "../../core/admin/workspaces/resource.ts";
+import type { CompanyContext } from "../../core/base/context/context.ts";
+import { distinctList } from "../../core/base/values/schemas.ts";
+import type { Transaction } from "../../core/database/database.ts";
+import { OutboundRefused } from "../../core/outbound/outbound.ts";
+import { ReachRefused } from "../../core/outbound/reach-refused.ts";
 import {
   deleteConnections,
   type StoredConnection,

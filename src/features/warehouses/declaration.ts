@@ -1,8 +1,12 @@
 import Type, { type Static } from "typebox";
-import { isCron } from "../../admin/jobs/schedule.ts";
-import { PLAIN_NAME } from "../../base/values/schemas.ts";
-import { isUuid } from "../../base/values/uuid.ts";
-import { addressesIn, addressesRule, areAddresses } from "../../people/profiles/address-list.ts";
+import { isCron } from "../../core/admin/jobs/schedule.ts";
+import { PLAIN_NAME } from "../../core/base/values/schemas.ts";
+import { isUuid } from "../../core/base/values/uuid.ts";
+import {
+  addressesIn,
+  addressesRule,
+  areAddresses,
+} from "../../core/people/profiles/address-list.ts";
 import {
   DEFAULT_RETRY,
   INTEGRATION_STATUSES,

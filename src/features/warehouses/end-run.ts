@@ -1,7 +1,7 @@
-import { enqueueMail } from "../../admin/jobs/mail-job.ts";
-import { commitTogether } from "../../database/commit-together.ts";
-import { type Transaction, withRetries } from "../../database/database.ts";
-import { recordChanges } from "../../people/changes/record-changes.ts";
+import { commitTogether } from "../../core/database/commit-together.ts";
+import { type Transaction, withRetries } from "../../core/database/database.ts";
+import { enqueueMail } from "../../core/mail/mail-job.ts";
+import { recordChanges } from "../../core/people/changes/record-changes.ts";
 import type { JobStatus } from "./integration.ts";
 import { MAIL_JOB } from "./mail.ts";
 import { insertLogEntries, type LogEntry } from "./progress-store.ts";

@@ -1,6 +1,6 @@
 import Type from "typebox";
-import { NullableText, OnlySuccess, Success } from "../../base/values/schemas.ts";
-import { endpoint, withPermission } from "../../http/endpoint.ts";
+import { NullableText, OnlySuccess, Success } from "../../core/base/values/schemas.ts";
+import { endpoint, withPermission } from "../../core/http/endpoint.ts";
 import { type ListedIntegration, type ListServices, listIntegrations, listRuns } from "./list.ts";
 import type { RunRow } from "./store.ts";
 import { type TriggerServices, triggerSync } from "./trigger.ts";

@@ -1,7 +1,7 @@
-import { withdraw } from "../../admin/jobs/queue.ts";
-import type { Retained } from "../../admin/retention/retention.ts";
-import { earlier } from "../../base/clock.ts";
-import type { Database, Transaction } from "../../database/database.ts";
+import { withdraw } from "../../core/admin/jobs/queue.ts";
+import type { Retained } from "../../core/admin/retention/retention.ts";
+import { earlier } from "../../core/base/clock.ts";
+import type { Database, Transaction } from "../../core/database/database.ts";
 import { SYNC_JOB } from "./integration.ts";
 import { deleteBoundary, deleteLog, deleteOldLog } from "./progress-store.ts";
 import { clearProgress, deleteRuns, deleteRunsBefore } from "./store.ts";

@@ -1,10 +1,16 @@
-import { readNextTimes } from "../../admin/jobs/schedule.ts";
-import { findWorkspace, readWorkspaceNames } from "../../admin/workspaces/find-workspace.ts";
-import type { Workspace } from "../../base/context/workspace.ts";
-import { forwardPage, opaqueCursor, type Page, readOpaque, readPage } from "../../base/pages.ts";
-import { Problem } from "../../base/problem.ts";
-import { isUuid } from "../../base/values/uuid.ts";
-import type { Queryable } from "../../database/database.ts";
+import { readNextTimes } from "../../core/admin/jobs/schedule.ts";
+import { findWorkspace, readWorkspaceNames } from "../../core/admin/workspaces/find-workspace.ts";
+import type { Workspace } from "../../core/base/context/workspace.ts";
+import {
+  forwardPage,
+  opaqueCursor,
+  type Page,
+  readOpaque,
+  readPage,
+} from "../../core/base/pages.ts";
+import { Problem } from "../../core/base/problem.ts";
+import { isUuid } from "../../core/base/values/uuid.ts";
+import type { Queryable } from "../../core/database/database.ts";
 import { SYNC_JOB } from "./integration.ts";
 import { type LogEntry, selectLogBeyond } from "./progress-store.ts";
 import {

@@ -1,6 +1,6 @@
-import { mailJobsOf, type Notice, quoted } from "../../admin/jobs/mail-job.ts";
-import { loadWorkspace } from "../../admin/workspaces/find-workspace.ts";
-import type { Queryable } from "../../database/database.ts";
+import { loadWorkspace } from "../../core/admin/workspaces/find-workspace.ts";
+import type { Queryable } from "../../core/database/database.ts";
+import { mailJobsOf, type Notice, quoted } from "../../core/mail/mail-job.ts";
 import { selectLogSummary } from "./progress-store.ts";
 import { selectIntegration, selectRunsBeyond } from "./store.ts";
 

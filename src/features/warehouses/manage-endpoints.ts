@@ -1,9 +1,9 @@
 import Type, { type Static } from "typebox";
-import { Problem } from "../../base/problem.ts";
-import { refuseUnstorable } from "../../base/values/plain-json.ts";
-import { NullableText, OfWorkspace, OnlySuccess, Success } from "../../base/values/schemas.ts";
-import { isUuid } from "../../base/values/uuid.ts";
-import { byAdministratorOfWorkspace, endpoint, success } from "../../http/endpoint.ts";
+import { Problem } from "../../core/base/problem.ts";
+import { refuseUnstorable } from "../../core/base/values/plain-json.ts";
+import { NullableText, OfWorkspace, OnlySuccess, Success } from "../../core/base/values/schemas.ts";
+import { isUuid } from "../../core/base/values/uuid.ts";
+import { byAdministratorOfWorkspace, endpoint, success } from "../../core/http/endpoint.ts";
 import { type Entry, IntegrationBody, integrationOf } from "./declaration.ts";
 import { INTEGRATION_STATUSES, INTEGRATION_TYPES } from "./integration.ts";
 import { getIntegration } from "./list.ts";

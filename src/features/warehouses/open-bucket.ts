@@ -1,9 +1,9 @@
-import { Unopenable } from "../../admin/secrets/seal.ts";
-import type { Sealing } from "../../admin/secrets/sealing.ts";
-import type { OpenBucket, WritableBucket } from "../../base/outbound/bucket.ts";
-import type { Outbound } from "../../base/outbound/outbound.ts";
-import { NotConnected, OutsideRoot, SourceUnfit } from "../../base/outbound/unfit.ts";
-import type { Queryable } from "../../database/database.ts";
+import { Unopenable } from "../../core/admin/secrets/seal.ts";
+import type { Sealing } from "../../core/admin/secrets/sealing.ts";
+import type { Queryable } from "../../core/database/database.ts";
+import type { OpenBucket, WritableBucket } from "../../core/outbound/bucket.ts";
+import type { Outbound } from "../../core/outbound/outbound.ts";
+import { NotConnected, OutsideRoot, SourceUnfit } from "../../core/outbound/unfit.ts";
 import { selectConnectionsOf } from "./connection-store.ts";
 import { openConnection } from "./connections.ts";
 import { isBelowRoot } from "./sources/kinds.ts";

@@ -1,4 +1,4 @@
-import type { AttentionSource, Finding } from "../../admin/attention/attention.ts";
+import type { AttentionSource, Finding } from "../../core/admin/attention/attention.ts";
 import { selectRunsSince } from "./progress-store.ts";
 import { type IntegrationRow, selectIntegrations } from "./store.ts";
 

@@ -1,4 +1,4 @@
-import { sealedColumn } from "../../admin/secrets/rotate.ts";
+import { sealedColumn } from "../../core/admin/secrets/rotate.ts";
 import { selectWarehouses, updateWarehouses } from "./store.ts";
 import { sealedTextOf, withSealedText } from "./stored-warehouse.ts";
 

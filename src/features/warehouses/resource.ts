@@ -1,14 +1,14 @@
-import { Unopenable } from "../../admin/secrets/seal.ts";
-import type { Sealing } from "../../admin/secrets/sealing.ts";
-import { checkContacts } from "../../admin/workspaces/contacts.ts";
+import { Unopenable } from "../../core/admin/secrets/seal.ts";
+import type { Sealing } from "../../core/admin/secrets/sealing.ts";
+import { checkContacts } from "../../core/admin/workspaces/contacts.ts";
 import {
   type DeclarationSource,
   describe,
   difference,
   type Resource,
-} from "../../admin/workspaces/resource.ts";
-import type { Workspace } from "../../base/context/workspace.ts";
-import { Problem } from "../../base/problem.ts";
+} from "../../core/admin/workspaces/resource.ts";
+import type { Workspace } from "../../core/base/context/workspace.ts";
+import { Problem } from "../../core/base/problem.ts";
 import { changeIntegrations, detailsOf } from "./change-integrations.ts";
 import { type Entry, IntegrationEntry, integrationOf } from "./declaration.ts";
 import { resolveWarehouses } from "./resolve-warehouse.ts";

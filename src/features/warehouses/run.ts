@@ -1,9 +1,9 @@
 import type { Logger } from "pino";
-import type { Job } from "../../admin/jobs/job.ts";
-import type { Sealing } from "../../admin/secrets/sealing.ts";
-import type { Workspace } from "../../base/context/workspace.ts";
-import type { Outbound } from "../../base/outbound/outbound.ts";
-import type { WriteServices } from "../track/write-batch.ts";
+import type { Job } from "../../core/admin/jobs/job.ts";
+import type { Sealing } from "../../core/admin/secrets/sealing.ts";
+import type { Workspace } from "../../core/base/context/workspace.ts";
+import type { Outbound } from "../../core/outbound/outbound.ts";
+import type { WriteServices } from "../../core/track/write-batch.ts";
 import type { IntegrationRow, RunRow } from "./store.ts";
 
 export interface SyncServices extends WriteServices {

@@ -1,13 +1,13 @@
 import Type, { type TProperties } from "typebox";
-import { actsForCompany } from "../../base/context/context.ts";
-import { OfWorkspace, Success } from "../../base/values/schemas.ts";
-import type { Database } from "../../database/database.ts";
+import { actsForCompany } from "../../core/base/context/context.ts";
+import { OfWorkspace, Success } from "../../core/base/values/schemas.ts";
+import type { Database } from "../../core/database/database.ts";
 import {
   byAdministrator,
   byAdministratorOfWorkspace,
   endpoint,
   success,
-} from "../../http/endpoint.ts";
+} from "../../core/http/endpoint.ts";
 import { selectConnectionsOf } from "./connection-store.ts";
 import { connectionSettingsOf, KINDS } from "./sources/kinds.ts";
 

@@ -1,6 +1,6 @@
-import { Unopenable } from "../../admin/secrets/seal.ts";
-import type { Sealing } from "../../admin/secrets/sealing.ts";
-import type { Transaction } from "../../database/database.ts";
+import { Unopenable } from "../../core/admin/secrets/seal.ts";
+import type { Sealing } from "../../core/admin/secrets/sealing.ts";
+import type { Transaction } from "../../core/database/database.ts";
 import type { Integration } from "./integration.ts";
 import { placeIn } from "./sources/kinds.ts";
 import type { Warehouse } from "./sources/source.ts";

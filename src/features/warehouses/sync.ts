@@ -1,14 +1,20 @@
 import { setFlagsFromString } from "node:v8";
-import { recordRefusal } from "../../admin/audit/refusals.ts";
-import { contextOf, type Job, type JobKind, LeaseLost, TryAgain } from "../../admin/jobs/job.ts";
-import { loadWorkspace } from "../../admin/workspaces/find-workspace.ts";
-import { later } from "../../base/clock.ts";
-import { describeError } from "../../base/observe/log.ts";
-import { OutboundRefused } from "../../base/outbound/outbound.ts";
-import { ConnectionUnfit, OutsideRoot, SourceUnfit } from "../../base/outbound/unfit.ts";
-import { isUnavailable, withRetries } from "../../database/database.ts";
-import type { AddressCache } from "../../people/profiles/address-cache.ts";
-import type { IdCache } from "../../people/profiles/id-cache.ts";
+import { recordRefusal } from "../../core/admin/audit/refusals.ts";
+import {
+  contextOf,
+  type Job,
+  type JobKind,
+  LeaseLost,
+  TryAgain,
+} from "../../core/admin/jobs/job.ts";
+import { loadWorkspace } from "../../core/admin/workspaces/find-workspace.ts";
+import { later } from "../../core/base/clock.ts";
+import { describeError } from "../../core/base/observe/log.ts";
+import { isUnavailable, withRetries } from "../../core/database/database.ts";
+import { OutboundRefused } from "../../core/outbound/outbound.ts";
+import { ConnectionUnfit, OutsideRoot, SourceUnfit } from "../../core/outbound/unfit.ts";
+import type { AddressCache } from "../../core/people/profiles/address-cache.ts";
+import type { IdCache } from "../../core/people/profiles/id-cache.ts";
 import { type Ending, endingOf, endRun } from "./end-run.ts";
 import { type Retry, SYNC_JOB } from "./integration.ts";
 import { addScanned } from "./progress-store.ts";

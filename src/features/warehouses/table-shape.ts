@@ -1,4 +1,4 @@
-import { SourceUnfit } from "../../base/outbound/unfit.ts";
+import { SourceUnfit } from "../../core/outbound/unfit.ts";
 import type { IntegrationType } from "./integration.ts";
 import {
   IDENTIFIER_COLUMNS,

@@ -1,7 +1,7 @@
 import Type from "typebox";
-import { type AuditingServices, recordRead } from "../../admin/audit/audit.ts";
-import { NullableText, nullable, Success } from "../../base/values/schemas.ts";
-import { byAdministratorOfWorkspace, endpoint, success } from "../../http/endpoint.ts";
+import { type AuditingServices, recordRead } from "../../core/admin/audit/audit.ts";
+import { NullableText, nullable, Success } from "../../core/base/values/schemas.ts";
+import { byAdministratorOfWorkspace, endpoint, success } from "../../core/http/endpoint.ts";
 import { getIntegration } from "./list.ts";
 import { type TestServices, testSource } from "./test-source.ts";
 

@@ -1,8 +1,8 @@
-import type { Workspace } from "../../base/context/workspace.ts";
-import { describeError } from "../../base/observe/log.ts";
-import { SourceUnfit } from "../../base/outbound/unfit.ts";
-import { Problem } from "../../base/problem.ts";
-import { isUnavailable } from "../../database/database.ts";
+import type { Workspace } from "../../core/base/context/workspace.ts";
+import { describeError } from "../../core/base/observe/log.ts";
+import { Problem } from "../../core/base/problem.ts";
+import { isUnavailable } from "../../core/database/database.ts";
+import { SourceUnfit } from "../../core/outbound/unfit.ts";
 import { checkDeletion, checkRow, type RowFault } from "./check-row.ts";
 import { warehouseOf } from "./resolve-warehouse.ts";
 import type { SyncServices } from "./run.ts";

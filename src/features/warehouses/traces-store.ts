@@ -1,5 +1,5 @@
-import type { Mentions } from "../../base/mentions.ts";
-import type { Transaction } from "../../database/database.ts";
+import type { Mentions } from "../../core/base/mentions.ts";
+import type { Transaction } from "../../core/database/database.ts";
 
 /* The logged details about rows that name an erased person: removed in steps; counts and codes stay. */
 

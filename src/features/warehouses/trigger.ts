@@ -1,8 +1,8 @@
-import { enqueue } from "../../admin/jobs/queue.ts";
-import type { Worker } from "../../admin/jobs/worker.ts";
-import type { Clock } from "../../base/clock.ts";
-import { Problem } from "../../base/problem.ts";
-import type { Database } from "../../database/database.ts";
+import { enqueue } from "../../core/admin/jobs/queue.ts";
+import type { Worker } from "../../core/admin/jobs/worker.ts";
+import type { Clock } from "../../core/base/clock.ts";
+import { Problem } from "../../core/base/problem.ts";
+import type { Database } from "../../core/database/database.ts";
 import { SYNC_JOB } from "./integration.ts";
 import { getIntegration, type WorkspaceId } from "./list.ts";
 import { insertRun } from "./store.ts";

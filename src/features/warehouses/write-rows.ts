@@ -1,9 +1,9 @@
-import type { Job } from "../../admin/jobs/job.ts";
-import type { WorkspaceContext } from "../../base/context/context.ts";
-import { storableText } from "../../base/values/plain-json.ts";
-import { commitTogether } from "../../database/commit-together.ts";
-import { settleAll, type Transaction } from "../../database/database.ts";
-import type { WriteServices } from "../track/write-batch.ts";
+import type { Job } from "../../core/admin/jobs/job.ts";
+import type { WorkspaceContext } from "../../core/base/context/context.ts";
+import { storableText } from "../../core/base/values/plain-json.ts";
+import { commitTogether } from "../../core/database/commit-together.ts";
+import { settleAll, type Transaction } from "../../core/database/database.ts";
+import type { WriteServices } from "../../core/track/write-batch.ts";
 import { deleteRows, type Note, trackRows } from "./apply-rows.ts";
 import { hashesAt, sift } from "./boundary.ts";
 import type { IntegrationType } from "./integration.ts";

@@ -1,4 +1,8 @@
-import { type AttentionSource, type Finding, toMinute } from "../../admin/attention/attention.ts";
+import {
+  type AttentionSource,
+  type Finding,
+  toMinute,
+} from "../../core/admin/attention/attention.ts";
 import { readWebhooks, type WebhookState } from "./manage.ts";
 
 /* The webhooks in the overview of a workspace. */

@@ -1,14 +1,18 @@
 import type { Logger } from "pino";
-import { recordChanges } from "../../admin/audit/audit.ts";
-import { recordRefusal } from "../../admin/audit/refusals.ts";
-import { enqueueMail } from "../../admin/jobs/mail-job.ts";
-import { readFeed, readWorkspaceNames } from "../../admin/workspaces/find-workspace.ts";
-import { later } from "../../base/clock.ts";
-import { BY_THE_SERVER } from "../../base/context/context.ts";
-import type { Metrics } from "../../base/observe/metrics.ts";
-import { type Database, settleAll } from "../../database/database.ts";
-import { MissingChanges, oldestPositions, readHeads } from "../../people/changes/read-changes.ts";
-import { type PartitionPart, readPartition } from "../../people/changes/read-partition.ts";
+import { recordChanges } from "../../core/admin/audit/audit.ts";
+import { recordRefusal } from "../../core/admin/audit/refusals.ts";
+import { readFeed, readWorkspaceNames } from "../../core/admin/workspaces/find-workspace.ts";
+import { later } from "../../core/base/clock.ts";
+import { BY_THE_SERVER } from "../../core/base/context/context.ts";
+import type { Metrics } from "../../core/base/observe/metrics.ts";
+import { type Database, settleAll } from "../../core/database/database.ts";
+import { enqueueMail } from "../../core/mail/mail-job.ts";
+import {
+  MissingChanges,
+  oldestPositions,
+  readHeads,
+} from "../../core/people/changes/read-changes.ts";
+import { type PartitionPart, readPartition } from "../../core/people/changes/read-partition.ts";
 import { countDeadLetters, insertDeadLetter } from "./deliveries-store.ts";
 import { MAIL_JOB } from "./mail.ts";
 import { deleteLane, type Lane, type LaneUpdate, updateLane } from "./positions-store.ts";

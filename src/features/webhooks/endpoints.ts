@@ -1,11 +1,14 @@
 import Type, { type Static } from "typebox";
-import { DEFAULT_OVERLAP_SECONDS, rotationBody } from "../../admin/access/credential-endpoints.ts";
-import { type AuditingServices, recordRead } from "../../admin/audit/audit.ts";
-import type { Sealing } from "../../admin/secrets/sealing.ts";
-import { Problem } from "../../base/problem.ts";
-import { nullable, OfWorkspace, OnlySuccess, Success } from "../../base/values/schemas.ts";
-import { byAdministratorOfWorkspace, endpoint, success } from "../../http/endpoint.ts";
-import { CHANGE_TYPES, type ChangeType } from "../../people/changes/change.ts";
+import {
+  DEFAULT_OVERLAP_SECONDS,
+  rotationBody,
+} from "../../core/admin/access/credential-endpoints.ts";
+import { type AuditingServices, recordRead } from "../../core/admin/audit/audit.ts";
+import type { Sealing } from "../../core/admin/secrets/sealing.ts";
+import { Problem } from "../../core/base/problem.ts";
+import { nullable, OfWorkspace, OnlySuccess, Success } from "../../core/base/values/schemas.ts";
+import { byAdministratorOfWorkspace, endpoint, success } from "../../core/http/endpoint.ts";
+import { CHANGE_TYPES, type ChangeType } from "../../core/people/changes/change.ts";
 import type { DeadLetter, Delivery } from "./deliveries-store.ts";
 import {
   discardDeadLetter,

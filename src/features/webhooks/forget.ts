@@ -1,5 +1,5 @@
-import { earlier } from "../../base/clock.ts";
-import type { Database, Transaction } from "../../database/database.ts";
+import { earlier } from "../../core/base/clock.ts";
+import type { Database, Transaction } from "../../core/database/database.ts";
 import { deleteAllDeliveries, deleteOldDeadLetters } from "./deliveries-store.ts";
 import { moveLanes } from "./positions-store.ts";
 import { endOfFeed } from "./save-webhook.ts";

@@ -1,6 +1,6 @@
-import { mailJobsOf, type Notice, quoted } from "../../admin/jobs/mail-job.ts";
-import { loadWorkspace } from "../../admin/workspaces/find-workspace.ts";
-import type { Database } from "../../database/database.ts";
+import { loadWorkspace } from "../../core/admin/workspaces/find-workspace.ts";
+import type { Database } from "../../core/database/database.ts";
+import { mailJobsOf, type Notice, quoted } from "../../core/mail/mail-job.ts";
 import { selectWebhook } from "./store.ts";
 
 export const MAIL_JOB = "webhooks.mail";

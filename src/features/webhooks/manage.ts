@@ -1,11 +1,16 @@
-import { type AuditedChange, recordChangeIn } from "../../admin/audit/audit.ts";
-import type { Sealing } from "../../admin/secrets/sealing.ts";
-import { type Clock, later } from "../../base/clock.ts";
-import type { WorkspaceContext } from "../../base/context/context.ts";
-import { forwardPage, invalidCursor } from "../../base/pages.ts";
-import { Problem } from "../../base/problem.ts";
-import { isUuid } from "../../base/values/uuid.ts";
-import { type Database, type Queryable, settleAll, withRetries } from "../../database/database.ts";
+import { type AuditedChange, recordChangeIn } from "../../core/admin/audit/audit.ts";
+import type { Sealing } from "../../core/admin/secrets/sealing.ts";
+import { type Clock, later } from "../../core/base/clock.ts";
+import type { WorkspaceContext } from "../../core/base/context/context.ts";
+import { forwardPage, invalidCursor } from "../../core/base/pages.ts";
+import { Problem } from "../../core/base/problem.ts";
+import { isUuid } from "../../core/base/values/uuid.ts";
+import {
+  type Database,
+  type Queryable,
+  settleAll,
+  withRetries,
+} from "../../core/database/database.ts";
 import {
   type DeadLetter,
   type Delivery,

@@ -1,7 +1,7 @@
-import { readWorkspaceNames } from "../../admin/workspaces/find-workspace.ts";
-import type { Clock } from "../../base/clock.ts";
-import type { Metrics } from "../../base/observe/metrics.ts";
-import { type Database, settleAll } from "../../database/database.ts";
+import { readWorkspaceNames } from "../../core/admin/workspaces/find-workspace.ts";
+import type { Clock } from "../../core/base/clock.ts";
+import type { Metrics } from "../../core/base/observe/metrics.ts";
+import { type Database, settleAll } from "../../core/database/database.ts";
 import { selectBehind } from "./positions-store.ts";
 import { countPaused } from "./store.ts";
 

@@ -1,5 +1,5 @@
-import type { Queryable, Transaction } from "../../database/database.ts";
-import { smallints } from "../../database/parameters/typed-list.ts";
+import type { Queryable, Transaction } from "../../core/database/database.ts";
+import { smallints } from "../../core/database/parameters/typed-list.ts";
 import type { WebhookKey } from "./webhook.ts";
 
 /** The position of a webhook in one partition of the feed. */

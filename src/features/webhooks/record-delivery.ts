@@ -1,6 +1,6 @@
-import type { Clock } from "../../base/clock.ts";
-import type { Metrics } from "../../base/observe/metrics.ts";
-import type { Database } from "../../database/database.ts";
+import type { Clock } from "../../core/base/clock.ts";
+import type { Metrics } from "../../core/base/observe/metrics.ts";
+import type { Database } from "../../core/database/database.ts";
 import { type Delivery, insertDelivery, trimDeliveries } from "./deliveries-store.ts";
 import type { WebhookKey } from "./webhook.ts";
 

@@ -1,14 +1,18 @@
 import Type, { type Static } from "typebox";
-import { checkContacts } from "../../admin/workspaces/contacts.ts";
-import { DeclaredId, Name } from "../../admin/workspaces/manifest.ts";
-import type { Change, Colleagues, Resource } from "../../admin/workspaces/resource.ts";
-import type { WorkspaceContext } from "../../base/context/context.ts";
-import { OutboundRefused } from "../../base/outbound/outbound.ts";
-import { ReachRefused } from "../../base/outbound/reach-refused.ts";
-import { distinctList, nullable, patterned } from "../../base/values/schemas.ts";
-import type { Transaction } from "../../database/database.ts";
-import { CHANGE_TYPES } from "../../people/changes/change.ts";
-import { addressesIn, addressesRule, areAddresses } from "../../people/profiles/address-list.ts";
+import { checkContacts } from "../../core/admin/workspaces/contacts.ts";
+import { DeclaredId, Name } from "../../core/admin/workspaces/manifest.ts";
+import type { Change, Colleagues, Resource } from "../../core/admin/workspaces/resource.ts";
+import type { WorkspaceContext } from "../../core/base/context/context.ts";
+import { distinctList, nullable, patterned } from "../../core/base/values/schemas.ts";
+import type { Transaction } from "../../core/database/database.ts";
+import { OutboundRefused } from "../../core/outbound/outbound.ts";
+import { ReachRefused } from "../../core/outbound/reach-refused.ts";
+import { CHANGE_TYPES } from "../../core/people/changes/change.ts";
+import {
+  addressesIn,
+  addressesRule,
+  areAddresses,
+} from "../../core/people/profiles/address-list.ts";
 import { readWebhooks } from "./manage.ts";
 import {
   removeWebhooks,

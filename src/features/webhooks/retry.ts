@@ -1,4 +1,4 @@
-import { DAY_MS } from "../../base/clock.ts";
+import { DAY_MS } from "../../core/base/clock.ts";
 
 const [SECOND, MINUTE, HOUR] = [1_000, 60_000, 3_600_000];
 

@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { later } from "../../base/clock.ts";
-import { describeError } from "../../base/observe/log.ts";
-import { createPool } from "../../base/pool.ts";
-import { settleAll } from "../../database/database.ts";
-import type { Positions } from "../../people/changes/cursor.ts";
-import { readHeadsOf } from "../../people/changes/read-partition.ts";
-import type { ChangeWatch } from "../../people/changes/watch-changes.ts";
+import { later } from "../../core/base/clock.ts";
+import { describeError } from "../../core/base/observe/log.ts";
+import { createPool } from "../../core/base/pool.ts";
+import { settleAll } from "../../core/database/database.ts";
+import type { Positions } from "../../core/people/changes/cursor.ts";
+import { readHeadsOf } from "../../core/people/changes/read-partition.ts";
+import type { ChangeWatch } from "../../core/people/changes/watch-changes.ts";
 import { type DeliverServices, deliverLane, LEASE } from "./deliver.ts";
 import {
   claimLanes,

@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
-import type { Sealing } from "../../admin/secrets/sealing.ts";
-import { saveHasWebhooks } from "../../admin/workspaces/find-workspace.ts";
-import { type Clock, later } from "../../base/clock.ts";
-import { Problem } from "../../base/problem.ts";
-import type { Transaction } from "../../database/database.ts";
-import { PARTITION_BUCKETS } from "../../people/changes/partitions.ts";
-import { readHeadsOf } from "../../people/changes/read-partition.ts";
+import type { Sealing } from "../../core/admin/secrets/sealing.ts";
+import { saveHasWebhooks } from "../../core/admin/workspaces/find-workspace.ts";
+import { type Clock, later } from "../../core/base/clock.ts";
+import { Problem } from "../../core/base/problem.ts";
+import type { Transaction } from "../../core/database/database.ts";
+import { PARTITION_BUCKETS } from "../../core/people/changes/partitions.ts";
+import { readHeadsOf } from "../../core/people/changes/read-partition.ts";
 import { insertLanes, restartLanes } from "./positions-store.ts";
 import { openSecret, placeOf } from "./secrets.ts";
 import { newSigningSecret } from "./sign.ts";

@@ -1,6 +1,6 @@
-import { sealedColumn } from "../../admin/secrets/rotate.ts";
-import { Unopenable } from "../../admin/secrets/seal.ts";
-import type { Sealing } from "../../admin/secrets/sealing.ts";
+import { sealedColumn } from "../../core/admin/secrets/rotate.ts";
+import { Unopenable } from "../../core/admin/secrets/seal.ts";
+import type { Sealing } from "../../core/admin/secrets/sealing.ts";
 import { selectSecrets, updateSecrets } from "./store.ts";
 import type { StoredWebhook, WebhookKey } from "./webhook.ts";
 

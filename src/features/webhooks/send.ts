@@ -1,10 +1,10 @@
 import type { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Sealing } from "../../admin/secrets/sealing.ts";
-import type { Clock } from "../../base/clock.ts";
-import { fetchOutbound, type OutboundResponse } from "../../base/outbound/fetch-outbound.ts";
-import { isUnresolved, type Outbound, OutboundRefused } from "../../base/outbound/outbound.ts";
-import { RAPPORT_VERSION } from "../../base/version.ts";
+import type { Sealing } from "../../core/admin/secrets/sealing.ts";
+import type { Clock } from "../../core/base/clock.ts";
+import { RAPPORT_VERSION } from "../../core/base/version.ts";
+import { fetchOutbound, type OutboundResponse } from "../../core/outbound/fetch-outbound.ts";
+import { isUnresolved, type Outbound, OutboundRefused } from "../../core/outbound/outbound.ts";
 import { readRetryAfter } from "./retry.ts";
 import { signingSecrets } from "./secrets.ts";
 import { signedHeaders } from "./sign.ts";

@@ -1,4 +1,4 @@
-import type { Queryable, Transaction } from "../../database/database.ts";
+import type { Queryable, Transaction } from "../../core/database/database.ts";
 import type { StoredWebhook, WebhookKey } from "./webhook.ts";
 
 const COLUMNS = `webhook_id as id, name, url, to_jsonb(types) as types,

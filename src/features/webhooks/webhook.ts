@@ -1,4 +1,4 @@
-import type { Json } from "../../base/values/plain-json.ts";
+import type { Json } from "../../core/base/values/plain-json.ts";
 
 /*
  * A webhook delivers the change feed of a workspace to a URL: batches in the order of each partition, signed as Standard

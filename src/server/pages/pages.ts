@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import Type from "typebox";
-import { packageRoot } from "../../base/package-root.ts";
-import { Problem } from "../../base/problem.ts";
-import { byAnybody, type Endpoint, endpoint } from "../../http/endpoint.ts";
-import { PAGE_HEADERS } from "../../http/page-headers.ts";
-import { sentencePage } from "../../http/sentence-page.ts";
+import { packageRoot } from "../../core/base/package-root.ts";
+import { Problem } from "../../core/base/problem.ts";
+import { byAnybody, type Endpoint, endpoint } from "../../core/http/endpoint.ts";
+import { PAGE_HEADERS } from "../../core/http/page-headers.ts";
+import { sentencePage } from "../../core/http/sentence-page.ts";
 import { type Coding, readWebFiles, type WebFile, type WebFiles } from "./web-files.ts";
 
 /** The front end as `npm run build` writes it. */

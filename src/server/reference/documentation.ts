@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import Type from "typebox";
-import { packageRoot } from "../../base/package-root.ts";
-import { Problem } from "../../base/problem.ts";
-import { byAnybody, type Endpoint, endpoint } from "../../http/endpoint.ts";
+import { packageRoot } from "../../core/base/package-root.ts";
+import { Problem } from "../../core/base/problem.ts";
+import { byAnybody, type Endpoint, endpoint } from "../../core/http/endpoint.ts";
 import { withTypeScriptSamples } from "./samples.ts";
 import { LANDING_PAGE, REFERENCE_HEADERS, REFERENCE_PAGE, REFERENCE_SCRIPT } from "./site-pages.ts";
 import { readViewer } from "./viewer.ts";

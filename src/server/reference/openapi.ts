@@ -1,13 +1,13 @@
 import type { TSchema } from "typebox";
 import Type from "typebox";
-import { pascalCase } from "../../base/values/pascal-case.ts";
+import { pascalCase } from "../../core/base/values/pascal-case.ts";
 import {
   type AdministratorAccess,
   type Contract,
   type Dialect,
   pathsOf,
-} from "../../http/endpoint.ts";
-import { isRefusal, MEDIA_TYPE_OF } from "../../http/respond.ts";
+} from "../../core/http/endpoint.ts";
+import { isRefusal, MEDIA_TYPE_OF } from "../../core/http/respond.ts";
 import { exampleOf } from "./examples.ts";
 import { FIELD_NOTES } from "./field-notes.ts";
 import { honoursIdempotencyKey, isPassing, refusalResponse, refusalsByStatus } from "./refusals.ts";

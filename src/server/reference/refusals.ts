@@ -1,9 +1,9 @@
 import type { TSchema } from "typebox";
 import Type from "typebox";
-import type { ProblemCode } from "../../base/problem.ts";
-import { ItemError } from "../../base/verdicts.ts";
-import { type Contract, type Dialect, takesBody } from "../../http/endpoint.ts";
-import { MEDIA_TYPE_OF, STATUS_OF } from "../../http/respond.ts";
+import type { ProblemCode } from "../../core/base/problem.ts";
+import { ItemError } from "../../core/base/verdicts.ts";
+import { type Contract, type Dialect, takesBody } from "../../core/http/endpoint.ts";
+import { MEDIA_TYPE_OF, STATUS_OF } from "../../core/http/respond.ts";
 
 /* How an endpoint can refuse a request: the contract and what its handler declares decide it. */
 

@@ -1,5 +1,5 @@
 import type { TSchema } from "typebox";
-import { descriptionOf } from "../../http/described.ts";
+import { descriptionOf } from "../../core/http/described.ts";
 import { FIELD_NOTES } from "./field-notes.ts";
 
 /*

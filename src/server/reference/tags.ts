@@ -1,4 +1,4 @@
-import { type Contract, pathsOf } from "../../http/endpoint.ts";
+import { type Contract, pathsOf } from "../../core/http/endpoint.ts";
 
 /* The tags that group operations in the reference; the path determines the tag. */
 

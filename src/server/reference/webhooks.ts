@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { ChangeView } from "../../people/changes/change-view.ts";
+import { ChangeView } from "../../core/people/changes/change-view.ts";
 import { type Components, published } from "./schemas.ts";
 
 type Json = Record<string, unknown>;

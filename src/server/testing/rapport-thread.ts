@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { parentPort, workerData } from "node:worker_threads";
-import { createSettableClock } from "../../base/clock.ts";
+import { createSettableClock } from "../../core/base/clock.ts";
 import { type Config, readConfig } from "../config.ts";
 import { openDatabase } from "../open-database.ts";
 import { serve } from "../serve.ts";

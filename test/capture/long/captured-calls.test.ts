@@ -5,8 +5,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
-import { PUBLIC_CALLS } from "../../../../src/intake/capture/public-calls.ts";
-import { type CallOptions, startServer, type TestWorkspace } from "../../../harness.ts";
+import { PUBLIC_CALLS } from "../../../src/features/capture/public-calls.ts";
+import { type CallOptions, startServer, type TestWorkspace } from "../../harness.ts";
 
 const server = await startServer();
 

@@ -1,11 +1,11 @@
 /* How many captured calls and bytes a workspace keeps. The days: retention.test.ts. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Database, withRetries } from "../../../../src/database/database.ts";
-import { CAPTURE_LIMITS } from "../../../../src/intake/capture/capture-call.ts";
-import { openDatabase } from "../../../../src/server/open-database.ts";
-import { startOwnServer, type TestServer, type TestWorkspace } from "../../../harness.ts";
-import { temporaryFolder } from "../../../stored-rows.ts";
+import { type Database, withRetries } from "../../../src/core/database/database.ts";
+import { CAPTURE_LIMITS } from "../../../src/features/capture/capture-call.ts";
+import { openDatabase } from "../../../src/server/open-database.ts";
+import { startOwnServer, type TestServer, type TestWorkspace } from "../../harness.ts";
+import { temporaryFolder } from "../../stored-rows.ts";
 
 const CAPTURING = { settings: { capture_unsupported: true } };
 

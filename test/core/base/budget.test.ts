@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { canSpend, spend, startWork } from "../../src/base/work.ts";
+import { canSpend, spend, startWork } from "../../../src/core/base/work.ts";
 
 describe("the work budget of a request", () => {
   test("a request may spend its whole work budget; the next unit fails with WORK_LIMIT_EXCEEDED", () => {

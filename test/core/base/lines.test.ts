@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
-import { csvLineEnds, linesOf, textLinesOf } from "../../src/base/lines.ts";
-import { AWKWARD_CHARACTERS, LONG_TEXT } from "../awkward-text.ts";
+import { csvLineEnds, linesOf, textLinesOf } from "../../../src/core/base/lines.ts";
+import { AWKWARD_CHARACTERS, LONG_TEXT } from "../../awkward-text.ts";
 
 /** Bytes in pieces of a number of bytes. */
 function* inPieces(bytes: Buffer, size: number): Generator<Buffer> {

@@ -1,7 +1,7 @@
-/* The pagination helpers (base/pages.ts): the targets of links and cursors. */
+/* The pagination helpers (core/base/pages.ts): the targets of links and cursors. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { forwardPage, readPage } from "../../src/base/pages.ts";
+import { forwardPage, readPage } from "../../../src/core/base/pages.ts";
 
 const ROWS = ["a", "b", "c", "d", "e"];
 

@@ -6,7 +6,7 @@ import {
   isLongerThan,
   type Json,
   jsonByteLength,
-} from "../../src/base/values/plain-json.ts";
+} from "../../../src/core/base/values/plain-json.ts";
 
 /** The result of `JSON.parse` for a body: the only way in for a key like `__proto__`. */
 const parsed = (text: string): unknown => JSON.parse(text);

@@ -1,7 +1,7 @@
 /* Rows of users and rows of small tables, which are on the coordinator, are committed together. Runs on Citus. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { startOwnServer } from "../harness.ts";
+import { startOwnServer } from "../../harness.ts";
 
 const skip = process.env.TEST_CITUS_WORKERS
   ? false

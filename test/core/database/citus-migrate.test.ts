@@ -1,10 +1,10 @@
 /* How the tables of user data come onto a cluster. Runs on Citus (`npm run test:citus`). */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { countShards } from "../../src/database/citus/distribute.ts";
-import { openDatabase } from "../../src/server/open-database.ts";
-import { startOwnServer, testConfig, workspaceAt } from "../harness.ts";
-import { runCommand } from "../system/child-server.ts";
+import { countShards } from "../../../src/core/database/citus/distribute.ts";
+import { openDatabase } from "../../../src/server/open-database.ts";
+import { startOwnServer, testConfig, workspaceAt } from "../../harness.ts";
+import { runCommand } from "../../system/child-server.ts";
 import { joinAgain, leaveCluster } from "./fresh-database.ts";
 
 const skip = process.env.TEST_CITUS_WORKERS

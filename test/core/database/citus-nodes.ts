@@ -1,7 +1,7 @@
 /* A Citus cluster for tests: a coordinator and two workers, each of them a PostgreSQL that tests crash and start. */
 import { setTimeout as sleep } from "node:timers/promises";
 import postgres from "postgres";
-import { type Cluster, startCluster } from "../../lab/bench/engines/postgres-cluster.ts";
+import { type Cluster, startCluster } from "../../../lab/bench/engines/postgres-cluster.ts";
 
 export interface CitusNodes {
   /** Of a database on the coordinator. */

@@ -8,13 +8,13 @@
  */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { BUCKETS } from "../../src/database/buckets.ts";
-import { countShards } from "../../src/database/citus/distribute.ts";
-import type { Queryable } from "../../src/database/database.ts";
-import { migrate } from "../../src/database/migrations/migrate.ts";
-import { isTypedList } from "../../src/database/parameters/typed-list.ts";
-import { openDatabase } from "../../src/server/open-database.ts";
-import { testConfig } from "../harness.ts";
+import { BUCKETS } from "../../../src/core/database/buckets.ts";
+import { countShards } from "../../../src/core/database/citus/distribute.ts";
+import type { Queryable } from "../../../src/core/database/database.ts";
+import { migrate } from "../../../src/core/database/migrations/migrate.ts";
+import { isTypedList } from "../../../src/core/database/parameters/typed-list.ts";
+import { openDatabase } from "../../../src/server/open-database.ts";
+import { testConfig } from "../../harness.ts";
 import { requestsAboutUsers } from "./requests-about-users.ts";
 
 const skip = process.env.TEST_CITUS_WORKERS

@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
 import postgres from "postgres";
-import { startOwnServer, type TestServer } from "../harness.ts";
-import { until } from "../until.ts";
+import { startOwnServer, type TestServer } from "../../harness.ts";
+import { until } from "../../until.ts";
 
 const skip = process.env.TEST_CITUS_WORKERS
   ? false

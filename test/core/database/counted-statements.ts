@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Database, Queryable } from "../../src/database/database.ts";
+import type { Database, Queryable } from "../../../src/core/database/database.ts";
 
 /** The statements that reached the engine. */
 export interface Counted {

@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import { readdir } from "node:fs/promises";
 import { test } from "node:test";
 import postgres from "postgres";
-import { ENGINE, testConfig } from "../harness.ts";
-import { temporaryFolder } from "../stored-rows.ts";
-import { post, runCommand, startChild } from "../system/child-server.ts";
+import { ENGINE, testConfig } from "../../harness.ts";
+import { temporaryFolder } from "../../stored-rows.ts";
+import { post, runCommand, startChild } from "../../system/child-server.ts";
 
 test("a server with DATABASE_URL keeps its data in that database and opens no embedded engine", {
   skip: ENGINE !== "postgres" && "it needs a PostgreSQL: set TEST_DATABASE_URL",

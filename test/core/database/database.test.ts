@@ -8,14 +8,18 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import fc from "fast-check";
-import { isAborted, type Queryable, type Transaction } from "../../src/database/database.ts";
-import type { Connection } from "../../src/database/embedded/one-connection.ts";
-import { checkpointWhenDue } from "../../src/database/embedded/pglite.ts";
-import { openEngine } from "../../src/database/embedded/pglite-engine.ts";
-import { createStatementRunner } from "../../src/database/embedded/pglite-statements.ts";
-import { texts, timestamps, uuids } from "../../src/database/parameters/typed-list.ts";
-import { openDatabase } from "../../src/server/open-database.ts";
-import { ENGINE, testConfig } from "../harness.ts";
+import {
+  isAborted,
+  type Queryable,
+  type Transaction,
+} from "../../../src/core/database/database.ts";
+import type { Connection } from "../../../src/core/database/embedded/one-connection.ts";
+import { checkpointWhenDue } from "../../../src/core/database/embedded/pglite.ts";
+import { openEngine } from "../../../src/core/database/embedded/pglite-engine.ts";
+import { createStatementRunner } from "../../../src/core/database/embedded/pglite-statements.ts";
+import { texts, timestamps, uuids } from "../../../src/core/database/parameters/typed-list.ts";
+import { openDatabase } from "../../../src/server/open-database.ts";
+import { ENGINE, testConfig } from "../../harness.ts";
 
 const database = await openDatabase(await testConfig());
 after(() => database.close());

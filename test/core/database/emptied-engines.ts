@@ -3,9 +3,9 @@
  * seventy servers with engines of their own. A server that closes its engine hands it back: every table gets the rows
  * that the migrations left in it, and the next server finds an engine as if it were new.
  */
-import { type Database, settleAll } from "../../src/database/database.ts";
-import { openEmbedded } from "../../src/database/embedded/pglite.ts";
-import { migrate } from "../../src/database/migrations/migrate.ts";
+import { type Database, settleAll } from "../../../src/core/database/database.ts";
+import { openEmbedded } from "../../../src/core/database/embedded/pglite.ts";
+import { migrate } from "../../../src/core/database/migrations/migrate.ts";
 
 /** How many engines wait for a server. Each holds 100 MB, and few files use more than two at a time. */
 const MOST_WAITING = 2;

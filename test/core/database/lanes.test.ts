@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { announceServer } from "../../src/admin/secrets/running-servers.ts";
-import type { Sealing } from "../../src/admin/secrets/sealing.ts";
-import { systemClock } from "../../src/base/clock.ts";
-import { evenLanes, lanesFor } from "../../src/database/lanes.ts";
-import { migrate } from "../../src/database/migrations/migrate.ts";
-import { splitRequest } from "../../src/intake/track/split-request.ts";
-import type { Config } from "../../src/server/config.ts";
-import { openDatabase } from "../../src/server/open-database.ts";
-import { ENGINE, testConfig } from "../harness.ts";
+import { announceServer } from "../../../src/core/admin/secrets/running-servers.ts";
+import type { Sealing } from "../../../src/core/admin/secrets/sealing.ts";
+import { systemClock } from "../../../src/core/base/clock.ts";
+import { evenLanes, lanesFor } from "../../../src/core/database/lanes.ts";
+import { migrate } from "../../../src/core/database/migrations/migrate.ts";
+import { splitRequest } from "../../../src/core/track/split-request.ts";
+import type { Config } from "../../../src/server/config.ts";
+import { openDatabase } from "../../../src/server/open-database.ts";
+import { ENGINE, testConfig } from "../../harness.ts";
 
 const CASES = [
   { writers: 1, lanes: 3, atOnce: 3 },

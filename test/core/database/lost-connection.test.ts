@@ -5,8 +5,8 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import postgres from "postgres";
-import { isUnavailable } from "../../src/database/database.ts";
-import { openPostgres } from "../../src/database/postgres/postgres.ts";
+import { isUnavailable } from "../../../src/core/database/database.ts";
+import { openPostgres } from "../../../src/core/database/postgres/postgres.ts";
 import { freshDatabase } from "./fresh-database.ts";
 import { startProxy } from "./slow-proxy.ts";
 

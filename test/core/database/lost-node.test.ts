@@ -1,8 +1,8 @@
 /* Which errors of a cluster count as unavailable, so that requests get 503. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isAborted, isDuplicate, isUnavailable } from "../../src/database/database.ts";
-import { commitError } from "../../src/database/lost-node.ts";
+import { isAborted, isDuplicate, isUnavailable } from "../../../src/core/database/database.ts";
+import { commitError } from "../../../src/core/database/lost-node.ts";
 
 const internal = (message: string) => Object.assign(new Error(message), { code: "XX000" });
 

@@ -3,9 +3,12 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { packageRoot } from "../../src/base/package-root.ts";
-import { migrationHashes } from "../../src/database/migrations/migrate.ts";
-import { extendRecord, parseRecord } from "../../src/database/migrations/migration-record.ts";
+import { packageRoot } from "../../../src/core/base/package-root.ts";
+import { migrationHashes } from "../../../src/core/database/migrations/migrate.ts";
+import {
+  extendRecord,
+  parseRecord,
+} from "../../../src/core/database/migrations/migration-record.ts";
 
 const FOLDER = join(packageRoot(), "migrations");
 

@@ -2,9 +2,9 @@
  * Engines that stay open while servers on them are stopped and started, as a PostgreSQL would. Opening one takes ten
  * times as long as starting a server on it.
  */
-import type { Database } from "../../src/database/database.ts";
-import type { Config } from "../../src/server/config.ts";
-import { openDatabase } from "../../src/server/open-database.ts";
+import type { Database } from "../../../src/core/database/database.ts";
+import type { Config } from "../../../src/server/config.ts";
+import { openDatabase } from "../../../src/server/open-database.ts";
 
 const opened = new Map<string, Promise<Database>>();
 

@@ -1,11 +1,11 @@
 /* How the engine plans statements of each use. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Database, Queryable } from "../../src/database/database.ts";
-import { within } from "../../src/database/database.ts";
-import { migrate } from "../../src/database/migrations/migrate.ts";
-import { openDatabase } from "../../src/server/open-database.ts";
-import { testConfig } from "../harness.ts";
+import type { Database, Queryable } from "../../../src/core/database/database.ts";
+import { within } from "../../../src/core/database/database.ts";
+import { migrate } from "../../../src/core/database/migrations/migrate.ts";
+import { openDatabase } from "../../../src/server/open-database.ts";
+import { testConfig } from "../../harness.ts";
 
 const SETTINGS = ["enable_seqscan", "enable_bitmapscan", "enable_nestloop", "enable_mergejoin"];
 

@@ -4,31 +4,31 @@
  */
 
 import assert from "node:assert/strict";
-import { createReadRecorder } from "../../src/admin/audit/audit.ts";
-import type { ErasedPerson } from "../../src/admin/retention/retention.ts";
-import { insertWorkspace } from "../../src/admin/workspaces/store.ts";
-import { systemClock } from "../../src/base/clock.ts";
-import { DEFAULT_SETTINGS } from "../../src/base/context/workspace-settings.ts";
-import { createMetrics } from "../../src/base/observe/metrics.ts";
-import { NO_TRACING } from "../../src/base/observe/tracing.ts";
-import { forgetRequests } from "../../src/dashboard/live-requests/share-requests.ts";
-import type { Database, Queryable } from "../../src/database/database.ts";
-import type { LanePlan } from "../../src/database/lanes.ts";
-import { type Endpoint, pathsOf } from "../../src/http/endpoint.ts";
-import { createIdempotency } from "../../src/http/idempotency.ts";
-import { createWriteQueue } from "../../src/intake/track/write-queue.ts";
-import { createLargeExports } from "../../src/people/export/export-by-ids.ts";
-import { EXPORT_FIELDS } from "../../src/people/export/profile-view.ts";
-import { createSmallExports } from "../../src/people/export/small-exports.ts";
-import { createMergeQueue } from "../../src/people/identity/merge-users.ts";
-import { createAddressCache } from "../../src/people/profiles/address-cache.ts";
-import { createIdCache } from "../../src/people/profiles/id-cache.ts";
-import { createQuotas } from "../../src/people/quotas/quotas.ts";
-import { createSetQueue } from "../../src/people/subscriptions/set-group-states.ts";
-import { ENDPOINTS } from "../../src/server/app.ts";
-import { ALERTS, NEWSLETTER, WEB_APP } from "../harness.ts";
+import { createReadRecorder } from "../../../src/core/admin/audit/audit.ts";
+import type { ErasedPerson } from "../../../src/core/admin/retention/retention.ts";
+import { insertWorkspace } from "../../../src/core/admin/workspaces/store.ts";
+import { systemClock } from "../../../src/core/base/clock.ts";
+import { DEFAULT_SETTINGS } from "../../../src/core/base/context/workspace-settings.ts";
+import { createMetrics } from "../../../src/core/base/observe/metrics.ts";
+import { NO_TRACING } from "../../../src/core/base/observe/tracing.ts";
+import type { Database, Queryable } from "../../../src/core/database/database.ts";
+import type { LanePlan } from "../../../src/core/database/lanes.ts";
+import { type Endpoint, pathsOf } from "../../../src/core/http/endpoint.ts";
+import { createIdempotency } from "../../../src/core/http/idempotency.ts";
+import { createMergeQueue } from "../../../src/core/people/identity/merge-users.ts";
+import { createAddressCache } from "../../../src/core/people/profiles/address-cache.ts";
+import { createIdCache } from "../../../src/core/people/profiles/id-cache.ts";
+import { createQuotas } from "../../../src/core/people/quotas/quotas.ts";
+import { createSetQueue } from "../../../src/core/people/subscriptions/set-group-states.ts";
+import { createWriteQueue } from "../../../src/core/track/write-queue.ts";
+import { createLargeExports } from "../../../src/features/export/export-by-ids.ts";
+import { EXPORT_FIELDS } from "../../../src/features/export/profile-view.ts";
+import { createSmallExports } from "../../../src/features/export/small-exports.ts";
+import { forgetRequests } from "../../../src/features/live-requests/share-requests.ts";
+import { ENDPOINTS } from "../../../src/server/app.ts";
+import { ALERTS, NEWSLETTER, WEB_APP } from "../../harness.ts";
+import { contextIn, testWorkspace } from "../../test-context.ts";
 import { alias, byAlias, byEmail, id, TIME } from "../people/identity/identity-calls.ts";
-import { contextIn, testWorkspace } from "../test-context.ts";
 
 /** Looks at a statement before it runs, on the connection that will run it. */
 export type Look = (

@@ -1,8 +1,8 @@
 /* The bound on every statement, whatever puts it together (SECURITY.md). */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { NOT_PREPARED, StatementTooLarge } from "../../src/database/database.ts";
-import { startServer } from "../harness.ts";
+import { NOT_PREPARED, StatementTooLarge } from "../../../src/core/database/database.ts";
+import { startServer } from "../../harness.ts";
 
 const { database } = await startServer();
 

@@ -1,10 +1,15 @@
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
-import { type Database, settleAll, within, withRetries } from "../../src/database/database.ts";
-import { StaleRead } from "../../src/people/profiles/stale-read.ts";
-import { openDatabase } from "../../src/server/open-database.ts";
-import { testConfig } from "../harness.ts";
+import {
+  type Database,
+  settleAll,
+  within,
+  withRetries,
+} from "../../../src/core/database/database.ts";
+import { StaleRead } from "../../../src/core/people/profiles/stale-read.ts";
+import { openDatabase } from "../../../src/server/open-database.ts";
+import { testConfig } from "../../harness.ts";
 
 const database = await openDatabase(await testConfig());
 after(() => database.close());

@@ -1,8 +1,8 @@
 /* A workspace that others must neither see nor change: the people whom the samples name, and its rows. */
-import type { Database } from "../../src/database/database.ts";
-import { openDatabase } from "../../src/server/open-database.ts";
-import type { TestServer, TestWorkspace } from "../harness.ts";
-import type { Sample } from "../sample-requests.ts";
+import type { Database } from "../../../src/core/database/database.ts";
+import { openDatabase } from "../../../src/server/open-database.ts";
+import type { TestServer, TestWorkspace } from "../../harness.ts";
+import type { Sample } from "../../sample-requests.ts";
 
 /** An attribute of every user of the workspace. */
 export const MARK = "only-its-own-workspace-may-see-this";

@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import { connect, type Socket } from "node:net";
 import { describe, test } from "node:test";
-import { startOwnServer } from "../harness.ts";
+import { startOwnServer } from "../../harness.ts";
 
 const server = await startOwnServer();
 const workspace = await server.workspace();

@@ -1,8 +1,8 @@
 /* Which permission each endpoint requires. That a key without it is refused: every-endpoint.test.ts. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { pathsOf } from "../../src/http/endpoint.ts";
-import { ENDPOINTS } from "../../src/server/app.ts";
+import { pathsOf } from "../../../src/core/http/endpoint.ts";
+import { ENDPOINTS } from "../../../src/server/app.ts";
 
 /**
  * spec: Authentication, the table; docs/conformance.md#permissions-beyond-the-table-of-the-specification.

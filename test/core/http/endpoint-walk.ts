@@ -3,16 +3,16 @@
  * `other`: filled with what the samples make and name, which must neither be seen nor changed.
  */
 import assert from "node:assert/strict";
-import { type Contract, keyOf, pathsOf } from "../../src/http/endpoint.ts";
-import { ENDPOINTS } from "../../src/server/app.ts";
-import { documentationEndpoints } from "../../src/server/reference/documentation.ts";
+import { type Contract, keyOf, pathsOf } from "../../../src/core/http/endpoint.ts";
+import { ENDPOINTS } from "../../../src/server/app.ts";
+import { documentationEndpoints } from "../../../src/server/reference/documentation.ts";
 import {
   type Answer,
   type CallOptions,
   startOwnServer,
   type TestServer,
   type TestWorkspace,
-} from "../harness.ts";
+} from "../../harness.ts";
 import {
   pathOf,
   type Sample,
@@ -20,8 +20,8 @@ import {
   SCIM_TOKEN,
   sampleRequests,
   sampleWorkspace,
-} from "../sample-requests.ts";
-import { temporaryFolder } from "../stored-rows.ts";
+} from "../../sample-requests.ts";
+import { temporaryFolder } from "../../stored-rows.ts";
 import { MARK, markPeople, rowsAfterStopOf } from "./another-workspace.ts";
 
 export const contracts: readonly Contract[] = [...ENDPOINTS, ...documentationEndpoints()].map(

@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { packageRoot } from "../../src/base/package-root.ts";
-import { STATUS_OF } from "../../src/http/respond.ts";
+import { packageRoot } from "../../../src/core/base/package-root.ts";
+import { STATUS_OF } from "../../../src/core/http/respond.ts";
 
 const ROOT = packageRoot();
 const SOURCES = join(ROOT, "src");
@@ -14,8 +14,8 @@ const NOT_ERRORS = [
   "server/config.ts",
   "server/serve.ts",
   "server/server-secrets.ts",
-  "database/embedded/explain-open.ts",
-  "database/postgres/postgres.ts",
+  "core/database/embedded/explain-open.ts",
+  "core/database/postgres/postgres.ts",
 ];
 
 const sources = readdirSync(SOURCES, { recursive: true, encoding: "utf8" })

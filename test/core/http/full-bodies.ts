@@ -1,12 +1,6 @@
 /* Bodies with every member of each call that writes with an API key, for absent-members.test.ts. */
-import { ALERTS, NEWSLETTER, WEB_APP } from "../harness.ts";
-import {
-  FIRST_STEP,
-  HOLA,
-  inCampaign,
-  inCanvas,
-  SPANISH,
-} from "../messaging/translations/translated-workspace.ts";
+import { ALERTS, NEWSLETTER, WEB_APP } from "../../harness.ts";
+import { FIRST_STEP, HOLA, inCampaign, inCanvas, SPANISH } from "../../translated-workspace.ts";
 
 export const SEGMENT = "5d1e0f7a-4b0c-4d5e-9f6a-1b2c3d4e5f60";
 

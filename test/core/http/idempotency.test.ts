@@ -5,9 +5,9 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { describe, test } from "node:test";
-import { systemClock } from "../../src/base/clock.ts";
-import { createIdempotency } from "../../src/http/idempotency.ts";
-import { openDatabase } from "../../src/server/open-database.ts";
+import { systemClock } from "../../../src/core/base/clock.ts";
+import { createIdempotency } from "../../../src/core/http/idempotency.ts";
+import { openDatabase } from "../../../src/server/open-database.ts";
 import {
   type Answer,
   ENGINE,
@@ -15,9 +15,9 @@ import {
   startServer,
   type TestServer,
   type TestWorkspace,
-} from "../harness.ts";
-import { temporaryFolder } from "../stored-rows.ts";
-import { until } from "../until.ts";
+} from "../../harness.ts";
+import { temporaryFolder } from "../../stored-rows.ts";
+import { until } from "../../until.ts";
 
 const server = await startServer();
 

@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
-import { Problem } from "../../src/base/problem.ts";
-import { parseEntries, splitEntries } from "../../src/http/json-entries.ts";
+import { Problem } from "../../../src/core/base/problem.ts";
+import { parseEntries, splitEntries } from "../../../src/core/http/json-entries.ts";
 
 /** @returns the value, or "refused". */
 async function inEntries(text: string): Promise<unknown> {

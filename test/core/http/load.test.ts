@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { createMetrics } from "../../src/base/observe/metrics.ts";
-import { createPool } from "../../src/base/pool.ts";
-import { createLoad, type LoadOwner, type Room } from "../../src/http/load.ts";
+import { createMetrics } from "../../../src/core/base/observe/metrics.ts";
+import { createPool } from "../../../src/core/base/pool.ts";
+import { createLoad, type LoadOwner, type Room } from "../../../src/core/http/load.ts";
 
 const loadOf = (limits: { requests?: number; bodyBytes?: number }) =>
   createLoad(

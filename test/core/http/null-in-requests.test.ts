@@ -1,7 +1,7 @@
 /* The meaning of null in a request: docs/decisions/null-is-absent.md */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { ALERTS, startServer } from "../harness.ts";
+import { ALERTS, startServer } from "../../harness.ts";
 
 const server = await startServer();
 const workspace = await server.workspace();

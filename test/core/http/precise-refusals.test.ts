@@ -1,7 +1,7 @@
 /* What a refusal says: what is missing, and what a text must be. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { NEWSLETTER, startServer } from "../harness.ts";
+import { NEWSLETTER, startServer } from "../../harness.ts";
 
 const server = await startServer();
 

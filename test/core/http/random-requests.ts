@@ -1,10 +1,10 @@
 /* Requests made from an endpoint's own declaration: mostly as declared, and in places not. */
 import fc from "fast-check";
 import type { TSchema } from "typebox";
-import { schemaOf } from "../../src/admin/workspaces/apply-manifest.ts";
-import { type Contract, keyOf, pathsOf } from "../../src/http/endpoint.ts";
-import { COMPANY_RESOURCES, RESOURCES } from "../../src/server/app.ts";
-import { pathOf, type Sample } from "../sample-requests.ts";
+import { schemaOf } from "../../../src/core/admin/workspaces/apply-manifest.ts";
+import { type Contract, keyOf, pathsOf } from "../../../src/core/http/endpoint.ts";
+import { COMPANY_RESOURCES, RESOURCES } from "../../../src/server/app.ts";
+import { pathOf, type Sample } from "../../sample-requests.ts";
 import { anyValue, mutationOf, valueFor } from "./schema-arbitrary.ts";
 
 type Text = string | number | boolean;

@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { PERMISSIONS, type Permission } from "../../src/base/context/permissions.ts";
-import { type Contract, pathsOf } from "../../src/http/endpoint.ts";
-import { ENDPOINTS } from "../../src/server/app.ts";
+import { PERMISSIONS, type Permission } from "../../../src/core/base/context/permissions.ts";
+import { type Contract, pathsOf } from "../../../src/core/http/endpoint.ts";
+import { ENDPOINTS } from "../../../src/server/app.ts";
 import {
   type Answer,
   ENGINE,
   startOwnServer,
   startServer,
   type TestWorkspace,
-} from "../harness.ts";
+} from "../../harness.ts";
 
 const server = await startServer();
 

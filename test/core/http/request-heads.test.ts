@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { request } from "node:http";
 import { connect } from "node:net";
 import { describe, test } from "node:test";
-import { startOwnServer } from "../harness.ts";
+import { startOwnServer } from "../../harness.ts";
 
 const server = await startOwnServer({ trustedProxies: ["127.0.0.1", "::1"] });
 const workspace = await server.workspace();

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { startServer, WEB_APP } from "../harness.ts";
+import { startServer, WEB_APP } from "../../harness.ts";
 
 const server = await startServer();
 

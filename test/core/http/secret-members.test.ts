@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { TSchema } from "typebox";
-import { keyOf } from "../../src/http/endpoint.ts";
-import { ENDPOINTS } from "../../src/server/app.ts";
+import { keyOf } from "../../../src/core/http/endpoint.ts";
+import { ENDPOINTS } from "../../../src/server/app.ts";
 
 const OPENS = /(^|_)(url|link|key|token|secret|password)$/;
 

@@ -1,11 +1,11 @@
 /* Settings and inputs that Rapport refuses, so that an unattended default is never open to others. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { readConfig } from "../../src/server/config.ts";
-import { serve } from "../../src/server/serve.ts";
-import { welcomeText } from "../../src/server/welcome.ts";
-import { startOwnServer, testConfig } from "../harness.ts";
-import { temporaryFolder } from "../stored-rows.ts";
+import { readConfig } from "../../../src/server/config.ts";
+import { serve } from "../../../src/server/serve.ts";
+import { welcomeText } from "../../../src/server/welcome.ts";
+import { startOwnServer, testConfig } from "../../harness.ts";
+import { temporaryFolder } from "../../stored-rows.ts";
 
 const server = await startOwnServer({ shortestSecret: 24, adminToken: "admin-token-of-this-test" });
 

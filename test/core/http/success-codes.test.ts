@@ -1,11 +1,11 @@
 /* The status of each call's success. docs/conformance.md#success-codes */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { type Contract, pathsOf } from "../../src/http/endpoint.ts";
-import { ENDPOINTS } from "../../src/server/app.ts";
-import { documentationEndpoints } from "../../src/server/reference/documentation.ts";
-import { startOwnServer } from "../harness.ts";
-import { pathOf, sampleRequests, sampleWorkspace } from "../sample-requests.ts";
+import { type Contract, pathsOf } from "../../../src/core/http/endpoint.ts";
+import { ENDPOINTS } from "../../../src/server/app.ts";
+import { documentationEndpoints } from "../../../src/server/reference/documentation.ts";
+import { startOwnServer } from "../../harness.ts";
+import { pathOf, sampleRequests, sampleWorkspace } from "../../sample-requests.ts";
 
 const server = await startOwnServer();
 const workspace = await server.workspace(sampleWorkspace());

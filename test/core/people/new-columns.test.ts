@@ -10,12 +10,15 @@ import { randomUUID } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { sweepDeletedWorkspaces } from "../../src/admin/workspaces/delete-workspace.ts";
-import { packageRoot } from "../../src/base/package-root.ts";
-import { dumpDatabase, readTables } from "../../src/database/backup/dump-database.ts";
-import { MOVED_TABLES } from "../../src/people/activity/moves-store.ts";
-import { RETAINED_EVENTS, RETAINED_PURCHASES } from "../../src/people/activity/retention-store.ts";
-import { startOwnServer } from "../harness.ts";
+import { sweepDeletedWorkspaces } from "../../../src/core/admin/workspaces/delete-workspace.ts";
+import { packageRoot } from "../../../src/core/base/package-root.ts";
+import { dumpDatabase, readTables } from "../../../src/core/database/backup/dump-database.ts";
+import { MOVED_TABLES } from "../../../src/core/people/activity/moves-store.ts";
+import {
+  RETAINED_EVENTS,
+  RETAINED_PURCHASES,
+} from "../../../src/core/people/activity/retention-store.ts";
+import { startOwnServer } from "../../harness.ts";
 
 const ADDED = "added_by_test";
 
@@ -102,7 +105,7 @@ const inserts: readonly Insert[] = [
     ),
   ),
   ...MOVED_TABLES.map(({ name, columns }) => ({
-    path: "people/activity/moves-store.ts",
+    path: "core/people/activity/moves-store.ts",
     table: name,
     columns: ["workspace_id", "bucket", "profile_id", ...Object.keys(columns)],
   })),

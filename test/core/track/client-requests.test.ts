@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { packageRoot } from "../../../src/base/package-root.ts";
+import { packageRoot } from "../../../src/core/base/package-root.ts";
 import { startServer, type TestWorkspace } from "../../harness.ts";
 
 interface Recorded {

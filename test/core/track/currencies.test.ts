@@ -1,7 +1,7 @@
 /* Currencies of purchases: ISO 4217, with withdrawn codes for purchases of their time. docs/decisions/money.md */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { endOfCurrency, isCurrency } from "../../../src/intake/track/currencies.ts";
+import { endOfCurrency, isCurrency } from "../../../src/core/track/currencies.ts";
 import { startServer } from "../../harness.ts";
 
 const server = await startServer();

@@ -5,30 +5,33 @@
  */
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
-import { systemClock } from "../../../src/base/clock.ts";
-import { createMetrics } from "../../../src/base/observe/metrics.ts";
-import { NO_TRACING } from "../../../src/base/observe/tracing.ts";
-import type { Database, Queryable } from "../../../src/database/database.ts";
-import { migrate } from "../../../src/database/migrations/migrate.ts";
-import { createIdempotency } from "../../../src/http/idempotency.ts";
-import { checkRequest, type TrackBody } from "../../../src/intake/track/check-request.ts";
-import { type WriteRequest, writeBatch } from "../../../src/intake/track/write-batch.ts";
-import { removeExternalIds, renameExternalIds } from "../../../src/people/identity/external-ids.ts";
-import { mergeUsers } from "../../../src/people/identity/merge-users.ts";
+import { systemClock } from "../../../src/core/base/clock.ts";
+import { createMetrics } from "../../../src/core/base/observe/metrics.ts";
+import { NO_TRACING } from "../../../src/core/base/observe/tracing.ts";
+import type { Database, Queryable } from "../../../src/core/database/database.ts";
+import { migrate } from "../../../src/core/database/migrations/migrate.ts";
+import { createIdempotency } from "../../../src/core/http/idempotency.ts";
+import {
+  removeExternalIds,
+  renameExternalIds,
+} from "../../../src/core/people/identity/external-ids.ts";
+import { mergeUsers } from "../../../src/core/people/identity/merge-users.ts";
 import {
   type AddressCache,
   createAddressCache,
-} from "../../../src/people/profiles/address-cache.ts";
-import { createIdCache, type IdCache } from "../../../src/people/profiles/id-cache.ts";
+} from "../../../src/core/people/profiles/address-cache.ts";
+import { createIdCache, type IdCache } from "../../../src/core/people/profiles/id-cache.ts";
 import {
   createRemovedProfiles,
   type RemovedProfiles,
-} from "../../../src/people/profiles/removed-profiles.ts";
-import { createQuotas } from "../../../src/people/quotas/quotas.ts";
+} from "../../../src/core/people/profiles/removed-profiles.ts";
+import { createQuotas } from "../../../src/core/people/quotas/quotas.ts";
+import { checkRequest, type TrackBody } from "../../../src/core/track/check-request.ts";
+import { type WriteRequest, writeBatch } from "../../../src/core/track/write-batch.ts";
 import { openDatabase } from "../../../src/server/open-database.ts";
-import { countingDatabase } from "../../database/counted-statements.ts";
 import { ENGINE, testConfig } from "../../harness.ts";
 import { contextIn, testWorkspace } from "../../test-context.ts";
+import { countingDatabase } from "../database/counted-statements.ts";
 
 // On Citus through the coordinator: past it, the count of removed ids is one statement more.
 const database = await openDatabase(await testConfig({ citusDirect: false }));

@@ -1,11 +1,11 @@
 /* Attempts to sign in as another person: look-alike names, forged attempts, links of others. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { startProvider, visit } from "../../dashboard/identity-provider.ts";
-import { declare, scimClient } from "../../dashboard/scim/scim-client.ts";
-import { continueSession, cookieIn, type SignedIn } from "../../dashboard/signed-in.ts";
 import { freePort } from "../../free-port.ts";
 import { startOwnServer } from "../../harness.ts";
+import { declare, scimClient } from "../../scim-client.ts";
+import { startProvider, visit } from "../identity-provider.ts";
+import { continueSession, cookieIn, type SignedIn } from "../signed-in.ts";
 
 const port = await freePort();
 const provider = await startProvider(port);

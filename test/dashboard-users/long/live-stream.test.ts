@@ -1,12 +1,12 @@
 /* The stream of requests of API keys, as server-sent events. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { startProvider, visit } from "../../dashboard/identity-provider.ts";
-import { declare, scimClient, WORKSPACE } from "../../dashboard/scim/scim-client.ts";
-import { continueSession, type SignedIn } from "../../dashboard/signed-in.ts";
 import { freePort } from "../../free-port.ts";
 import { startOwnServer, type TestServer } from "../../harness.ts";
+import { declare, scimClient, WORKSPACE } from "../../scim-client.ts";
 import { until } from "../../until.ts";
+import { startProvider, visit } from "../identity-provider.ts";
+import { continueSession, type SignedIn } from "../signed-in.ts";
 
 const port = await freePort();
 const provider = await startProvider(port);

@@ -4,10 +4,10 @@ import { describe, test } from "node:test";
 import {
   COMPANY_PERMISSIONS,
   WORKSPACE_PERMISSIONS,
-} from "../../../src/base/context/dashboard-permissions.ts";
-import { keyOf } from "../../../src/http/endpoint.ts";
-import { administered, refusalOf, startPermittedPeople } from "../../dashboard/permitted-people.ts";
-import type { SignedIn } from "../../dashboard/signed-in.ts";
+} from "../../../src/core/base/context/dashboard-permissions.ts";
+import { keyOf } from "../../../src/core/http/endpoint.ts";
+import { administered, refusalOf, startPermittedPeople } from "../permitted-people.ts";
+import type { SignedIn } from "../signed-in.ts";
 
 const { server, personWith } = await startPermittedPeople();
 const ofWorkspace = new Map<string, SignedIn>();

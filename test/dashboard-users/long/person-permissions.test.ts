@@ -1,7 +1,7 @@
 /*
  * The endpoints that each permission of a dashboard user opens: every endpoint below /admin/v1. The cases follow from the
  * declarations; docs/dashboard.md has the same as a table. Each endpoint with each permission:
- * long/dashboard/person-permission-pairs.test.ts.
+ * dashboard-users/long/person-permission-pairs.test.ts.
  */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -10,11 +10,15 @@ import { describe, test } from "node:test";
 import {
   COMPANY_PERMISSIONS,
   WORKSPACE_PERMISSIONS,
-} from "../../../src/base/context/dashboard-permissions.ts";
-import { packageRoot } from "../../../src/base/package-root.ts";
-import { type AdministratorAccess, type Contract, pathsOf } from "../../../src/http/endpoint.ts";
-import { administered, refusalOf, startPermittedPeople } from "../../dashboard/permitted-people.ts";
-import { type SignedIn, signIn } from "../../dashboard/signed-in.ts";
+} from "../../../src/core/base/context/dashboard-permissions.ts";
+import { packageRoot } from "../../../src/core/base/package-root.ts";
+import {
+  type AdministratorAccess,
+  type Contract,
+  pathsOf,
+} from "../../../src/core/http/endpoint.ts";
+import { administered, refusalOf, startPermittedPeople } from "../permitted-people.ts";
+import { type SignedIn, signIn } from "../signed-in.ts";
 
 const { server, personWith } = await startPermittedPeople();
 const refusalTo = (browser: SignedIn, contract: Contract) => refusalOf(server, browser, contract);

@@ -1,7 +1,6 @@
 /* Limits on what one export, merge or deletion may read: a request over its budget is refused before the rows are read. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { startServer, type TestWorkspace } from "../../../harness.ts";
 import {
   id,
   makeUsers,
@@ -12,7 +11,8 @@ import {
   succeeds,
   TIME,
   userOf,
-} from "../../../people/identity/identity-calls.ts";
+} from "../../core/people/identity/identity-calls.ts";
+import { startServer, type TestWorkspace } from "../../harness.ts";
 
 const server = await startServer();
 

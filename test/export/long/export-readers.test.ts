@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import postgres from "postgres";
-import { ENGINE, startOwnServer, type TestWorkspace } from "../../../harness.ts";
-import { id, TIME } from "../../../people/identity/identity-calls.ts";
-import { until } from "../../../until.ts";
+import { id, TIME } from "../../core/people/identity/identity-calls.ts";
+import { ENGINE, startOwnServer, type TestWorkspace } from "../../harness.ts";
+import { until } from "../../until.ts";
 
 const server = await startOwnServer();
 

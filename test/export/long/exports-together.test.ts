@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
-import { startServer, type TestWorkspace } from "../../../harness.ts";
+import { startServer, type TestWorkspace } from "../../harness.ts";
 
 const server = await startServer();
 

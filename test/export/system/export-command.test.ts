@@ -7,10 +7,10 @@ import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { gunzipSync } from "node:zlib";
 import { parse } from "csv-parse/sync";
-import { startServer, type TestWorkspace } from "../harness.ts";
-import { byAlias, id, TIME } from "../people/identity/identity-calls.ts";
-import { temporaryFolder } from "../stored-rows.ts";
-import { runCommand } from "./child-server.ts";
+import { byAlias, id, TIME } from "../../core/people/identity/identity-calls.ts";
+import { startServer, type TestWorkspace } from "../../harness.ts";
+import { temporaryFolder } from "../../stored-rows.ts";
+import { runCommand } from "../../system/child-server.ts";
 
 const server = await startServer();
 const folder = await temporaryFolder();

@@ -5,9 +5,9 @@ import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { gzipSync } from "node:zlib";
-import { NEWSLETTER, startServer, type TestWorkspace, WEB_APP } from "../harness.ts";
-import { temporaryFolder } from "../stored-rows.ts";
-import { killCommandAt, runCommand } from "./child-server.ts";
+import { NEWSLETTER, startServer, type TestWorkspace, WEB_APP } from "../../harness.ts";
+import { temporaryFolder } from "../../stored-rows.ts";
+import { killCommandAt, runCommand } from "../../system/child-server.ts";
 
 const server = await startServer();
 const folder = await temporaryFolder();

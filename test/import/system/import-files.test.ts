@@ -4,11 +4,11 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { gzipSync } from "node:zlib";
-import { packageRoot } from "../../src/base/package-root.ts";
-import { AWKWARD_TEXT, LONG_ATTRIBUTES } from "../awkward-text.ts";
-import { startServer, type TestWorkspace, WEB_APP } from "../harness.ts";
-import { temporaryFolder } from "../stored-rows.ts";
-import { runCommand } from "./child-server.ts";
+import { packageRoot } from "../../../src/core/base/package-root.ts";
+import { AWKWARD_TEXT, LONG_ATTRIBUTES } from "../../awkward-text.ts";
+import { startServer, type TestWorkspace, WEB_APP } from "../../harness.ts";
+import { temporaryFolder } from "../../stored-rows.ts";
+import { runCommand } from "../../system/child-server.ts";
 
 const server = await startServer();
 const folder = await temporaryFolder();

@@ -5,11 +5,11 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { gzipSync } from "node:zlib";
-import { startServer, type TestWorkspace } from "../harness.ts";
-import { seededRandom } from "../people/changes/random-changes.ts";
-import { sized } from "../sizes.ts";
-import { temporaryFolder } from "../stored-rows.ts";
-import { killCommandAt, runCommand } from "./child-server.ts";
+import { seededRandom } from "../../core/people/changes/random-changes.ts";
+import { startServer, type TestWorkspace } from "../../harness.ts";
+import { sized } from "../../sizes.ts";
+import { temporaryFolder } from "../../stored-rows.ts";
+import { killCommandAt, runCommand } from "../../system/child-server.ts";
 
 const server = await startServer();
 const folder = await temporaryFolder();

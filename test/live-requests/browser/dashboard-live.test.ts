@@ -1,8 +1,12 @@
 /* The page of live requests in a browser: new requests appear by themselves. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { startServer } from "../harness.ts";
-import { follow, skipWithoutBrowser as skip, startDashboard } from "./dashboard-browser.ts";
+import {
+  follow,
+  skipWithoutBrowser as skip,
+  startDashboard,
+} from "../../browser/dashboard-browser.ts";
+import { startServer } from "../../harness.ts";
 
 const NOON = "2026-01-01T12:00:00Z";
 

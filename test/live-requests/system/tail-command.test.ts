@@ -4,11 +4,11 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
-import { packageRoot } from "../../src/base/package-root.ts";
-import { freePort } from "../free-port.ts";
-import { startServer, testConfig } from "../harness.ts";
-import { temporaryFolder } from "../stored-rows.ts";
-import { post, runCommand, startChild } from "./child-server.ts";
+import { packageRoot } from "../../../src/core/base/package-root.ts";
+import { freePort } from "../../free-port.ts";
+import { startServer, testConfig } from "../../harness.ts";
+import { temporaryFolder } from "../../stored-rows.ts";
+import { post, runCommand, startChild } from "../../system/child-server.ts";
 
 const server = await startServer();
 

@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
 import { describe, test } from "node:test";
 import { AggregatorRegistry } from "prom-client";
-import { createMetrics } from "../../../src/base/observe/metrics.ts";
+import { createMetrics } from "../../../src/core/base/observe/metrics.ts";
 import type { Config } from "../../../src/server/config.ts";
 import { freePort } from "../../free-port.ts";
 import { startOwnServer } from "../../harness.ts";

@@ -1,15 +1,15 @@
 /* The overview in a browser: traffic as charts, what needs attention, and the first page after sign-in. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { startServer } from "../harness.ts";
-import { assertAccessible } from "./accessibility.ts";
+import { assertAccessible } from "../../browser/accessibility.ts";
 import {
   assertFits,
   isLoaded,
   SCREENS,
   skipWithoutBrowser as skip,
   startDashboard,
-} from "./dashboard-browser.ts";
+} from "../../browser/dashboard-browser.ts";
+import { startServer } from "../../harness.ts";
 
 const NOON = "2026-01-01T12:00:00Z";
 

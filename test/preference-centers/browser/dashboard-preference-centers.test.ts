@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Page } from "playwright-core";
-import { startServer, type TestWorkspace } from "../harness.ts";
-import { assertAccessible } from "./accessibility.ts";
-import { skipWithoutBrowser, startDashboard } from "./dashboard-browser.ts";
+import { assertAccessible } from "../../browser/accessibility.ts";
+import { skipWithoutBrowser, startDashboard } from "../../browser/dashboard-browser.ts";
+import { startServer, type TestWorkspace } from "../../harness.ts";
 
 const ID = "main-center";
 

@@ -5,14 +5,10 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { BrowserContextOptions, Page } from "playwright-core";
-import { NEWSLETTER, startServer, type TestWorkspace } from "../harness.ts";
-import {
-  emptyWorkspace,
-  pageOf,
-  stateOf,
-} from "../messaging/preference-centers/preference-center-calls.ts";
-import { violationsIn } from "./accessibility.ts";
-import { launchChromium, skipWithoutChromium as skip } from "./chromium.ts";
+import { violationsIn } from "../../browser/accessibility.ts";
+import { launchChromium, skipWithoutChromium as skip } from "../../browser/chromium.ts";
+import { NEWSLETTER, startServer, type TestWorkspace } from "../../harness.ts";
+import { emptyWorkspace, pageOf, stateOf } from "../../preference-center-calls.ts";
 
 const CENTER = "6f0ae4ac-64a1-4d0f-9b38-8e3a1c4d5e61";
 const PRODUCTS = "9b7e2f7c-9d77-4f34-8a6c-2a8b5c1d4e70";

@@ -6,9 +6,9 @@
 import assert from "node:assert/strict";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { describe, test } from "node:test";
-import { documentOf } from "../../src/messaging/preference-centers/page-document.ts";
-import { parseHtml } from "../../src/messaging/preference-centers/page-html.ts";
-import { startServer } from "../harness.ts";
+import { documentOf } from "../../../src/features/preference-centers/page-document.ts";
+import { parseHtml } from "../../../src/features/preference-centers/page-html.ts";
+import { startServer } from "../../harness.ts";
 import {
   center,
   createCenter,
@@ -16,7 +16,7 @@ import {
   openPage,
   PATH,
   pageOf,
-} from "../messaging/preference-centers/preference-center-calls.ts";
+} from "../../preference-center-calls.ts";
 
 const server = await startServer();
 const workspace = await emptyWorkspace(server);

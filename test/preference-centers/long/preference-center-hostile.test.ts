@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
-import { startServer } from "../../../harness.ts";
+import { startServer } from "../../harness.ts";
 import {
   center,
   createCenter,
@@ -11,7 +11,7 @@ import {
   PATH,
   pageOf,
   textIn,
-} from "../../../messaging/preference-centers/preference-center-calls.ts";
+} from "../../preference-center-calls.ts";
 
 const server = await startServer();
 const workspace = await emptyWorkspace(server);

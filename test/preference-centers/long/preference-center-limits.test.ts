@@ -1,15 +1,10 @@
 /* How many requests pages serve to one client and for one workspace. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { Problem } from "../../../../src/base/problem.ts";
-import { createPageLimits } from "../../../../src/messaging/preference-centers/page-limits.ts";
-import { startOwnServer } from "../../../harness.ts";
-import {
-  emailStateOf,
-  opened,
-  openPage,
-  submit,
-} from "../../../messaging/preference-centers/preference-center-calls.ts";
+import { Problem } from "../../../src/core/base/problem.ts";
+import { createPageLimits } from "../../../src/features/preference-centers/page-limits.ts";
+import { startOwnServer } from "../../harness.ts";
+import { emailStateOf, opened, openPage, submit } from "../../preference-center-calls.ts";
 
 const LIMIT = 5;
 

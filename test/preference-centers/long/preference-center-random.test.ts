@@ -2,15 +2,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { startServer } from "../../../harness.ts";
-import {
-  center,
-  emptyWorkspace,
-  openPage,
-  PATH,
-  pageOf,
-} from "../../../messaging/preference-centers/preference-center-calls.ts";
-import { sized } from "../../../sizes.ts";
+import { startServer } from "../../harness.ts";
+import { center, emptyWorkspace, openPage, PATH, pageOf } from "../../preference-center-calls.ts";
+import { sized } from "../../sizes.ts";
 
 const server = await startServer();
 const workspace = await emptyWorkspace(server);

@@ -2,14 +2,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
-import {
-  declare,
-  newUser,
-  PATCH_SCHEMA,
-  scimClient,
-  USER_SCHEMA,
-} from "../../../dashboard/scim/scim-client.ts";
-import { startOwnServer } from "../../../harness.ts";
+import { startOwnServer } from "../../harness.ts";
+import { declare, newUser, PATCH_SCHEMA, scimClient, USER_SCHEMA } from "../../scim-client.ts";
 
 const server = await startOwnServer();
 await declare(server);

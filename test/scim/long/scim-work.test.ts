@@ -4,21 +4,15 @@
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { startWork, type Work } from "../../../../src/base/work.ts";
-import { RESOURCE_ATTRIBUTES } from "../../../../src/dashboard/scim/protocol/attributes.ts";
-import { applyPatch } from "../../../../src/dashboard/scim/protocol/patch.ts";
-import { readPatch } from "../../../../src/dashboard/scim/protocol/patch-request.ts";
-import { SCIM_WORK_LIMIT } from "../../../../src/dashboard/scim/protocol/problems.ts";
-import { readAttributes } from "../../../../src/dashboard/scim/protocol/read-attributes.ts";
-import { selector } from "../../../../src/dashboard/scim/protocol/selection.ts";
-import {
-  assertRefused,
-  declare,
-  newUser,
-  PATCH_SCHEMA,
-  scimClient,
-} from "../../../dashboard/scim/scim-client.ts";
-import { startOwnServer } from "../../../harness.ts";
+import { startWork, type Work } from "../../../src/core/base/work.ts";
+import { RESOURCE_ATTRIBUTES } from "../../../src/features/scim/protocol/attributes.ts";
+import { applyPatch } from "../../../src/features/scim/protocol/patch.ts";
+import { readPatch } from "../../../src/features/scim/protocol/patch-request.ts";
+import { SCIM_WORK_LIMIT } from "../../../src/features/scim/protocol/problems.ts";
+import { readAttributes } from "../../../src/features/scim/protocol/read-attributes.ts";
+import { selector } from "../../../src/features/scim/protocol/selection.ts";
+import { startOwnServer } from "../../harness.ts";
+import { assertRefused, declare, newUser, PATCH_SCHEMA, scimClient } from "../../scim-client.ts";
 
 const server = await startOwnServer();
 await declare(server);

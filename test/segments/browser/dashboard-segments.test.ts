@@ -5,16 +5,16 @@ import { readFile } from "node:fs/promises";
 import { describe, test } from "node:test";
 import type { Page } from "playwright-core";
 import { parse } from "yaml";
-import { startServer, type TestWorkspace } from "../harness.ts";
-import { assertAccessible } from "./accessibility.ts";
+import { assertAccessible } from "../../browser/accessibility.ts";
 import {
   goTo,
   isLoaded,
   SCREENS,
   skipWithoutBrowser as skip,
   startDashboard,
-} from "./dashboard-browser.ts";
-import { tabTo } from "./tab-to.ts";
+} from "../../browser/dashboard-browser.ts";
+import { tabTo } from "../../browser/tab-to.ts";
+import { startServer, type TestWorkspace } from "../../harness.ts";
 
 describe("segments in the dashboard", { skip }, async () => {
   if (skip) return;

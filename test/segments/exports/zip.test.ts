@@ -5,7 +5,7 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { zipOf } from "../../../src/delivery/segment-exports/zip.ts";
+import { zipOf } from "../../../src/features/segments/exports/zip.ts";
 import { filesIn } from "./read-zip.ts";
 
 async function* given(files: readonly { name: string; data: Buffer }[]) {

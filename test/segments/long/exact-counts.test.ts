@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { describe, test } from "node:test";
-import { startServer, type TestWorkspace } from "../../../harness.ts";
-import { ask, declare, succeeds } from "../../../people/segments/segment-calls.ts";
-import { until } from "../../../until.ts";
+import { startServer, type TestWorkspace } from "../../harness.ts";
+import { ask, declare, succeeds } from "../../segment-calls.ts";
+import { until } from "../../until.ts";
 
 const server = await startServer();
 const BEFORE_ALL = "00000000-0000-0000-0000-000000000000";

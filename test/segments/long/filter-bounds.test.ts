@@ -2,15 +2,15 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { describe, test } from "node:test";
-import { enqueue } from "../../../../src/admin/jobs/queue.ts";
-import { systemClock } from "../../../../src/base/clock.ts";
-import type { Queryable } from "../../../../src/database/database.ts";
-import { readFilter } from "../../../../src/people/segments/filter.ts";
-import { countMembersOfEach, readMembers } from "../../../../src/people/segments/members.ts";
-import { BEFORE_ALL } from "../../../../src/people/segments/members-store.ts";
-import { type Answer, startServer, type TestWorkspace } from "../../../harness.ts";
-import { ask, declare, membersOf, succeeds } from "../../../people/segments/segment-calls.ts";
-import { until } from "../../../until.ts";
+import { enqueue } from "../../../src/core/admin/jobs/queue.ts";
+import { systemClock } from "../../../src/core/base/clock.ts";
+import type { Queryable } from "../../../src/core/database/database.ts";
+import { readFilter } from "../../../src/features/segments/filter.ts";
+import { countMembersOfEach, readMembers } from "../../../src/features/segments/members.ts";
+import { BEFORE_ALL } from "../../../src/features/segments/members-store.ts";
+import { type Answer, startServer, type TestWorkspace } from "../../harness.ts";
+import { ask, declare, membersOf, succeeds } from "../../segment-calls.ts";
+import { until } from "../../until.ts";
 
 const server = await startServer();
 

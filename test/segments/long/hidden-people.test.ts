@@ -2,14 +2,14 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { describe, test } from "node:test";
-import { IDENTIFYING } from "../../../../src/people/segments/identifying.ts";
-import { shownTo } from "../../../../src/people/segments/shown-sizes.ts";
-import { startProvider, visit } from "../../../dashboard/identity-provider.ts";
-import { declare as declareScim, scimClient } from "../../../dashboard/scim/scim-client.ts";
-import { continueSession, type SignedIn } from "../../../dashboard/signed-in.ts";
-import { freePort } from "../../../free-port.ts";
-import { startOwnServer, type TestWorkspace } from "../../../harness.ts";
-import { ask, declare, succeeds } from "../../../people/segments/segment-calls.ts";
+import { IDENTIFYING } from "../../../src/features/segments/identifying.ts";
+import { shownTo } from "../../../src/features/segments/shown-sizes.ts";
+import { startProvider, visit } from "../../dashboard-users/identity-provider.ts";
+import { continueSession, type SignedIn } from "../../dashboard-users/signed-in.ts";
+import { freePort } from "../../free-port.ts";
+import { startOwnServer, type TestWorkspace } from "../../harness.ts";
+import { declare as declareScim, scimClient } from "../../scim-client.ts";
+import { ask, declare, succeeds } from "../../segment-calls.ts";
 
 const port = await freePort();
 const provider = await startProvider(port);

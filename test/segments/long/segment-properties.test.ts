@@ -5,18 +5,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { holds, readFilter } from "../../../../src/people/segments/filter.ts";
-import type { SegmentPerson } from "../../../../src/people/segments/person.ts";
-import { NEWSLETTER, startServer, WEB_APP } from "../../../harness.ts";
-import {
-  filterArbitrary,
-  meets,
-  type SentUser,
-  stateOf,
-  userArbitrary,
-} from "../../../people/segments/random-users.ts";
-import { membersOf, succeeds } from "../../../people/segments/segment-calls.ts";
-import { sized } from "../../../sizes.ts";
+import { holds, readFilter } from "../../../src/features/segments/filter.ts";
+import type { SegmentPerson } from "../../../src/features/segments/person.ts";
+import { NEWSLETTER, startServer, WEB_APP } from "../../harness.ts";
+import { membersOf, succeeds } from "../../segment-calls.ts";
+import { sized } from "../../sizes.ts";
+import { filterArbitrary, meets, type SentUser, stateOf, userArbitrary } from "../random-users.ts";
 
 const server = await startServer();
 

@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { testConfig } from "../harness.ts";
-import { temporaryFolder } from "../stored-rows.ts";
-import { type ChildServer, post, startChild } from "./child-server.ts";
+import { testConfig } from "../../harness.ts";
+import { temporaryFolder } from "../../stored-rows.ts";
+import { type ChildServer, post, startChild } from "../../system/child-server.ts";
 
 const TOKEN = "admin-token-of-the-count-crash-test";
 const USERS = 4_000;

@@ -12,12 +12,12 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { type Contract, pathsOf } from "../../../src/http/endpoint.ts";
-import { hostsOf, KINDS } from "../../../src/intake/warehouses/sources/kinds.ts";
+import { type Contract, pathsOf } from "../../../src/core/http/endpoint.ts";
+import { hostsOf, KINDS } from "../../../src/features/warehouses/sources/kinds.ts";
 import { ENGINE } from "../../harness.ts";
-import { startEmbeddedWarehouse } from "../../intake/warehouses/warehouse.ts";
 import { pathOf, sampleRequests, sampleWorkspace } from "../../sample-requests.ts";
 import { until } from "../../until.ts";
+import { startEmbeddedWarehouse } from "../../warehouse.ts";
 import {
   exportOf,
   integrationOf,

@@ -10,18 +10,13 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { after } from "node:test";
-import { WORKSPACE_PERMISSIONS } from "../../../src/base/context/dashboard-permissions.ts";
-import { startProvider, visit } from "../../dashboard/identity-provider.ts";
-import { declare, scimClient } from "../../dashboard/scim/scim-client.ts";
-import { continueSession, type SignedIn } from "../../dashboard/signed-in.ts";
+import { WORKSPACE_PERMISSIONS } from "../../../src/core/base/context/dashboard-permissions.ts";
+import { startProvider, visit } from "../../dashboard-users/identity-provider.ts";
+import { continueSession, type SignedIn } from "../../dashboard-users/signed-in.ts";
 import { freePort } from "../../free-port.ts";
 import { type Answer, startOwnServer, type TestWorkspace } from "../../harness.ts";
-import {
-  ACCESS_KEY_ID,
-  REGION,
-  SECRET_ACCESS_KEY,
-  startStorage,
-} from "../../intake/warehouses/s3-server.ts";
+import { ACCESS_KEY_ID, REGION, SECRET_ACCESS_KEY, startStorage } from "../../s3-server.ts";
+import { declare, scimClient } from "../../scim-client.ts";
 import { temporaryFolder } from "../../stored-rows.ts";
 import { startNameServer } from "./name-server.ts";
 

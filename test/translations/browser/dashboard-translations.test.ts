@@ -3,15 +3,15 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { describe, test } from "node:test";
 import type { Page } from "playwright-core";
-import { startServer, type TestWorkspace } from "../harness.ts";
+import { assertAccessible } from "../../browser/accessibility.ts";
 import {
-  SOURCE,
-  translatedWorkspace,
-  WELCOME,
-  WELCOME_MAIL,
-} from "../messaging/translations/translated-workspace.ts";
-import { assertAccessible } from "./accessibility.ts";
-import { assertFits, SCREENS, skipWithoutBrowser, startDashboard } from "./dashboard-browser.ts";
+  assertFits,
+  SCREENS,
+  skipWithoutBrowser,
+  startDashboard,
+} from "../../browser/dashboard-browser.ts";
+import { startServer, type TestWorkspace } from "../../harness.ts";
+import { SOURCE, translatedWorkspace, WELCOME, WELCOME_MAIL } from "../../translated-workspace.ts";
 
 describe("translations in the dashboard", { skip: skipWithoutBrowser }, async () => {
   if (skipWithoutBrowser) return;

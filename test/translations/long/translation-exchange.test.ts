@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { startServer, type TestWorkspace } from "../../../harness.ts";
+import { startServer, type TestWorkspace } from "../../harness.ts";
 import {
   FRENCH,
   HOLA,
@@ -9,7 +9,7 @@ import {
   translatedWorkspace,
   WELCOME_MAIL,
   withQuery,
-} from "../../../messaging/translations/translated-workspace.ts";
+} from "../../translated-workspace.ts";
 
 const server = await startServer();
 

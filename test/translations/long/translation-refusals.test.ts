@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { startServer } from "../../../harness.ts";
+import { startServer } from "../../harness.ts";
 import {
   HOLA,
   inCampaign,
@@ -8,7 +8,7 @@ import {
   SPANISH,
   translatedWorkspace,
   withQuery,
-} from "../../../messaging/translations/translated-workspace.ts";
+} from "../../translated-workspace.ts";
 
 const server = await startServer();
 const workspace = await server.workspace(translatedWorkspace());

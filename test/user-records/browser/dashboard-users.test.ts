@@ -1,8 +1,7 @@
 /* Users in the dashboard: found and read with only the keyboard, changed, merged, erased; and text that is not markup. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { NEWSLETTER, startServer, type TestWorkspace } from "../harness.ts";
-import { assertAccessible } from "./accessibility.ts";
+import { assertAccessible } from "../../browser/accessibility.ts";
 import {
   assertFits,
   follow,
@@ -11,8 +10,9 @@ import {
   SCREENS,
   skipWithoutBrowser as skip,
   startDashboard,
-} from "./dashboard-browser.ts";
-import { tabTo } from "./tab-to.ts";
+} from "../../browser/dashboard-browser.ts";
+import { tabTo } from "../../browser/tab-to.ts";
+import { NEWSLETTER, startServer, type TestWorkspace } from "../../harness.ts";
 
 describe("users in the dashboard", { skip }, async () => {
   if (skip) return;

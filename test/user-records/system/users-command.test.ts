@@ -3,10 +3,10 @@ import assert from "node:assert/strict";
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { startServer, type TestWorkspace } from "../harness.ts";
-import { byAlias, id, TIME } from "../people/identity/identity-calls.ts";
-import { temporaryFolder } from "../stored-rows.ts";
-import { runCommand } from "./child-server.ts";
+import { byAlias, id, TIME } from "../../core/people/identity/identity-calls.ts";
+import { startServer, type TestWorkspace } from "../../harness.ts";
+import { temporaryFolder } from "../../stored-rows.ts";
+import { runCommand } from "../../system/child-server.ts";
 
 const server = await startServer();
 const folder = await temporaryFolder();

@@ -5,9 +5,9 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:net";
 import { describe, test } from "node:test";
-import { startServer } from "../../../harness.ts";
-import { startIntegration } from "../../../intake/warehouses/sync-runs.ts";
-import { startWarehouse } from "../../../intake/warehouses/warehouse.ts";
+import { startServer } from "../../harness.ts";
+import { startIntegration } from "../../sync-runs.ts";
+import { startWarehouse } from "../../warehouse.ts";
 
 const server = await startServer();
 const warehouse = await startWarehouse();

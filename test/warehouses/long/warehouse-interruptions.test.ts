@@ -1,15 +1,11 @@
 /* Reads of a warehouse that break off at many points, and a server that stops: nothing twice, and nothing missed. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { startOwnServer, startServer } from "../../../harness.ts";
-import { startIntegration, type TestIntegration } from "../../../intake/warehouses/sync-runs.ts";
-import {
-  fragileWayTo,
-  silentWarehouse,
-  startWarehouse,
-} from "../../../intake/warehouses/warehouse.ts";
-import { temporaryFolder } from "../../../stored-rows.ts";
-import { until } from "../../../until.ts";
+import { startOwnServer, startServer } from "../../harness.ts";
+import { temporaryFolder } from "../../stored-rows.ts";
+import { startIntegration, type TestIntegration } from "../../sync-runs.ts";
+import { until } from "../../until.ts";
+import { fragileWayTo, silentWarehouse, startWarehouse } from "../../warehouse.ts";
 
 const server = await startServer();
 const warehouse = await startWarehouse();

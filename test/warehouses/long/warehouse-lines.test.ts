@@ -5,10 +5,10 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { DuckDBInstance } from "@duckdb/node-api";
-import { AWKWARD_TEXT, LONG_ATTRIBUTES } from "../../../awkward-text.ts";
-import { startServer } from "../../../harness.ts";
-import { startIntegration } from "../../../intake/warehouses/sync-runs.ts";
-import { temporaryFolder } from "../../../stored-rows.ts";
+import { AWKWARD_TEXT, LONG_ATTRIBUTES } from "../../awkward-text.ts";
+import { startServer } from "../../harness.ts";
+import { temporaryFolder } from "../../stored-rows.ts";
+import { startIntegration } from "../../sync-runs.ts";
 
 const server = await startServer();
 const folder = await temporaryFolder();

@@ -5,16 +5,12 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { after, describe, test } from "node:test";
-import { createMailer } from "../../../../src/admin/jobs/mailer.ts";
-import { createSettableClock } from "../../../../src/base/clock.ts";
-import { startOwnServer } from "../../../harness.ts";
-import {
-  type Received,
-  sendsMails,
-  startMailServer,
-} from "../../../intake/warehouses/mail-server.ts";
-import { startIntegration } from "../../../intake/warehouses/sync-runs.ts";
-import { startWarehouse } from "../../../intake/warehouses/warehouse.ts";
+import { createSettableClock } from "../../../src/core/base/clock.ts";
+import { createMailer } from "../../../src/core/mail/mailer.ts";
+import { startOwnServer } from "../../harness.ts";
+import { type Received, sendsMails, startMailServer } from "../../mail-server.ts";
+import { startIntegration } from "../../sync-runs.ts";
+import { startWarehouse } from "../../warehouse.ts";
 
 const mailServer = await startMailServer();
 const clock = createSettableClock();

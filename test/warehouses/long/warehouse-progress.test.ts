@@ -4,9 +4,9 @@
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { startServer } from "../../../harness.ts";
-import { startIntegration, type TestIntegration } from "../../../intake/warehouses/sync-runs.ts";
-import { silentWarehouse, startWarehouse } from "../../../intake/warehouses/warehouse.ts";
+import { startServer } from "../../harness.ts";
+import { startIntegration, type TestIntegration } from "../../sync-runs.ts";
+import { silentWarehouse, startWarehouse } from "../../warehouse.ts";
 
 const server = await startServer();
 const warehouse = await startWarehouse();

@@ -6,13 +6,13 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { UNGUARDED } from "../../../../src/base/outbound/outbound.ts";
-import { packageRoot } from "../../../../src/base/package-root.ts";
-import { openSource } from "../../../../src/intake/warehouses/sources/kinds.ts";
-import { startServer } from "../../../harness.ts";
-import type { Reply } from "../../../intake/warehouses/fakes/http.ts";
-import { FAKES, type FakeWarehouse } from "../../../intake/warehouses/fakes/kinds.ts";
-import { startIntegration } from "../../../intake/warehouses/sync-runs.ts";
+import { packageRoot } from "../../../src/core/base/package-root.ts";
+import { UNGUARDED } from "../../../src/core/outbound/outbound.ts";
+import { openSource } from "../../../src/features/warehouses/sources/kinds.ts";
+import { startServer } from "../../harness.ts";
+import { startIntegration } from "../../sync-runs.ts";
+import type { Reply } from "../fakes/http.ts";
+import { FAKES, type FakeWarehouse } from "../fakes/kinds.ts";
 
 const server = await startServer();
 

@@ -6,11 +6,11 @@ import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { delayBeforeNextTry } from "../../../../src/intake/warehouses/sync.ts";
-import { openDatabase } from "../../../../src/server/open-database.ts";
-import { startOwnServer, workspaceAt } from "../../../harness.ts";
-import { startIntegration } from "../../../intake/warehouses/sync-runs.ts";
-import { temporaryFolder } from "../../../stored-rows.ts";
+import { delayBeforeNextTry } from "../../../src/features/warehouses/sync.ts";
+import { openDatabase } from "../../../src/server/open-database.ts";
+import { startOwnServer, workspaceAt } from "../../harness.ts";
+import { temporaryFolder } from "../../stored-rows.ts";
+import { startIntegration } from "../../sync-runs.ts";
 
 const MINUTE = 60_000;
 

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { startServer } from "../../harness.ts";
-import { startIntegration } from "../../intake/warehouses/sync-runs.ts";
 import { temporaryFolder } from "../../stored-rows.ts";
+import { startIntegration } from "../../sync-runs.ts";
 
 const server = await startServer();
 const folder = await temporaryFolder();

@@ -10,13 +10,13 @@ import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
-import { startProvider, visit } from "../../dashboard/identity-provider.ts";
-import { declare, scimClient } from "../../dashboard/scim/scim-client.ts";
-import { continueSession, type SignedIn } from "../../dashboard/signed-in.ts";
+import { startProvider, visit } from "../../dashboard-users/identity-provider.ts";
+import { continueSession, type SignedIn } from "../../dashboard-users/signed-in.ts";
 import { freePort } from "../../free-port.ts";
 import { startOwnServer } from "../../harness.ts";
-import { FAKES } from "../../intake/warehouses/fakes/kinds.ts";
-import { startEmbeddedWarehouse } from "../../intake/warehouses/warehouse.ts";
+import { declare, scimClient } from "../../scim-client.ts";
+import { startEmbeddedWarehouse } from "../../warehouse.ts";
+import { FAKES } from "../fakes/kinds.ts";
 
 const port = await freePort();
 const provider = await startProvider(port);

@@ -8,10 +8,10 @@ import { randomUUID } from "node:crypto";
 import { appendFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { ENGINE, testConfig } from "../harness.ts";
-import { sized } from "../sizes.ts";
-import { temporaryFolder } from "../stored-rows.ts";
-import { type ChildServer, type Environment, post, startChild } from "./child-server.ts";
+import { ENGINE, testConfig } from "../../harness.ts";
+import { sized } from "../../sizes.ts";
+import { temporaryFolder } from "../../stored-rows.ts";
+import { type ChildServer, type Environment, post, startChild } from "../../system/child-server.ts";
 
 const KILLS = sized(2, 10);
 const ROWS_AT_ONCE = 20_000;

@@ -12,14 +12,9 @@ import { describe, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { startServer } from "../../harness.ts";
-import {
-  ACCESS_KEY_ID,
-  REGION,
-  SECRET_ACCESS_KEY,
-  startStorage,
-} from "../../intake/warehouses/s3-server.ts";
-import { startIntegration } from "../../intake/warehouses/sync-runs.ts";
+import { ACCESS_KEY_ID, REGION, SECRET_ACCESS_KEY, startStorage } from "../../s3-server.ts";
 import { temporaryFolder } from "../../stored-rows.ts";
+import { startIntegration } from "../../sync-runs.ts";
 
 const server = await startServer();
 const folder = await temporaryFolder();

@@ -6,13 +6,13 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { after, test } from "node:test";
-import { UNGUARDED } from "../../../src/base/outbound/outbound.ts";
-import { createClient } from "../../../src/intake/warehouses/sources/warehouse-client.ts";
+import { UNGUARDED } from "../../../src/core/outbound/outbound.ts";
+import { createClient } from "../../../src/features/warehouses/sources/warehouse-client.ts";
 import { startServer } from "../../harness.ts";
-import { startBigQuery } from "../../intake/warehouses/fakes/bigquery.ts";
-import type { Reply } from "../../intake/warehouses/fakes/http.ts";
-import { FAKES } from "../../intake/warehouses/fakes/kinds.ts";
-import { startIntegration } from "../../intake/warehouses/sync-runs.ts";
+import { startIntegration } from "../../sync-runs.ts";
+import { startBigQuery } from "../fakes/bigquery.ts";
+import type { Reply } from "../fakes/http.ts";
+import { FAKES } from "../fakes/kinds.ts";
 
 const server = await startServer();
 

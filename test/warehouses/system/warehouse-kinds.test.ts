@@ -5,10 +5,10 @@
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
 import { startServer, type TestWorkspace } from "../../harness.ts";
-import { startDatabricks } from "../../intake/warehouses/fakes/databricks.ts";
-import { FAKES } from "../../intake/warehouses/fakes/kinds.ts";
-import { startSnowflake } from "../../intake/warehouses/fakes/snowflake.ts";
-import { startIntegration } from "../../intake/warehouses/sync-runs.ts";
+import { startIntegration } from "../../sync-runs.ts";
+import { startDatabricks } from "../fakes/databricks.ts";
+import { FAKES } from "../fakes/kinds.ts";
+import { startSnowflake } from "../fakes/snowflake.ts";
 
 const server = await startServer();
 

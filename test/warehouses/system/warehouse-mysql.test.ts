@@ -1,14 +1,14 @@
 /*
  * Special features of MySQL: TLS and logins, results that break, and servers that answer what no
  * server would, against an imitation of its protocol. warehouse-kinds.test.ts has the common
- * behaviour of all kinds. A real server: test/system/warehouse-mariadb.test.ts
+ * behaviour of all kinds. A real server: test/warehouses/system/warehouse-mariadb.test.ts
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startServer } from "../../harness.ts";
-import { OTHER_AUTHORITY } from "../../intake/warehouses/fakes/certificates.ts";
-import { startMysql } from "../../intake/warehouses/fakes/mysql.ts";
-import { startIntegration } from "../../intake/warehouses/sync-runs.ts";
+import { startIntegration } from "../../sync-runs.ts";
+import { OTHER_AUTHORITY } from "../fakes/certificates.ts";
+import { startMysql } from "../fakes/mysql.ts";
 
 const server = await startServer();
 const fake = await startMysql();

@@ -4,9 +4,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { startServer } from "../../harness.ts";
-import { startBigQuery } from "../../intake/warehouses/fakes/bigquery.ts";
-import { FAKES } from "../../intake/warehouses/fakes/kinds.ts";
-import { startIntegration } from "../../intake/warehouses/sync-runs.ts";
+import { startIntegration } from "../../sync-runs.ts";
+import { startBigQuery } from "../fakes/bigquery.ts";
+import { FAKES } from "../fakes/kinds.ts";
 
 const server = await startServer();
 

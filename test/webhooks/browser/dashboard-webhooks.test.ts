@@ -2,16 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Page } from "playwright-core";
-import {
-  respondWith,
-  startReceiver,
-  users,
-  verify,
-  webhooksOf,
-} from "../delivery/webhooks/receiver.ts";
-import { startOwnServer } from "../harness.ts";
-import { until } from "../until.ts";
-import { assertAccessible } from "./accessibility.ts";
+import { assertAccessible } from "../../browser/accessibility.ts";
 import {
   assertFits,
   goTo,
@@ -19,8 +10,11 @@ import {
   SCREENS,
   skipWithoutBrowser as skip,
   startDashboard,
-} from "./dashboard-browser.ts";
-import { tabTo } from "./tab-to.ts";
+} from "../../browser/dashboard-browser.ts";
+import { tabTo } from "../../browser/tab-to.ts";
+import { startOwnServer } from "../../harness.ts";
+import { respondWith, startReceiver, users, verify, webhooksOf } from "../../receiver.ts";
+import { until } from "../../until.ts";
 
 describe("webhooks in the dashboard", { skip }, async () => {
   if (skip) return;

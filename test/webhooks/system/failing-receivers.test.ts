@@ -1,7 +1,9 @@
 /* The reactions of a webhook to receivers that fail, refuse or want no more (docs/webhooks.md). The clock is the test's. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { createSettableClock } from "../../../src/base/clock.ts";
+import { createSettableClock } from "../../../src/core/base/clock.ts";
+import { startOwnServer } from "../../harness.ts";
+import { sendsMails, startMailServer } from "../../mail-server.ts";
 import {
   accept,
   isSigned,
@@ -10,9 +12,7 @@ import {
   startReceiver,
   users,
   webhooksOf,
-} from "../../delivery/webhooks/receiver.ts";
-import { startOwnServer } from "../../harness.ts";
-import { sendsMails, startMailServer } from "../../intake/warehouses/mail-server.ts";
+} from "../../receiver.ts";
 import { until } from "../../until.ts";
 
 const clock = createSettableClock();

@@ -1,14 +1,8 @@
 /* Receivers that do harm: each affects only itself, while a neighbour in the same workspace gets everything at once. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import {
-  type Respond,
-  respondWith,
-  startReceiver,
-  users,
-  webhooksOf,
-} from "../../delivery/webhooks/receiver.ts";
 import { startOwnServer } from "../../harness.ts";
+import { type Respond, respondWith, startReceiver, users, webhooksOf } from "../../receiver.ts";
 import { temporaryFolder } from "../../stored-rows.ts";
 import { until } from "../../until.ts";
 

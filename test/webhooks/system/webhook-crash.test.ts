@@ -5,12 +5,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { startReceiver } from "../delivery/webhooks/receiver.ts";
-import { ENGINE, testConfig } from "../harness.ts";
-import { sized } from "../sizes.ts";
-import { temporaryFolder } from "../stored-rows.ts";
-import { until } from "../until.ts";
-import { type ChildServer, post, startChild } from "./child-server.ts";
+import { ENGINE, testConfig } from "../../harness.ts";
+import { startReceiver } from "../../receiver.ts";
+import { sized } from "../../sizes.ts";
+import { temporaryFolder } from "../../stored-rows.ts";
+import { type ChildServer, post, startChild } from "../../system/child-server.ts";
+import { until } from "../../until.ts";
 
 /** On PostgreSQL the next process waits until the lease of the killed one has run out. */
 const KILLS = ENGINE === "embedded" ? sized(2, 8) : 1;

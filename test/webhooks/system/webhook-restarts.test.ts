@@ -1,8 +1,8 @@
 /* A webhook across the end of a server, and on several servers: nothing is lost, and a repeated batch has the same id. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { accept, startReceiver, users, webhooksOf } from "../../delivery/webhooks/receiver.ts";
 import { ENGINE, startOwnServer, workspaceAt } from "../../harness.ts";
+import { accept, startReceiver, users, webhooksOf } from "../../receiver.ts";
 import { temporaryFolder } from "../../stored-rows.ts";
 import { until } from "../../until.ts";
 

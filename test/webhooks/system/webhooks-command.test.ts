@@ -1,16 +1,10 @@
 /* `rapport webhooks`: where changes are delivered, from the command line. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import {
-  respondWith,
-  startReceiver,
-  users,
-  verify,
-  webhooksOf,
-} from "../delivery/webhooks/receiver.ts";
-import { startOwnServer } from "../harness.ts";
-import { until } from "../until.ts";
-import { runCommand } from "./child-server.ts";
+import { startOwnServer } from "../../harness.ts";
+import { respondWith, startReceiver, users, verify, webhooksOf } from "../../receiver.ts";
+import { runCommand } from "../../system/child-server.ts";
+import { until } from "../../until.ts";
 
 const server = await startOwnServer({ outboundAllow: ["127.0.0.1"] });
 

@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 import type {
   CompanyPermission,
   WorkspacePermission,
-} from "../../../src/base/context/dashboard-permissions.ts";
+} from "../../../src/core/base/context/dashboard-permissions.ts";
 import { useSession } from "../api/session.ts";
 
 /* An action that a person may not do is disabled and says why. The keyboard reaches it all the same. */

@@ -13,7 +13,7 @@ import {
   Users,
   Webhook,
 } from "lucide-react";
-import type { WorkspacePermission } from "../../../src/base/context/dashboard-permissions.ts";
+import type { WorkspacePermission } from "../../../src/core/base/context/dashboard-permissions.ts";
 import type { Session } from "../api/session.ts";
 
 export interface Entry {

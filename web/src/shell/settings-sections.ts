@@ -1,7 +1,7 @@
 import type {
   CompanyPermission,
   WorkspacePermission,
-} from "../../../src/base/context/dashboard-permissions.ts";
+} from "../../../src/core/base/context/dashboard-permissions.ts";
 import type { Session } from "../api/session.ts";
 
 interface Section<Permission> {

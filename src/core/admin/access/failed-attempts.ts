@@ -1,6 +1,6 @@
 import { createAllowance } from "../../base/allowance.ts";
-import { networkOf } from "../../base/outbound/networks.ts";
 import { Problem, type ProblemDetails } from "../../base/problem.ts";
+import { networkOf } from "../../outbound/networks.ts";
 
 /*
  * Requests without a valid secret are counted by address. A valid API key is never refused because

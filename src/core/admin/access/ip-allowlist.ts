@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
-import { networks, plainAddress } from "../../base/outbound/networks.ts";
+import { networks, plainAddress } from "../../outbound/networks.ts";
 
-export { isNetwork as isAllowlistEntry } from "../../base/outbound/networks.ts";
+export { isNetwork as isAllowlistEntry } from "../../outbound/networks.ts";
 
 /**
  * Returns a function that checks whether an address is on a list; an empty list allows all

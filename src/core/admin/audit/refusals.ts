@@ -1,8 +1,8 @@
 import { createAllowance } from "../../base/allowance.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Context } from "../../base/context/context.ts";
-import { type Reaching, ReachRefused } from "../../base/outbound/reach-refused.ts";
 import { type Database, withRetries } from "../../database/database.ts";
+import { type Reaching, ReachRefused } from "../../outbound/reach-refused.ts";
 import { recordChanges } from "./audit.ts";
 
 /*

@@ -1,8 +1,8 @@
 import { link, readFile, rm, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
+import { createPrivateFolder } from "../../base/private-folder.ts";
 import type { Database } from "../../database/database.ts";
-import { createPrivateFolder } from "../../database/embedded/private-folder.ts";
 import { hashSecret, newSecret } from "./secrets.ts";
 import {
   agreeOn,

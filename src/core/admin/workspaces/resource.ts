@@ -6,9 +6,9 @@ import type {
   CompanyPermission,
   WorkspacePermission,
 } from "../../base/context/dashboard-permissions.ts";
-import type { Outbound } from "../../base/outbound/outbound.ts";
 import type { ThreadPool } from "../../base/threads/thread-pool.ts";
 import type { Queryable, Transaction } from "../../database/database.ts";
+import type { Outbound } from "../../outbound/outbound.ts";
 import type { Sealing } from "../secrets/sealing.ts";
 
 /*

@@ -2,10 +2,10 @@ import { existsSync } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import { MemoryFS, PGlite } from "@electric-sql/pglite";
 import { NodeFS } from "@electric-sql/pglite/nodefs";
+import { makeTreePrivate, ownerOnly } from "../../base/private-folder.ts";
 import { setPlanner } from "../planner.ts";
 import { type EngineCode, engineCode } from "./engine-code.ts";
 import { explainOpen } from "./explain-open.ts";
-import { makeTreePrivate, ownerOnly } from "./private-folder.ts";
 import { readSnapshot, type SnapshotEntry, unpackSnapshot } from "./snapshot.ts";
 
 type Options = Parameters<NodeFS["init"]>[1];

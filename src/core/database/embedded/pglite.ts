@@ -1,13 +1,13 @@
 import { constants } from "node:fs";
 import { cp } from "node:fs/promises";
 import { join } from "node:path";
+import { createPrivateFolder } from "../../base/private-folder.ts";
 import type { Database, EngineEvent } from "../database.ts";
 import { connectionOf, startThread } from "./engine-thread.ts";
 import { type FolderDisk, watchFolder } from "./folder-disk.ts";
 import { lockFolder } from "./folder-lock.ts";
 import { keepEngine } from "./kept-engine.ts";
 import { type Connection, databaseOf, type SerializedDatabase } from "./one-connection.ts";
-import { createPrivateFolder } from "./private-folder.ts";
 
 /** The folder of the embedded engine below the data folder. */
 export const ENGINE_FOLDER = "engine";

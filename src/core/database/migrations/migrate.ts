@@ -38,7 +38,7 @@ export const migrate = (
     return migrateWithin(tx, undefined, shards);
   });
 
-/** Servers announce themselves every five seconds (`admin/secrets/running-servers.ts`). */
+/** Servers announce themselves every five seconds (`core/admin/secrets/running-servers.ts`). */
 const RUNS_WITHIN_SECONDS = 20;
 
 /** A migration without this first line may be one that the previous version cannot work with. */

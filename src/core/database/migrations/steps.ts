@@ -1,11 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Json } from "../../base/values/plain-json.ts";
-import {
-  type Database,
-  type Queryable,
-  type Transaction,
-  withRetries,
-} from "../../database/database.ts";
+import { type Database, type Queryable, type Transaction, withRetries } from "../database.ts";
 import { MIGRATION_LOCK } from "./migrate.ts";
 
 /** How far a step has come. */

@@ -41,7 +41,7 @@ const NO_IDENTIFIER =
 
 /**
  * Merges users into others: the merged user is removed, the kept one receives their data
- * (people/identity/combine/combine.ts).
+ * (core/people/identity/combine/combine.ts).
  *
  * spec: POST /users/merge. In array order; each applies to the result of the ones before
  * (docs/decisions/merging.md). An update that names no user, several users, or one user twice

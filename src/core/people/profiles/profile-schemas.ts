@@ -5,7 +5,7 @@ import type { StandardAttributeName } from "./standard-attributes.ts";
 /*
  * Identifiers and attributes as the documentation describes them. The checks are written by hand
  * (identifiers.ts, standard-attributes.ts, custom-attributes.ts);
- * test/long/http/described-bodies.test.ts keeps the two consistent.
+ * test/long/core/http/described-bodies.test.ts keeps the two consistent.
  */
 
 /** Existing clients also send numbers, which are read as strings. docs/decisions/values.md */

@@ -47,7 +47,7 @@ export interface PeopleWrite<Found, Worked> {
   readonly readsRows?: boolean;
   /**
    * How long its transaction waits for a lock, in ms, if its caller runs it again when one is not free: calls that share
-   * a transaction (database/lock-waits.ts). Without it, it is run again for `Database.lockPatienceMs`.
+   * a transaction (core/database/lock-waits.ts). Without it, it is run again for `Database.lockPatienceMs`.
    */
   readonly lockMs?: number | undefined;
   /**

@@ -1,12 +1,12 @@
 import { Readable } from "node:stream";
 import { type Command, Option } from "commander";
 import { stringify } from "yaml";
-import { callAdmin } from "../admin-client.ts";
-import { writeOutput } from "../output-file.ts";
-import { counted, displayProgress } from "../progress.ts";
-import { type AdminTarget, type TargetOptions, targetOf, withTarget } from "../target.ts";
-import { printJson, printText } from "../terminal.ts";
-import { findWorkspaceName, workspacePath } from "../workspace-option.ts";
+import { callAdmin } from "../../../cli/admin-client.ts";
+import { writeOutput } from "../../../cli/output-file.ts";
+import { counted, displayProgress } from "../../../cli/progress.ts";
+import { type AdminTarget, type TargetOptions, targetOf, withTarget } from "../../../cli/target.ts";
+import { printJson, printText } from "../../../cli/terminal.ts";
+import { findWorkspaceName, workspacePath } from "../../../cli/workspace-option.ts";
 import { type ExportSelection, readExport } from "./read-export.ts";
 import { writeCsv, writeParquet } from "./write-table.ts";
 

@@ -1,6 +1,6 @@
-import { disarm } from "../../base/values/spreadsheets.ts";
-import { standardAttribute } from "../../people/profiles/standard-attributes.ts";
-import { type FileKind, NUMBERS, TEXTS } from "../file-columns.ts";
+import { type FileKind, NUMBERS, TEXTS } from "../../../cli/file-columns.ts";
+import { disarm } from "../../../core/base/values/spreadsheets.ts";
+import { standardAttribute } from "../../../core/people/profiles/standard-attributes.ts";
 
 /*
  * A row of an export as cells of a table that `rapport import` reads without a difference. Members

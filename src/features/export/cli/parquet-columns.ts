@@ -1,5 +1,5 @@
-import { EXPORT_FIELDS } from "../../people/export/profile-view.ts";
-import type { FileKind } from "../file-columns.ts";
+import type { FileKind } from "../../../cli/file-columns.ts";
+import { EXPORT_FIELDS } from "../profile-view.ts";
 
 const IDENTIFIERS = ["external_id", "user_alias", "email", "phone", "platform_id"];
 

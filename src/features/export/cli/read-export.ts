@@ -1,7 +1,7 @@
-import { LONGEST_LINE_BYTES, TOO_LONG } from "../../base/lines.ts";
-import { openAdmin } from "../admin-client.ts";
-import type { AdminTarget } from "../target.ts";
-import { workspacePath } from "../workspace-option.ts";
+import { openAdmin } from "../../../cli/admin-client.ts";
+import type { AdminTarget } from "../../../cli/target.ts";
+import { workspacePath } from "../../../cli/workspace-option.ts";
+import { LONGEST_LINE_BYTES, TOO_LONG } from "../../../core/base/lines.ts";
 
 /** Which rows to export. */
 export interface ExportSelection {

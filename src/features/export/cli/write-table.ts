@@ -3,11 +3,11 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { stringify } from "csv-stringify/sync";
-import { LONGEST_LINE_BYTES, textLinesOf } from "../../base/lines.ts";
-import type { FileKind } from "../file-columns.ts";
-import { loadDuckDb } from "../load-duckdb.ts";
-import { folderIsMissing, writeFileWhole, writeOutput } from "../output-file.ts";
-import { type ParquetType, parquetType } from "../parquet-schema.ts";
+import type { FileKind } from "../../../cli/file-columns.ts";
+import { loadDuckDb } from "../../../cli/load-duckdb.ts";
+import { folderIsMissing, writeFileWhole, writeOutput } from "../../../cli/output-file.ts";
+import { type ParquetType, parquetType } from "../../../cli/parquet-schema.ts";
+import { LONGEST_LINE_BYTES, textLinesOf } from "../../../core/base/lines.ts";
 import { createTable } from "./flatten.ts";
 
 /*

@@ -1,5 +1,5 @@
-import { isJsonObject, type Json, type JsonObject } from "../../base/values/plain-json.ts";
-import type { ImportKind } from "../../intake/import/import-kind.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../../core/base/values/plain-json.ts";
+import type { ImportKind } from "../import-kind.ts";
 
 /*
  * Braze's exports: profiles as `/users/export/segment` and `/users/export/ids` write them, one JSON object a line

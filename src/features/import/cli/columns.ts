@@ -1,8 +1,8 @@
-import type { Fault } from "../../base/problem.ts";
-import { parseTime } from "../../base/values/times.ts";
-import type { ImportKind } from "../../intake/import/import-kind.ts";
-import { standardAttribute } from "../../people/profiles/standard-attributes.ts";
-import { NUMBERS, TEXTS } from "../file-columns.ts";
+import { NUMBERS, TEXTS } from "../../../cli/file-columns.ts";
+import type { Fault } from "../../../core/base/problem.ts";
+import { parseTime } from "../../../core/base/values/times.ts";
+import { standardAttribute } from "../../../core/people/profiles/standard-attributes.ts";
+import type { ImportKind } from "../import-kind.ts";
 
 /*
  * How the columns of a CSV or Parquet file become members of an object. A header may say the type of its column (`score:number`),

@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import { type CsvError, type Info, parse } from "csv-parse";
-import { csvLineEnds } from "../../base/lines.ts";
-import type { Fault } from "../../base/problem.ts";
+import { csvLineEnds } from "../../../core/base/lines.ts";
+import type { Fault } from "../../../core/base/problem.ts";
 import { type FileRecord, LONGEST_RECORD_BYTES } from "./record.ts";
 
 /** A CSV file whose header was read. */

@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject } from "../../base/values/plain-json.ts";
-import type { ImportKind } from "../../intake/import/import-kind.ts";
+import { isJsonObject, type JsonObject } from "../../../core/base/values/plain-json.ts";
+import type { ImportKind } from "../import-kind.ts";
 
 /*
  * The calls of Segment and RudderStack, as both write them to files: one JSON object a line. They share one

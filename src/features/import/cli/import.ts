@@ -1,11 +1,11 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { sha256 } from "../../base/values/hashes.ts";
-import { IMPORT_KINDS, type ImportKind } from "../../intake/import/import-kind.ts";
-import { callAdmin } from "../admin-client.ts";
-import { count, counted, displayProgress } from "../progress.ts";
-import { type AdminTarget, type TargetOptions, targetOf, withTarget } from "../target.ts";
-import { printJson, printNote, printText } from "../terminal.ts";
-import { findWorkspaceName, workspacePath } from "../workspace-option.ts";
+import { callAdmin } from "../../../cli/admin-client.ts";
+import { count, counted, displayProgress } from "../../../cli/progress.ts";
+import { type AdminTarget, type TargetOptions, targetOf, withTarget } from "../../../cli/target.ts";
+import { printJson, printNote, printText } from "../../../cli/terminal.ts";
+import { findWorkspaceName, workspacePath } from "../../../cli/workspace-option.ts";
+import { sha256 } from "../../../core/base/values/hashes.ts";
+import { IMPORT_KINDS, type ImportKind } from "../import-kind.ts";
 import { COLUMN_TYPES, type ColumnType, describeColumns, isColumnType } from "./columns.ts";
 import { openRejects, showRejects } from "./rejects.ts";
 import { FORMATS, PRESETS, type Preset, type ReadOptions, type Rows, readRows } from "./rows.ts";

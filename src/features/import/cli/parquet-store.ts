@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { fileAt } from "../../base/values/duckdb-text.ts";
-import { loadDuckDb } from "../load-duckdb.ts";
+import { loadDuckDb } from "../../../cli/load-duckdb.ts";
+import { fileAt } from "../../../core/base/values/duckdb-text.ts";
 import { LONGEST_RECORD_BYTES } from "./record.ts";
 
 /* What is asked of a Parquet file: DuckDB reads it page by page and gives every value as text. */

@@ -1,5 +1,5 @@
-import type { ImportKind } from "../../intake/import/import-kind.ts";
-import { parquetType } from "../parquet-schema.ts";
+import { parquetType } from "../../../cli/parquet-schema.ts";
+import type { ImportKind } from "../import-kind.ts";
 import {
   areProfiles,
   type Column,

@@ -1,4 +1,4 @@
-import type { Fault } from "../../base/problem.ts";
+import type { Fault } from "../../../core/base/problem.ts";
 import type { Column } from "./columns.ts";
 
 /** One record of a file as read. */

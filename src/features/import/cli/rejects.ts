@@ -1,6 +1,6 @@
 import { chmod, type FileHandle, open, stat } from "node:fs/promises";
-import type { Fault } from "../../base/problem.ts";
-import { printNote } from "../terminal.ts";
+import { printNote } from "../../../cli/terminal.ts";
+import type { Fault } from "../../../core/base/problem.ts";
 import { LONGEST_RECORD_BYTES } from "./record.ts";
 
 /** A row that was not imported, or not wholly. */

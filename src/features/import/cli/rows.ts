@@ -3,10 +3,10 @@ import { randomUUID } from "node:crypto";
 import { open, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Line, linesOf } from "../../base/lines.ts";
-import type { Fault } from "../../base/problem.ts";
-import { rearm } from "../../base/values/spreadsheets.ts";
-import type { ImportKind } from "../../intake/import/import-kind.ts";
+import { type Line, linesOf } from "../../../core/base/lines.ts";
+import type { Fault } from "../../../core/base/problem.ts";
+import { rearm } from "../../../core/base/values/spreadsheets.ts";
+import type { ImportKind } from "../import-kind.ts";
 import { type KnownApp, rowsOfBraze } from "./braze.ts";
 import {
   addToFacts,

@@ -1,7 +1,7 @@
-import { budgetsOf } from "../../base/work.ts";
-import { countValues } from "../../http/json-body.ts";
-import type { RowNote } from "../../intake/import/import-kind.ts";
-import type { ProgressDisplay } from "../progress.ts";
+import type { ProgressDisplay } from "../../../cli/progress.ts";
+import { budgetsOf } from "../../../core/base/work.ts";
+import { countValues } from "../../../core/http/json-body.ts";
+import type { RowNote } from "../import-kind.ts";
 import type { Reject, Rejects } from "./rejects.ts";
 import type { Row } from "./rows.ts";
 import { type Import, type Progress, sendRows } from "./send.ts";

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ImportKind, RowNote } from "../../intake/import/import-kind.ts";
-import { callAdmin, JsonText } from "../admin-client.ts";
-import { AdminError, type AdminTarget } from "../target.ts";
-import { workspacePath } from "../workspace-option.ts";
+import { callAdmin, JsonText } from "../../../cli/admin-client.ts";
+import { AdminError, type AdminTarget } from "../../../cli/target.ts";
+import { workspacePath } from "../../../cli/workspace-option.ts";
+import type { ImportKind, RowNote } from "../import-kind.ts";
 import type { Row } from "./rows.ts";
 
 /** An import as the server knows it. */

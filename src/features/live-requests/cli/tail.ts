@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "commander";
-import { textLinesOf } from "../../base/lines.ts";
-import type { LiveRequest } from "../../dashboard/live-requests/request-view.ts";
-import { openAdmin } from "../admin-client.ts";
-import { readCount } from "../read-count.ts";
-import { AdminError, type TargetOptions, targetOf, withTarget } from "../target.ts";
-import { paint, printLines, printNote } from "../terminal.ts";
-import { findWorkspaceName, workspacePath } from "../workspace-option.ts";
+import { openAdmin } from "../../../cli/admin-client.ts";
+import { readCount } from "../../../cli/read-count.ts";
+import { AdminError, type TargetOptions, targetOf, withTarget } from "../../../cli/target.ts";
+import { paint, printLines, printNote } from "../../../cli/terminal.ts";
+import { findWorkspaceName, workspacePath } from "../../../cli/workspace-option.ts";
+import { textLinesOf } from "../../../core/base/lines.ts";
+import type { LiveRequest } from "../request-view.ts";
 
 /** A server-sent event. */
 interface ServerEvent {

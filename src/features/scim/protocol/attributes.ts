@@ -2,8 +2,8 @@ import {
   COMPANY_PERMISSIONS,
   TEAM_PERMISSIONS,
   WORKSPACE_PERMISSIONS,
-} from "../../../base/context/dashboard-permissions.ts";
-import { DEPARTMENTS } from "../../users/departments.ts";
+} from "../../../core/base/context/dashboard-permissions.ts";
+import { DEPARTMENTS } from "../../dashboard-users/departments.ts";
 
 /*
  * The dashboard user as a SCIM resource: one table of the stored attributes, in the terms of RFC 7643, 7.

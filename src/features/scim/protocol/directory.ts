@@ -5,7 +5,7 @@ import type {
   UserAttributes,
   UserPage,
   UserQuery,
-} from "../../users/dashboard-user.ts";
+} from "../../dashboard-users/dashboard-user.ts";
 
 /** The users of a company: all that the protocol depends on. `company-directory.ts` implements it. */
 export interface Directory {

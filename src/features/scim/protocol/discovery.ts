@@ -1,5 +1,5 @@
-import { Problem } from "../../../base/problem.ts";
-import type { JsonObject } from "../../../base/values/plain-json.ts";
+import { Problem } from "../../../core/base/problem.ts";
+import type { JsonObject } from "../../../core/base/values/plain-json.ts";
 import { type Attribute, USER_ATTRIBUTES, USER_SCHEMA } from "./attributes.ts";
 import { type ListResponse, listResponse, SCIM_ROOT } from "./list-response.ts";
 import { LARGEST_PAGE } from "./users.ts";

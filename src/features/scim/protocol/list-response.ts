@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../../base/values/plain-json.ts";
+import type { JsonObject } from "../../../core/base/values/plain-json.ts";
 
 /** The root path of all SCIM resources. */
 export const SCIM_ROOT = "/scim/v2";

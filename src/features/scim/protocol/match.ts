@@ -3,21 +3,21 @@ import {
   replaceLeaves,
   TEXT_COMPARISONS,
   type TextComparator,
-} from "../../../base/conditions.ts";
+} from "../../../core/base/conditions.ts";
 import {
   findUnstorable,
   isJsonObject,
   type Json,
   type JsonObject,
-} from "../../../base/values/plain-json.ts";
-import { parseTime } from "../../../base/values/times.ts";
-import { spend, type Work } from "../../../base/work.ts";
+} from "../../../core/base/values/plain-json.ts";
+import { parseTime } from "../../../core/base/values/times.ts";
+import { spend, type Work } from "../../../core/base/work.ts";
 import {
   type Comparator,
   type UserCondition,
   type UserTest,
   writtenKey,
-} from "../../users/dashboard-user.ts";
+} from "../../dashboard-users/dashboard-user.ts";
 import { type Attribute, findAttribute, isNotKept, UNSEARCHABLE } from "./attributes.ts";
 import type { AttributePath, Filter, FilterTest, Literal } from "./filter.ts";
 import { scimProblem } from "./problems.ts";

@@ -1,5 +1,5 @@
-import { isJsonObject, type Json, type JsonObject } from "../../../base/values/plain-json.ts";
-import type { Work } from "../../../base/work.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../../core/base/values/plain-json.ts";
+import type { Work } from "../../../core/base/work.ts";
 import { scimProblem } from "./problems.ts";
 
 const PATCH_SCHEMA = "urn:ietf:params:scim:api:messages:2.0:PatchOp";

@@ -1,5 +1,5 @@
-import { isJsonObject, type Json, type JsonObject } from "../../../base/values/plain-json.ts";
-import { spend, type Work } from "../../../base/work.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../../core/base/values/plain-json.ts";
+import { spend, type Work } from "../../../core/base/work.ts";
 import { type Attribute, findAttribute } from "./attributes.ts";
 import type { Filter } from "./filter.ts";
 import { picker } from "./match.ts";

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../../base/values/plain-json.ts";
+import type { JsonObject } from "../../../core/base/values/plain-json.ts";
 import type {
   AppGroup,
   DeclaredWorkspace,
@@ -6,7 +6,7 @@ import type {
   PermissionSet,
   Permissions,
   Team,
-} from "../../users/dashboard-user.ts";
+} from "../../dashboard-users/dashboard-user.ts";
 import { scimProblem } from "./problems.ts";
 
 /*

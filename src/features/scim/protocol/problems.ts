@@ -1,4 +1,4 @@
-import { Problem } from "../../../base/problem.ts";
+import { Problem } from "../../../core/base/problem.ts";
 
 /** The error keywords of RFC 7644, 3.12, that are in use. */
 export type ScimType =

@@ -4,8 +4,8 @@ import {
   isLongerThan,
   type Json,
   type JsonObject,
-} from "../../../base/values/plain-json.ts";
-import { spend, type Work } from "../../../base/work.ts";
+} from "../../../core/base/values/plain-json.ts";
+import { spend, type Work } from "../../../core/base/work.ts";
 import { type Attribute, findAttribute, isUserSchema } from "./attributes.ts";
 import { scimProblem } from "./problems.ts";
 

@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";
 import type { Command } from "commander";
-import { callAdmin } from "./admin-client.ts";
-import { writeOutput } from "./output-file.ts";
-import { readCount } from "./read-count.ts";
-import { type AdminTarget, type TargetOptions, targetOf, withTarget } from "./target.ts";
-import { printJson, printLines, printResult } from "./terminal.ts";
-import { findWorkspaceName, workspacePath } from "./workspace-option.ts";
+import { callAdmin } from "../../../cli/admin-client.ts";
+import { writeOutput } from "../../../cli/output-file.ts";
+import { readCount } from "../../../cli/read-count.ts";
+import { type AdminTarget, type TargetOptions, targetOf, withTarget } from "../../../cli/target.ts";
+import { printJson, printLines, printResult } from "../../../cli/terminal.ts";
+import { findWorkspaceName, workspacePath } from "../../../cli/workspace-option.ts";
 
 type Options = TargetOptions & { readonly workspace?: string; readonly filter?: string };
 

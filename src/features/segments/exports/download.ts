@@ -1,9 +1,9 @@
-import type { AuditingServices } from "../../admin/audit/audit.ts";
-import { hashSecret } from "../../admin/secrets/secrets.ts";
-import { loadWorkspace } from "../../admin/workspaces/find-workspace.ts";
-import type { Context } from "../../base/context/context.ts";
-import type { Slots } from "../../base/pool.ts";
-import { Problem } from "../../base/problem.ts";
+import type { AuditingServices } from "../../../core/admin/audit/audit.ts";
+import { hashSecret } from "../../../core/admin/secrets/secrets.ts";
+import { loadWorkspace } from "../../../core/admin/workspaces/find-workspace.ts";
+import type { Context } from "../../../core/base/context/context.ts";
+import type { Slots } from "../../../core/base/pool.ts";
+import { Problem } from "../../../core/base/problem.ts";
 import { recordExportEnd } from "./export-end.ts";
 import type { SegmentExportServices } from "./exports.ts";
 import { type ExportFile, filesOf, gzipped } from "./files.ts";

@@ -1,7 +1,12 @@
 import Type from "typebox";
-import { Success } from "../../base/values/schemas.ts";
-import { byAnybody, endpoint, type TextStream, withPermission } from "../../http/endpoint.ts";
-import { EXPORT_FIELDS } from "../../people/export/profile-view.ts";
+import { Success } from "../../../core/base/values/schemas.ts";
+import {
+  byAnybody,
+  endpoint,
+  type TextStream,
+  withPermission,
+} from "../../../core/http/endpoint.ts";
+import { EXPORT_FIELDS } from "../../export/profile-view.ts";
 import { type DownloadServices, openDownload } from "./download.ts";
 import { EXPORT_PATH, type SegmentExportServices, startSegmentExport } from "./exports.ts";
 

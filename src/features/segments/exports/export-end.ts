@@ -1,8 +1,8 @@
-import { loadWorkspace } from "../../admin/workspaces/find-workspace.ts";
-import type { Clock } from "../../base/clock.ts";
-import { commitTogether } from "../../database/commit-together.ts";
-import type { Transaction } from "../../database/database.ts";
-import { recordChanges } from "../../people/changes/record-changes.ts";
+import { loadWorkspace } from "../../../core/admin/workspaces/find-workspace.ts";
+import type { Clock } from "../../../core/base/clock.ts";
+import { commitTogether } from "../../../core/database/commit-together.ts";
+import type { Transaction } from "../../../core/database/database.ts";
+import { recordChanges } from "../../../core/people/changes/record-changes.ts";
 import type { StoredExport } from "./store.ts";
 
 /** Tells the change feed of the end of an export, if that is on. */

@@ -1,19 +1,19 @@
-import { recordingRefusals, recordRefusal } from "../../admin/audit/refusals.ts";
-import { contextOf, type Job, type JobKind, TryAgain } from "../../admin/jobs/job.ts";
-import { enqueue } from "../../admin/jobs/queue.ts";
-import { hashSecret, newSecret } from "../../admin/secrets/secrets.ts";
-import { readWorkspaceNames } from "../../admin/workspaces/find-workspace.ts";
-import { type Clock, later } from "../../base/clock.ts";
-import type { WorkspaceContext } from "../../base/context/context.ts";
-import type { WorkspaceSettings } from "../../base/context/workspace-settings.ts";
-import type { BucketFolder } from "../../base/outbound/bucket.ts";
-import { fetchOutbound } from "../../base/outbound/fetch-outbound.ts";
-import { type Outbound, OutboundRefused } from "../../base/outbound/outbound.ts";
-import { ReachRefused } from "../../base/outbound/reach-refused.ts";
-import { Problem } from "../../base/problem.ts";
-import { type Database, withRetries } from "../../database/database.ts";
-import type { ExportField } from "../../people/export/profile-view.ts";
-import { filterOf } from "../../people/segments/scope.ts";
+import { recordingRefusals, recordRefusal } from "../../../core/admin/audit/refusals.ts";
+import { contextOf, type Job, type JobKind, TryAgain } from "../../../core/admin/jobs/job.ts";
+import { enqueue } from "../../../core/admin/jobs/queue.ts";
+import { hashSecret, newSecret } from "../../../core/admin/secrets/secrets.ts";
+import { readWorkspaceNames } from "../../../core/admin/workspaces/find-workspace.ts";
+import { type Clock, later } from "../../../core/base/clock.ts";
+import type { WorkspaceContext } from "../../../core/base/context/context.ts";
+import type { WorkspaceSettings } from "../../../core/base/context/workspace-settings.ts";
+import { Problem } from "../../../core/base/problem.ts";
+import { type Database, withRetries } from "../../../core/database/database.ts";
+import type { BucketFolder } from "../../../core/outbound/bucket.ts";
+import { fetchOutbound } from "../../../core/outbound/fetch-outbound.ts";
+import { type Outbound, OutboundRefused } from "../../../core/outbound/outbound.ts";
+import { ReachRefused } from "../../../core/outbound/reach-refused.ts";
+import type { ExportField } from "../../export/profile-view.ts";
+import { filterOf } from "../scope.ts";
 import { isMakerGone } from "./maker.ts";
 import {
   addToken,

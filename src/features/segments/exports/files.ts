@@ -1,11 +1,11 @@
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
-import { loadWorkspace } from "../../admin/workspaces/find-workspace.ts";
-import type { Clock } from "../../base/clock.ts";
-import { Problem } from "../../base/problem.ts";
-import type { Database } from "../../database/database.ts";
-import type { ExportField } from "../../people/export/profile-view.ts";
-import { walkMembers } from "../../people/segments/list-members.ts";
+import { loadWorkspace } from "../../../core/admin/workspaces/find-workspace.ts";
+import type { Clock } from "../../../core/base/clock.ts";
+import { Problem } from "../../../core/base/problem.ts";
+import type { Database } from "../../../core/database/database.ts";
+import type { ExportField } from "../../export/profile-view.ts";
+import { walkMembers } from "../list-members.ts";
 import type { StoredExport } from "./store.ts";
 import type { ZipFile } from "./zip.ts";
 

@@ -1,7 +1,7 @@
-import { readKeyHolders } from "../../admin/access/keys.ts";
-import type { Clock } from "../../base/clock.ts";
-import { Problem } from "../../base/problem.ts";
-import type { Database } from "../../database/database.ts";
+import { readKeyHolders } from "../../../core/admin/access/keys.ts";
+import type { Clock } from "../../../core/base/clock.ts";
+import { Problem } from "../../../core/base/problem.ts";
+import type { Database } from "../../../core/database/database.ts";
 import type { StoredExport } from "./store.ts";
 
 /* An export ends with the API key that asked for it: a link, an archive under way, a file, a report. */

@@ -1,7 +1,7 @@
-import type { Mentions } from "../../base/mentions.ts";
-import type { BucketFolder } from "../../base/outbound/bucket.ts";
-import type { Json } from "../../base/values/plain-json.ts";
-import type { Queryable, Transaction } from "../../database/database.ts";
+import type { Mentions } from "../../../core/base/mentions.ts";
+import type { Json } from "../../../core/base/values/plain-json.ts";
+import type { Queryable, Transaction } from "../../../core/database/database.ts";
+import type { BucketFolder } from "../../../core/outbound/bucket.ts";
 
 /** An export of a segment: the request, not the users. */
 export interface SegmentExport {

@@ -1,17 +1,17 @@
 import type { Logger } from "pino";
-import { recordRefusal } from "../../admin/audit/refusals.ts";
-import { type Job, type JobKind, TryAgain } from "../../admin/jobs/job.ts";
-import { enqueue } from "../../admin/jobs/queue.ts";
-import { describeError } from "../../base/observe/log.ts";
-import type { OpenBucket, WritableBucket } from "../../base/outbound/bucket.ts";
-import { OutboundRefused } from "../../base/outbound/outbound.ts";
+import { recordRefusal } from "../../../core/admin/audit/refusals.ts";
+import { type Job, type JobKind, TryAgain } from "../../../core/admin/jobs/job.ts";
+import { enqueue } from "../../../core/admin/jobs/queue.ts";
+import { describeError } from "../../../core/base/observe/log.ts";
+import { Problem } from "../../../core/base/problem.ts";
+import type { OpenBucket, WritableBucket } from "../../../core/outbound/bucket.ts";
+import { OutboundRefused } from "../../../core/outbound/outbound.ts";
 import {
   ConnectionUnfit,
   NotConnected,
   OutsideRoot,
   SourceUnfit,
-} from "../../base/outbound/unfit.ts";
-import { Problem } from "../../base/problem.ts";
+} from "../../../core/outbound/unfit.ts";
 import { recordExportEnd } from "./export-end.ts";
 import {
   CALLBACK_JOB,

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
-import { callAdmin } from "./admin-client.ts";
-import { type TargetOptions, targetOf, withTarget } from "./target.ts";
-import { printResult } from "./terminal.ts";
+import { callAdmin } from "../../../cli/admin-client.ts";
+import { type TargetOptions, targetOf, withTarget } from "../../../cli/target.ts";
+import { printResult } from "../../../cli/terminal.ts";
 
 const HELP = `
 The link signs in as the administrator. It works once, for 15 minutes, for the first person who opens and confirms it.

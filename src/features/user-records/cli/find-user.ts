@@ -1,8 +1,8 @@
-import type { FoundUser } from "../../dashboard/user-records/search-users.ts";
-import { callAdmin } from "../admin-client.ts";
-import type { AdminTarget } from "../target.ts";
-import { plain } from "../terminal.ts";
-import { findWorkspaceName, workspacePath } from "../workspace-option.ts";
+import { callAdmin } from "../../../cli/admin-client.ts";
+import type { AdminTarget } from "../../../cli/target.ts";
+import { plain } from "../../../cli/terminal.ts";
+import { findWorkspaceName, workspacePath } from "../../../cli/workspace-option.ts";
+import type { FoundUser } from "../search-users.ts";
 
 export interface UsersPage {
   readonly users: readonly FoundUser[];

@@ -1,5 +1,5 @@
-import { callAdmin } from "../admin-client.ts";
-import type { AdminTarget } from "../target.ts";
+import { callAdmin } from "../../../cli/admin-client.ts";
+import type { AdminTarget } from "../../../cli/target.ts";
 
 /** The common fields of every timeline entry; the rest depends on its kind. */
 export interface TimelineEntry {

@@ -1,11 +1,11 @@
 import { type Command, Option } from "commander";
-import { callAdmin } from "../admin-client.ts";
-import { printChanges } from "../changes/changes.ts";
-import { readChanges } from "../changes/follow.ts";
-import { writeOutput } from "../output-file.ts";
-import { counted } from "../progress.ts";
-import { readCount } from "../read-count.ts";
-import { type AdminTarget, type TargetOptions, targetOf, withTarget } from "../target.ts";
+import { callAdmin } from "../../../cli/admin-client.ts";
+import { printChanges } from "../../../cli/changes/changes.ts";
+import { readChanges } from "../../../cli/changes/follow.ts";
+import { writeOutput } from "../../../cli/output-file.ts";
+import { counted } from "../../../cli/progress.ts";
+import { readCount } from "../../../cli/read-count.ts";
+import { type AdminTarget, type TargetOptions, targetOf, withTarget } from "../../../cli/target.ts";
 import {
   type ConfirmOptions,
   confirm,
@@ -14,7 +14,7 @@ import {
   printLines,
   printNote,
   printText,
-} from "../terminal.ts";
+} from "../../../cli/terminal.ts";
 import {
   describeUser,
   findUser,

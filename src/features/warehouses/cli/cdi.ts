@@ -1,10 +1,10 @@
 import type { Command } from "commander";
-import type { Row } from "../../intake/warehouses/admin-endpoints.ts";
-import { callAdmin, openPages } from "../admin-client.ts";
-import { readCount } from "../read-count.ts";
-import { type AdminTarget, type TargetOptions, targetOf, withTarget } from "../target.ts";
-import { printJson, printLines } from "../terminal.ts";
-import { findWorkspaceName } from "../workspace-option.ts";
+import { callAdmin, openPages } from "../../../cli/admin-client.ts";
+import { readCount } from "../../../cli/read-count.ts";
+import { type AdminTarget, type TargetOptions, targetOf, withTarget } from "../../../cli/target.ts";
+import { printJson, printLines } from "../../../cli/terminal.ts";
+import { findWorkspaceName } from "../../../cli/workspace-option.ts";
+import type { Row } from "../admin-endpoints.ts";
 import { findIntegration } from "./find-integration.ts";
 import { runSyncThroughApi } from "./run-sync.ts";
 import { testSourceThroughApi } from "./test-source.ts";

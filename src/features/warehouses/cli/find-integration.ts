@@ -1,6 +1,6 @@
-import { callAdmin } from "../admin-client.ts";
-import type { AdminTarget } from "../target.ts";
-import { workspacePath } from "../workspace-option.ts";
+import { callAdmin } from "../../../cli/admin-client.ts";
+import type { AdminTarget } from "../../../cli/target.ts";
+import { workspacePath } from "../../../cli/workspace-option.ts";
 
 interface Found {
   readonly workspace: string;

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { WriteStream } from "node:tty";
-import type { Run } from "../../intake/warehouses/admin-endpoints.ts";
-import { callAdmin } from "../admin-client.ts";
-import { count, counted, displayProgress } from "../progress.ts";
-import type { AdminTarget } from "../target.ts";
-import { printJson } from "../terminal.ts";
+import { callAdmin } from "../../../cli/admin-client.ts";
+import { count, counted, displayProgress } from "../../../cli/progress.ts";
+import type { AdminTarget } from "../../../cli/target.ts";
+import { printJson } from "../../../cli/terminal.ts";
+import type { Run } from "../admin-endpoints.ts";
 import { findIntegration } from "./find-integration.ts";
 
 const ASK_EVERY_MS = 250;

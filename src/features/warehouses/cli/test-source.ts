@@ -1,7 +1,7 @@
-import { callAdmin } from "../admin-client.ts";
-import { count, counted } from "../progress.ts";
-import type { AdminTarget } from "../target.ts";
-import { printJson, printLines } from "../terminal.ts";
+import { callAdmin } from "../../../cli/admin-client.ts";
+import { count, counted } from "../../../cli/progress.ts";
+import type { AdminTarget } from "../../../cli/target.ts";
+import { printJson, printLines } from "../../../cli/terminal.ts";
 import { findIntegration } from "./find-integration.ts";
 
 interface Tested {

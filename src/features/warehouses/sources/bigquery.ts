@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import Type, { type Static, type TObject } from "typebox";
-import { ConnectionUnfit, SourceUnfit } from "../../../base/outbound/unfit.ts";
+import { ConnectionUnfit, SourceUnfit } from "../../../core/outbound/unfit.ts";
 import { type Opening, SourceFailed, sourceKind } from "./source.ts";
 import {
   countIn,

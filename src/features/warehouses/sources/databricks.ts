@@ -1,6 +1,6 @@
 import Type, { type Static, type TObject } from "typebox";
-import { ConnectionUnfit, SourceUnfit } from "../../../base/outbound/unfit.ts";
-import { patterned } from "../../../base/values/schemas.ts";
+import { patterned } from "../../../core/base/values/schemas.ts";
+import { ConnectionUnfit, SourceUnfit } from "../../../core/outbound/unfit.ts";
 import { type Opening, SourceFailed, sourceKind } from "./source.ts";
 import {
   countIn,

@@ -4,9 +4,9 @@ import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import type { DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
-import { SourceUnfit } from "../../../base/outbound/unfit.ts";
-import { nextTurn } from "../../../base/turns.ts";
-import { parseTimeExactly } from "../../../base/values/times.ts";
+import { nextTurn } from "../../../core/base/turns.ts";
+import { parseTimeExactly } from "../../../core/base/values/times.ts";
+import { SourceUnfit } from "../../../core/outbound/unfit.ts";
 import { type Ask, type FileFormat, findBrokenLines, findTable } from "./file-table.ts";
 import {
   BEGINNING,

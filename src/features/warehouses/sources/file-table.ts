@@ -1,6 +1,6 @@
 import { basename } from "node:path";
-import { SourceUnfit } from "../../../base/outbound/unfit.ts";
-import { fileAt, literal } from "../../../base/values/duckdb-text.ts";
+import { fileAt, literal } from "../../../core/base/values/duckdb-text.ts";
+import { SourceUnfit } from "../../../core/outbound/unfit.ts";
 import type { StrayRow } from "./source.ts";
 
 /*

@@ -1,7 +1,7 @@
 import Type, { type TProperties, type TSchema } from "typebox";
 import { Compile, type Validator } from "typebox/compile";
-import type { HostAndPort } from "../../../base/outbound/outbound.ts";
-import { OutsideRoot } from "../../../base/outbound/unfit.ts";
+import type { HostAndPort } from "../../../core/outbound/outbound.ts";
+import { OutsideRoot } from "../../../core/outbound/unfit.ts";
 import { bigquerySource } from "./bigquery.ts";
 import { databricksSource } from "./databricks.ts";
 import { filesSource } from "./files.ts";

@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import type { Connection, FieldPacket, QueryError } from "mysql2";
-import { OutboundRefused } from "../../../base/outbound/outbound.ts";
-import { ConnectionUnfit, SourceUnfit } from "../../../base/outbound/unfit.ts";
+import { OutboundRefused } from "../../../core/outbound/outbound.ts";
+import { ConnectionUnfit, SourceUnfit } from "../../../core/outbound/unfit.ts";
 import { type Opening, SourceFailed, withoutValues } from "./source.ts";
 import type { Values } from "./sql-table.ts";
 

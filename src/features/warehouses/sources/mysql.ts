@@ -1,6 +1,6 @@
 import type { FieldPacket } from "mysql2";
 import Type from "typebox";
-import { patterned } from "../../../base/values/schemas.ts";
+import { patterned } from "../../../core/base/values/schemas.ts";
 import { addressIn, openSession, PORT } from "./mysql-session.ts";
 import { sourceKind } from "./source.ts";
 import { type Dialect, sqlSource, type WarehouseColumn } from "./sql-table.ts";

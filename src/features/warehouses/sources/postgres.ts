@@ -2,15 +2,15 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import postgres from "postgres";
 import Type from "typebox";
+import { hostsOf } from "../../../core/database/postgres/hosts-of.ts";
 import {
   limitReads,
   type Outbound,
   OutboundRefused,
   type ReadLimit,
   UNGUARDED,
-} from "../../../base/outbound/outbound.ts";
-import { ConnectionUnfit, SourceUnfit } from "../../../base/outbound/unfit.ts";
-import { hostsOf } from "../../../database/postgres/hosts-of.ts";
+} from "../../../core/outbound/outbound.ts";
+import { ConnectionUnfit, SourceUnfit } from "../../../core/outbound/unfit.ts";
 import {
   BEGINNING,
   LARGEST_PAYLOAD_BYTES,

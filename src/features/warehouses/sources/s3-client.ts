@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { AwsClient } from "aws4fetch";
-import { fetchOutbound, type OutboundResponse } from "../../../base/outbound/fetch-outbound.ts";
-import { OutboundRefused } from "../../../base/outbound/outbound.ts";
-import { ConnectionUnfit, SourceUnfit } from "../../../base/outbound/unfit.ts";
+import { fetchOutbound, type OutboundResponse } from "../../../core/outbound/fetch-outbound.ts";
+import { OutboundRefused } from "../../../core/outbound/outbound.ts";
+import { ConnectionUnfit, SourceUnfit } from "../../../core/outbound/unfit.ts";
 import { type Opening, SourceFailed } from "./source.ts";
 
 /* Signed requests to S3 or a compatible storage: what reads files for syncs and what writes exports have in common. */

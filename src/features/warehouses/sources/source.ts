@@ -3,7 +3,7 @@ import {
   AnswerTooLarge,
   type HostAndPort,
   type Outbound,
-} from "../../../base/outbound/outbound.ts";
+} from "../../../core/outbound/outbound.ts";
 
 /*
  * The parts of a source that a sync needs. A new kind of place is one file that implements this,

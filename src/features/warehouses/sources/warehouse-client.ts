@@ -6,14 +6,14 @@ import {
   fetchOutbound,
   type OutboundRequest,
   type OutboundResponse,
-} from "../../../base/outbound/fetch-outbound.ts";
+} from "../../../core/outbound/fetch-outbound.ts";
 import {
   createOutbound,
   type Outbound,
   OutboundRefused,
   UNGUARDED,
-} from "../../../base/outbound/outbound.ts";
-import { ConnectionUnfit, SourceUnfit } from "../../../base/outbound/unfit.ts";
+} from "../../../core/outbound/outbound.ts";
+import { ConnectionUnfit, SourceUnfit } from "../../../core/outbound/unfit.ts";
 import { RowsCut, RowTooLarge, rowsIn } from "./json-rows.ts";
 import { type Opening, SourceFailed } from "./source.ts";
 import { countIn, type Values } from "./sql-table.ts";

@@ -1,10 +1,10 @@
 import type { Command } from "commander";
-import { callAdmin } from "./admin-client.ts";
-import { readCount } from "./read-count.ts";
-import { OVERLAP, readDuration } from "./secrets.ts";
-import { type AdminTarget, type TargetOptions, targetOf, withTarget } from "./target.ts";
-import { printJson, printNote, printResult, printText } from "./terminal.ts";
-import { findWorkspaceName, workspacePath } from "./workspace-option.ts";
+import { callAdmin } from "../../../cli/admin-client.ts";
+import { readCount } from "../../../cli/read-count.ts";
+import { OVERLAP, readDuration } from "../../../cli/secrets.ts";
+import { type AdminTarget, type TargetOptions, targetOf, withTarget } from "../../../cli/target.ts";
+import { printJson, printNote, printResult, printText } from "../../../cli/terminal.ts";
+import { findWorkspaceName, workspacePath } from "../../../cli/workspace-option.ts";
 
 type Options = TargetOptions & { readonly workspace?: string };
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { startServer, type TestWorkspace } from "../../harness.ts";
-import { until } from "../../until.ts";
+import { startServer, type TestWorkspace } from "../../../harness.ts";
+import { until } from "../../../until.ts";
 
 const server = await startServer();
 

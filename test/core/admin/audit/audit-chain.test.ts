@@ -4,12 +4,12 @@
  */
 import assert from "node:assert/strict";
 import { afterEach, describe, test } from "node:test";
-import { createReadRecorder, recordRead } from "../../../src/admin/audit/audit.ts";
-import { systemClock } from "../../../src/base/clock.ts";
-import { BY_THE_SERVER } from "../../../src/base/context/context.ts";
+import { createReadRecorder, recordRead } from "../../../../src/core/admin/audit/audit.ts";
+import { systemClock } from "../../../../src/core/base/clock.ts";
+import { BY_THE_SERVER } from "../../../../src/core/base/context/context.ts";
+import { startOwnServer, type TestServer } from "../../../harness.ts";
+import { runCommand, runCommandForHead } from "../../../system/child-server.ts";
 import { countingDatabase } from "../../database/counted-statements.ts";
-import { startOwnServer, type TestServer } from "../../harness.ts";
-import { runCommand, runCommandForHead } from "../../system/child-server.ts";
 
 interface Found {
   readonly intact: boolean;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { startServer } from "../../harness.ts";
+import { startServer } from "../../../harness.ts";
 
 const server = await startServer();
 

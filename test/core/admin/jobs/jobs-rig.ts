@@ -2,15 +2,15 @@
 import { randomUUID } from "node:crypto";
 import { after, afterEach } from "node:test";
 import pino from "pino";
-import type { Job, JobKind } from "../../../src/admin/jobs/job.ts";
-import { enqueue } from "../../../src/admin/jobs/queue.ts";
-import { startWorker, type Worker } from "../../../src/admin/jobs/worker.ts";
-import { type Clock, systemClock } from "../../../src/base/clock.ts";
-import { createMetrics } from "../../../src/base/observe/metrics.ts";
-import { NO_TRACING } from "../../../src/base/observe/tracing.ts";
-import { migrate } from "../../../src/database/migrations/migrate.ts";
-import { openDatabase } from "../../../src/server/open-database.ts";
-import { testConfig } from "../../harness.ts";
+import type { Job, JobKind } from "../../../../src/core/admin/jobs/job.ts";
+import { enqueue } from "../../../../src/core/admin/jobs/queue.ts";
+import { startWorker, type Worker } from "../../../../src/core/admin/jobs/worker.ts";
+import { type Clock, systemClock } from "../../../../src/core/base/clock.ts";
+import { createMetrics } from "../../../../src/core/base/observe/metrics.ts";
+import { NO_TRACING } from "../../../../src/core/base/observe/tracing.ts";
+import { migrate } from "../../../../src/core/database/migrations/migrate.ts";
+import { openDatabase } from "../../../../src/server/open-database.ts";
+import { testConfig } from "../../../harness.ts";
 
 /** Opened by each file, because it ends with the file. */
 export async function openRig() {

@@ -5,17 +5,17 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { describe, test } from "node:test";
-import { type JobKind, LeaseLost, TryAgain } from "../../../src/admin/jobs/job.ts";
-import { withdraw } from "../../../src/admin/jobs/queue.ts";
+import { type JobKind, LeaseLost, TryAgain } from "../../../../src/core/admin/jobs/job.ts";
+import { withdraw } from "../../../../src/core/admin/jobs/queue.ts";
 import {
   enqueueDue,
   isCron,
   readNextTimes,
   removeSchedules,
   setSchedules,
-} from "../../../src/admin/jobs/schedule.ts";
-import { type Clock, systemClock } from "../../../src/base/clock.ts";
-import { until } from "../../until.ts";
+} from "../../../../src/core/admin/jobs/schedule.ts";
+import { type Clock, systemClock } from "../../../../src/core/base/clock.ts";
+import { until } from "../../../until.ts";
 
 import { openRig } from "./jobs-rig.ts";
 

@@ -2,22 +2,22 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, test } from "node:test";
-import { enqueue } from "../../../src/admin/jobs/queue.ts";
-import { readNextTimes } from "../../../src/admin/jobs/schedule.ts";
-import { RETENTION_JOB } from "../../../src/admin/retention/retention.ts";
-import { findWorkspace } from "../../../src/admin/workspaces/find-workspace.ts";
-import { systemClock } from "../../../src/base/clock.ts";
-import { createMetrics } from "../../../src/base/observe/metrics.ts";
+import { enqueue } from "../../../../src/core/admin/jobs/queue.ts";
+import { readNextTimes } from "../../../../src/core/admin/jobs/schedule.ts";
+import { RETENTION_JOB } from "../../../../src/core/admin/retention/retention.ts";
+import { findWorkspace } from "../../../../src/core/admin/workspaces/find-workspace.ts";
+import { systemClock } from "../../../../src/core/base/clock.ts";
+import { createMetrics } from "../../../../src/core/base/observe/metrics.ts";
 import {
   insertLogEntries,
   selectLogBeyond,
-} from "../../../src/intake/warehouses/progress-store.ts";
-import { SWEEPERS } from "../../../src/server/app.ts";
-import { openDatabase } from "../../../src/server/open-database.ts";
-import { serve } from "../../../src/server/serve.ts";
-import { testConfig } from "../../harness.ts";
-import { post } from "../../system/child-server.ts";
-import { until } from "../../until.ts";
+} from "../../../../src/features/warehouses/progress-store.ts";
+import { SWEEPERS } from "../../../../src/server/app.ts";
+import { openDatabase } from "../../../../src/server/open-database.ts";
+import { serve } from "../../../../src/server/serve.ts";
+import { testConfig } from "../../../harness.ts";
+import { post } from "../../../system/child-server.ts";
+import { until } from "../../../until.ts";
 
 const config = await testConfig();
 const database = await openDatabase(config);

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { openDatabase } from "../../../src/server/open-database.ts";
-import { serve } from "../../../src/server/serve.ts";
-import { testConfig } from "../../harness.ts";
-import { temporaryFolder } from "../../stored-rows.ts";
+import { openDatabase } from "../../../../src/server/open-database.ts";
+import { serve } from "../../../../src/server/serve.ts";
+import { testConfig } from "../../../harness.ts";
+import { temporaryFolder } from "../../../stored-rows.ts";
 
 const EVENT = { events: [{ external_id: "ada", name: "came", time: "2026-01-01T00:00:00Z" }] };
 

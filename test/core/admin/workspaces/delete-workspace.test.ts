@@ -1,11 +1,11 @@
 /* `DELETE /admin/v1/workspaces/{name}`: removes a workspace with everything in it. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { sweepDeletedWorkspaces } from "../../../src/admin/workspaces/delete-workspace.ts";
-import { lockForApply } from "../../../src/admin/workspaces/store.ts";
-import { readTables } from "../../../src/database/backup/dump-database.ts";
-import { ENGINE, startOwnServer, type TestWorkspace, workspaceAt } from "../../harness.ts";
-import { until } from "../../until.ts";
+import { sweepDeletedWorkspaces } from "../../../../src/core/admin/workspaces/delete-workspace.ts";
+import { lockForApply } from "../../../../src/core/admin/workspaces/store.ts";
+import { readTables } from "../../../../src/core/database/backup/dump-database.ts";
+import { ENGINE, startOwnServer, type TestWorkspace, workspaceAt } from "../../../harness.ts";
+import { until } from "../../../until.ts";
 
 const server = await startOwnServer();
 

@@ -4,10 +4,10 @@ import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { parse } from "yaml";
-import { startOwnServer, type TestServer } from "../../harness.ts";
-import { translatedWorkspace } from "../../messaging/translations/translated-workspace.ts";
-import { temporaryFolder } from "../../stored-rows.ts";
-import { runCommand } from "../../system/child-server.ts";
+import { startOwnServer, type TestServer } from "../../../harness.ts";
+import { temporaryFolder } from "../../../stored-rows.ts";
+import { runCommand } from "../../../system/child-server.ts";
+import { translatedWorkspace } from "../../../translated-workspace.ts";
 
 const folder = await temporaryFolder();
 const first = await startOwnServer();

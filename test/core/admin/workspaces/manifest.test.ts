@@ -1,8 +1,8 @@
 /* `POST /admin/v1/apply`: what a manifest creates, changes and removes, and when it is refused. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { startOwnServer } from "../../harness.ts";
-import { rowsAfterStop, temporaryFolder } from "../../stored-rows.ts";
+import { startOwnServer } from "../../../harness.ts";
+import { rowsAfterStop, temporaryFolder } from "../../../stored-rows.ts";
 
 const server = await startOwnServer();
 

@@ -1,7 +1,7 @@
 /* `POST /admin/v1/workspaces/{name}/reset`: empties one workspace of its user data. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { NEWSLETTER, startServer, type TestWorkspace } from "../../harness.ts";
+import { NEWSLETTER, startServer, type TestWorkspace } from "../../../harness.ts";
 
 const server = await startServer();
 

@@ -1,8 +1,8 @@
 /* The effects of changes to resources; resources.test.ts has the common behaviour of all resources. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { declare, newUser, scimClient, WORKSPACE } from "../../dashboard/scim/scim-client.ts";
-import { NEWSLETTER, startOwnServer, type TestWorkspace, WEB_APP } from "../../harness.ts";
+import { NEWSLETTER, startOwnServer, type TestWorkspace, WEB_APP } from "../../../harness.ts";
+import { declare, newUser, scimClient, WORKSPACE } from "../../../scim-client.ts";
 
 const server = await startOwnServer();
 

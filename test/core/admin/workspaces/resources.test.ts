@@ -5,10 +5,10 @@
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { isEditable } from "../../../src/admin/workspaces/resource.ts";
-import { pathsOf } from "../../../src/http/endpoint.ts";
-import { ADMINISTERED, ENDPOINTS } from "../../../src/server/app.ts";
-import { startOwnServer } from "../../harness.ts";
+import { isEditable } from "../../../../src/core/admin/workspaces/resource.ts";
+import { pathsOf } from "../../../../src/core/http/endpoint.ts";
+import { ADMINISTERED, ENDPOINTS } from "../../../../src/server/app.ts";
+import { startOwnServer } from "../../../harness.ts";
 
 const server = await startOwnServer();
 await server.workspace();

@@ -4,8 +4,8 @@ import { createServer, type RequestListener } from "node:http";
 import { createServer as createTcpServer } from "node:net";
 import { after, describe, test } from "node:test";
 import { gzipSync } from "node:zlib";
-import { BodyTooLarge, fetchOutbound } from "../../../src/base/outbound/fetch-outbound.ts";
-import { createOutbound, OutboundRefused } from "../../../src/base/outbound/outbound.ts";
+import { BodyTooLarge, fetchOutbound } from "../../../../src/core/outbound/fetch-outbound.ts";
+import { createOutbound, OutboundRefused } from "../../../../src/core/outbound/outbound.ts";
 
 const strict = createOutbound({ allow: [], own: [] });
 

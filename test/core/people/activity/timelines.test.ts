@@ -1,7 +1,7 @@
 /* The activity and history of one person, in one list: the timeline. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { NEWSLETTER, startServer, type TestWorkspace, WEB_APP } from "../../harness.ts";
+import { NEWSLETTER, startServer, type TestWorkspace, WEB_APP } from "../../../harness.ts";
 import { id, merge, TIME } from "../identity/identity-calls.ts";
 
 const server = await startServer();

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { sweepChanges } from "../../../src/people/changes/sweep-changes.ts";
-import { NEWSLETTER, startServer, type TestWorkspace } from "../../harness.ts";
+import { sweepChanges } from "../../../../src/core/people/changes/sweep-changes.ts";
+import { NEWSLETTER, startServer, type TestWorkspace } from "../../../harness.ts";
 
 const server = await startServer();
 

@@ -1,5 +1,5 @@
 /* Random calls of every kind that changes users, for the checks of the change feed. */
-import { ALERTS, NEWSLETTER } from "../../harness.ts";
+import { ALERTS, NEWSLETTER } from "../../../harness.ts";
 
 export interface RandomCall {
   readonly method: string;

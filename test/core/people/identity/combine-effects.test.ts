@@ -1,9 +1,9 @@
 /* How much data is copied when two profiles are merged, and what the merge reports about itself. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { combine } from "../../../src/people/identity/combine/combine.ts";
-import type { Extent } from "../../../src/people/identity/combine/effects.ts";
-import type { Whole } from "../../../src/people/identity/combine/whole.ts";
+import { combine } from "../../../../src/core/people/identity/combine/combine.ts";
+import type { Extent } from "../../../../src/core/people/identity/combine/effects.ts";
+import type { Whole } from "../../../../src/core/people/identity/combine/whole.ts";
 import { alias, app, campaign, EARLY, event, LATE, person, purchase, token } from "./wholes.ts";
 
 /** A profile with something of everything. */

@@ -2,11 +2,11 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
-import { addDecimals, centsOf } from "../../../src/base/values/decimals.ts";
-import type { Interaction } from "../../../src/people/activity/activity.ts";
-import { combine } from "../../../src/people/identity/combine/combine.ts";
-import type { Extent } from "../../../src/people/identity/combine/effects.ts";
-import { EMPTY, type Whole } from "../../../src/people/identity/combine/whole.ts";
+import { addDecimals, centsOf } from "../../../../src/core/base/values/decimals.ts";
+import type { Interaction } from "../../../../src/core/people/activity/activity.ts";
+import { combine } from "../../../../src/core/people/identity/combine/combine.ts";
+import type { Extent } from "../../../../src/core/people/identity/combine/effects.ts";
+import { EMPTY, type Whole } from "../../../../src/core/people/identity/combine/whole.ts";
 
 /** Records as `JSON.parse` and the engine give them. */
 const plain = <Members>(members: { [Name in keyof Members]: fc.Arbitrary<Members[Name]> }) =>

@@ -4,8 +4,8 @@
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { combine } from "../../../src/people/identity/combine/combine.ts";
-import type { Whole } from "../../../src/people/identity/combine/whole.ts";
+import { combine } from "../../../../src/core/people/identity/combine/combine.ts";
+import type { Whole } from "../../../../src/core/people/identity/combine/whole.ts";
 import {
   alias,
   app,

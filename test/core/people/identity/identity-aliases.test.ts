@@ -1,7 +1,7 @@
 /* POST /users/alias/new and /users/alias/update. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { startServer } from "../../harness.ts";
+import { startServer } from "../../../harness.ts";
 import {
   alias,
   id,

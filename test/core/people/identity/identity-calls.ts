@@ -1,6 +1,6 @@
 /* The requests about identities in short, for the tests of them. */
 import assert from "node:assert/strict";
-import type { Answer, TestWorkspace } from "../../harness.ts";
+import type { Answer, TestWorkspace } from "../../../harness.ts";
 
 export interface Note {
   readonly message: string;

@@ -1,6 +1,6 @@
 /* Invariants after identity-chaos.ts, for any order of its requests. */
 import assert from "node:assert/strict";
-import type { TestServer, TestWorkspace } from "../../harness.ts";
+import type { TestServer, TestWorkspace } from "../../../harness.ts";
 import type { Chaos, Log } from "./identity-chaos.ts";
 import { ATTRIBUTE, emailOf, LABEL, phoneOf, sharedBy } from "./identity-chaos-operations.ts";
 

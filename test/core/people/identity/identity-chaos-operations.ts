@@ -1,5 +1,5 @@
 /* The requests of identity-chaos.ts's writers: random, and the same for the same seed. */
-import { ALERTS, NEWSLETTER } from "../../harness.ts";
+import { ALERTS, NEWSLETTER } from "../../../harness.ts";
 
 /** Small, quick and the same everywhere: mulberry32. */
 export function randomFrom(seed: number) {

@@ -7,7 +7,7 @@
  * removed it. A lost, doubled or revived one breaks this, in any order of the requests.
  */
 import assert from "node:assert/strict";
-import type { Answer, TestServer, TestWorkspace } from "../../harness.ts";
+import type { Answer, TestServer, TestWorkspace } from "../../../harness.ts";
 import { checkEverything } from "./identity-chaos-checks.ts";
 import { type Names, operation, randomFrom } from "./identity-chaos-operations.ts";
 

@@ -1,7 +1,7 @@
 /* POST /users/delete. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { NEWSLETTER, startServer, type TestWorkspace, WEB_APP } from "../../harness.ts";
+import { NEWSLETTER, startServer, type TestWorkspace, WEB_APP } from "../../../harness.ts";
 import {
   alias,
   byAlias,

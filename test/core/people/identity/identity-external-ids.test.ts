@@ -1,7 +1,7 @@
 /* POST /users/external_ids/rename and /remove. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { startServer, type TestWorkspace } from "../../harness.ts";
+import { startServer, type TestWorkspace } from "../../../harness.ts";
 import {
   countsOf,
   id,

@@ -5,7 +5,7 @@
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { ALERTS, NEWSLETTER, startServer } from "../../harness.ts";
+import { ALERTS, NEWSLETTER, startServer } from "../../../harness.ts";
 import { byAlias, countsOf, id, makeUsers, merge, succeeds, userOf } from "./identity-calls.ts";
 import { EARLY, LATE, MIDDLE, make, merged, workspaceWithApps } from "./merged-users.ts";
 

@@ -4,8 +4,8 @@
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { startServer, WEB_APP } from "../../harness.ts";
-import { membersOf } from "../segments/segment-calls.ts";
+import { startServer, WEB_APP } from "../../../harness.ts";
+import { membersOf } from "../../../segment-calls.ts";
 import { id, merge, succeeds } from "./identity-calls.ts";
 import { EARLY, LATE, MIDDLE, make, merged, OTHER_APP, workspaceWithApps } from "./merged-users.ts";
 

@@ -1,7 +1,7 @@
 /* POST /users/merge: who is merged into whom, in which order, and which user each id names afterwards. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { startServer, type TestWorkspace } from "../../harness.ts";
+import { startServer, type TestWorkspace } from "../../../harness.ts";
 import {
   alias,
   byAlias,

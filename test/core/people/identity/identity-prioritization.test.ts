@@ -1,7 +1,7 @@
 /* How an address that several users share names one of them, in merge, identify and delete. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { NEWSLETTER, startServer, type TestWorkspace } from "../../harness.ts";
+import { NEWSLETTER, startServer, type TestWorkspace } from "../../../harness.ts";
 import {
   alias,
   byAlias,

@@ -7,8 +7,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { Braze as Client } from "braze-api";
-import { packageRoot } from "../../../src/base/package-root.ts";
-import { startServer, type TestWorkspace } from "../../harness.ts";
+import { packageRoot } from "../../../../src/core/base/package-root.ts";
+import { startServer, type TestWorkspace } from "../../../harness.ts";
 import { alias, countsOf, id, makeUsers, notesOf, succeeds, userOf } from "./identity-calls.ts";
 
 const server = await startServer();

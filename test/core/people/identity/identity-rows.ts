@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { packageRoot } from "../../../src/base/package-root.ts";
-import type { Database } from "../../../src/database/database.ts";
-import { aliasValue } from "../../../src/people/profiles/identifiers.ts";
+import { packageRoot } from "../../../../src/core/base/package-root.ts";
+import type { Database } from "../../../../src/core/database/database.ts";
+import { aliasValue } from "../../../../src/core/people/profiles/identifiers.ts";
 
 type Row = Record<string, any>;
 

@@ -4,21 +4,21 @@
  */
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
-import { systemClock } from "../../../src/base/clock.ts";
-import { NO_TRACING } from "../../../src/base/observe/tracing.ts";
-import type { Database } from "../../../src/database/database.ts";
-import { migrate } from "../../../src/database/migrations/migrate.ts";
-import { deleteUsers } from "../../../src/people/identity/delete-users.ts";
-import { identifyUsers } from "../../../src/people/identity/identify-users.ts";
-import { createMergeQueue, mergeUsers } from "../../../src/people/identity/merge-users.ts";
-import { addAliases } from "../../../src/people/identity/new-aliases.ts";
-import { selectAuditEntries } from "../../../src/people/identity/store.ts";
-import { createPeople } from "../../../src/people/profiles/people.ts";
-import { savePeople } from "../../../src/people/profiles/save-people.ts";
-import { openDatabase } from "../../../src/server/open-database.ts";
+import { systemClock } from "../../../../src/core/base/clock.ts";
+import { NO_TRACING } from "../../../../src/core/base/observe/tracing.ts";
+import type { Database } from "../../../../src/core/database/database.ts";
+import { migrate } from "../../../../src/core/database/migrations/migrate.ts";
+import { deleteUsers } from "../../../../src/core/people/identity/delete-users.ts";
+import { identifyUsers } from "../../../../src/core/people/identity/identify-users.ts";
+import { createMergeQueue, mergeUsers } from "../../../../src/core/people/identity/merge-users.ts";
+import { addAliases } from "../../../../src/core/people/identity/new-aliases.ts";
+import { selectAuditEntries } from "../../../../src/core/people/identity/store.ts";
+import { createPeople } from "../../../../src/core/people/profiles/people.ts";
+import { savePeople } from "../../../../src/core/people/profiles/save-people.ts";
+import { openDatabase } from "../../../../src/server/open-database.ts";
+import { testConfig } from "../../../harness.ts";
+import { contextIn, testWorkspace } from "../../../test-context.ts";
 import { countingDatabase } from "../../database/counted-statements.ts";
-import { testConfig } from "../../harness.ts";
-import { contextIn, testWorkspace } from "../../test-context.ts";
 import { alias, byAlias, id, many } from "./identity-calls.ts";
 
 const database = await openDatabase(await testConfig());

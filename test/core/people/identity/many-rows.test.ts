@@ -4,22 +4,22 @@
  */
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
-import { systemClock } from "../../../src/base/clock.ts";
-import { bucketOfId } from "../../../src/database/buckets.ts";
-import { migrate } from "../../../src/database/migrations/migrate.ts";
-import { SLICE_ROWS } from "../../../src/people/activity/moves-store.ts";
-import { RETAINED_EVENTS } from "../../../src/people/activity/retention-store.ts";
-import { deleteUsers } from "../../../src/people/identity/delete-users.ts";
-import { mergeUsers } from "../../../src/people/identity/merge-users.ts";
-import { createPeople } from "../../../src/people/profiles/people.ts";
-import { savePeople } from "../../../src/people/profiles/save-people.ts";
-import { estimateSize } from "../../../src/people/segments/estimate.ts";
-import { readFilter } from "../../../src/people/segments/filter.ts";
-import { listMembers, segmentsOfUser } from "../../../src/people/segments/list-members.ts";
-import { openDatabase } from "../../../src/server/open-database.ts";
+import { systemClock } from "../../../../src/core/base/clock.ts";
+import { bucketOfId } from "../../../../src/core/database/buckets.ts";
+import { migrate } from "../../../../src/core/database/migrations/migrate.ts";
+import { SLICE_ROWS } from "../../../../src/core/people/activity/moves-store.ts";
+import { RETAINED_EVENTS } from "../../../../src/core/people/activity/retention-store.ts";
+import { deleteUsers } from "../../../../src/core/people/identity/delete-users.ts";
+import { mergeUsers } from "../../../../src/core/people/identity/merge-users.ts";
+import { createPeople } from "../../../../src/core/people/profiles/people.ts";
+import { savePeople } from "../../../../src/core/people/profiles/save-people.ts";
+import { estimateSize } from "../../../../src/features/segments/estimate.ts";
+import { readFilter } from "../../../../src/features/segments/filter.ts";
+import { listMembers, segmentsOfUser } from "../../../../src/features/segments/list-members.ts";
+import { openDatabase } from "../../../../src/server/open-database.ts";
+import { testConfig } from "../../../harness.ts";
+import { contextIn, testWorkspace } from "../../../test-context.ts";
 import { countingDatabase } from "../../database/counted-statements.ts";
-import { testConfig } from "../../harness.ts";
-import { contextIn, testWorkspace } from "../../test-context.ts";
 import { id } from "./identity-calls.ts";
 
 const database = await openDatabase(await testConfig());

@@ -1,6 +1,6 @@
 /* Two users with data, merged, for the tests of a merge's result. */
 import assert from "node:assert/strict";
-import { type TestServer, type TestWorkspace, WEB_APP } from "../../harness.ts";
+import { type TestServer, type TestWorkspace, WEB_APP } from "../../../harness.ts";
 import { id, merge, succeeds, userOf } from "./identity-calls.ts";
 
 export const OTHER_APP = "0b8e1a3e-58a5-4c6d-9d0b-4f1c8f0f7a11";

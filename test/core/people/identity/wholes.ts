@@ -5,7 +5,7 @@ import {
   NO_BELONGINGS,
   type ProfileFields,
   type Whole,
-} from "../../../src/people/identity/combine/whole.ts";
+} from "../../../../src/core/people/identity/combine/whole.ts";
 
 export const [EARLY, MIDDLE, LATE] = [
   "2026-01-01T00:00:00.000Z",

@@ -3,9 +3,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import fc from "fast-check";
-import { packageRoot } from "../../../src/base/package-root.ts";
-import { addressForm } from "../../../src/base/values/address-form.ts";
-import { userNameKey } from "../../../src/dashboard/users/dashboard-user.ts";
+import { packageRoot } from "../../../../src/core/base/package-root.ts";
+import { addressForm } from "../../../../src/core/base/values/address-form.ts";
+import { userNameKey } from "../../../../src/features/dashboard-users/dashboard-user.ts";
 import { spellingsOf, WORDS } from "./spellings.ts";
 
 const PAGE = readFileSync(join(packageRoot(), "docs", "decisions", "addresses.md"), "utf8");

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import railsTimeZones from "../../../src/people/profiles/attribute-rules/rails-time-zones.json" with {
+import railsTimeZones from "../../../../src/core/people/profiles/attribute-rules/rails-time-zones.json" with {
   type: "json",
 };
-import { checkStandardAttribute } from "../../../src/people/profiles/standard-attributes.ts";
+import { checkStandardAttribute } from "../../../../src/core/people/profiles/standard-attributes.ts";
 
 const now = new Date("2026-05-28T12:00:00Z");
 const check = (name: string, value: unknown) => checkStandardAttribute(name, value, now);

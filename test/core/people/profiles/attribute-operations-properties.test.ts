@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
-import type { Json, JsonObject } from "../../../src/base/values/plain-json.ts";
+import type { Json, JsonObject } from "../../../../src/core/base/values/plain-json.ts";
 import {
   applyOperation,
   checkCustomAttribute,
   needsCurrent,
-} from "../../../src/people/profiles/custom-attributes.ts";
+} from "../../../../src/core/people/profiles/custom-attributes.ts";
 import { operationOf, send } from "./custom-attribute-values.ts";
 
 const keys = fc.constantFrom("x", "y", "z", "constructor", "toString");

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { checkStandardAttribute } from "../../../src/people/profiles/standard-attributes.ts";
+import { checkStandardAttribute } from "../../../../src/core/people/profiles/standard-attributes.ts";
 
 const now = new Date("2026-05-28T12:00:00Z");
 const check = (name: string, value: unknown) => checkStandardAttribute(name, value, now);

@@ -1,7 +1,7 @@
 /* Values that clients write in a form of their own: each is stored in one. docs/decisions/values.md */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { checkStandardAttribute } from "../../../src/people/profiles/standard-attributes.ts";
+import { checkStandardAttribute } from "../../../../src/core/people/profiles/standard-attributes.ts";
 
 const assertStored = (name: string, spellings: readonly string[], stored: string) => {
   for (const spelling of spellings) {

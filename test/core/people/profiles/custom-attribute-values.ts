@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
-import type { Checked, Fault } from "../../../src/base/problem.ts";
-import type { Json, JsonObject } from "../../../src/base/values/plain-json.ts";
+import type { Checked, Fault } from "../../../../src/core/base/problem.ts";
+import type { Json, JsonObject } from "../../../../src/core/base/values/plain-json.ts";
 import {
   type AttributeOperation,
   applyOperation,
   checkCustomAttribute,
-} from "../../../src/people/profiles/custom-attributes.ts";
+} from "../../../../src/core/people/profiles/custom-attributes.ts";
 
 /** Common parts of the tests of custom attributes: ways to send a value, and values to send. */
 

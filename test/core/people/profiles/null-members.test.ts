@@ -1,7 +1,7 @@
 /* A member of a standard attribute that is null is absent: docs/decisions/null-is-absent.md */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { checkStandardAttribute } from "../../../src/people/profiles/standard-attributes.ts";
+import { checkStandardAttribute } from "../../../../src/core/people/profiles/standard-attributes.ts";
 
 const token = { app_id: "7f1c", token: "abcd" };
 const location = { longitude: 1, latitude: 2 };

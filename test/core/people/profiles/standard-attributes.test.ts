@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
-import type { Json } from "../../../src/base/values/plain-json.ts";
-import { DEFAULT_FIELDS } from "../../../src/people/export/profile-view.ts";
-import { checkEmail, checkPhone } from "../../../src/people/profiles/addresses.ts";
+import type { Json } from "../../../../src/core/base/values/plain-json.ts";
+import { checkEmail, checkPhone } from "../../../../src/core/people/profiles/addresses.ts";
 import {
   checkStandardAttribute,
   STANDARD_ATTRIBUTES,
   standardAttribute,
-} from "../../../src/people/profiles/standard-attributes.ts";
+} from "../../../../src/core/people/profiles/standard-attributes.ts";
+import { DEFAULT_FIELDS } from "../../../../src/features/export/profile-view.ts";
 
 const now = new Date("2026-05-28T12:00:00Z");
 const check = (name: string, value: unknown) => checkStandardAttribute(name, value, now);

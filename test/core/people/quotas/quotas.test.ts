@@ -1,7 +1,7 @@
 /* Limits of a workspace: names of custom attributes, names of events, users. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { startServer, type TestWorkspace } from "../../harness.ts";
+import { startServer, type TestWorkspace } from "../../../harness.ts";
 
 const server = await startServer();
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
-import { startServer, type TestWorkspace } from "../../harness.ts";
+import { startServer, type TestWorkspace } from "../../../harness.ts";
 import { emailStateOf, emailStatus, users } from "./subscription-calls.ts";
 
 const server = await startServer();

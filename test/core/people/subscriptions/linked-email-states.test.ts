@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
-import { startServer, type TestWorkspace } from "../../harness.ts";
+import { startServer, type TestWorkspace } from "../../../harness.ts";
 import { id, merge, succeeds } from "../identity/identity-calls.ts";
 import { emailStateOf, emailStatus, historyOf, users } from "./subscription-calls.ts";
 

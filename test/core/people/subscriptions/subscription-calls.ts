@@ -6,7 +6,7 @@ import {
   NEWSLETTER,
   type TestServer,
   type TestWorkspace,
-} from "../../harness.ts";
+} from "../../../harness.ts";
 
 export const CHAT = "3b0e2f57-6c1d-4d53-9b55-1a8c5d0e7f42";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { PERMISSIONS } from "../../../src/base/context/permissions.ts";
-import { ALERTS, NEWSLETTER, startServer } from "../../harness.ts";
+import { PERMISSIONS } from "../../../../src/core/base/context/permissions.ts";
+import { ALERTS, NEWSLETTER, startServer } from "../../../harness.ts";
 import { setV2, statesOf, users, workspaceWithGroups } from "./subscription-calls.ts";
 
 const server = await startServer();

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { ALERTS, NEWSLETTER, startServer, type TestWorkspace } from "../../harness.ts";
+import { ALERTS, NEWSLETTER, startServer, type TestWorkspace } from "../../../harness.ts";
 import {
   emailStatus,
   historyOf,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { Braze } from "braze-api";
-import { ALERTS, NEWSLETTER, startServer, type TestWorkspace } from "../../harness.ts";
+import { ALERTS, NEWSLETTER, startServer, type TestWorkspace } from "../../../harness.ts";
 import {
   CHAT,
   OTHER_PHONE,

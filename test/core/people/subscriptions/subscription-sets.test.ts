@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { packageRoot } from "../../../src/base/package-root.ts";
-import { ALERTS, NEWSLETTER, startServer } from "../../harness.ts";
+import { packageRoot } from "../../../../src/core/base/package-root.ts";
+import { ALERTS, NEWSLETTER, startServer } from "../../../harness.ts";
 import {
   CHAT,
   historyOf,

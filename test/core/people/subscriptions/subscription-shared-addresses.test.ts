@@ -1,7 +1,7 @@
 /* Subscription calls where users share an address, and how the calls read what clients send. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { NEWSLETTER, startServer, type TestWorkspace } from "../../harness.ts";
+import { NEWSLETTER, startServer, type TestWorkspace } from "../../../harness.ts";
 import {
   setV1,
   setV2,

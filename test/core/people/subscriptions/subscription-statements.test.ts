@@ -5,33 +5,36 @@
  */
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
-import { systemClock } from "../../../src/base/clock.ts";
-import type { Channel, Workspace } from "../../../src/base/context/workspace.ts";
-import { migrate } from "../../../src/database/migrations/migrate.ts";
-import { createAddressCache } from "../../../src/people/profiles/address-cache.ts";
-import { createIdCache } from "../../../src/people/profiles/id-cache.ts";
-import type { PersonIdentifier } from "../../../src/people/profiles/identifiers.ts";
-import { createPeople } from "../../../src/people/profiles/people.ts";
-import { savePeople } from "../../../src/people/profiles/save-people.ts";
+import { systemClock } from "../../../../src/core/base/clock.ts";
+import type { Channel, Workspace } from "../../../../src/core/base/context/workspace.ts";
+import { migrate } from "../../../../src/core/database/migrations/migrate.ts";
+import { createAddressCache } from "../../../../src/core/people/profiles/address-cache.ts";
+import { createIdCache } from "../../../../src/core/people/profiles/id-cache.ts";
+import type { PersonIdentifier } from "../../../../src/core/people/profiles/identifiers.ts";
+import { createPeople } from "../../../../src/core/people/profiles/people.ts";
+import { savePeople } from "../../../../src/core/people/profiles/save-people.ts";
 import {
   selectEmailStateChanges,
   selectGroupStateChanges,
-} from "../../../src/people/subscriptions/history-store.ts";
+} from "../../../../src/core/people/subscriptions/history-store.ts";
 import {
   carrySubscriptionsOver,
   forgetSubscriptions,
-} from "../../../src/people/subscriptions/people-gone.ts";
-import { setEmailStates } from "../../../src/people/subscriptions/set-email-states.ts";
+} from "../../../../src/core/people/subscriptions/people-gone.ts";
+import { setEmailStates } from "../../../../src/core/people/subscriptions/set-email-states.ts";
 import {
   type GroupSet,
   setGroupStates,
   setTogether,
-} from "../../../src/people/subscriptions/set-group-states.ts";
-import { readEmailStates, readGroupStates } from "../../../src/people/subscriptions/states.ts";
-import { openDatabase } from "../../../src/server/open-database.ts";
+} from "../../../../src/core/people/subscriptions/set-group-states.ts";
+import {
+  readEmailStates,
+  readGroupStates,
+} from "../../../../src/core/people/subscriptions/states.ts";
+import { openDatabase } from "../../../../src/server/open-database.ts";
+import { testConfig } from "../../../harness.ts";
+import { contextIn, testWorkspace } from "../../../test-context.ts";
 import { countingDatabase } from "../../database/counted-statements.ts";
-import { testConfig } from "../../harness.ts";
-import { contextIn, testWorkspace } from "../../test-context.ts";
 
 const database = await openDatabase(await testConfig());
 after(() => database.close());

@@ -5,7 +5,7 @@ import {
   createThreadPool,
   defineGroupedWork,
   defineWork,
-} from "../../../src/base/threads/thread-pool.ts";
+} from "../../../../src/core/base/threads/thread-pool.ts";
 import type * as slowWork from "./slow-thread-work.ts";
 import type * as work from "./thread-work.ts";
 

@@ -1,5 +1,5 @@
 /* The functions that the tests of the thread pool run on threads. */
-import { ofGroup } from "../../../src/base/threads/call-groups.ts";
+import { ofGroup } from "../../../../src/core/base/threads/call-groups.ts";
 
 export const double = (count: number): number => 2 * count;
 

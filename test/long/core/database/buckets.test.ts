@@ -1,19 +1,19 @@
 /* How rows are spread over buckets, and buckets over the shards of a cluster. */
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
-import { systemClock } from "../../../src/base/clock.ts";
+import { systemClock } from "../../../../src/core/base/clock.ts";
 import {
   BUCKET_COUNT,
   BUCKETS,
   bucketOfId,
   bucketOfValue,
   idInBucketOf,
-} from "../../../src/database/buckets.ts";
-import type { Database } from "../../../src/database/database.ts";
-import { migrate } from "../../../src/database/migrations/migrate.ts";
-import { openDatabase } from "../../../src/server/open-database.ts";
-import { startOwnServer, startServer, testConfig } from "../../harness.ts";
-import { rowsAfterStop, temporaryFolder } from "../../stored-rows.ts";
+} from "../../../../src/core/database/buckets.ts";
+import type { Database } from "../../../../src/core/database/database.ts";
+import { migrate } from "../../../../src/core/database/migrations/migrate.ts";
+import { openDatabase } from "../../../../src/server/open-database.ts";
+import { startOwnServer, startServer, testConfig } from "../../../harness.ts";
+import { rowsAfterStop, temporaryFolder } from "../../../stored-rows.ts";
 
 const database: Database = await openDatabase(await testConfig());
 after(() => database.close());

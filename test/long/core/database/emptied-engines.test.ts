@@ -1,11 +1,11 @@
 /* The engines in memory that servers of the suite use one after the other. */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { Database } from "../../../src/database/database.ts";
-import { openEmbedded } from "../../../src/database/embedded/pglite.ts";
-import { serve } from "../../../src/server/serve.ts";
-import { createEngineSupply } from "../../database/emptied-engines.ts";
-import { testConfig } from "../../harness.ts";
+import type { Database } from "../../../../src/core/database/database.ts";
+import { openEmbedded } from "../../../../src/core/database/embedded/pglite.ts";
+import { serve } from "../../../../src/server/serve.ts";
+import { createEngineSupply } from "../../../core/database/emptied-engines.ts";
+import { testConfig } from "../../../harness.ts";
 
 const supply = createEngineSupply();
 after(() => supply.close());

@@ -10,12 +10,12 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { packageRoot } from "../../../src/base/package-root.ts";
-import type { Queryable } from "../../../src/database/database.ts";
-import { migrate } from "../../../src/database/migrations/migrate.ts";
-import { openDatabase } from "../../../src/server/open-database.ts";
-import { requestsAboutUsers } from "../../database/requests-about-users.ts";
-import { testConfig } from "../../harness.ts";
+import { packageRoot } from "../../../../src/core/base/package-root.ts";
+import type { Queryable } from "../../../../src/core/database/database.ts";
+import { migrate } from "../../../../src/core/database/migrations/migrate.ts";
+import { openDatabase } from "../../../../src/server/open-database.ts";
+import { requestsAboutUsers } from "../../../core/database/requests-about-users.ts";
+import { testConfig } from "../../../harness.ts";
 
 const database = await openDatabase(await testConfig());
 after(() => database.close());

@@ -6,12 +6,12 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { TSchema } from "typebox";
-import { descriptionOf } from "../../../src/http/described.ts";
-import { keyOf, pathsOf } from "../../../src/http/endpoint.ts";
-import { ENDPOINTS } from "../../../src/server/app.ts";
-import { type Answer, startOwnServer } from "../../harness.ts";
-import { BODIES, SEGMENT, type User } from "../../http/full-bodies.ts";
-import { sampleWorkspace } from "../../sample-requests.ts";
+import { descriptionOf } from "../../../../src/core/http/described.ts";
+import { keyOf, pathsOf } from "../../../../src/core/http/endpoint.ts";
+import { ENDPOINTS } from "../../../../src/server/app.ts";
+import { BODIES, SEGMENT, type User } from "../../../core/http/full-bodies.ts";
+import { type Answer, startOwnServer } from "../../../harness.ts";
+import { sampleWorkspace } from "../../../sample-requests.ts";
 
 const CENTER = "center";
 const PAGES = { page_html: "<p>Page</p>", confirmation_html: "<p>Thanks</p>" };

@@ -4,11 +4,11 @@
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Contract, keyOf, pathsOf } from "../../../src/http/endpoint.ts";
-import { startPermittedPeople } from "../../dashboard/permitted-people.ts";
-import { TOKEN } from "../../dashboard/scim/scim-client.ts";
-import { contracts, credentialOf, optionsOf, sampleIn } from "../../http/endpoint-walk.ts";
-import { pathOf, SCIM_TOKEN, sampleRequests, sampleWorkspace } from "../../sample-requests.ts";
+import { type Contract, keyOf, pathsOf } from "../../../../src/core/http/endpoint.ts";
+import { contracts, credentialOf, optionsOf, sampleIn } from "../../../core/http/endpoint-walk.ts";
+import { startPermittedPeople } from "../../../dashboard-users/permitted-people.ts";
+import { pathOf, SCIM_TOKEN, sampleRequests, sampleWorkspace } from "../../../sample-requests.ts";
+import { TOKEN } from "../../../scim-client.ts";
 
 const { server, personWith } = await startPermittedPeople();
 const REVOKED = "key-that-is-revoked-at-the-beginning";

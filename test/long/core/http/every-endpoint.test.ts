@@ -1,15 +1,15 @@
 /*
  * A walk over every endpoint, which asks two questions of each: who may call it, and whether a key of one workspace sees or
  * changes another one through it. The cases follow from the declarations in src/server/app.ts. A new endpoint needs a
- * request that works in sample-requests.ts, and nothing here. Random input: long/http/random-input.test.ts.
+ * request that works in sample-requests.ts, and nothing here. Random input: long/core/http/random-input.test.ts.
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { PERMISSIONS, type Permission } from "../../../src/base/context/permissions.ts";
-import { type Contract, keyOf, pathsOf } from "../../../src/http/endpoint.ts";
-import { type Answer, ENGINE } from "../../harness.ts";
-import { contracts, optionsOf, sampleIn, startWalk } from "../../http/endpoint-walk.ts";
-import { pathOf, type Sample, SCIM_TOKEN } from "../../sample-requests.ts";
+import { PERMISSIONS, type Permission } from "../../../../src/core/base/context/permissions.ts";
+import { type Contract, keyOf, pathsOf } from "../../../../src/core/http/endpoint.ts";
+import { contracts, optionsOf, sampleIn, startWalk } from "../../../core/http/endpoint-walk.ts";
+import { type Answer, ENGINE } from "../../../harness.ts";
+import { pathOf, type Sample, SCIM_TOKEN } from "../../../sample-requests.ts";
 
 const keyFor = (permission: Permission) => `key-for-${permission}`;
 const keyWithout = (permission: Permission) => `key-for-all-but-${permission}`;

@@ -5,22 +5,27 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, describe, test } from "node:test";
-import { selectDue } from "../../../src/admin/jobs/store.ts";
-import { systemClock } from "../../../src/base/clock.ts";
-import { createMetrics } from "../../../src/base/observe/metrics.ts";
-import { NO_TRACING, type Tracing } from "../../../src/base/observe/tracing.ts";
-import { migrate } from "../../../src/database/migrations/migrate.ts";
-import { createIdempotency } from "../../../src/http/idempotency.ts";
-import { checkRequest } from "../../../src/intake/track/check-request.ts";
-import { createWriteQueue } from "../../../src/intake/track/write-queue.ts";
-import { createSmallExports } from "../../../src/people/export/small-exports.ts";
-import { wantedBy } from "../../../src/people/export/wanted-users.ts";
-import { createAddressCache } from "../../../src/people/profiles/address-cache.ts";
-import { createIdCache } from "../../../src/people/profiles/id-cache.ts";
-import { createQuotas } from "../../../src/people/quotas/quotas.ts";
-import { openDatabase } from "../../../src/server/open-database.ts";
-import { startOwnServer, type TestServer, type TestWorkspace, testConfig } from "../../harness.ts";
-import { contextIn, testWorkspace } from "../../test-context.ts";
+import { selectDue } from "../../../../src/core/admin/jobs/store.ts";
+import { systemClock } from "../../../../src/core/base/clock.ts";
+import { createMetrics } from "../../../../src/core/base/observe/metrics.ts";
+import { NO_TRACING, type Tracing } from "../../../../src/core/base/observe/tracing.ts";
+import { migrate } from "../../../../src/core/database/migrations/migrate.ts";
+import { createIdempotency } from "../../../../src/core/http/idempotency.ts";
+import { createAddressCache } from "../../../../src/core/people/profiles/address-cache.ts";
+import { createIdCache } from "../../../../src/core/people/profiles/id-cache.ts";
+import { createQuotas } from "../../../../src/core/people/quotas/quotas.ts";
+import { checkRequest } from "../../../../src/core/track/check-request.ts";
+import { createWriteQueue } from "../../../../src/core/track/write-queue.ts";
+import { createSmallExports } from "../../../../src/features/export/small-exports.ts";
+import { wantedBy } from "../../../../src/features/export/wanted-users.ts";
+import { openDatabase } from "../../../../src/server/open-database.ts";
+import {
+  startOwnServer,
+  type TestServer,
+  type TestWorkspace,
+  testConfig,
+} from "../../../harness.ts";
+import { contextIn, testWorkspace } from "../../../test-context.ts";
 
 const TIME = "2026-01-01T12:00:00Z";
 

@@ -7,10 +7,10 @@ import assert from "node:assert/strict";
 import { METHODS, request } from "node:http";
 import { connect } from "node:net";
 import { describe, test } from "node:test";
-import { pathsOf } from "../../../src/http/endpoint.ts";
-import { ENDPOINTS } from "../../../src/server/app.ts";
-import { startOwnServer } from "../../harness.ts";
-import { pathOf, sampleRequests, sampleWorkspace } from "../../sample-requests.ts";
+import { pathsOf } from "../../../../src/core/http/endpoint.ts";
+import { ENDPOINTS } from "../../../../src/server/app.ts";
+import { startOwnServer } from "../../../harness.ts";
+import { pathOf, sampleRequests, sampleWorkspace } from "../../../sample-requests.ts";
 
 const server = await startOwnServer();
 const workspace = await server.workspace();

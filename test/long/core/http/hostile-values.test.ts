@@ -6,7 +6,7 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { describe, test } from "node:test";
-import { type ItemNote, startServer } from "../../harness.ts";
+import { type ItemNote, startServer } from "../../../harness.ts";
 
 const server = await startServer();
 const workspace = await server.workspace();

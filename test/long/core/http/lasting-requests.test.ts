@@ -1,11 +1,11 @@
 /* What a caller waits for ends when the caller's right to it does, also at another server (SECURITY.md). */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { startProvider, visit } from "../../dashboard/identity-provider.ts";
-import { declare, scimClient } from "../../dashboard/scim/scim-client.ts";
-import { continueSession, signIn } from "../../dashboard/signed-in.ts";
-import { freePort } from "../../free-port.ts";
-import { type Answer, ENGINE, startOwnServer, type TestWorkspace } from "../../harness.ts";
+import { startProvider, visit } from "../../../dashboard-users/identity-provider.ts";
+import { continueSession, signIn } from "../../../dashboard-users/signed-in.ts";
+import { freePort } from "../../../free-port.ts";
+import { type Answer, ENGINE, startOwnServer, type TestWorkspace } from "../../../harness.ts";
+import { declare, scimClient } from "../../../scim-client.ts";
 
 const port = await freePort();
 const provider = await startProvider(port);

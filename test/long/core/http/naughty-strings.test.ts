@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { startServer } from "../../harness.ts";
+import { startServer } from "../../../harness.ts";
 
 const server = await startServer();
 const workspace = await server.workspace();

@@ -1,7 +1,7 @@
 /* More than the server can hold is refused, and never lost or half applied: docs/decisions/overload.md */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { startOwnServer } from "../../harness.ts";
+import { startOwnServer } from "../../../harness.ts";
 
 test("track requests beyond the write queue get 429 with Retry-After, and accepted ones are fully applied", async () => {
   const server = await startOwnServer();

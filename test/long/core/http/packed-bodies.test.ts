@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { request } from "node:http";
 import { describe, test } from "node:test";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
-import { startServer } from "../../harness.ts";
+import { startServer } from "../../../harness.ts";
 
 const server = await startServer();
 const workspace = await server.workspace();

@@ -4,10 +4,10 @@
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { PERMISSIONS, type Permission } from "../../../src/base/context/permissions.ts";
-import { pathsOf } from "../../../src/http/endpoint.ts";
-import { ENDPOINTS } from "../../../src/server/app.ts";
-import { type Answer, startServer } from "../../harness.ts";
+import { PERMISSIONS, type Permission } from "../../../../src/core/base/context/permissions.ts";
+import { pathsOf } from "../../../../src/core/http/endpoint.ts";
+import { ENDPOINTS } from "../../../../src/server/app.ts";
+import { type Answer, startServer } from "../../../harness.ts";
 
 const server = await startServer();
 const keyFor = (permission: string) => `the-only-permission-is-${permission}`;

@@ -3,10 +3,10 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { packageRoot } from "../../../src/base/package-root.ts";
-import { pathsOf } from "../../../src/http/endpoint.ts";
-import { ENDPOINTS } from "../../../src/server/app.ts";
-import { startServer } from "../../harness.ts";
+import { packageRoot } from "../../../../src/core/base/package-root.ts";
+import { pathsOf } from "../../../../src/core/http/endpoint.ts";
+import { ENDPOINTS } from "../../../../src/server/app.ts";
+import { startServer } from "../../../harness.ts";
 
 const server = await startServer();
 const workspace = await server.workspace();

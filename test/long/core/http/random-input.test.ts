@@ -2,12 +2,12 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
-import { type Contract, keyOf } from "../../../src/http/endpoint.ts";
-import { STATUS_OF } from "../../../src/http/respond.ts";
-import { declare, TOKEN } from "../../dashboard/scim/scim-client.ts";
-import { contracts, credentialOf, sampleIn, startWalk } from "../../http/endpoint-walk.ts";
-import { isAlwaysTheSame, requestsFor } from "../../http/random-requests.ts";
-import { sized } from "../../sizes.ts";
+import { type Contract, keyOf } from "../../../../src/core/http/endpoint.ts";
+import { STATUS_OF } from "../../../../src/core/http/respond.ts";
+import { contracts, credentialOf, sampleIn, startWalk } from "../../../core/http/endpoint-walk.ts";
+import { isAlwaysTheSame, requestsFor } from "../../../core/http/random-requests.ts";
+import { declare, TOKEN } from "../../../scim-client.ts";
+import { sized } from "../../../sizes.ts";
 
 const RANDOM_REQUESTS = sized(5, 25);
 

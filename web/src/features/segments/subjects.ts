@@ -1,4 +1,4 @@
-import { IDENTIFYING } from "../../../../src/people/segments/identifying.ts";
+import { IDENTIFYING } from "../../../../src/features/segments/identifying.ts";
 import type { FilterJson } from "../../api/segments.ts";
 
 /* The subjects of conditions and their fields: the builder draws itself from this. docs/segments.md */

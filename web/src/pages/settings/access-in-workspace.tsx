@@ -2,7 +2,7 @@ import { MultiSelect, Select } from "@mantine/core";
 import {
   TEAM_PERMISSIONS,
   WORKSPACE_PERMISSIONS,
-} from "../../../../src/base/context/dashboard-permissions.ts";
+} from "../../../../src/core/base/context/dashboard-permissions.ts";
 import { usePermissionSets } from "../../api/administration.ts";
 import { type Access, useTeams } from "../../api/people.ts";
 import { FormDialog, required } from "../../components/form.tsx";

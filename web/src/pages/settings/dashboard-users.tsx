@@ -2,7 +2,7 @@ import { Select, TextInput } from "@mantine/core";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { Plus, UserSearch, Users } from "lucide-react";
 import { useMemo, useState } from "react";
-import { DEPARTMENTS } from "../../../../src/dashboard/users/departments.ts";
+import { DEPARTMENTS } from "../../../../src/features/dashboard-users/departments.ts";
 import { morePages } from "../../api/pages.ts";
 import { nameOfPerson, type Person, useChangePeople, usePeople } from "../../api/people.ts";
 import { type Column, DataTable } from "../../components/data-table.tsx";

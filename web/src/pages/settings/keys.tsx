@@ -1,5 +1,5 @@
 import { MultiSelect, TagsInput, TextInput } from "@mantine/core";
-import { PERMISSIONS } from "../../../../src/base/context/permissions.ts";
+import { PERMISSIONS } from "../../../../src/core/base/context/permissions.ts";
 import { useApiKeys, useChangeApiKeys } from "../../api/credentials.ts";
 import { FormDialog, required } from "../../components/form.tsx";
 import { Loaded } from "../../components/states.tsx";

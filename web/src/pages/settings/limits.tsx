@@ -2,7 +2,7 @@ import { Group, NumberInput, Select, Stack, Switch, TagsInput } from "@mantine/c
 import { useForm } from "@mantine/form";
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
-import { PERMISSIONS } from "../../../../src/base/context/permissions.ts";
+import { PERMISSIONS } from "../../../../src/core/base/context/permissions.ts";
 import { useChangeSettings, useSettings } from "../../api/administration.ts";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { tellDone } from "../../components/feedback.tsx";

@@ -1,6 +1,6 @@
 import { MultiSelect, TextInput } from "@mantine/core";
 import { ShieldCheck } from "lucide-react";
-import { WORKSPACE_PERMISSIONS } from "../../../../src/base/context/dashboard-permissions.ts";
+import { WORKSPACE_PERMISSIONS } from "../../../../src/core/base/context/dashboard-permissions.ts";
 import { usePermissionSets } from "../../api/administration.ts";
 import { PERMISSION_SETS, useChangeEntries } from "../../api/entries.ts";
 import type { Column } from "../../components/data-table.tsx";

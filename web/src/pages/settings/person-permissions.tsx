@@ -1,7 +1,7 @@
 import { Menu, MultiSelect } from "@mantine/core";
 import { Layers, Pencil, Plus } from "lucide-react";
 import { useMemo, useState } from "react";
-import { COMPANY_PERMISSIONS } from "../../../../src/base/context/dashboard-permissions.ts";
+import { COMPANY_PERMISSIONS } from "../../../../src/core/base/context/dashboard-permissions.ts";
 import { type Access, type Person, useChangePeople } from "../../api/people.ts";
 import { useSession } from "../../api/session.ts";
 import { Confirm } from "../../components/confirm.tsx";

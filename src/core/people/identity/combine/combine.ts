@@ -23,7 +23,7 @@ import type { Belongings, Whole } from "./whole.ts";
  *   the earlier first date and the later last date.
  * - The time when something last happened (Last_X_at fields, campaigns, canvases) becomes the later one.
  *
- * The events, purchases and messages themselves move unchanged (people/activity/write-activity.ts).
+ * The events, purchases and messages themselves move unchanged (core/people/activity/write-activity.ts).
  *
  * Each step reports its effects, which a dry run returns and the audit records.
  */

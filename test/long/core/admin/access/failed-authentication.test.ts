@@ -1,10 +1,10 @@
 /* The treatment of an address that sends one wrong secret after another. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { createFailedAttempts } from "../../../../src/admin/access/failed-attempts.ts";
-import { networkOf } from "../../../../src/base/outbound/networks.ts";
-import { freePort } from "../../../free-port.ts";
-import { startOwnServer } from "../../../harness.ts";
+import { createFailedAttempts } from "../../../../../src/core/admin/access/failed-attempts.ts";
+import { networkOf } from "../../../../../src/core/outbound/networks.ts";
+import { freePort } from "../../../../free-port.ts";
+import { startOwnServer } from "../../../../harness.ts";
 
 const MOST = 3;
 const metricsPort = await freePort();

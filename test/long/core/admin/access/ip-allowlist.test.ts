@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { allowlistOf, isAllowlistEntry } from "../../../../src/admin/access/ip-allowlist.ts";
-import { startOwnServer, startServer, type TestServer } from "../../../harness.ts";
+import {
+  allowlistOf,
+  isAllowlistEntry,
+} from "../../../../../src/core/admin/access/ip-allowlist.ts";
+import { startOwnServer, startServer, type TestServer } from "../../../../harness.ts";
 
 const direct = await startServer();
 const proxied = await startOwnServer({ trustedProxies: ["127.0.0.0/8", "10.9.0.0/16"] });

@@ -1,16 +1,16 @@
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
 import fc from "fast-check";
-import { lendFromWindow } from "../../../../src/admin/access/limit-store.ts";
+import { lendFromWindow } from "../../../../../src/core/admin/access/limit-store.ts";
 import {
   createLimitWindows,
   type Lender,
   type Limit,
   lendToOneProcess,
-} from "../../../../src/admin/access/limit-windows.ts";
-import { migrate } from "../../../../src/database/migrations/migrate.ts";
-import { openDatabase } from "../../../../src/server/open-database.ts";
-import { testConfig } from "../../../harness.ts";
+} from "../../../../../src/core/admin/access/limit-windows.ts";
+import { migrate } from "../../../../../src/core/database/migrations/migrate.ts";
+import { openDatabase } from "../../../../../src/server/open-database.ts";
+import { testConfig } from "../../../../harness.ts";
 
 /* The shared windows on a real database, with a clock that the test decides. */
 

@@ -4,10 +4,15 @@
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { type Contract, pathsOf } from "../../../../src/http/endpoint.ts";
-import { ENDPOINTS } from "../../../../src/server/app.ts";
-import { startOwnServer } from "../../../harness.ts";
-import { pathOf, SCIM_TOKEN, sampleRequests, sampleWorkspace } from "../../../sample-requests.ts";
+import { type Contract, pathsOf } from "../../../../../src/core/http/endpoint.ts";
+import { ENDPOINTS } from "../../../../../src/server/app.ts";
+import { startOwnServer } from "../../../../harness.ts";
+import {
+  pathOf,
+  SCIM_TOKEN,
+  sampleRequests,
+  sampleWorkspace,
+} from "../../../../sample-requests.ts";
 
 /** Endpoints that write and leave no row, each with the reason. */
 const WITHOUT_ROW: Readonly<Record<string, string>> = {
@@ -166,7 +171,7 @@ describe("a read of users through the admin API leaves a row that says how many,
     assert.deepEqual(
       unknown,
       [],
-      "Enter the endpoint in SHOWS_USERS and call recordRead (admin/audit/audit.ts), or in SHOWS_NO_USERS.",
+      "Enter the endpoint in SHOWS_USERS and call recordRead (core/admin/audit/audit.ts), or in SHOWS_NO_USERS.",
     );
   });
 

@@ -4,12 +4,16 @@
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { type ChainedEntry, chainTo } from "../../../../src/admin/audit/chain.ts";
-import { selectChain, selectEntries, selectHead } from "../../../../src/admin/audit/store.ts";
-import { verifyAudit } from "../../../../src/admin/audit/verify.ts";
-import type { Database, Transaction } from "../../../../src/database/database.ts";
-import { startOwnServer } from "../../../harness.ts";
-import { sized } from "../../../sizes.ts";
+import { type ChainedEntry, chainTo } from "../../../../../src/core/admin/audit/chain.ts";
+import {
+  selectChain,
+  selectEntries,
+  selectHead,
+} from "../../../../../src/core/admin/audit/store.ts";
+import { verifyAudit } from "../../../../../src/core/admin/audit/verify.ts";
+import type { Database, Transaction } from "../../../../../src/core/database/database.ts";
+import { startOwnServer } from "../../../../harness.ts";
+import { sized } from "../../../../sizes.ts";
 
 const server = await startOwnServer();
 await server.admin("PUT", "/admin/v1/workspaces/demo", {});

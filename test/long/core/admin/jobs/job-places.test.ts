@@ -3,11 +3,11 @@
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { JobKind, PlaceKind } from "../../../../src/admin/jobs/job.ts";
-import { enqueue } from "../../../../src/admin/jobs/queue.ts";
-import { type Clock, systemClock } from "../../../../src/base/clock.ts";
-import { openRig } from "../../../admin/jobs/jobs-rig.ts";
-import { until } from "../../../until.ts";
+import type { JobKind, PlaceKind } from "../../../../../src/core/admin/jobs/job.ts";
+import { enqueue } from "../../../../../src/core/admin/jobs/queue.ts";
+import { type Clock, systemClock } from "../../../../../src/core/base/clock.ts";
+import { openRig } from "../../../../core/admin/jobs/jobs-rig.ts";
+import { until } from "../../../../until.ts";
 
 const { add, database, finish, newKind, start } = await openRig();
 

@@ -1,9 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { startServer } from "../../../harness.ts";
-import { createFeedModel, type FeedChange, shownIn } from "../../../people/changes/feed-model.ts";
-import { randomCall, seededRandom } from "../../../people/changes/random-changes.ts";
-import { sized } from "../../../sizes.ts";
+import {
+  createFeedModel,
+  type FeedChange,
+  shownIn,
+} from "../../../../core/people/changes/feed-model.ts";
+import { randomCall, seededRandom } from "../../../../core/people/changes/random-changes.ts";
+import { startServer } from "../../../../harness.ts";
+import { sized } from "../../../../sizes.ts";
 
 const server = await startServer();
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { startServer, type TestWorkspace } from "../../../harness.ts";
+import { startServer, type TestWorkspace } from "../../../../harness.ts";
 
 const server = await startServer();
 

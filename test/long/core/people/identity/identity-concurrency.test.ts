@@ -6,18 +6,18 @@
  * RAPPORT_TEST_SEED and RAPPORT_TEST_OPERATIONS change the run; a failure prints its seed.
  */
 import { test } from "node:test";
-import { openDatabase } from "../../../../src/server/open-database.ts";
+import { openDatabase } from "../../../../../src/server/open-database.ts";
+import { runChaos } from "../../../../core/people/identity/identity-chaos.ts";
+import { checkRows } from "../../../../core/people/identity/identity-rows.ts";
 import {
   startOwnServer,
   TEST_SECRET_KEY,
   type TestWorkspace,
   workspaceAt,
-} from "../../../harness.ts";
-import { runChaos } from "../../../people/identity/identity-chaos.ts";
-import { checkRows } from "../../../people/identity/identity-rows.ts";
-import { sized } from "../../../sizes.ts";
-import { temporaryFolder } from "../../../stored-rows.ts";
-import { startChild } from "../../../system/child-server.ts";
+} from "../../../../harness.ts";
+import { sized } from "../../../../sizes.ts";
+import { temporaryFolder } from "../../../../stored-rows.ts";
+import { startChild } from "../../../../system/child-server.ts";
 
 const SEED = Number(process.env.RAPPORT_TEST_SEED ?? 1);
 const OPERATIONS = Number(process.env.RAPPORT_TEST_OPERATIONS ?? sized(250, 2_000));

@@ -4,9 +4,9 @@
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { freePort } from "../../../free-port.ts";
-import { ALERTS, startOwnServer } from "../../../harness.ts";
-import { id, merge } from "../../../people/identity/identity-calls.ts";
+import { id, merge } from "../../../../core/people/identity/identity-calls.ts";
+import { freePort } from "../../../../free-port.ts";
+import { ALERTS, startOwnServer } from "../../../../harness.ts";
 
 const metricsPort = await freePort();
 const server = await startOwnServer({ metricsPort });

@@ -5,9 +5,8 @@
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { EXPORT_FIELDS } from "../../../../src/people/export/profile-view.ts";
-import { startServer, type TestWorkspace } from "../../../harness.ts";
-import type { IdentityAnswer } from "../../../people/identity/identity-calls.ts";
+import { EXPORT_FIELDS } from "../../../../../src/features/export/profile-view.ts";
+import type { IdentityAnswer } from "../../../../core/people/identity/identity-calls.ts";
 import {
   emailOf,
   LABEL,
@@ -15,8 +14,9 @@ import {
   phoneOf,
   randomFrom,
   sharedBy,
-} from "../../../people/identity/identity-chaos-operations.ts";
-import { sized } from "../../../sizes.ts";
+} from "../../../../core/people/identity/identity-chaos-operations.ts";
+import { startServer, type TestWorkspace } from "../../../../harness.ts";
+import { sized } from "../../../../sizes.ts";
 
 const SEED = Number(process.env.RAPPORT_TEST_SEED ?? 1);
 

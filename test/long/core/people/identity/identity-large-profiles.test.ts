@@ -1,7 +1,7 @@
 /* The data that a request about identities loads is bounded, and so is its response, for profiles of any size. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { startServer, type TestWorkspace } from "../../../harness.ts";
+import { startServer, type TestWorkspace } from "../../../../harness.ts";
 
 const server = await startServer();
 

@@ -1,7 +1,7 @@
 /* How often the endpoints of identities may be called. Who may call them is in every-endpoint.test.ts. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { startServer, type TestWorkspace } from "../../../harness.ts";
+import { startServer, type TestWorkspace } from "../../../../harness.ts";
 
 const server = await startServer();
 

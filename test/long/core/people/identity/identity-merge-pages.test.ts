@@ -4,11 +4,11 @@
  */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { bucketOfId } from "../../../../src/database/buckets.ts";
-import { openDatabase } from "../../../../src/server/open-database.ts";
-import { serve } from "../../../../src/server/serve.ts";
-import { testConfig } from "../../../harness.ts";
-import { post } from "../../../system/child-server.ts";
+import { bucketOfId } from "../../../../../src/core/database/buckets.ts";
+import { openDatabase } from "../../../../../src/server/open-database.ts";
+import { serve } from "../../../../../src/server/serve.ts";
+import { testConfig } from "../../../../harness.ts";
+import { post } from "../../../../system/child-server.ts";
 
 const KEY = "key-of-the-merge-pages-test";
 const TABLES = ["events", "purchases", "message_history"] as const;

@@ -5,7 +5,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
-import { startServer, type TestWorkspace } from "../../../harness.ts";
 import {
   byEmail,
   identify,
@@ -14,8 +13,9 @@ import {
   remove,
   succeeds,
   userOf,
-} from "../../../people/identity/identity-calls.ts";
-import { sized } from "../../../sizes.ts";
+} from "../../../../core/people/identity/identity-calls.ts";
+import { startServer, type TestWorkspace } from "../../../../harness.ts";
+import { sized } from "../../../../sizes.ts";
 
 const server = await startServer();
 

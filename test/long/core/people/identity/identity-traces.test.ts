@@ -1,8 +1,7 @@
 /* Traces of users in the whole database after they are deleted, after any history. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { openDatabase } from "../../../../src/server/open-database.ts";
-import { NEWSLETTER, startOwnServer, type TestWorkspace, WEB_APP } from "../../../harness.ts";
+import { openDatabase } from "../../../../../src/server/open-database.ts";
 import {
   alias,
   byAlias,
@@ -13,8 +12,9 @@ import {
   remove,
   succeeds,
   TIME,
-} from "../../../people/identity/identity-calls.ts";
-import { temporaryFolder } from "../../../stored-rows.ts";
+} from "../../../../core/people/identity/identity-calls.ts";
+import { NEWSLETTER, startOwnServer, type TestWorkspace, WEB_APP } from "../../../../harness.ts";
+import { temporaryFolder } from "../../../../stored-rows.ts";
 
 const server = await startOwnServer({ dataDir: await temporaryFolder() });
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { describe, test } from "node:test";
-import { NEWSLETTER, startServer } from "../../../harness.ts";
+import { NEWSLETTER, startServer } from "../../../../harness.ts";
 
 const server = await startServer();
 const workspace = await server.workspace();

@@ -5,17 +5,17 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
-import { NEWSLETTER, startServer } from "../../../harness.ts";
+import { spellingsOf, WORDS } from "../../../../core/people/profiles/spellings.ts";
+import { VERSIONS } from "../../../../core/people/subscriptions/subscription-calls.ts";
+import { NEWSLETTER, startServer } from "../../../../harness.ts";
 import {
   createCenter,
   emptyWorkspace,
   htmlOf,
   pageOf,
   submit,
-} from "../../../messaging/preference-centers/preference-center-calls.ts";
-import { spellingsOf, WORDS } from "../../../people/profiles/spellings.ts";
-import { membersOf } from "../../../people/segments/segment-calls.ts";
-import { VERSIONS } from "../../../people/subscriptions/subscription-calls.ts";
+} from "../../../../preference-center-calls.ts";
+import { membersOf } from "../../../../segment-calls.ts";
 
 const server = await startServer();
 const workspace = await emptyWorkspace(server, { settings: { change_feed: true } });

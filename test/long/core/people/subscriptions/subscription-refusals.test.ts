@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { ALERTS, NEWSLETTER, startServer } from "../../../harness.ts";
 import {
   CHAT,
   historyOf,
@@ -13,7 +12,8 @@ import {
   users,
   VERSIONS,
   workspaceWithGroups,
-} from "../../../people/subscriptions/subscription-calls.ts";
+} from "../../../../core/people/subscriptions/subscription-calls.ts";
+import { ALERTS, NEWSLETTER, startServer } from "../../../../harness.ts";
 
 const server = await startServer();
 const workspace = await workspaceWithGroups(server);

@@ -5,7 +5,7 @@ import type { TSchema } from "typebox";
 import { packageRoot } from "../src/core/base/package-root.ts";
 import { budgetsOf } from "../src/core/base/work.ts";
 import type { Access, Contract } from "../src/core/http/endpoint.ts";
-import { ENDPOINTS } from "../src/server/app.ts";
+import { ENDPOINTS } from "../src/server/assembled.ts";
 
 /*
  * Writes docs/security-bounds.md: for each operation who may call it, the largest request and response, and what bounds its

@@ -19,7 +19,7 @@ import { Compile } from "typebox/compile";
 import { request as sendHttp } from "undici";
 import type { Database } from "../src/core/database/database.ts";
 import { pathsOf } from "../src/core/http/endpoint.ts";
-import { ENDPOINTS } from "../src/server/app.ts";
+import { ENDPOINTS } from "../src/server/assembled.ts";
 import { type Config, readConfig } from "../src/server/config.ts";
 import { openDatabase } from "../src/server/open-database.ts";
 import { refusalsByStatus } from "../src/server/reference/refusals.ts";

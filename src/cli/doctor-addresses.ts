@@ -3,7 +3,7 @@ import { FolderInUse } from "../core/database/embedded/folder-lock.ts";
 import { hasSchema } from "../core/database/migrations/migrate.ts";
 import { readSteps } from "../core/database/migrations/steps.ts";
 import { countSpellings } from "../core/people/subscriptions/count-spellings.ts";
-import { countUserNames } from "../features/dashboard-users/punycode-users.ts";
+import { countUserNames } from "../features/dashboard-users/feature.ts";
 import type { Config } from "../server/config.ts";
 import { openDatabase } from "../server/open-database.ts";
 import type { Finding } from "./doctor-machine.ts";

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { FULL_VERSION } from "../core/base/version.ts";
 import { type Config, readConfig } from "../server/config.ts";
-import { SETTING_CHECKS } from "../server/start-checks.ts";
+import { settingChecks } from "../server/start-checks.ts";
 import { checkAddresses } from "./doctor-addresses.ts";
 import { checkEngine } from "./doctor-engine.ts";
 import {
@@ -81,7 +81,7 @@ const NEXT = "rapport settings lists every setting.";
 /** Checks what `serve` checks before it touches the database. */
 async function checkFiles(config: Config): Promise<Finding[]> {
   const findings: Finding[] = [];
-  for (const [check, make] of Object.entries(SETTING_CHECKS)) {
+  for (const [check, make] of Object.entries(await settingChecks())) {
     findings.push(...(await findingOf(check, () => make(config), NEXT)));
   }
   return findings;

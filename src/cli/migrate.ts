@@ -10,7 +10,7 @@ export function define(command: Command): void {
       const { openDatabase } = await import("../server/open-database.ts");
       const { migrate } = await import("../core/database/migrations/migrate.ts");
       const { finishMigrations } = await import("../core/database/migrations/steps.ts");
-      const { MIGRATION_STEPS } = await import("../server/migration-steps.ts");
+      const { assemble } = await import("../server/assemble.ts");
       const { systemClock } = await import("../core/base/clock.ts");
       const { readDistributed } = await import("../core/database/citus/distribute.ts");
       const config = readConfig();
@@ -18,8 +18,9 @@ export function define(command: Command): void {
       try {
         const before = await readDistributed(database);
         const applied = await migrate(database, config.citusShards, force);
+        const { migrationSteps } = await assemble();
         const steps: string[] = [];
-        await finishMigrations(database, MIGRATION_STEPS, systemClock, (name, report) => {
+        await finishMigrations(database, migrationSteps, systemClock, (name, report) => {
           const counts = Object.entries(report).map(([what, count]) => `${what} ${count}`);
           steps.push([`${name}:`, counts.join(", ") || "nothing to change"].join(" "));
         });

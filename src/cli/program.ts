@@ -1,17 +1,10 @@
 import { Command } from "commander";
 import { FULL_VERSION } from "../core/base/version.ts";
+import type { Commands } from "../core/feature.ts";
+import { PARTS } from "../server/app.ts";
 
-/** A file of this folder that defines one subcommand: its options, help and action. */
-interface CommandModule {
-  /** @param loadAll defines every subcommand, for commands that list them all. */
-  define(command: Command, loadAll: () => Promise<void>): void;
-}
-
-/**
- * Every subcommand with the sentence that `rapport --help` shows. Its module is loaded only when it runs,
- * so that help and version respond at once.
- */
-const COMMANDS: Readonly<Record<string, [about: string, load: () => Promise<CommandModule>]>> = {
+/** The subcommands of the core. */
+const CORE: Commands = {
   serve: [
     "Migrates the database, applies the manifest, and serves (the default).",
     () => import("./serve.ts"),
@@ -25,47 +18,18 @@ const COMMANDS: Readonly<Record<string, [about: string, load: () => Promise<Comm
   apply: ["Applies a manifest to a running server.", () => import("./apply.ts")],
   validate: ["Checks a manifest without a server.", () => import("./validate.ts")],
   schema: ["Prints the JSON Schema of a manifest, for editors.", () => import("./schema.ts")],
-  users: [
-    "Searches, shows, watches, exports, erases and merges users.",
-    () => import("../features/user-records/cli/users.ts"),
-  ],
-  segments: [
-    "Lists, counts and exports segments of users.",
-    () => import("../features/segments/cli/segments.ts"),
-  ],
-  import: [
-    "Imports users, events, purchases or subscriptions from a file into a running server.",
-    () => import("../features/import/cli/import.ts"),
-  ],
-  export: [
-    "Exports users, events, purchases, subscription states or the configuration.",
-    () => import("../features/export/cli/export.ts"),
-  ],
-  tail: [
-    "Prints requests to a running server as they come in, with the verdict on each item.",
-    () => import("../features/live-requests/cli/tail.ts"),
-  ],
   changes: [
     "Prints the changes of users, in the order of their commits.",
     () => import("./changes/changes.ts"),
-  ],
-  webhooks: [
-    "Lists, tests, pauses and replays webhooks.",
-    () => import("../features/webhooks/cli/webhooks.ts"),
   ],
   backup: ["Writes all data of a running server to a file.", () => import("./backup.ts")],
   restore: [
     "Restores a backup into an empty database or data folder.",
     () => import("./restore.ts"),
   ],
-  cdi: ["Runs warehouse syncs.", () => import("../features/warehouses/cli/cdi.ts")],
   keys: ["Manages the API keys of a running server.", () => import("./keys.ts")],
   secrets: ["Manages the key that seals stored secrets.", () => import("./sealing.ts")],
   "scim-tokens": ["Manages the SCIM tokens of a running server.", () => import("./scim-tokens.ts")],
-  "sign-in": [
-    "Prints a one-time link that signs in to the dashboard.",
-    () => import("../features/sign-in/cli/sign-in.ts"),
-  ],
   audit: ["Checks and exports the audit of a running server.", () => import("./audit.ts")],
   workspaces: ["Lists and deletes workspaces.", () => import("./workspaces.ts")],
   reset: [
@@ -79,6 +43,51 @@ const COMMANDS: Readonly<Record<string, [about: string, load: () => Promise<Comm
     () => import("./completion.ts"),
   ],
 };
+
+/** The order of `rapport --help`. A command that is not listed comes last. */
+const SHOWN: readonly string[] = [
+  "serve",
+  "status",
+  "init",
+  "migrate",
+  "apply",
+  "validate",
+  "schema",
+  "users",
+  "segments",
+  "import",
+  "export",
+  "tail",
+  "changes",
+  "webhooks",
+  "backup",
+  "restore",
+  "cdi",
+  "keys",
+  "secrets",
+  "scim-tokens",
+  "sign-in",
+  "audit",
+  "workspaces",
+  "reset",
+  "doctor",
+  "settings",
+  "completion",
+];
+
+/** Every subcommand: features have theirs in files that load nothing else. */
+async function allCommands() {
+  const ofFeatures = await Promise.all(
+    Object.values(PARTS).map(async (part) =>
+      "commands" in part ? Object.entries((await part.commands()).commands) : [],
+    ),
+  );
+  const placeOf = ([name]: readonly [string, ...unknown[]]) =>
+    SHOWN.includes(name) ? SHOWN.indexOf(name) : SHOWN.length;
+  return [...Object.entries(CORE), ...ofFeatures.flat()].sort(
+    (one, other) => placeOf(one) - placeOf(other),
+  );
+}
 
 /** After an error in the arguments of a command: how it is called, and where its examples are. */
 function adviseOn(command: Command, parent: string): void {
@@ -108,7 +117,7 @@ export async function run(words: readonly string[]): Promise<void> {
       "\nrapport serve --help shows the usual settings, rapport settings all of them.",
     );
   const wanted = args[0] === "help" ? args[1] : args[0];
-  const commands = Object.entries(COMMANDS).map(([name, [about, load]]) => ({
+  const commands = (await allCommands()).map(([name, [about, load]]) => ({
     command: program.command(name).description(about),
     load,
   }));

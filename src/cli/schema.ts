@@ -8,9 +8,8 @@ export function define(command: Command): void {
       "\nA running server serves it at /manifest.schema.json.\n\nExample:\n  rapport schema > manifest.schema.json",
     )
     .action(async () => {
-      const { COMPANY_RESOURCES, RESOURCES } = await import("../server/app.ts");
+      const { assemble } = await import("../server/assemble.ts");
       const { publishedSchema } = await import("../core/admin/workspaces/apply-manifest.ts");
-      const resources = { resources: RESOURCES, companyResources: COMPANY_RESOURCES };
-      printText(`${JSON.stringify(publishedSchema(resources), null, 2)}\n`);
+      printText(`${JSON.stringify(publishedSchema(await assemble()), null, 2)}\n`);
     });
 }

@@ -63,7 +63,8 @@ async function newSignInLink(
 ): Promise<{ readonly signInLink?: string }> {
   if (!("createSignInLink" in running) || (cluster.worker?.id ?? 1) !== 1) return {};
   if (!demo || manifest || !process.stdout.isTTY) return {};
-  return { signInLink: await running.createSignInLink() };
+  const signInLink = await running.createSignInLink();
+  return signInLink === undefined ? {} : { signInLink };
 }
 
 /**

@@ -9,7 +9,7 @@ import { applyManifest } from "../core/admin/workspaces/apply-manifest.ts";
 import { applyManifestFile } from "../core/admin/workspaces/manifest-file.ts";
 import type { Change } from "../core/admin/workspaces/resource.ts";
 import { createSettableClock, type SettableClock } from "../core/base/clock.ts";
-import { BY_THE_SERVER } from "../core/base/context/context.ts";
+import { BY_THE_SERVER, type Context } from "../core/base/context/context.ts";
 import { shareMetrics } from "../core/base/observe/cluster-metrics.ts";
 import { createLog, flushLog } from "../core/base/observe/log.ts";
 import { createMetrics, type Metrics } from "../core/base/observe/metrics.ts";
@@ -24,21 +24,15 @@ import { refuseReadOnly } from "../core/database/migrations/examine.ts";
 import { watchLocks } from "../core/database/postgres/watch-locks.ts";
 import { traced } from "../core/database/traced.ts";
 import { listenForMetrics } from "../core/http/metrics-listener.ts";
+import type { AnsweredRequest } from "../core/http/observe.ts";
 import { createServer } from "../core/http/server.ts";
-import { publicEndpoints } from "../features/capture/public-endpoints.ts";
-import { answerLiveRequests } from "../features/live-requests/read-requests.ts";
-import { answerForgetting } from "../features/live-requests/share-requests.ts";
-import { answerLooks } from "../features/live-requests/stream-requests.ts";
-import { answerTraffic } from "../features/overview/read-overview.ts";
-import { createSignInLink } from "../features/sign-in/links.ts";
-import { measureWebhooks } from "../features/webhooks/measure.ts";
-import { startWebhooks } from "../features/webhooks/runner.ts";
-import { browserPages, ENDPOINTS, JOBS, SWEEPERS } from "./app.ts";
+import { type App, assemble } from "./assemble.ts";
 import type { Config } from "./config.ts";
 import { findDemoKey } from "./demo.ts";
 import { listenLocally } from "./local-listener.ts";
 import { migrateAll } from "./migration-steps.ts";
 import { awaitDatabase } from "./open-database.ts";
+import { dashboardPages } from "./pages/pages.ts";
 import { documentationEndpoints } from "./reference/documentation.ts";
 import { createServices, type Services } from "./services.ts";
 import { checkSettings } from "./start-checks.ts";
@@ -47,8 +41,8 @@ import type { Welcome } from "./welcome.ts";
 /** A server that takes requests. */
 export interface RunningServer {
   readonly welcome: Welcome;
-  /** The address of a link that signs in to the dashboard as the administrator, once. */
-  createSignInLink(): Promise<string>;
+  /** The address of a link that signs in to the dashboard as the administrator, once. Undefined if nothing signs in. */
+  createSignInLink(): Promise<string | undefined>;
   /** Drains in-flight requests, then releases all resources. */
   stop(): Promise<void>;
 }
@@ -61,18 +55,6 @@ const ANNOUNCE_EVERY_MS = 5 * 1_000;
 
 /** A single key is written less often than this: see `core/admin/access/last-used.ts`. */
 const LAST_USED_EVERY_MS = 15 * 1_000;
-
-/** How old the counts of the catalogue are at most: see `features/catalogue/catalogue.ts`. */
-const CATALOGUE_EVERY_MS = 10 * 1_000;
-
-/** The greatest age of the counts that the overview of another server shows. */
-const TRAFFIC_EVERY_MS = 10 * 1_000;
-
-/** How old the metrics of webhooks are at most. */
-const WEBHOOKS_EVERY_MS = 10 * 1_000;
-
-/** After how long another server shows a request. */
-const REQUESTS_EVERY_MS = 1_000;
 
 /**
  * Starts a server: checks the settings, opens the engine, migrates, applies the manifest (or makes the demo workspace),
@@ -139,6 +121,12 @@ function meterWithLocks(database: Database, metrics: Metrics, log: Logger): Mete
   };
 }
 
+/** What the server takes from a part, if one has it. */
+interface Offered {
+  /** @returns the address of a link that signs in once. */
+  readonly newSignInLink?: (context: Context, baseUrl: string) => Promise<string>;
+}
+
 interface Opened {
   readonly clock: SettableClock;
   readonly disk: DiskWatch;
@@ -159,14 +147,16 @@ async function start(
   await migrateAll(database, config, clock, log);
 
   const watching = { clock, disk, log, metrics, tracing: telemetry.tracing };
-  const { services, adminToken } = await createServices(config, watching);
-  const { load, lastUsed, catalogue } = services;
+  const app = await assemble();
+  const { parts } = app;
+  const { services, adminToken } = await createServices(config, watching, app);
+  const { load, lastUsed } = services;
   const announced = await announceServer(services);
   const demo = await prepareWorkspaces(services, config);
 
-  const server = createServer(services, endpointsOf(config), {
+  const server = createServer(services, endpointsOf(app, config), {
     ...config,
-    onAnswered: config.liveRequests > 0 ? services.requestLog.note : undefined,
+    onAnswered: listenerOf(app, services, config),
   });
   if (config.trustedProxies.length > 0 && config.publicUrl === undefined) {
     log.warn(
@@ -177,24 +167,25 @@ async function start(
   const { port } = server.server.address() as AddressInfo;
   const localListener = await listenLocally(server.server, { ...config, port }, log);
   load.watch();
-  answerProcesses(services);
+  for (const { answers } of parts) answers?.(services);
   shareMetrics(metrics.registry);
   const metricsListener =
     config.metricsPort === undefined || cluster.isWorker
       ? undefined
       : await listenForMetrics(metrics.registry, config.metricsHost, config.metricsPort);
-  const worker = await startWorker(services, JOBS, config.jobLeaseSeconds * 1_000);
+  const worker = await startWorker(services, app.jobs, config.jobLeaseSeconds * 1_000);
   services.worker.wake = worker.wake;
-  const webhooks = await startWebhooks(services);
+  const started: { stop(): Promise<void> }[] = [worker];
+  for (const { start } of parts) if (start) started.push(await start(services));
   services.readiness.isReady = true;
-  const maintenance = startMaintenance(services, announced);
+  const maintenance = startMaintenance(app, services, announced);
 
   const url = urlOf(server.server.address() as AddressInfo);
   log.info({ version: FULL_VERSION, url, node: process.versions.node }, "started");
   return {
     welcome: { url, adminToken, demo },
     createSignInLink: async () =>
-      (await createSignInLink(services, BY_THE_SERVER, config.publicUrl ?? url)).url,
+      (services as Offered).newSignInLink?.(BY_THE_SERVER, config.publicUrl ?? url),
     async stop() {
       log.info("stopping");
       services.readiness.isReady = false;
@@ -205,18 +196,15 @@ async function start(
       await server.close();
       // Connections are closed; their callers' requests may still be under way.
       await load.whenIdle();
-      await settleAll([worker.stop(), webhooks.stop()]);
+      await settleAll(started.map((each) => each.stop()));
       load.stop();
       await services.threads.stop();
       metricsListener?.close();
       await announced.withdraw().catch(() => {});
-      const { trafficSharing, requestSharing } = services;
-      await settleAll([
-        lastUsed.write(),
-        catalogue.write(),
-        trafficSharing.write(),
-        requestSharing.writeAll(),
-      ]).catch((error) => log.warn({ code: error.code }, "not noted"));
+      const finishing = parts.map(async ({ finish }) => finish?.(services));
+      await settleAll([lastUsed.write(), ...finishing]).catch((error) =>
+        log.warn({ code: error.code }, "not noted"),
+      );
       await database.close();
       await telemetry.stop();
       await flushLog(log);
@@ -224,32 +212,24 @@ async function start(
   };
 }
 
-/** Answers what other processes of this server ask. */
-function answerProcesses(services: Services): void {
-  answerLiveRequests(services);
-  answerLooks(services);
-  answerForgetting(services);
-  answerTraffic(services);
-}
-
 /** What is done periodically. */
-function startMaintenance(services: Services, announced: Announcement): NodeJS.Timeout[] {
-  const { database, clock, log, lastUsed, idempotency, catalogue, metrics } = services;
-  const { trafficSharing, requestSharing, writers } = services;
+function startMaintenance(
+  { sweeps, repeated }: App,
+  services: Services,
+  announced: Announcement,
+): NodeJS.Timeout[] {
+  const { database, clock, log, lastUsed, idempotency, metrics, writers } = services;
   return [
     every(TIDY_EVERY_MS, log, "tidying up", async () => {
       await idempotency.sweep();
-      for (const sweep of SWEEPERS) await sweep(database.for("maintenance"), clock.now(), metrics);
+      for (const sweep of sweeps) await sweep(database.for("maintenance"), clock.now(), metrics);
       await database.maintain();
     }),
     every(LAST_USED_EVERY_MS, log, "writing when keys were last used", () => lastUsed.write()),
     every(ANNOUNCE_EVERY_MS, log, "announcing this server", async () => {
       writers.seen = await announced.renew();
     }),
-    every(CATALOGUE_EVERY_MS, log, "counting what was sent", () => catalogue.write()),
-    every(TRAFFIC_EVERY_MS, log, "writing down the traffic", () => trafficSharing.write()),
-    every(WEBHOOKS_EVERY_MS, log, "measuring webhooks", () => measureWebhooks(services)),
-    every(REQUESTS_EVERY_MS, log, "writing down live requests", () => requestSharing.write()),
+    ...repeated.map(({ ms, what, run }) => every(ms, log, what, () => run(services))),
   ];
 }
 
@@ -288,12 +268,21 @@ const REMEDY =
 const describeChange = ({ action, kind, workspace, name }: Change): string =>
   `${action} ${kind} ${name}${workspace && workspace !== name ? ` in ${workspace}` : ""}`;
 
-const endpointsOf = ({ webFolder }: Config) => [
-  ...ENDPOINTS,
+const endpointsOf = ({ endpoints, unlisted }: App, { webFolder }: Config) => [
+  ...endpoints,
   ...documentationEndpoints(),
-  ...publicEndpoints,
-  ...browserPages(webFolder),
+  ...unlisted,
+  ...dashboardPages(webFolder),
 ];
+
+/** Tells every part that wants to know of the requests of API keys; undefined if none does. */
+function listenerOf({ parts }: App, services: Services, config: Config) {
+  const listeners = parts.flatMap((part) => part.onAnswered?.(services, config) ?? []);
+  if (listeners.length === 0) return undefined;
+  return (answered: AnsweredRequest) => {
+    for (const listen of listeners) listen(answered);
+  };
+}
 
 /** Runs a maintenance task periodically. One that fails is logged and done the next time. */
 function every(ms: number, log: Logger, what: string, task: () => Promise<void>): NodeJS.Timeout {

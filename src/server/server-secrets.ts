@@ -29,7 +29,7 @@ import { systemClock } from "../core/base/clock.ts";
 import { BY_THE_SERVER } from "../core/base/context/context.ts";
 import type { Database } from "../core/database/database.ts";
 import { migrate } from "../core/database/migrations/migrate.ts";
-import { SEALED_KINDS } from "./app.ts";
+import { assemble } from "./assemble.ts";
 import type { Config } from "./config.ts";
 import { openDatabase } from "./open-database.ts";
 import { ADMIN_TOKEN_FILE } from "./welcome.ts";
@@ -176,7 +176,8 @@ export async function discardSecrets(config: Config): Promise<number> {
   try {
     await migrate(database);
     const sealing = createSealing((await readSecretKeys(config, false)).secrets);
-    const services = { database, clock: systemClock, sealing, sealedKinds: SEALED_KINDS };
+    const { sealedKinds } = await assemble();
+    const services = { database, clock: systemClock, sealing, sealedKinds };
     return await discardSealing(services, BY_THE_SERVER);
   } finally {
     await database.close();

@@ -22,9 +22,7 @@ import { refuseReadOnly } from "../core/database/migrations/examine.ts";
 import { checkHistory, migrate, refuseUnsafe } from "../core/database/migrations/migrate.ts";
 import { hostsOf } from "../core/database/postgres/hosts-of.ts";
 import { createOutbound } from "../core/outbound/outbound.ts";
-import { colleaguesAmong } from "../features/dashboard-users/manage-users.ts";
-import { readClientSecret } from "../features/sign-in/identity-provider.ts";
-import { COMPANY_RESOURCES, RESOURCES, SEALED_KINDS } from "./app.ts";
+import { assemble } from "./assemble.ts";
 import type { Config } from "./config.ts";
 import { openDatabase } from "./open-database.ts";
 import {
@@ -46,8 +44,7 @@ type Check<Arguments extends readonly unknown[]> = (
   ...more: Arguments
 ) => Promise<string | undefined>;
 
-/** Checks of the settings and of the files that they name. */
-export const SETTING_CHECKS: Readonly<Record<string, Check<[]>>> = {
+const OF_THE_CORE = {
   "admin token": async ({ adminToken, previousAdminToken, shortestSecret }) => {
     if (previousAdminToken !== undefined) {
       refuseShortSecret(previousAdminToken, shortestSecret, "PREVIOUS_ADMIN_TOKEN");
@@ -60,11 +57,6 @@ export const SETTING_CHECKS: Readonly<Record<string, Check<[]>>> = {
     const { source } = await readSecretKeys(config, false);
     return source.name === "" ? undefined : `${source.name} can be used.`;
   },
-  "sign-in": async ({ oidc }) => {
-    if (oidc === undefined) return undefined;
-    await readClientSecret(oidc);
-    return `People sign in with ${oidc.issuer}.`;
-  },
   "data folder": async ({ databaseUrl, dataDir }) => {
     if (databaseUrl !== undefined || dataDir === "memory:") return undefined;
     refuseUnwritable(dataDir);
@@ -73,11 +65,22 @@ export const SETTING_CHECKS: Readonly<Record<string, Check<[]>>> = {
   manifest: async ({ manifest }) => {
     if (manifest === undefined) return undefined;
     await applyManifestFile(manifest, process.env, async (content) =>
-      checkManifest({ resources: RESOURCES, companyResources: COMPANY_RESOURCES }, content),
+      checkManifest(await assemble(), content),
     );
     return `${manifest} can be read, and its form is valid.`;
   },
-};
+} satisfies Readonly<Record<string, Check<[]>>>;
+
+/** Checks of the settings and of the files that they name, in the order of their places. */
+export async function settingChecks(): Promise<Readonly<Record<string, Check<[]>>>> {
+  const { "admin token": token, "secret key": key, ...others } = OF_THE_CORE;
+  return {
+    "admin token": token,
+    "secret key": key,
+    ...(await assemble()).settingChecks,
+    ...others,
+  };
+}
 
 /** Checks against a database that has this version's schema. */
 export const DATABASE_CHECKS = {
@@ -95,7 +98,8 @@ export const DATABASE_CHECKS = {
     return undefined;
   },
   "secret key": async (config, database) => {
-    const { missing } = await checkSealingOf(config, { database, sealedKinds: SEALED_KINDS });
+    const { sealedKinds } = await assemble();
+    const { missing } = await checkSealingOf(config, { database, sealedKinds });
     return missing === undefined ? "The database's secrets can be opened." : undefined;
   },
   "data folder": async (config, database) => {
@@ -113,7 +117,7 @@ export const DATABASE_CHECKS = {
 
 /** @throws the error of the first check that fails. */
 export async function checkSettings(config: Config): Promise<void> {
-  for (const check of Object.values(SETTING_CHECKS)) await check(config);
+  for (const check of Object.values(await settingChecks())) await check(config);
 }
 
 /**
@@ -151,9 +155,7 @@ async function tryOn(config: Config, path: string, database: Database) {
     sealing: createSealing({ ...secrets, current }),
     shortestSecret: config.shortestSecret,
     adminTokenHashes: adminTokenHashesOf(config),
-    resources: RESOURCES,
-    colleaguesAmong,
-    companyResources: COMPANY_RESOURCES,
+    ...(await assemble()),
     authenticator: { forget: () => {} },
     outbound: createOutbound({
       allow: config.outboundAllow,

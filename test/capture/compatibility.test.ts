@@ -7,7 +7,7 @@ import { CAPTURED_PERMISSIONS } from "../../src/core/base/context/permissions.ts
 import { packageRoot } from "../../src/core/base/package-root.ts";
 import { pathsOf } from "../../src/core/http/endpoint.ts";
 import { PUBLIC_CALLS } from "../../src/features/capture/public-calls.ts";
-import { ENDPOINTS } from "../../src/server/app.ts";
+import { ENDPOINTS } from "../../src/server/assembled.ts";
 
 const page = readFileSync(join(packageRoot(), "docs", "compatibility.md"), "utf8");
 

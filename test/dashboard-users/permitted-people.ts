@@ -1,7 +1,7 @@
 /* Dashboard users with some permissions, and what the endpoints below /admin/v1 say to them. */
 import assert from "node:assert/strict";
 import { type AdministratorAccess, type Contract, pathsOf } from "../../src/core/http/endpoint.ts";
-import { ENDPOINTS } from "../../src/server/app.ts";
+import { ENDPOINTS } from "../../src/server/assembled.ts";
 import { freePort } from "../free-port.ts";
 import { startOwnServer, type TestServer } from "../harness.ts";
 import { declare, scimClient } from "../scim-client.ts";

@@ -11,7 +11,7 @@ import { test } from "node:test";
 import { publishedSchema } from "../../src/core/admin/workspaces/apply-manifest.ts";
 import { createMetrics } from "../../src/core/base/observe/metrics.ts";
 import { packageRoot } from "../../src/core/base/package-root.ts";
-import { COMPANY_RESOURCES, RESOURCES } from "../../src/server/app.ts";
+import { COMPANY_RESOURCES, RESOURCES } from "../../src/server/assembled.ts";
 import { SETTINGS } from "../../src/server/settings.ts";
 
 function keepsNames(list: string, names: Iterable<string>): void {

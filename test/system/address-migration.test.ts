@@ -13,7 +13,7 @@ import {
   readSteps,
 } from "../../src/core/database/migrations/steps.ts";
 import { findActiveUser } from "../../src/features/dashboard-users/sessions.ts";
-import { MIGRATION_STEPS } from "../../src/server/migration-steps.ts";
+import { MIGRATION_STEPS } from "../../src/server/assembled.ts";
 import { openDatabase } from "../../src/server/open-database.ts";
 import { startOwnServer, testConfig } from "../harness.ts";
 import { temporaryFolder } from "../stored-rows.ts";

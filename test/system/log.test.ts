@@ -8,7 +8,7 @@ import { describe, test } from "node:test";
 import { createLog, describeError } from "../../src/core/base/observe/log.ts";
 import { packageRoot } from "../../src/core/base/package-root.ts";
 import { pathsOf } from "../../src/core/http/endpoint.ts";
-import { ENDPOINTS } from "../../src/server/app.ts";
+import { ENDPOINTS } from "../../src/server/assembled.ts";
 import type { Config } from "../../src/server/config.ts";
 import { startOwnServer } from "../harness.ts";
 import { pathOf, SCIM_TOKEN, sampleRequests, sampleWorkspace } from "../sample-requests.ts";

@@ -9,7 +9,7 @@ import { createSealing } from "../../src/core/admin/secrets/sealing.ts";
 import { readConfig } from "../../src/server/config.ts";
 import { openDatabase } from "../../src/server/open-database.ts";
 import { serve } from "../../src/server/serve.ts";
-import { DATABASE_CHECKS, SETTING_CHECKS } from "../../src/server/start-checks.ts";
+import { DATABASE_CHECKS, settingChecks } from "../../src/server/start-checks.ts";
 import { testConfig } from "../harness.ts";
 import { temporaryFolder } from "../stored-rows.ts";
 
@@ -157,7 +157,7 @@ describe("rapport doctor and rapport serve", () => {
       await assertRefused({ check, environment: { DATA_DIR: dataDir, ...environment }, message });
     }
     const covered = new Set(OF_SETTINGS.map(({ check }) => check));
-    assert.deepEqual([...covered].sort(), [...Object.keys(SETTING_CHECKS), "settings"].sort());
+    assert.deepEqual([...covered].sort(), [...Object.keys(await settingChecks()), "settings"].sort());
   });
 
   test("doctor reports faults of the database that keep serve from starting, in the same words, and changes nothing", async () => {

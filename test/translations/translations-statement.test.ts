@@ -6,7 +6,7 @@ import { BY_THE_SERVER } from "../../src/core/base/context/context.ts";
 import type { Workspace } from "../../src/core/base/context/workspace.ts";
 import { migrate } from "../../src/core/database/migrations/migrate.ts";
 import { readTranslations } from "../../src/features/translations/read-translations.ts";
-import { RESOURCES } from "../../src/server/app.ts";
+import { RESOURCES } from "../../src/server/assembled.ts";
 import { openDatabase } from "../../src/server/open-database.ts";
 import { testConfig } from "../harness.ts";
 import { translatedWorkspace, WELCOME, WELCOME_MAIL } from "../translated-workspace.ts";

@@ -5,7 +5,7 @@ import type { ManifestPath } from "./manifest-path.ts";
 
 /**
  * Data of another folder that is declared and removed with messages, such as their translations.
- * `server/app.ts` passes it in, because campaigns/ imports nothing that comes after it.
+ * The other feature offers it in its `extensions`, because campaigns/ imports nothing of it.
  */
 export interface MessageExtension<Part = unknown> {
   /** Its members in the declaration of a message. */
@@ -47,3 +47,14 @@ export interface MessagePart<Part> {
   readonly messageId: string;
   readonly part: Part | undefined;
 }
+
+/** Messages have nothing of another feature. */
+export const NO_EXTENSION: MessageExtension = {
+  members: {},
+  textsOf: () => [],
+  reader: async () => () => undefined,
+  declared: async () => () => undefined,
+  declaration: async () => () => ({}),
+  replace: async () => {},
+  remove: async () => {},
+};

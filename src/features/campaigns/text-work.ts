@@ -1,5 +1,5 @@
 import type { Checked } from "../../core/base/problem.ts";
-import { findLiquidFault, readTranslationTags, type TranslationTag } from "../liquid/liquid.ts";
+import { findLiquidFault, readTranslationTags, type TranslationTag } from "../liquid/feature.ts";
 import type { Content, TranslationMap } from "./campaign.ts";
 
 /* The work of threads for texts (`src/threads/`): parsing their Liquid. */

@@ -7,7 +7,7 @@ import {
   isTranslationId,
   readTranslationTags,
   type TranslationTag,
-} from "../liquid/liquid.ts";
+} from "../liquid/feature.ts";
 import type { Content, TranslationMap } from "./campaign.ts";
 import type { judge } from "./text-work.ts";
 

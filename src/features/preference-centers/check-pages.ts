@@ -1,5 +1,5 @@
 import { isLongerThan } from "../../core/base/values/plain-json.ts";
-import { countLiquid } from "../liquid/liquid.ts";
+import { countLiquid } from "../liquid/feature.ts";
 import { type CenterContent, TITLE_ID } from "./center.ts";
 import { liquidDepth } from "./liquid-view.ts";
 import { documentOf } from "./page-document.ts";

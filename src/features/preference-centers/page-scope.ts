@@ -3,7 +3,7 @@ import type { WorkspaceSettings } from "../../core/base/context/workspace-settin
 import type { Json } from "../../core/base/values/plain-json.ts";
 import { STANDARD_ATTRIBUTES } from "../../core/people/profiles/standard-attributes.ts";
 import type { EmailState, GroupState } from "../../core/people/subscriptions/states.ts";
-import { maskName } from "../liquid/liquid-names.ts";
+import { maskName } from "../liquid/feature.ts";
 import { GLOBAL_FIELD, groupField } from "./fields.ts";
 import { directionOf } from "./locales.ts";
 

@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 import { ofGroup } from "../../core/base/threads/call-groups.ts";
-import { countLiquid } from "../liquid/liquid.ts";
+import { countLiquid } from "../liquid/feature.ts";
 import type { CenterContent } from "./center.ts";
 import {
   type CenterFault,

@@ -6,9 +6,8 @@ import {
 } from "../../core/base/context/dashboard-permissions.ts";
 import { nullable, OnlySuccess, Success } from "../../core/base/values/schemas.ts";
 import { byAdministratorOfCompany, endpoint, success } from "../../core/http/endpoint.ts";
-import type { UserAttributes } from "../dashboard-users/dashboard-user.ts";
-import { DEPARTMENTS } from "../dashboard-users/departments.ts";
-import type { UserServices } from "../dashboard-users/manage-users.ts";
+import type { UserAttributes, UserServices } from "../dashboard-users/feature.ts";
+import { DEPARTMENTS } from "../dashboard-users/feature.ts";
 import {
   type AdministeredPerson,
   changePerson,

@@ -1,6 +1,6 @@
 import type { CompanyContext } from "../../core/base/context/context.ts";
 import { Problem } from "../../core/base/problem.ts";
-import type { User, UserAttributes } from "../dashboard-users/dashboard-user.ts";
+import type { User, UserAttributes } from "../dashboard-users/feature.ts";
 import {
   changeUser,
   createUser,
@@ -9,7 +9,7 @@ import {
   readOrganisation,
   removeUser,
   type UserServices,
-} from "../dashboard-users/manage-users.ts";
+} from "../dashboard-users/feature.ts";
 import { selectDefaults } from "./defaults-store.ts";
 import type { Defaults, Directory } from "./protocol/directory.ts";
 import { searchableUser } from "./protocol/user-view.ts";

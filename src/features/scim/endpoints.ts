@@ -1,7 +1,7 @@
 import Type, { type TSchema } from "typebox";
 import type { JsonObject } from "../../core/base/values/plain-json.ts";
 import { byScimToken, type Contract, endpoint } from "../../core/http/endpoint.ts";
-import type { UserServices } from "../dashboard-users/manage-users.ts";
+import type { UserServices } from "../dashboard-users/feature.ts";
 import { openDirectory } from "./company-directory.ts";
 import { type Attribute, RESOURCE_ATTRIBUTES } from "./protocol/attributes.ts";
 import {

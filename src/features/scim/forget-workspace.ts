@@ -1,5 +1,5 @@
 import type { ReferenceEraser } from "../../core/admin/workspaces/delete-workspace.ts";
-import { withdrawPermissions, withoutWorkspace } from "../dashboard-users/forget-workspace.ts";
+import { withdrawPermissions, withoutWorkspace } from "../dashboard-users/feature.ts";
 import { selectAllDefaults, upsertDefaults } from "./defaults-store.ts";
 import { searchableUser } from "./protocol/user-view.ts";
 

@@ -9,9 +9,8 @@ import type { CompanyContext } from "../../core/base/context/context.ts";
 import { Problem } from "../../core/base/problem.ts";
 import type { JsonObject } from "../../core/base/values/plain-json.ts";
 import type { Transaction } from "../../core/database/database.ts";
-import type { Organisation } from "../dashboard-users/dashboard-user.ts";
-import { DEPARTMENTS } from "../dashboard-users/departments.ts";
-import { readOrganisation } from "../dashboard-users/manage-users.ts";
+import type { Organisation } from "../dashboard-users/feature.ts";
+import { DEPARTMENTS, readOrganisation } from "../dashboard-users/feature.ts";
 import { selectDefaults, upsertDefaults } from "./defaults-store.ts";
 import { readDefaults } from "./protocol/read-user.ts";
 

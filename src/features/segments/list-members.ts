@@ -10,13 +10,14 @@ import {
   readTogether,
   StatementTooLarge,
 } from "../../core/database/database.ts";
-import { DEFAULT_FIELDS, type ExportField } from "../export/profile-view.ts";
 import {
+  DEFAULT_FIELDS,
+  type ExportField,
   measurePortions,
   type PortionOfUsers,
   viewInPortions,
-} from "../export/view-in-portions.ts";
-import { viewUsers } from "../export/view-users.ts";
+  viewUsers,
+} from "../export/feature.ts";
 import type { CountServices } from "./count-exactly.ts";
 import { EVERYONE, type Filter, leavesOf, readFilter, sentenceOf } from "./filter.ts";
 import { readFitting } from "./fit.ts";

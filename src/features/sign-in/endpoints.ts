@@ -7,7 +7,7 @@ import { OnlySuccess, Success } from "../../core/base/values/schemas.ts";
 import type { Database } from "../../core/database/database.ts";
 import { endedCookie, sessionCookie } from "../../core/http/browser.ts";
 import { byAdministrator, byAnybody, bySession, endpoint } from "../../core/http/endpoint.ts";
-import type { Sessions, StartedSession } from "../dashboard-users/sessions.ts";
+import type { Sessions, StartedSession } from "../dashboard-users/feature.ts";
 import { createSignInLink, type LinkServices } from "./links.ts";
 import { SessionView, viewSession } from "./session-view.ts";
 

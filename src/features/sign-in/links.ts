@@ -5,8 +5,8 @@ import type { Clock } from "../../core/base/clock.ts";
 import { later } from "../../core/base/clock.ts";
 import type { Context } from "../../core/base/context/context.ts";
 import { type Database, withRetries } from "../../core/database/database.ts";
-import { ADMINISTRATOR } from "../dashboard-users/effective-permissions.ts";
-import type { Sessions, StartedSession } from "../dashboard-users/sessions.ts";
+import type { Sessions, StartedSession } from "../dashboard-users/feature.ts";
+import { ADMINISTRATOR } from "../dashboard-users/feature.ts";
 import { deleteLink, insertLink } from "./links-store.ts";
 
 /*

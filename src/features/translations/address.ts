@@ -1,5 +1,5 @@
 import { isUuid } from "../../core/base/values/uuid.ts";
-import type { MessageAddress } from "../campaigns/campaign.ts";
+import type { MessageAddress } from "../campaigns/feature.ts";
 import { refusal, type TranslationCode } from "./refusal.ts";
 
 /** How a request names a message of a campaign. */

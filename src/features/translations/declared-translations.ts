@@ -1,9 +1,7 @@
 import Type, { type Static } from "typebox";
 import type { Transaction } from "../../core/database/database.ts";
-import type { TranslationMap } from "../campaigns/campaign.ts";
-import { refuseFaulty } from "../campaigns/declarations.ts";
-import { type ManifestPath, refusalAt, refuseTwice } from "../campaigns/manifest-path.ts";
-import type { MessageExtension, MessagePart } from "../campaigns/message-extension.ts";
+import type { MessageExtension, MessagePart, TranslationMap } from "../campaigns/feature.ts";
+import { type ManifestPath, refusalAt, refuseFaulty, refuseTwice } from "../campaigns/feature.ts";
 import { type Locale, localeKeyForm, localesByKey } from "./locale.ts";
 import { selectLocales } from "./locale-store.ts";
 import {

@@ -1,7 +1,7 @@
 import Type, { type Static, type TProperties } from "typebox";
 import { OnlySuccess } from "../../core/base/values/schemas.ts";
 import { endpoint, success, withPermission } from "../../core/http/endpoint.ts";
-import type { MessageAddress } from "../campaigns/campaign.ts";
+import type { MessageAddress } from "../campaigns/feature.ts";
 import {
   addressInCampaign,
   addressInCanvas,

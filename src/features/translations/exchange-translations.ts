@@ -10,8 +10,7 @@ import {
 } from "../../core/base/threads/thread-pool.ts";
 import type { ItemNote } from "../../core/base/verdicts.ts";
 import { withRetries } from "../../core/database/database.ts";
-import type { TranslationMap } from "../campaigns/campaign.ts";
-import type { TextServices } from "../campaigns/manage-campaigns.ts";
+import type { TextServices, TranslationMap } from "../campaigns/feature.ts";
 import type { FileOrProblem, readFile, writeFile } from "./file-work.ts";
 import type { Locale } from "./locale.ts";
 import { lockMessageOf, readMessage, readWholeMessage } from "./manage-translations.ts";

@@ -3,8 +3,8 @@ import type { WorkspaceContext } from "../../core/base/context/context.ts";
 import { Success } from "../../core/base/values/schemas.ts";
 import { ItemNote } from "../../core/base/verdicts.ts";
 import { byAdministratorOfWorkspace, endpoint } from "../../core/http/endpoint.ts";
-import type { TextServices } from "../campaigns/manage-campaigns.ts";
-import { MESSAGE_PATH, OfMessage } from "../campaigns/message-endpoints.ts";
+import type { TextServices } from "../campaigns/feature.ts";
+import { MESSAGE_PATH, OfMessage } from "../campaigns/feature.ts";
 import { exportTranslations, importTranslations } from "./exchange-translations.ts";
 import type { FileFormat } from "./translation-file.ts";
 

@@ -1,5 +1,5 @@
 import { Problem, type ProblemCode } from "../../core/base/problem.ts";
-import type { TranslationMap } from "../campaigns/campaign.ts";
+import type { TranslationMap } from "../campaigns/feature.ts";
 import { readCsv, writeCsv } from "./csv.ts";
 import type { Locale } from "./locale.ts";
 import { type MatchedFile, matchFile } from "./match-file.ts";

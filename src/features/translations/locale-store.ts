@@ -1,6 +1,6 @@
 import type { Queryable, Transaction } from "../../core/database/database.ts";
 import { listsOf } from "../../core/database/parameters/lists-of.ts";
-import type { Declared } from "../campaigns/campaign.ts";
+import type { Declared } from "../campaigns/feature.ts";
 import type { Locale } from "./locale.ts";
 
 /** The locales of a workspace, by key. */

@@ -8,15 +8,14 @@ import {
   type Transaction,
   withRetries,
 } from "../../core/database/database.ts";
-import type { TranslationMap } from "../campaigns/campaign.ts";
-import { refuseTooLarge } from "../campaigns/declarations.ts";
-import type { ManageServices } from "../campaigns/manage-campaigns.ts";
+import type { ManageServices, TranslationMap } from "../campaigns/feature.ts";
 import {
   findMessage,
   lockMessage,
   type MessageRow,
+  refuseTooLarge,
   unknownMessage,
-} from "../campaigns/manage-messages.ts";
+} from "../campaigns/feature.ts";
 import type { Locale } from "./locale.ts";
 import { selectLocales } from "./locale-store.ts";
 import { deleteTranslations, selectTranslations } from "./translation-store.ts";

@@ -1,8 +1,8 @@
 import { Problem } from "../../core/base/problem.ts";
 import { printable } from "../../core/base/values/describe-value.ts";
 import { type ItemNote, noteOf } from "../../core/base/verdicts.ts";
-import type { TranslationMap } from "../campaigns/campaign.ts";
-import { refuseFaulty } from "../campaigns/declarations.ts";
+import type { TranslationMap } from "../campaigns/feature.ts";
+import { refuseFaulty } from "../campaigns/feature.ts";
 import { type Locale, localeKeyForm, localesByKey } from "./locale.ts";
 import type { FileString } from "./translation-file.ts";
 

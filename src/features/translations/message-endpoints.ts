@@ -1,11 +1,15 @@
 import Type, { type Static } from "typebox";
 import { NullableText, OnlySuccess } from "../../core/base/values/schemas.ts";
 import { byAdministratorOfWorkspace, endpoint, success } from "../../core/http/endpoint.ts";
-import type { MessageAddress } from "../campaigns/campaign.ts";
-import { refuseFaulty, Uuid } from "../campaigns/declarations.ts";
-import type { ManageServices, TextServices } from "../campaigns/manage-campaigns.ts";
-import { MESSAGE_PATH, MessageAddressFields, OfMessage } from "../campaigns/message-endpoints.ts";
-import { judgeTexts } from "../campaigns/texts.ts";
+import type { ManageServices, MessageAddress, TextServices } from "../campaigns/feature.ts";
+import {
+  judgeTexts,
+  MESSAGE_PATH,
+  MessageAddressFields,
+  OfMessage,
+  refuseFaulty,
+  Uuid,
+} from "../campaigns/feature.ts";
 import { LocaleView, localeView } from "./locale.ts";
 import {
   changeTranslation,

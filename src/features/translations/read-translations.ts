@@ -1,6 +1,6 @@
 import type { Workspace } from "../../core/base/context/workspace.ts";
 import { type Database, type Queryable, readTogether } from "../../core/database/database.ts";
-import type { Message, MessageAddress, TranslationMap } from "../campaigns/campaign.ts";
+import type { Message, MessageAddress, TranslationMap } from "../campaigns/feature.ts";
 import { refusal } from "./refusal.ts";
 import {
   type CampaignAddress,

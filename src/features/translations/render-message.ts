@@ -2,7 +2,7 @@ import type { WorkspaceContext } from "../../core/base/context/context.ts";
 import { Problem } from "../../core/base/problem.ts";
 import { defineWork, type ThreadPool, WorkExceeded } from "../../core/base/threads/thread-pool.ts";
 import type { Database } from "../../core/database/database.ts";
-import type { Content, TranslationMap } from "../campaigns/campaign.ts";
+import type { Content, TranslationMap } from "../campaigns/feature.ts";
 import type { Locale } from "./locale.ts";
 import { readMessage } from "./manage-translations.ts";
 import { type renderParts, textOf } from "./render-work.ts";

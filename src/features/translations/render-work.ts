@@ -1,5 +1,5 @@
-import type { Content, TranslationMap } from "../campaigns/campaign.ts";
-import { renderContent } from "../liquid/liquid.ts";
+import type { Content, TranslationMap } from "../campaigns/feature.ts";
+import { renderContent } from "../liquid/feature.ts";
 
 /* Renders the parts of a message with the strings of a locale, on threads (`src/threads/`). */
 

@@ -1,5 +1,5 @@
 import { Problem } from "../../core/base/problem.ts";
-import type { TranslationMap } from "../campaigns/campaign.ts";
+import type { TranslationMap } from "../campaigns/feature.ts";
 import type { Locale } from "./locale.ts";
 
 /* The content of a translation file in any format. */

@@ -2,7 +2,7 @@ import type { Channel } from "../../core/base/context/workspace.ts";
 import { jsonByteLength } from "../../core/base/values/plain-json.ts";
 import type { Queryable, Transaction } from "../../core/database/database.ts";
 import { listsOf } from "../../core/database/parameters/lists-of.ts";
-import type { Declared, Message, MessageAddress, TranslationMap } from "../campaigns/campaign.ts";
+import type { Declared, Message, MessageAddress, TranslationMap } from "../campaigns/feature.ts";
 import type { Locale } from "./locale.ts";
 
 /** All strings of a message in one locale. */

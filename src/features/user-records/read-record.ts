@@ -19,8 +19,7 @@ import {
   selectAddressState,
   selectStandingGroupStates,
 } from "../../core/people/subscriptions/person-states-store.ts";
-import { EXPORT_FIELDS, type ExportField } from "../export/profile-view.ts";
-import { viewUsers } from "../export/view-users.ts";
+import { EXPORT_FIELDS, type ExportField, viewUsers } from "../export/feature.ts";
 import { findRecord } from "./find-record.ts";
 
 export interface ReadRecordServices {

@@ -1,6 +1,7 @@
 import type { TSchema } from "typebox";
 import Type from "typebox";
 import { pascalCase } from "../../core/base/values/pascal-case.ts";
+import type { ReferencePart } from "../../core/feature.ts";
 import {
   type AdministratorAccess,
   type Contract,
@@ -125,14 +126,24 @@ const templateOf = (path: string): string => path.replaceAll(/:(\w+)/g, "{$1}");
  * The document of these endpoints. An endpoint with several spellings of its path has its name at
  * the first; the others have names of their own, and the client leaves them out.
  */
-export function openApiDocument(contracts: readonly Contract[], version: string): Json {
+export function openApiDocument(
+  contracts: readonly Contract[],
+  reference: readonly ReferencePart[],
+  version: string,
+): Json {
   const components = newComponents();
   const responses = new Map<string, Json>();
   const paths: Record<string, Json> = {};
+  const used = new Set<string>();
   for (const contract of contracts) {
     const [path = "", ...others] = pathsOf(contract).map(templateOf);
     const method = contract.method.toLowerCase();
-    const operation = operationOf(components, responses, contract, others);
+    const tag = tagOf(contract, reference);
+    used.add(tag);
+    const operation = operationOf(components, responses, contract, {
+      tag,
+      otherPaths: others,
+    });
     paths[path] = { ...paths[path], [method]: operation };
     for (const other of others) {
       const same = {
@@ -154,7 +165,10 @@ export function openApiDocument(contracts: readonly Contract[], version: string)
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
     servers: [{ url: "/", description: "This server." }],
-    tags: TAGS.map(({ name, description }) => ({ name, description })),
+    tags: TAGS.filter(({ name }) => used.has(name)).map(({ name, description }) => ({
+      name,
+      description,
+    })),
     paths,
     webhooks: webhooksOf(components),
     components: {
@@ -174,7 +188,7 @@ function operationOf(
   components: Components,
   responses: Map<string, Json>,
   contract: Contract,
-  otherPaths: readonly string[],
+  { tag, otherPaths }: { readonly tag: string; readonly otherPaths: readonly string[] },
 ): Json {
   const { access, dialect = "message", params, query, headers: read } = contract;
   const parameters = [
@@ -188,7 +202,7 @@ function operationOf(
   return {
     operationId: contract.name,
     ...(NOT_IN_CLIENT.test(contract.name) && { "x-not-in-client": true }),
-    tags: [tagOf(contract)],
+    tags: [tag],
     summary: contract.summary,
     description: [
       contract.description,

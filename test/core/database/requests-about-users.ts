@@ -25,7 +25,7 @@ import { createLargeExports } from "../../../src/features/export/export-by-ids.t
 import { EXPORT_FIELDS } from "../../../src/features/export/profile-view.ts";
 import { createSmallExports } from "../../../src/features/export/small-exports.ts";
 import { forgetRequests } from "../../../src/features/live-requests/share-requests.ts";
-import { ENDPOINTS } from "../../../src/server/app.ts";
+import { ENDPOINTS } from "../../../src/server/assembled.ts";
 import { ALERTS, NEWSLETTER, WEB_APP } from "../../harness.ts";
 import { contextIn, testWorkspace } from "../../test-context.ts";
 import { alias, byAlias, byEmail, id, TIME } from "../people/identity/identity-calls.ts";

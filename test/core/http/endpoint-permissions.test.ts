@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { pathsOf } from "../../../src/core/http/endpoint.ts";
-import { ENDPOINTS } from "../../../src/server/app.ts";
+import { ENDPOINTS } from "../../../src/server/assembled.ts";
 
 /**
  * spec: Authentication, the table; docs/conformance.md#permissions-beyond-the-table-of-the-specification.

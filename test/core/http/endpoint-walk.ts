@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { type Contract, keyOf, pathsOf } from "../../../src/core/http/endpoint.ts";
-import { ENDPOINTS } from "../../../src/server/app.ts";
+import { ENDPOINTS } from "../../../src/server/assembled.ts";
 import { documentationEndpoints } from "../../../src/server/reference/documentation.ts";
 import {
   type Answer,

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import type { TSchema } from "typebox";
 import { schemaOf } from "../../../src/core/admin/workspaces/apply-manifest.ts";
 import { type Contract, keyOf, pathsOf } from "../../../src/core/http/endpoint.ts";
-import { COMPANY_RESOURCES, RESOURCES } from "../../../src/server/app.ts";
+import { COMPANY_RESOURCES, RESOURCES } from "../../../src/server/assembled.ts";
 import { pathOf, type Sample } from "../../sample-requests.ts";
 import { anyValue, mutationOf, valueFor } from "./schema-arbitrary.ts";
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { PERMISSIONS, type Permission } from "../../../src/core/base/context/permissions.ts";
 import { type Contract, pathsOf } from "../../../src/core/http/endpoint.ts";
-import { ENDPOINTS } from "../../../src/server/app.ts";
+import { ENDPOINTS } from "../../../src/server/assembled.ts";
 import {
   type Answer,
   ENGINE,

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { TSchema } from "typebox";
 import { keyOf } from "../../../src/core/http/endpoint.ts";
-import { ENDPOINTS } from "../../../src/server/app.ts";
+import { ENDPOINTS } from "../../../src/server/assembled.ts";
 
 const OPENS = /(^|_)(url|link|key|token|secret|password)$/;
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { type Contract, pathsOf } from "../../../src/core/http/endpoint.ts";
-import { ENDPOINTS } from "../../../src/server/app.ts";
+import { ENDPOINTS } from "../../../src/server/assembled.ts";
 import { documentationEndpoints } from "../../../src/server/reference/documentation.ts";
 import { startOwnServer } from "../../harness.ts";
 import { pathOf, sampleRequests, sampleWorkspace } from "../../sample-requests.ts";

@@ -1,6 +1,6 @@
 import type { TSchema } from "typebox";
 import type { Contract } from "../../../src/core/http/endpoint.ts";
-import { ENDPOINTS } from "../../../src/server/app.ts";
+import { ENDPOINTS } from "../../../src/server/assembled.ts";
 
 /* The texts that a person of a workspace, a caller with one of its keys, or anyone may send, from the declarations. */
 

@@ -3,7 +3,7 @@ import {
   TEAM_PERMISSIONS,
   WORKSPACE_PERMISSIONS,
 } from "../../../core/base/context/dashboard-permissions.ts";
-import { DEPARTMENTS } from "../../dashboard-users/departments.ts";
+import { DEPARTMENTS } from "../../dashboard-users/feature.ts";
 
 /*
  * The dashboard user as a SCIM resource: one table of the stored attributes, in the terms of RFC 7643, 7.

@@ -5,7 +5,7 @@ import type {
   UserAttributes,
   UserPage,
   UserQuery,
-} from "../../dashboard-users/dashboard-user.ts";
+} from "../../dashboard-users/feature.ts";
 
 /** The users of a company: all that the protocol depends on. `company-directory.ts` implements it. */
 export interface Directory {

@@ -1,5 +1,5 @@
 import type { Condition } from "../../../core/base/conditions.ts";
-import type { Comparator } from "../../dashboard-users/dashboard-user.ts";
+import type { Comparator } from "../../dashboard-users/feature.ts";
 import { type ScimType, scimProblem } from "./problems.ts";
 
 /*

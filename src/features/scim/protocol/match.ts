@@ -17,7 +17,7 @@ import {
   type UserCondition,
   type UserTest,
   writtenKey,
-} from "../../dashboard-users/dashboard-user.ts";
+} from "../../dashboard-users/feature.ts";
 import { type Attribute, findAttribute, isNotKept, UNSEARCHABLE } from "./attributes.ts";
 import type { AttributePath, Filter, FilterTest, Literal } from "./filter.ts";
 import { scimProblem } from "./problems.ts";

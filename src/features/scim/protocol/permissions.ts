@@ -6,7 +6,7 @@ import type {
   PermissionSet,
   Permissions,
   Team,
-} from "../../dashboard-users/dashboard-user.ts";
+} from "../../dashboard-users/feature.ts";
 import { scimProblem } from "./problems.ts";
 
 /*

@@ -1,7 +1,7 @@
 import { type JsonObject, jsonByteLength } from "../../../core/base/values/plain-json.ts";
 import { startWork, type Work } from "../../../core/base/work.ts";
 import { checkEmail, unseenPart } from "../../../core/people/profiles/addresses.ts";
-import type { Organisation, UserAttributes } from "../../dashboard-users/dashboard-user.ts";
+import type { Organisation, UserAttributes } from "../../dashboard-users/feature.ts";
 import { RESOURCE_ATTRIBUTES, USER_ATTRIBUTES } from "./attributes.ts";
 import type { Defaults } from "./directory.ts";
 import { checkPermissions } from "./permissions.ts";

@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from "../../../core/base/values/plain-json.ts";
-import { userNameKey } from "../../dashboard-users/dashboard-user.ts";
+import { userNameKey } from "../../dashboard-users/feature.ts";
 import { type Attribute, findAttribute } from "./attributes.ts";
 
 /**

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../../core/base/values/plain-json.ts";
-import type { Organisation, User, UserAttributes } from "../../dashboard-users/dashboard-user.ts";
+import type { Organisation, User, UserAttributes } from "../../dashboard-users/feature.ts";
 import { RESOURCE_ATTRIBUTES, USER_SCHEMA } from "./attributes.ts";
 import { SCIM_ROOT } from "./list-response.ts";
 import { permissionsView } from "./permissions.ts";

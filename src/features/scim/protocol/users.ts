@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../../core/base/values/plain-json.ts";
 import { startWork } from "../../../core/base/work.ts";
-import type { Organisation, User, UserAttributes } from "../../dashboard-users/dashboard-user.ts";
+import type { Organisation, User, UserAttributes } from "../../dashboard-users/feature.ts";
 import { RESOURCE_ATTRIBUTES, USER_SCHEMA } from "./attributes.ts";
 import type { Directory } from "./directory.ts";
 import { parseFilter } from "./filter.ts";

@@ -6,7 +6,7 @@ import {
   type TextStream,
   withPermission,
 } from "../../../core/http/endpoint.ts";
-import { EXPORT_FIELDS } from "../../export/profile-view.ts";
+import { EXPORT_FIELDS } from "../../export/feature.ts";
 import { type DownloadServices, openDownload } from "./download.ts";
 import { EXPORT_PATH, type SegmentExportServices, startSegmentExport } from "./exports.ts";
 

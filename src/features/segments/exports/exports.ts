@@ -12,7 +12,7 @@ import type { BucketFolder } from "../../../core/outbound/bucket.ts";
 import { fetchOutbound } from "../../../core/outbound/fetch-outbound.ts";
 import { type Outbound, OutboundRefused } from "../../../core/outbound/outbound.ts";
 import { ReachRefused } from "../../../core/outbound/reach-refused.ts";
-import type { ExportField } from "../../export/profile-view.ts";
+import type { ExportField } from "../../export/feature.ts";
 import { filterOf } from "../scope.ts";
 import { isMakerGone } from "./maker.ts";
 import {

@@ -4,7 +4,7 @@ import { loadWorkspace } from "../../../core/admin/workspaces/find-workspace.ts"
 import type { Clock } from "../../../core/base/clock.ts";
 import { Problem } from "../../../core/base/problem.ts";
 import type { Database } from "../../../core/database/database.ts";
-import type { ExportField } from "../../export/profile-view.ts";
+import type { ExportField } from "../../export/feature.ts";
 import { walkMembers } from "../list-members.ts";
 import type { StoredExport } from "./store.ts";
 import type { ZipFile } from "./zip.ts";

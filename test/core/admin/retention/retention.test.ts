@@ -12,7 +12,7 @@ import {
   insertLogEntries,
   selectLogBeyond,
 } from "../../../../src/features/warehouses/progress-store.ts";
-import { SWEEPERS } from "../../../../src/server/app.ts";
+import { SWEEPERS } from "../../../../src/server/assembled.ts";
 import { openDatabase } from "../../../../src/server/open-database.ts";
 import { serve } from "../../../../src/server/serve.ts";
 import { testConfig } from "../../../harness.ts";

@@ -8,7 +8,7 @@ import { parse } from "yaml";
 import { schemaOf } from "../../../../src/core/admin/workspaces/apply-manifest.ts";
 import { manifestChecks } from "../../../../src/core/admin/workspaces/manifest.ts";
 import { packageRoot } from "../../../../src/core/base/package-root.ts";
-import { COMPANY_RESOURCES, RESOURCES } from "../../../../src/server/app.ts";
+import { COMPANY_RESOURCES, RESOURCES } from "../../../../src/server/assembled.ts";
 import { startOwnServer } from "../../../harness.ts";
 import { runCommand } from "../../../system/child-server.ts";
 

@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { isEditable } from "../../../../src/core/admin/workspaces/resource.ts";
 import { pathsOf } from "../../../../src/core/http/endpoint.ts";
-import { ADMINISTERED, ENDPOINTS } from "../../../../src/server/app.ts";
+import { ADMINISTERED, ENDPOINTS } from "../../../../src/server/assembled.ts";
 import { startOwnServer } from "../../../harness.ts";
 
 const server = await startOwnServer();

@@ -8,7 +8,7 @@ import type { TSchema } from "typebox";
 import { Compile } from "typebox/compile";
 import { descriptionOf } from "../../../../src/core/http/described.ts";
 import { type Contract, keyOf, pathsOf } from "../../../../src/core/http/endpoint.ts";
-import { ENDPOINTS } from "../../../../src/server/app.ts";
+import { ENDPOINTS } from "../../../../src/server/assembled.ts";
 import { exampleOf } from "../../../../src/server/reference/examples.ts";
 import { type Answer, NEWSLETTER, startOwnServer } from "../../../harness.ts";
 import { pathOf, type Sample, sampleRequests, sampleWorkspace } from "../../../sample-requests.ts";

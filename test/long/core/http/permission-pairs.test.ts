@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { PERMISSIONS, type Permission } from "../../../../src/core/base/context/permissions.ts";
 import { pathsOf } from "../../../../src/core/http/endpoint.ts";
-import { ENDPOINTS } from "../../../../src/server/app.ts";
+import { ENDPOINTS } from "../../../../src/server/assembled.ts";
 import { type Answer, startServer } from "../../../harness.ts";
 
 const server = await startServer();

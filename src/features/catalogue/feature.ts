@@ -1,0 +1,33 @@
+import type { Clock } from "../../core/base/clock.ts";
+import type { Database } from "../../core/database/database.ts";
+import type { Feature } from "../../core/feature.ts";
+import { type Catalogue, createCatalogue, sweepCatalogue } from "./catalogue.ts";
+import { catalogueEndpoints } from "./endpoints.ts";
+import { deleteCatalogue } from "./store.ts";
+
+interface Own {
+  readonly catalogue: Catalogue;
+}
+
+/** How old its counts are at most. */
+const EVERY_MS = 10 * 1_000;
+
+export const feature = {
+  name: "catalogue",
+  endpoints: catalogueEndpoints,
+  services: ({ database, clock }: { readonly database: Database; readonly clock: Clock }) => ({
+    catalogue: createCatalogue(database, clock),
+  }),
+  onWritten: ({ catalogue }: Own) => catalogue.note,
+  repeated: [
+    {
+      ms: EVERY_MS,
+      what: "counting what was sent",
+      run: ({ catalogue }: Own) => catalogue.write(),
+    },
+  ],
+  finish: ({ catalogue }: Own) => catalogue.write(),
+  reset: { later: [deleteCatalogue] },
+  forgetWorkspace: ({ catalogue }: Own, workspaceId) => catalogue.forget(workspaceId),
+  sweeps: [sweepCatalogue],
+} satisfies Feature;

@@ -1,0 +1,15 @@
+import type { Feature } from "../../core/feature.ts";
+
+export {
+  countLiquid,
+  findLiquidFault,
+  isTranslationId,
+  readTranslationTags,
+  renderContent,
+  type TranslationTag,
+} from "./liquid.ts";
+export { mask, maskName, unmask } from "./liquid-names.ts";
+
+export const feature = {
+  name: "liquid",
+} satisfies Feature;

@@ -1,0 +1,36 @@
+import type { Clock } from "../../core/base/clock.ts";
+import type { Metrics } from "../../core/base/observe/metrics.ts";
+import type { Database } from "../../core/database/database.ts";
+import type { Feature } from "../../core/feature.ts";
+import { overviewEndpoints } from "./endpoints.ts";
+import { answerTraffic } from "./read-overview.ts";
+import { createTrafficSharing, sweepTraffic, type TrafficSharing } from "./share-traffic.ts";
+
+interface Given {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly metrics: Metrics;
+}
+
+interface Own {
+  readonly trafficSharing: TrafficSharing;
+}
+
+/** The greatest age of the counts that the overview of another server shows. */
+const SHARED_EVERY_MS = 10 * 1_000;
+
+export const feature = {
+  name: "overview",
+  endpoints: overviewEndpoints,
+  services: (given: Given) => ({ trafficSharing: createTrafficSharing(given) }),
+  answers: answerTraffic,
+  repeated: [
+    {
+      ms: SHARED_EVERY_MS,
+      what: "writing down the traffic",
+      run: ({ trafficSharing }: Own) => trafficSharing.write(),
+    },
+  ],
+  finish: ({ trafficSharing }: Own) => trafficSharing.write(),
+  sweeps: [sweepTraffic],
+} satisfies Feature;

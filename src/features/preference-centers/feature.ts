@@ -1,0 +1,43 @@
+import type { Sealing } from "../../core/admin/secrets/sealing.ts";
+import type { Clock } from "../../core/base/clock.ts";
+import type { Database } from "../../core/database/database.ts";
+import type { Feature } from "../../core/feature.ts";
+import { preferenceCenterAdminEndpoints } from "./admin-endpoints.ts";
+import { createCenterCache } from "./center-cache.ts";
+import { preferenceCenterEndpoints } from "./endpoints.ts";
+import { createLinks, linkSecrets } from "./links.ts";
+import { pageEndpoints } from "./page-endpoints.ts";
+import { createPageLimits } from "./page-limits.ts";
+import { createPageViews } from "./page-views.ts";
+import { PREFERENCE_CENTER_RESOURCES } from "./resources.ts";
+
+interface Given {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly sealing: Sealing;
+}
+
+interface PageSettings {
+  readonly pageLinkDays: number;
+  readonly pageLimit: number;
+}
+
+export const feature = {
+  name: "preference-centers",
+  endpoints: [...preferenceCenterEndpoints, ...preferenceCenterAdminEndpoints, ...pageEndpoints],
+  reference: [
+    { tag: "Preference centers", paths: ["/preference_center", "/preferences"] },
+    {
+      tag: "Preference center administration",
+      paths: ["/admin/v1/workspaces/:name/preference-centers", "/admin/v1/preference-page-links"],
+    },
+  ],
+  resources: PREFERENCE_CENTER_RESOURCES,
+  services: (given: Given, { pageLinkDays, pageLimit }: PageSettings) => ({
+    links: createLinks(given, pageLinkDays),
+    pageLimits: createPageLimits(pageLimit),
+    pageViews: createPageViews(given.database),
+    centerCache: createCenterCache(),
+  }),
+  sealed: [linkSecrets],
+} satisfies Feature;

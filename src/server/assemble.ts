@@ -1,0 +1,131 @@
+import type { AttentionSource } from "../core/admin/attention/attention.ts";
+import type { JobKind } from "../core/admin/jobs/job.ts";
+import { retentionJob, type TraceEraser } from "../core/admin/retention/retention.ts";
+import type { SealedKind } from "../core/admin/secrets/rotate.ts";
+import type { ReferenceEraser } from "../core/admin/workspaces/delete-workspace.ts";
+import type { Eraser } from "../core/admin/workspaces/reset.ts";
+import type { Colleagues, Resource } from "../core/admin/workspaces/resource.ts";
+import { type Resources, resourceEndpoints } from "../core/admin/workspaces/resource-endpoints.ts";
+import { company, settings, workspaces } from "../core/admin/workspaces/workspace-resources.ts";
+import type { CompanyContext } from "../core/base/context/context.ts";
+import type { MigrationStep } from "../core/database/migrations/steps.ts";
+import type { Feature, Ordered, ReferencePart, Repeated, Sweep } from "../core/feature.ts";
+import type { Endpoint } from "../core/http/endpoint.ts";
+import { APPLIED, PARTS } from "./app.ts";
+import type { Config } from "./config.ts";
+import type { Services } from "./services.ts";
+
+/* All lists of what the server consists of, from the list of its parts. */
+
+type Part<Name extends keyof typeof PARTS> = Awaited<
+  ReturnType<(typeof PARTS)[Name]["load"]>
+>["feature"];
+
+type OwnOf<Each> = Each extends { readonly services: (...given: never) => infer Own }
+  ? Awaited<Own>
+  : never;
+
+type Intersection<Union> = (Union extends unknown ? (each: Union) => void : never) extends (
+  all: infer All,
+) => void
+  ? All
+  : never;
+
+/** The services that parts have of their own. */
+export type OwnServices = Intersection<OwnOf<Part<keyof typeof PARTS>>>;
+
+/** A part whose hooks get what they ask for: the compiler compares it with what there is. */
+type CheckedPart = Feature<Services, Config>;
+
+/** The lists that the services of the core are given. */
+export interface AppLists {
+  /** What a manifest declares in a workspace, in the order in which it is applied. */
+  readonly resources: readonly Resource[];
+  readonly companyResources: readonly Resource<CompanyContext>[];
+  readonly erasers: readonly Eraser[];
+  readonly referenceErasers: readonly ReferenceEraser[];
+  readonly traceErasers: readonly TraceEraser[];
+  readonly sealedKinds: readonly SealedKind[];
+  readonly attentionSources: readonly AttentionSource[];
+  readonly colleaguesAmong: Colleagues["colleaguesAmong"];
+}
+
+/** What the server consists of. */
+export interface App extends AppLists {
+  readonly parts: readonly CheckedPart[];
+  readonly administered: Resources;
+  /** Every endpoint of the API, in the order of the reference. */
+  readonly endpoints: readonly Endpoint<Services>[];
+  readonly unlisted: readonly Endpoint<Services>[];
+  readonly reference: readonly ReferencePart[];
+  readonly jobs: readonly JobKind<Services>[];
+  readonly sweeps: readonly Sweep[];
+  readonly repeated: readonly Repeated<Services>[];
+  readonly migrationSteps: readonly MigrationStep[];
+  readonly settingChecks: Readonly<Record<string, SettingCheck>>;
+}
+
+type SettingCheck = (config: Config) => Promise<string | undefined>;
+
+let assembled: Promise<App> | undefined;
+
+/** Loads every part, once. */
+export function assemble(): Promise<App> {
+  assembled ??= Promise.all(
+    Object.values(PARTS).map(async ({ load }): Promise<CheckedPart> => (await load()).feature),
+  ).then(listsOf);
+  return assembled;
+}
+
+const inOrder = <Step>(all: readonly (Ordered<Step> | undefined)[]): readonly Step[] => [
+  ...all.flatMap((each) => each?.first ?? []),
+  ...all.flatMap((each) => each?.later ?? []),
+];
+
+/** The resources in the order in which a manifest applies them. */
+function applied<Each extends { readonly key: string }>(resources: readonly Each[]): Each[] {
+  const placeOf = ({ key }: Each) =>
+    APPLIED.includes(key) ? APPLIED.indexOf(key) : APPLIED.length;
+  return resources.toSorted((one, other) => placeOf(one) - placeOf(other));
+}
+
+function listsOf(loaded: readonly CheckedPart[]): App {
+  const parts = loaded.map((part) => ({ ...part, ...extended(part, loaded) }));
+  const resources = applied(parts.flatMap((part) => part.resources ?? []));
+  const companyResources = applied(parts.flatMap((part) => part.companyResources ?? []));
+  const administered: Resources = {
+    ofServer: [company, workspaces],
+    ofCompany: companyResources,
+    ofWorkspace: [settings, ...resources],
+  };
+  const retained = parts.flatMap((part) => part.retained ?? []);
+  const jobs: JobKind<Services>[] = parts.flatMap((part) => part.jobs ?? []);
+  return {
+    parts,
+    resources,
+    companyResources,
+    administered,
+    endpoints: parts.flatMap((part): readonly Endpoint<Services>[] =>
+      part.name === "administered" ? resourceEndpoints(administered) : (part.endpoints ?? []),
+    ),
+    unlisted: parts.flatMap((part) => part.unlisted ?? []),
+    reference: parts.flatMap((part) => part.reference ?? []),
+    jobs: [...jobs, retentionJob(retained)],
+    erasers: inOrder(parts.map((part) => part.reset)),
+    referenceErasers: inOrder(parts.map((part) => part.deletion)),
+    traceErasers: parts.flatMap((part) => part.erasure ?? []),
+    sealedKinds: parts.flatMap((part) => part.sealed ?? []),
+    sweeps: parts.flatMap((part) => part.sweeps ?? []),
+    repeated: parts.flatMap((part) => part.repeated ?? []),
+    attentionSources: parts.flatMap((part) => part.attention ?? []),
+    migrationSteps: parts.flatMap((part) => part.migrationSteps ?? []),
+    settingChecks: Object.assign({}, ...parts.map((part) => part.settingChecks)),
+    colleaguesAmong: parts.find((part) => part.colleaguesAmong)?.colleaguesAmong ?? nobody,
+  };
+}
+
+const nobody: Colleagues["colleaguesAmong"] = async () => new Set();
+
+/** What a part offers because of what others add to it. */
+const extended = ({ name, extendedBy }: CheckedPart, all: readonly CheckedPart[]) =>
+  extendedBy?.(all.flatMap(({ extensions }) => extensions?.[name] ?? []));

@@ -1,0 +1,13 @@
+import { assemble } from "./assemble.ts";
+
+/* The same lists for what cannot wait: scripts of the build, and tests. */
+
+const app = await assemble();
+
+export const ENDPOINTS = app.endpoints;
+export const RESOURCES = app.resources;
+export const COMPANY_RESOURCES = app.companyResources;
+export const ADMINISTERED = app.administered;
+export const SWEEPERS = app.sweeps;
+export const MIGRATION_STEPS = app.migrationSteps;
+export const REFERENCE = app.reference;

@@ -12,6 +12,7 @@ import { basename, join } from "node:path";
 import { type OutputAsset, type OutputChunk, rolldown } from "rolldown";
 import { packageRoot } from "../src/core/base/package-root.ts";
 import { BUILD_FILE } from "../src/core/base/version.ts";
+import { allPartsTogether } from "./parts-together.ts";
 import { noteThirdParty, packagesOf } from "./third-party.ts";
 
 /*
@@ -64,7 +65,7 @@ if (!isCurrent()) {
     platform: "node",
     external: LEFT_OUT,
     logLevel: "warn",
-    plugins: [{ name: "compiler's maps", load: loadWithMap }],
+    plugins: [{ name: "compiler's maps", load: loadWithMap }, allPartsTogether(compiled)],
   });
   // Modules find their threads' files beside them, as in the sources: all files are in one folder.
   const { output } = await bundle.write({

@@ -4,88 +4,46 @@
  */
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
-import { dirname, join, relative, resolve } from "node:path";
+import { join } from "node:path";
 import { describe, test } from "node:test";
-import { packageRoot } from "../src/core/base/package-root.ts";
+import {
+  COMPOSITION,
+  CORE,
+  folderOf,
+  importsThat,
+  isCommand,
+  isComposition,
+  ROOMS,
+  ROOT,
+  roomHeightOf,
+  roomOf,
+  sources,
+} from "./source-tree.ts";
 
 /**
- * The folders of the house, from the ground up: each imports only folders before it.
- * `main.ts` beside them imports `cli/`.
- */
-const FOLDERS = [
-  "base",
-  "database",
-  "http",
-  "admin",
-  "people",
-  "intake",
-  "delivery",
-  "messaging",
-  "dashboard",
-  "server",
-  "cli",
-];
-
-/**
- * The order of the rooms of a folder: each imports only rooms before it. `.` means the files
- * directly in the folder.
- */
-const ROOMS: Readonly<Record<string, readonly string[]>> = {
-  base: [".", "values", "context", "observe", "threads", "outbound"],
-  database: ["parameters", ".", "citus", "migrations", "postgres", "embedded", "backup"],
-  admin: ["attention", "audit", "secrets", "backup", "jobs", "workspaces", "retention", "access"],
-  people: [
-    "changes",
-    "profiles",
-    "activity",
-    "subscriptions",
-    "quotas",
-    "catalogue",
-    "identity",
-    "export",
-    "segments",
-  ],
-  intake: ["track", "import", "warehouses", "capture"],
-  delivery: ["segment-exports", "webhooks"],
-  messaging: ["liquid", "campaigns", "translations", "preference-centers"],
-  dashboard: ["users", "scim", "sign-in", "live-requests", "user-records", "overview", "pages"],
-  server: ["reference", ".", "testing"],
-  cli: [".", "cdi", "import", "export", "tail", "changes", "users"],
-};
-
-/** Loads the commands, whose rooms use the files beside it. */
-const ABOVE_ALL_ROOMS = "cli/program.ts";
-
-/** These put the parts together and may import anything. */
-const COMPOSITION = ["server", "cli"];
-
-const isComposition = (path: string): boolean =>
-  path === "main.ts" || COMPOSITION.includes(folderOf(path));
-
-/**
- * Which rooms call the stores of others, beside server/app.ts. The data of a user is read and
+ * Which rooms call the stores of others, beside server/core-parts.ts. The data of a user is read and
  * written in one transaction by everything that changes users; a use case in between would only
  * pass the rows on.
  */
 const CALLERS_OF_STORES: Readonly<Record<string, readonly string[]>> = {
   "core/people/profiles": [
     "core/people/activity",
-    "features/export",
     "core/people/identity",
-    "features/preference-centers",
-    "features/user-records",
     "core/people/subscriptions",
     "core/track",
+    "features/export",
+    "features/preference-centers",
+    "features/user-records",
   ],
   "core/people/activity": [
-    "features/export",
     "core/people/identity",
-    "features/user-records",
     "core/track",
+    "features/export",
+    "features/user-records",
   ],
   "core/people/subscriptions": ["features/export", "features/user-records"],
   "core/people/identity": ["features/user-records"],
-  "core/admin/jobs": ["features/overview"],
+  "core/admin/jobs": ["core/mail", "features/overview"],
 };
 
 /**
@@ -93,7 +51,7 @@ const CALLERS_OF_STORES: Readonly<Record<string, readonly string[]>> = {
  * and one that its migration fills.
  */
 const NAMED_BY_CONSTANT: Readonly<Record<string, string>> = {
-  buckets: "database",
+  buckets: "core/database",
   api_keys: "core/admin/access",
   scim_tokens: "core/admin/access",
   app_usages: "core/people/activity",
@@ -112,63 +70,6 @@ const READERS = [
 ];
 
 const LONGEST_FILE_LINES = 400;
-
-const ROOT = packageRoot();
-const SOURCES = join(ROOT, "src");
-
-interface Source {
-  /** Relative to `src/`. */
-  readonly path: string;
-  readonly text: string;
-  /** The files it imports, relative to `src/`. */
-  readonly imports: readonly string[];
-  /** Rooms from which it imports more than types. */
-  readonly calls: readonly string[];
-}
-
-const IMPORT = /\b(?:import|export)\s+(type\s+)?([^;"]*?)\s*from\s+"(\.[^"]+)"/g;
-
-const isOnlyTypes = (names: string): boolean =>
-  names
-    .replace(/[{}]/g, "")
-    .split(",")
-    .filter((name) => name.trim() !== "")
-    .every((name) => name.trim().startsWith("type "));
-
-const sources: Source[] = readdirSync(SOURCES, { recursive: true, encoding: "utf8" })
-  .filter((path) => path.endsWith(".ts"))
-  .map((path) => {
-    const text = readFileSync(join(SOURCES, path), "utf8");
-    const pathOf = (specifier = ""): string =>
-      relative(SOURCES, resolve(SOURCES, dirname(path), specifier));
-    const imports = [...text.matchAll(/(?:from|import)\s+"(\.[^"]+)"/g)].map(([, specifier]) =>
-      pathOf(specifier),
-    );
-    const calls = [...text.matchAll(IMPORT)]
-      .filter(([, type, names = ""]) => type === undefined && !isOnlyTypes(names))
-      .map(([, , , specifier]) => pathOf(specifier));
-    return { path, text, imports, calls };
-  });
-
-const folderOf = (path: string): string =>
-  path.includes("/") ? (path.split("/", 1)[0] ?? "") : "";
-
-/** The folder and the room of a file: `core/people/identity`, or `http` for a folder without rooms. */
-function roomOf(path: string): string {
-  const [folder = "", room = "", file] = path.split("/");
-  return ROOMS[folder] && file !== undefined ? `${folder}/${room}` : folder;
-}
-
-/** The position of a file's folder. */
-const heightOf = (path: string): number =>
-  path === "main.ts" ? FOLDERS.length : FOLDERS.indexOf(folderOf(path));
-
-/** The position of a file's room in its folder. */
-function roomHeightOf(path: string): number {
-  const [folder = "", room = "", file] = path.split("/");
-  if (path === ABOVE_ALL_ROOMS) return Number.POSITIVE_INFINITY;
-  return ROOMS[folder]?.indexOf(file === undefined ? "." : room) ?? 0;
-}
 
 /** A statement that writes a table, which it names. */
 const WRITE = /(?:\binsert into|\bdelete from|(?:^|[`"(])\s*update) ([a-z_]+)\b/gm;
@@ -200,50 +101,63 @@ function tablesOfMigrations(): string[] {
 
 describe("the source code structure", () => {
   test("every file of src/ is in a folder and a room that has a place in the import order", () => {
+    const folders = [...CORE, "features", ...COMPOSITION];
     const lost = sources
       .map(({ path }) => path)
-      .filter((path) => path !== "main.ts" && (heightOf(path) < 0 || roomHeightOf(path) < 0));
-    assert.deepEqual(lost, [], "Add the room to ROOMS, after the rooms it imports.");
+      .filter((path) => path !== "main.ts")
+      .filter((path) => !folders.includes(folderOf(path)) || roomHeightOf(path) < 0);
+    assert.deepEqual(
+      lost,
+      [],
+      "Put the file into a feature, or into a room of the core. A new room has its place in ROOMS, after the rooms it imports.",
+    );
   });
 
   test("the map in ARCHITECTURE.md has the folders and rooms of src/ in their import order", () => {
-    const [, map = ""] = /\nsrc\/\n(.*?)\n {2}main\.ts/s.exec(
-      readFileSync(join(ROOT, "ARCHITECTURE.md"), "utf8"),
-    ) ?? [""];
-    const entries = map.split(/^ {2}(?=\w)/m).filter(Boolean);
-    const mapped = entries.map((entry) => entry.slice(0, entry.indexOf("/")));
-    assert.deepEqual(mapped, FOLDERS);
+    const [, core = "", features = ""] =
+      /\n {2}core\/(.*?)\n {2}features\/(.*?)\n {2}server\//s.exec(
+        readFileSync(join(ROOT, "ARCHITECTURE.md"), "utf8"),
+      ) ?? [];
+    const entries = core.split(/^ {4}(?=\w)/m).filter((entry) => /^[\w-]+\//.test(entry));
+    assert.deepEqual(
+      entries.map((entry) => `core/${entry.slice(0, entry.indexOf("/"))}`),
+      CORE.filter((folder) => folder !== "core"),
+    );
     for (const [folder, rooms] of Object.entries(ROOMS)) {
-      const entry = entries[FOLDERS.indexOf(folder)] ?? "";
+      const entry = entries.find((each) => `core/${each}`.startsWith(`${folder}/`)) ?? "";
       const named = rooms.filter((room) => room !== ".");
-      const inLines = [...entry.matchAll(/^ {4}([\w-]+)\//gm)].map(([, room]) => room);
+      const inLines = [...entry.matchAll(/^ {6}([\w-]+)\//gm)].map(([, room]) => room);
       if (inLines.length > 0) assert.deepEqual(inLines, named, folder);
       const missing = named.filter((room) => !new RegExp(`(?<![\\w-])${room}/`).test(entry));
       assert.deepEqual(missing, [], `The entry of ${folder}/ names every room.`);
     }
+    const mapped = [...features.matchAll(/^ {4}([\w-]+)\//gm)].map(([, name]) => name);
+    const found = readdirSync(join(ROOT, "src", "features"));
+    assert.deepEqual(mapped.sort(), found.sort(), "Name the feature, in one line.");
   });
 
   test("a source folder imports only folders that precede it in the import order", () => {
-    const wrong = sources.flatMap(({ path, imports }) =>
-      imports
-        .filter((imported) => heightOf(imported) > heightOf(path))
-        .map((imported) => `${path} imports ${imported}`),
-    );
+    const heightOf = (path: string) => CORE.indexOf(folderOf(path));
     assert.deepEqual(
-      wrong.sort(),
+      importsThat(
+        (path, imported) => path.startsWith("core/") && heightOf(imported) > heightOf(path),
+      ),
       [],
       "Move what both need into a folder before them, or pass it as an argument.",
     );
   });
 
   test("a room imports only rooms of its folder that precede it in their order", () => {
-    const wrong = sources.flatMap(({ path, imports }) =>
-      imports
-        .filter((imported) => folderOf(imported) === folderOf(path))
-        .filter((imported) => roomHeightOf(imported) > roomHeightOf(path))
-        .map((imported) => `${path} imports ${imported}`),
+    assert.deepEqual(
+      importsThat(
+        (path, imported) =>
+          path.startsWith("core/") &&
+          folderOf(imported) === folderOf(path) &&
+          roomHeightOf(imported) > roomHeightOf(path),
+      ),
+      [],
+      "Move what both need into a room before them.",
     );
-    assert.deepEqual(wrong.sort(), [], "Move what both need into a room before them.");
   });
 
   test("source imports have no cycles", () => {
@@ -261,11 +175,11 @@ describe("the source code structure", () => {
   test("SQL appears only in stores, database/ and migrations/", () => {
     const statement = /[`"]\s*(?:select\s[^`"]*\sfrom|insert into|update \w+ set|delete from)\s/;
     const wrong = sources
-      .filter(({ path }) => !isStore(path) && folderOf(path) !== "database")
+      .filter(({ path }) => !isStore(path) && !path.startsWith("core/database/"))
       // Queries to a customer's warehouse do not concern our tables.
       .filter(({ path }) => !path.startsWith("features/warehouses/sources/"))
       // Each condition of a filter has its SQL beside its predicate and its words.
-      .filter(({ path }) => !/^people\/segments\/[a-z]+-subjects?\.ts$/.test(path))
+      .filter(({ path }) => !/^features\/segments\/[a-z]+-subjects?\.ts$/.test(path))
       .filter(({ path, text }) => path !== "server/health-endpoints.ts" && statement.test(text));
     assert.deepEqual(
       wrong.map((each) => each.path),
@@ -282,7 +196,9 @@ describe("the source code structure", () => {
       for (const [, table = ""] of text.matchAll(WRITE)) {
         writers.set(
           table,
-          (writers.get(table) ?? new Set()).add(roomOf(path).replace(/^database\/.*/, "database")),
+          (writers.get(table) ?? new Set()).add(
+            roomOf(path).replace(/^core\/database\/.*/, "core/database"),
+          ),
         );
       }
     }
@@ -305,7 +221,7 @@ describe("the source code structure", () => {
     const wrong = callsOfStores(
       (path, store) =>
         roomOf(store) !== roomOf(path) &&
-        path !== "server/app.ts" &&
+        path !== "server/core-parts.ts" &&
         !CALLERS_OF_STORES[roomOf(store)]?.includes(roomOf(path)),
     );
     assert.deepEqual(
@@ -337,7 +253,7 @@ describe("the source code structure", () => {
   test("only configuration files and commands read environment variables", () => {
     const readers = sources.filter(
       ({ path, text }) =>
-        text.includes("process.env") && folderOf(path) !== "cli" && !READERS.includes(path),
+        text.includes("process.env") && !isCommand(path) && !READERS.includes(path),
     );
     assert.deepEqual(
       readers.map((each) => each.path),
@@ -349,7 +265,13 @@ describe("the source code structure", () => {
   test("concurrent statements are awaited with settleAll, not Promise.all", () => {
     // These wait for no statements. With Promise.all the first failure ends the transaction, and a
     // statement that is still to be sent would never be answered: see settleAll.
-    const open = ["server/workers.ts", "database/", "core/admin/jobs/worker.ts"];
+    const open = [
+      "server/workers.ts",
+      "server/assemble.ts",
+      "cli/program.ts",
+      "core/database/",
+      "core/admin/jobs/worker.ts",
+    ];
     const wrong = sources
       .filter(({ path }) => !open.some((each) => path.startsWith(each)))
       .filter(({ text }) => text.includes("Promise.all("));
@@ -366,7 +288,8 @@ describe("the source code structure", () => {
       // The responses of a customer's warehouse do not affect ours.
       .filter(({ path }) => !path.startsWith("features/warehouses/sources/"))
       .filter(
-        ({ path, text }) => folderOf(path) !== "http" && !isComposition(path) && status.test(text),
+        ({ path, text }) =>
+          folderOf(path) !== "core/http" && !isComposition(path) && status.test(text),
       );
     assert.deepEqual(
       wrong.map((each) => each.path),

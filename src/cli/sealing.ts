@@ -61,12 +61,14 @@ export function define(secrets: Command): void {
     .addHelpText("after", "\nExample:\n  rapport secrets discard")
     .action(async (options: ConfirmOptions & Pick<TargetOptions, "json">) => {
       const { discardSecrets } = await import("../server/server-secrets.ts");
+      const { assemble } = await import("../server/assemble.ts");
+      const { sealedKinds } = await assemble();
       const { readConfig } = await import("../server/config.ts");
       await confirm(
         "Links to preference pages sent so far stop working and cannot be restored.",
         options,
       );
-      const lost = await discardSecrets(readConfig());
+      const lost = await discardSecrets(readConfig(), sealedKinds);
       if (options.json) printJson({ discarded: lost });
       else {
         printLines([

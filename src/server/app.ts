@@ -85,3 +85,20 @@ export const APPLIED: readonly string[] = [
   "segments",
   "webhooks",
 ];
+
+type Part<Name extends keyof typeof PARTS> = Awaited<
+  ReturnType<(typeof PARTS)[Name]["load"]>
+>["feature"];
+
+type OwnOf<Each> = Each extends { readonly services: (...given: never) => infer Own }
+  ? Awaited<Own>
+  : never;
+
+type Intersection<Union> = (Union extends unknown ? (each: Union) => void : never) extends (
+  all: infer All,
+) => void
+  ? All
+  : never;
+
+/** The services that parts have of their own. */
+export type OwnServices = Intersection<OwnOf<Part<keyof typeof PARTS>>>;

@@ -1,54 +1,19 @@
-import type { AttentionSource } from "../core/admin/attention/attention.ts";
 import type { JobKind } from "../core/admin/jobs/job.ts";
-import { retentionJob, type TraceEraser } from "../core/admin/retention/retention.ts";
-import type { SealedKind } from "../core/admin/secrets/rotate.ts";
-import type { ReferenceEraser } from "../core/admin/workspaces/delete-workspace.ts";
-import type { Eraser } from "../core/admin/workspaces/reset.ts";
-import type { Colleagues, Resource } from "../core/admin/workspaces/resource.ts";
+import { retentionJob } from "../core/admin/retention/retention.ts";
+import type { Colleagues } from "../core/admin/workspaces/resource.ts";
 import { type Resources, resourceEndpoints } from "../core/admin/workspaces/resource-endpoints.ts";
 import { company, settings, workspaces } from "../core/admin/workspaces/workspace-resources.ts";
-import type { CompanyContext } from "../core/base/context/context.ts";
 import type { MigrationStep } from "../core/database/migrations/steps.ts";
 import type { Feature, Ordered, ReferencePart, Repeated, Sweep } from "../core/feature.ts";
 import type { Endpoint } from "../core/http/endpoint.ts";
 import { APPLIED, PARTS } from "./app.ts";
 import type { Config } from "./config.ts";
-import type { Services } from "./services.ts";
+import type { AppLists, Services } from "./core-services.ts";
 
 /* All lists of what the server consists of, from the list of its parts. */
 
-type Part<Name extends keyof typeof PARTS> = Awaited<
-  ReturnType<(typeof PARTS)[Name]["load"]>
->["feature"];
-
-type OwnOf<Each> = Each extends { readonly services: (...given: never) => infer Own }
-  ? Awaited<Own>
-  : never;
-
-type Intersection<Union> = (Union extends unknown ? (each: Union) => void : never) extends (
-  all: infer All,
-) => void
-  ? All
-  : never;
-
-/** The services that parts have of their own. */
-export type OwnServices = Intersection<OwnOf<Part<keyof typeof PARTS>>>;
-
 /** A part whose hooks get what they ask for: the compiler compares it with what there is. */
 type CheckedPart = Feature<Services, Config>;
-
-/** The lists that the services of the core are given. */
-export interface AppLists {
-  /** What a manifest declares in a workspace, in the order in which it is applied. */
-  readonly resources: readonly Resource[];
-  readonly companyResources: readonly Resource<CompanyContext>[];
-  readonly erasers: readonly Eraser[];
-  readonly referenceErasers: readonly ReferenceEraser[];
-  readonly traceErasers: readonly TraceEraser[];
-  readonly sealedKinds: readonly SealedKind[];
-  readonly attentionSources: readonly AttentionSource[];
-  readonly colleaguesAmong: Colleagues["colleaguesAmong"];
-}
 
 /** What the server consists of. */
 export interface App extends AppLists {

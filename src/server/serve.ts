@@ -28,13 +28,14 @@ import type { AnsweredRequest } from "../core/http/observe.ts";
 import { createServer } from "../core/http/server.ts";
 import { type App, assemble } from "./assemble.ts";
 import type { Config } from "./config.ts";
+import type { Services } from "./core-services.ts";
 import { findDemoKey } from "./demo.ts";
 import { listenLocally } from "./local-listener.ts";
 import { migrateAll } from "./migration-steps.ts";
 import { awaitDatabase } from "./open-database.ts";
 import { dashboardPages } from "./pages/pages.ts";
 import { documentationEndpoints } from "./reference/documentation.ts";
-import { createServices, type Services } from "./services.ts";
+import { createServices } from "./services.ts";
 import { checkSettings } from "./start-checks.ts";
 import type { Welcome } from "./welcome.ts";
 

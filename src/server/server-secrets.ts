@@ -29,7 +29,6 @@ import { systemClock } from "../core/base/clock.ts";
 import { BY_THE_SERVER } from "../core/base/context/context.ts";
 import type { Database } from "../core/database/database.ts";
 import { migrate } from "../core/database/migrations/migrate.ts";
-import { assemble } from "./assemble.ts";
 import type { Config } from "./config.ts";
 import { openDatabase } from "./open-database.ts";
 import { ADMIN_TOKEN_FILE } from "./welcome.ts";
@@ -171,12 +170,14 @@ export async function refuseSharedToken(config: Config, database: Database): Pro
  * @returns how many were discarded.
  * @throws if the key is given: then nothing is lost.
  */
-export async function discardSecrets(config: Config): Promise<number> {
+export async function discardSecrets(
+  config: Config,
+  sealedKinds: readonly SealedKind[],
+): Promise<number> {
   const database = await openDatabase(config);
   try {
     await migrate(database);
     const sealing = createSealing((await readSecretKeys(config, false)).secrets);
-    const { sealedKinds } = await assemble();
     const services = { database, clock: systemClock, sealing, sealedKinds };
     return await discardSealing(services, BY_THE_SERVER);
   } finally {

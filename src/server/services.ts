@@ -1,67 +1,19 @@
-import type { Logger } from "pino";
 import { createAuthenticator } from "../core/admin/access/authenticate.ts";
-import { createFailedAttempts } from "../core/admin/access/failed-attempts.ts";
-import { createLastUsed } from "../core/admin/access/last-used.ts";
 import type { SessionFinder, SignInHint } from "../core/admin/access/presented-session.ts";
-import { createRateLimits } from "../core/admin/access/rate-limits.ts";
-import { createReadRecorder } from "../core/admin/audit/audit.ts";
 import type { ErasedPerson } from "../core/admin/retention/retention.ts";
-import { hashSecret } from "../core/admin/secrets/secrets.ts";
 import type { SharedSecret } from "../core/admin/secrets/shared-secret.ts";
-import type { Clock } from "../core/base/clock.ts";
-import { createFairLine } from "../core/base/fair-line.ts";
-import type { Metrics } from "../core/base/observe/metrics.ts";
-import type { Tracing } from "../core/base/observe/tracing.ts";
-import { createProcesses } from "../core/base/processes.ts";
-import { createThreadPool } from "../core/base/threads/thread-pool.ts";
-import type { Database } from "../core/database/database.ts";
-import type { DiskWatch } from "../core/database/disk-watch.ts";
-import type { WriterCount } from "../core/database/lanes.ts";
-import { hostsOf } from "../core/database/postgres/hosts-of.ts";
-import type { Authenticator } from "../core/http/callers.ts";
-import { createIdempotency } from "../core/http/idempotency.ts";
-import { bytesOfThisProcess, createLoad } from "../core/http/load.ts";
-import { tooMuchLoad } from "../core/http/respond.ts";
-import { createMailer } from "../core/mail/mailer.ts";
-import { createOutbound } from "../core/outbound/outbound.ts";
-import { createChangeReaders } from "../core/people/changes/endpoints.ts";
-import { createFeedReaders } from "../core/people/changes/feed-readers.ts";
-import { createChangeWatch } from "../core/people/changes/watch-changes.ts";
-import { createMergeQueue } from "../core/people/identity/merge-users.ts";
-import { createAddressCache } from "../core/people/profiles/address-cache.ts";
-import { createIdCache } from "../core/people/profiles/id-cache.ts";
-import { createPeopleOrder } from "../core/people/profiles/people-order.ts";
-import { createRemovedProfiles } from "../core/people/profiles/removed-profiles.ts";
-import { createQuotas } from "../core/people/quotas/quotas.ts";
-import { createSetQueue } from "../core/people/subscriptions/set-group-states.ts";
 import type { OnWritten } from "../core/track/write-batch.ts";
-import { createWriteQueue, type WriteQueue } from "../core/track/write-queue.ts";
-import type { App, AppLists, OwnServices } from "./assemble.ts";
+import { createWriteQueue } from "../core/track/write-queue.ts";
+import type { App } from "./assemble.ts";
 import type { Config } from "./config.ts";
-import { findAdminToken, startSealingAs } from "./server-secrets.ts";
-
-/** Logging, metrics, tracing and the disk watch; created before the services. */
-export interface Watching {
-  readonly clock: Clock;
-  readonly disk: DiskWatch;
-  readonly log: Logger;
-  readonly metrics: Metrics;
-  readonly tracing: Tracing;
-}
-
-/** What the core runs on and offers to the parts. */
-export type CoreServices = Awaited<ReturnType<typeof createFirst>> & ServicesWithParts;
-
-export type Services = CoreServices & OwnServices;
-
-/** Services of the core that parts take part in. */
-interface ServicesWithParts {
-  readonly authenticator: Authenticator;
-  readonly onWritten: OnWritten;
-  readonly writeQueue: WriteQueue;
-  readonly forgetWorkspace: (workspaceId: number) => void;
-  readonly forgetPerson: (person: ErasedPerson) => Promise<void>;
-}
+import {
+  createFirst,
+  type FirstServices,
+  type Services,
+  type ServicesWithParts,
+  type Watching,
+} from "./core-services.ts";
+import { findAdminToken } from "./server-secrets.ts";
 
 /** What the core takes from a part, if one has it. */
 interface Offered {
@@ -93,68 +45,9 @@ export async function createServices(
   return { services, adminToken };
 }
 
-/** The services that need no part. */
-async function createFirst(
-  config: Config,
-  watching: Watching,
-  { hash: adminTokenHash }: SharedSecret,
-  lists: AppLists,
-) {
-  const { clock, disk, metrics, tracing } = watching;
-  const { database } = disk;
-  const stored = { database, clock };
-  const sealing = await startSealingAs(config, { database, ...lists }, watching.log);
-  /** How many processes write users, as this one last saw: see `core/admin/secrets/running-servers.ts`. */
-  const writers = { seen: config.workers };
-  const order = createOrder(database, () => Math.max(config.workers, writers.seen));
-  const writing = { ...stored, ...order.shared, addressCache: createAddressCache(), tracing };
-  const { maxRequests: requests, maxEventLoopDelayMs: eventLoopDelayMs } = config;
-  const { previousAdminToken: previous } = config;
-  return {
-    ...watching,
-    ...writing,
-    ...createFeed(database),
-    adminTokenHash,
-    adminTokenHashes: [adminTokenHash, ...(previous ? [hashSecret(previous)] : [])],
-    lastUsed: createLastUsed(database, clock),
-    failedAttempts: createFailedAttempts(config.maxFailedAuth, metrics),
-    dataDir: config.dataDir,
-    outbound: createOutbound({
-      allow: config.outboundAllow,
-      own: config.databaseUrl ? hostsOf(config.databaseUrl) : [],
-    }),
-    load: createLoad({ requests, eventLoopDelayMs, ...bytesOfThisProcess() }, metrics),
-    processes: createProcesses(),
-    recordAuditedRead: createReadRecorder(stored),
-    idempotency: createIdempotency(stored),
-    rateLimits: createRateLimits(stored),
-    resources: lists.resources,
-    companyResources: lists.companyResources,
-    colleaguesAmong: lists.colleaguesAmong,
-    erasers: lists.erasers,
-    referenceErasers: lists.referenceErasers,
-    traceErasers: lists.traceErasers,
-    attentionSources: lists.attentionSources,
-    sealedKinds: lists.sealedKinds,
-    shortestSecret: config.shortestSecret,
-    readiness: { isReady: false },
-    sealing,
-    threads: createThreadPool(),
-    quotas: createQuotas(database, clock),
-    writers,
-    writerCount: order.writerCount,
-    mergeQueue: createMergeQueue({ ...stored, ...order.shared, tracing }),
-    largePreviews: createFairLine({ places: 2, mostWaiting: 50, refusal: tooMuchLoad }),
-    setQueue: createSetQueue(writing),
-    mailer: config.smtpUrl ? createMailer(config.smtpUrl, config.smtpFrom) : undefined,
-    /** Until the worker has started there is none to wake. */
-    worker: { wake: () => {} },
-  };
-}
-
 /** The services that parts take part in. */
 async function createLast(
-  first: Awaited<ReturnType<typeof createFirst>>,
+  first: FirstServices,
   services: Services,
   { parts }: App,
 ): Promise<ServicesWithParts> {
@@ -181,18 +74,3 @@ async function createLast(
 
 /** Without a part that has sessions nobody has one. */
 const NO_SESSIONS: SessionFinder = { find: async () => undefined };
-
-/** What reads the change feed. */
-function createFeed(database: Database) {
-  const changeWatch = createChangeWatch(database);
-  const feedReaders = createFeedReaders(database, changeWatch);
-  return { changeWatch, feedReaders, changeReaders: createChangeReaders() };
-}
-
-/** Orders the writers of users, and tells them who was removed. */
-function createOrder(database: Database, writerCount: WriterCount) {
-  const idCache = createIdCache();
-  const hasOthers = () => database.ordersWriters && writerCount() > 1;
-  const removedProfiles = createRemovedProfiles(database, idCache, hasOthers);
-  return { writerCount, shared: { idCache, peopleOrder: createPeopleOrder(), removedProfiles } };
-}

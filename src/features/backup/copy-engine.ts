@@ -4,6 +4,7 @@ import { recordChanges } from "../../core/admin/audit/audit.ts";
 import type { Clock } from "../../core/base/clock.ts";
 import type { Context } from "../../core/base/context/context.ts";
 import { Problem } from "../../core/base/problem.ts";
+import { folderOfCopy } from "../../core/database/backup/copy-folder.ts";
 import type { Database } from "../../core/database/database.ts";
 
 export interface CopyServices {
@@ -40,9 +41,6 @@ export async function copyEngine(services: CopyServices, context: Context): Prom
   );
   return id;
 }
-
-/** The folder of a copy. @param id a UUID. */
-export const folderOfCopy = (dataDir: string, id: string): string => join(dataDir, `copy-${id}`);
 
 /** Removes a copy that a backup has read, if it is there. @param id a UUID: no name of anything else. */
 export async function removeCopy(

@@ -242,6 +242,45 @@ on_oldest_node() {
   npm run test:compiled -- system/supported-node
 }
 
+# --- Features taken out ----------------------------------------------------------------------------------------------
+
+# The types of the rest, without each feature in turn that no other imports.
+types_without_each() {
+  local feature
+  for feature in $(node .ci/without.js); do
+    echo "Without $feature:"
+    mkdir -p "$scratch/without/$feature"
+    node .ci/without.js "$feature" "$scratch/without/$feature"
+    (cd "$scratch/without/$feature" && npx tsc --noEmit --incremental false)
+    rm -rf "$scratch/without/$feature"
+  done
+}
+
+# Also starts the rest, and tracks an event with it.
+serves_without_each() {
+  local feature folder began pid
+  for feature in $(node .ci/without.js); do
+    folder=$scratch/without/$feature began=$SECONDS
+    mkdir -p "$folder"
+    node .ci/without.js "$feature" "$folder"
+    (
+      cd "$folder"
+      npx tsc --incremental false
+      PORT=18080 METRICS_PORT= DATA_DIR=memory: ADMIN_TOKEN=the-admin-token-of-the-nightly-run \
+        node dist/src/main.js serve --demo >log 2>&1 &
+      pid=$!
+      curl -sS --retry 60 --retry-delay 1 --retry-all-errors --fail http://127.0.0.1:18080/health/ready >/dev/null || { cat log; exit 1; }
+      key=$(grep -oE 'demo-[A-Za-z0-9_-]+|[A-Za-z0-9_-]{32,}' log | head -1)
+      curl -sS --fail-with-body http://127.0.0.1:18080/users/track -H "Authorization: Bearer $key" -H 'Content-Type: application/json' \
+        -d '{"events":[{"external_id":"ada","name":"signed_up","time":"2026-01-01T12:00:00Z"}]}'
+      kill "$pid"
+      wait "$pid" || true
+    )
+    echo " without $feature: $((SECONDS - began)) s"
+    rm -rf "$folder"
+  done
+}
+
 # --- The packages ----------------------------------------------------------------------------------------------------
 
 image() { TEST_IMAGE=1 on_node "$IMAGE_NODE" suite system/image; }

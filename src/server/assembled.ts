@@ -11,3 +11,4 @@ export const ADMINISTERED = app.administered;
 export const SWEEPERS = app.sweeps;
 export const MIGRATION_STEPS = app.migrationSteps;
 export const REFERENCE = app.reference;
+export const ASSEMBLED_PARTS = app.parts;

@@ -2,6 +2,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { createMetrics } from "../../src/core/base/observe/metrics.ts";
+import { SWEEPERS } from "../../src/server/assembled.ts";
 import { ENGINE, startOwnServer, type TestServer, testConfig, workspaceAt } from "../harness.ts";
 import { temporaryFolder } from "../stored-rows.ts";
 import { until } from "../until.ts";
@@ -171,9 +173,10 @@ describe("the dashboard after a restart", () => {
       `insert into traffic_counts select 1, period, now() - old, gen_random_uuid(), '{}'
        from (values ('hour', interval '2 hours'), ('day', '2 hours'), ('day', '25 hours')) as r (period, old)`,
     );
-    const { sweepTraffic } = await import("../../src/features/overview/share-traffic.ts");
-    const { sweepRequests } = await import("../../src/features/live-requests/share-requests.ts");
-    await sweepTraffic(database, new Date());
+    const sweepAll = async (now: Date) => {
+      for (const sweep of SWEEPERS) await sweep(database, now, createMetrics());
+    };
+    await sweepAll(new Date());
     const left = await database.query("select period from traffic_counts where workspace_id = 1");
     assert.deepEqual(
       left.map(({ period }) => period),
@@ -186,9 +189,9 @@ describe("the dashboard after a restart", () => {
     await database.query("insert into live_request_erasures values (1, now())");
     const rows = () =>
       database.query("select 1 from live_requests union all select 1 from live_request_erasures");
-    await sweepRequests(database, new Date());
+    await sweepAll(new Date());
     assert.equal((await rows()).length, 2);
-    await sweepRequests(database, day);
+    await sweepAll(day);
     assert.equal((await rows()).length, 0);
   });
 });

@@ -24,8 +24,7 @@ import { createWriteQueue } from "../../../src/core/track/write-queue.ts";
 import { createLargeExports } from "../../../src/features/export/export-by-ids.ts";
 import { EXPORT_FIELDS } from "../../../src/features/export/profile-view.ts";
 import { createSmallExports } from "../../../src/features/export/small-exports.ts";
-import { forgetRequests } from "../../../src/features/live-requests/share-requests.ts";
-import { ENDPOINTS } from "../../../src/server/assembled.ts";
+import { ASSEMBLED_PARTS, ENDPOINTS } from "../../../src/server/assembled.ts";
 import { ALERTS, NEWSLETTER, WEB_APP } from "../../harness.ts";
 import { contextIn, testWorkspace } from "../../test-context.ts";
 import { alias, byAlias, byEmail, id, TIME } from "../people/identity/identity-calls.ts";
@@ -97,11 +96,11 @@ function clientOf(watchedDatabase: Database, lanes: LanePlan) {
     // Traces of an erased person are searched in all rows, in steps, by design (docs/personal-data.md).
     traceErasers: [],
     // No other process has requests to forget.
-    forgetPerson: (person: ErasedPerson) =>
-      forgetRequests(
-        { database: watchedDatabase, processes: { answer: () => {}, ask: async () => [] } },
-        person,
-      ),
+    async forgetPerson(person: ErasedPerson) {
+      const processes = { answer: () => {}, ask: async () => [] };
+      const given = { database: watchedDatabase, processes } as never;
+      for (const part of ASSEMBLED_PARTS) await part.forgetPerson?.(given, person);
+    },
     smallExports: createSmallExports(parts),
     largeExports: createLargeExports(),
   };

@@ -1,0 +1,72 @@
+/*
+ * Takes a feature out of a copy of this repository, as ARCHITECTURE.md says how.
+ *
+ *     node .ci/without.js                  the features that no other imports, one a line
+ *     node .ci/without.js FEATURE FOLDER   copies what is committed or new into the empty folder, without the feature
+ */
+import { execFileSync } from "node:child_process";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+
+const root = join(import.meta.dirname, "..");
+const [feature, copy] = process.argv.slice(2);
+
+const filesOf = (folder) =>
+  readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".ts"));
+
+if (feature === undefined) {
+  const folder = join(root, "src", "features");
+  const imported = new Set();
+  for (const place of ["src/features", "src/server", "src/cli"]) {
+    for (const name of filesOf(join(root, place))) {
+      const own = place === "src/features" ? name.split("/")[0] : undefined;
+      const text = readFileSync(join(root, place, name), "utf8");
+      for (const [, other] of text.matchAll(/from "[./]*\/([\w-]+)\/feature\.ts"/g)) {
+        if (other !== own) imported.add(other);
+      }
+    }
+  }
+  const free = readdirSync(folder).filter((name) => !imported.has(name));
+  process.stdout.write(`${free.join("\n")}\n`);
+} else {
+  const list = execFileSync("git", ["ls-files", "-co", "--exclude-standard", "-z"], {
+    cwd: root,
+    encoding: "utf8",
+  });
+  for (const file of list.split("\0").filter((name) => name && existsSync(join(root, name)))) {
+    mkdirSync(dirname(join(copy, file)), { recursive: true });
+    cpSync(join(root, file), join(copy, file));
+  }
+  for (const modules of ["node_modules", "client/node_modules", "web/node_modules"]) {
+    if (existsSync(join(root, modules))) symlinkSync(join(root, modules), join(copy, modules));
+  }
+  // What only measures uses whatever there is.
+  for (const folder of [
+    "lab",
+    `src/features/${feature}`,
+    `test/${feature}`,
+    `web/src/features/${feature}`,
+  ]) {
+    rmSync(join(copy, folder), { recursive: true, force: true });
+  }
+  // Its entry in PARTS.
+  const app = join(copy, "src", "server", "app.ts");
+  const text = readFileSync(app, "utf8");
+  const entry = new RegExp(
+    `\\n  "?${feature}"?: \\{(?:[^\\n]*\\},(?=\\n)|\\n(?:    [^\\n]*\\n)*  \\},)`,
+  );
+  if (!entry.test(text)) throw new Error(`src/server/app.ts has no entry of ${feature}.`);
+  writeFileSync(app, text.replace(entry, ""));
+  // What only measures may use any feature: of lab/ only what tests use is compiled.
+  const config = join(copy, "tsconfig.json");
+  writeFileSync(config, readFileSync(config, "utf8").replace('"lab", ', ""));
+}

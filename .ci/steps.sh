@@ -270,7 +270,7 @@ serves_without_each() {
         node dist/src/main.js serve --demo >log 2>&1 &
       pid=$!
       curl -sS --retry 60 --retry-delay 1 --retry-all-errors --fail http://127.0.0.1:18080/health/ready >/dev/null || { cat log; exit 1; }
-      key=$(grep -oE 'demo-[A-Za-z0-9_-]+|[A-Za-z0-9_-]{32,}' log | head -1)
+      key=$(grep -oE 'demo_[A-Za-z0-9_-]+' log | head -1)
       curl -sS --fail-with-body http://127.0.0.1:18080/users/track -H "Authorization: Bearer $key" -H 'Content-Type: application/json' \
         -d '{"events":[{"external_id":"ada","name":"signed_up","time":"2026-01-01T12:00:00Z"}]}'
       kill "$pid"

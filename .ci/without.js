@@ -58,6 +58,14 @@ if (feature === undefined) {
   ]) {
     rmSync(join(copy, folder), { recursive: true, force: true });
   }
+  // Tests of several features or of the core that use it.
+  for (const name of filesOf(join(copy, "test"))) {
+    const file = join(copy, "test", name);
+    const uses = readFileSync(file, "utf8").includes(`/features/${feature}/`);
+    if (!uses || name === "wall.test.ts") continue;
+    process.stdout.write(`Left out with ${feature}: test/${name}\n`);
+    rmSync(file);
+  }
   // Its entry in PARTS.
   const app = join(copy, "src", "server", "app.ts");
   const text = readFileSync(app, "utf8");

@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { budgetsOf } from "../../src/core/base/work.ts";
 import { pathsOf } from "../../src/core/http/endpoint.ts";
-import { ENDPOINTS } from "../../src/server/app.ts";
+import { ENDPOINTS } from "../../src/server/assembled.ts";
 import { startOwnServer } from "../harness.ts";
 import { sampleRequests, sampleWorkspace } from "../sample-requests.ts";
 import { sized } from "../sizes.ts";

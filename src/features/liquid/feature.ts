@@ -8,7 +8,7 @@ export {
   renderContent,
   type TranslationTag,
 } from "./liquid.ts";
-export { mask, maskName, unmask } from "./liquid-names.ts";
+export { mask, maskName, maskNested, unmask } from "./liquid-names.ts";
 
 export const feature = {
   name: "liquid",

@@ -1,4 +1,4 @@
-import { mask } from "../liquid/liquid-names.ts";
+import { mask } from "../liquid/feature.ts";
 
 /*
  * A page with its Liquid taken out, so that an HTML parser can check the rest. Every character

@@ -8,7 +8,7 @@ import {
   type TopLevelToken,
   toValueSync,
 } from "liquidjs";
-import { maskNested, unmask } from "../liquid/liquid-names.ts";
+import { maskNested, unmask } from "../liquid/feature.ts";
 import { GLOBAL_FIELD, groupField } from "./fields.ts";
 
 /*

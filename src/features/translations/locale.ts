@@ -1,7 +1,7 @@
 import Type, { type Static } from "typebox";
 import { Name } from "../../core/admin/workspaces/manifest.ts";
 import { patterned } from "../../core/base/values/schemas.ts";
-import { Uuid } from "../campaigns/declarations.ts";
+import { Uuid } from "../campaigns/feature.ts";
 
 /** A language of a workspace. Ids are UUIDs in lower case. */
 export interface Locale {

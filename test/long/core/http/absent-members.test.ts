@@ -8,7 +8,7 @@ import { describe, test } from "node:test";
 import type { TSchema } from "typebox";
 import { descriptionOf } from "../../../../src/core/http/described.ts";
 import { keyOf, pathsOf } from "../../../../src/core/http/endpoint.ts";
-import { ENDPOINTS } from "../../../../src/server/app.ts";
+import { ENDPOINTS } from "../../../../src/server/assembled.ts";
 import { BODIES, SEGMENT, type User } from "../../../core/http/full-bodies.ts";
 import { type Answer, startOwnServer } from "../../../harness.ts";
 import { sampleWorkspace } from "../../../sample-requests.ts";

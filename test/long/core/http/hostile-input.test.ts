@@ -8,7 +8,7 @@ import { METHODS, request } from "node:http";
 import { connect } from "node:net";
 import { describe, test } from "node:test";
 import { pathsOf } from "../../../../src/core/http/endpoint.ts";
-import { ENDPOINTS } from "../../../../src/server/app.ts";
+import { ENDPOINTS } from "../../../../src/server/assembled.ts";
 import { startOwnServer } from "../../../harness.ts";
 import { pathOf, sampleRequests, sampleWorkspace } from "../../../sample-requests.ts";
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { packageRoot } from "../../../../src/core/base/package-root.ts";
 import { pathsOf } from "../../../../src/core/http/endpoint.ts";
-import { ENDPOINTS } from "../../../../src/server/app.ts";
+import { ENDPOINTS } from "../../../../src/server/assembled.ts";
 import { startServer } from "../../../harness.ts";
 
 const server = await startServer();

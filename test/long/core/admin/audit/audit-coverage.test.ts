@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { type Contract, pathsOf } from "../../../../../src/core/http/endpoint.ts";
-import { ENDPOINTS } from "../../../../../src/server/app.ts";
+import { ENDPOINTS } from "../../../../../src/server/assembled.ts";
 import { startOwnServer } from "../../../../harness.ts";
 import {
   pathOf,

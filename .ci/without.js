@@ -49,9 +49,7 @@ if (feature === undefined) {
   for (const modules of ["node_modules", "client/node_modules", "web/node_modules"]) {
     if (existsSync(join(root, modules))) symlinkSync(join(root, modules), join(copy, modules));
   }
-  // What only measures uses whatever there is.
   for (const folder of [
-    "lab",
     `src/features/${feature}`,
     `test/${feature}`,
     `web/src/features/${feature}`,

@@ -14,7 +14,9 @@ export function allPartsTogether(compiled: string) {
     name: "all parts together",
     resolveId: (id: string) => (paths[id] ? id : null),
     load: (id: string) =>
-      paths[id]?.map((path, at) => `export * as part${at} from ${JSON.stringify(path)};`).join("\n"),
+      paths[id]
+        ?.map((path, at) => `export * as part${at} from ${JSON.stringify(path)};`)
+        .join("\n"),
     transform(code: string, id: string) {
       if (id !== app) return null;
       const together = code.replaceAll(

@@ -157,7 +157,10 @@ describe("rapport doctor and rapport serve", () => {
       await assertRefused({ check, environment: { DATA_DIR: dataDir, ...environment }, message });
     }
     const covered = new Set(OF_SETTINGS.map(({ check }) => check));
-    assert.deepEqual([...covered].sort(), [...Object.keys(await settingChecks()), "settings"].sort());
+    assert.deepEqual(
+      [...covered].sort(),
+      [...Object.keys(await settingChecks()), "settings"].sort(),
+    );
   });
 
   test("doctor reports faults of the database that keep serve from starting, in the same words, and changes nothing", async () => {

@@ -56,11 +56,11 @@ if (feature === undefined) {
   ]) {
     rmSync(join(copy, folder), { recursive: true, force: true });
   }
-  // Tests of several features or of the core that use it.
+  // Tests of several features or of the core that use it, and the test of lab/bench/.
   for (const name of filesOf(join(copy, "test"))) {
     const file = join(copy, "test", name);
     const uses = readFileSync(file, "utf8").includes(`/features/${feature}/`);
-    if (!uses || name === "wall.test.ts") continue;
+    if ((!uses && name !== "bench.test.ts") || name === "wall.test.ts") continue;
     process.stdout.write(`Left out with ${feature}: test/${name}\n`);
     rmSync(file);
   }

@@ -40,6 +40,8 @@ export interface Feature<Services = never, Settings = never> {
   readonly resources?: readonly Resource[];
   /** What manifests declare in the company. */
   readonly companyResources?: readonly Resource<CompanyContext>[];
+  /** What the demo workspace declares of it, as a manifest does. */
+  readonly demo?: object;
   /** What it says in the overview of a workspace. */
   readonly attention?: AttentionSource;
 

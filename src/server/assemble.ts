@@ -28,6 +28,7 @@ export interface App extends AppLists {
   readonly repeated: readonly Repeated<Services>[];
   readonly migrationSteps: readonly MigrationStep[];
   readonly settingChecks: Readonly<Record<string, SettingCheck>>;
+  readonly demo: object;
 }
 
 type SettingCheck = (config: Config) => Promise<string | undefined>;
@@ -84,6 +85,7 @@ function listsOf(loaded: readonly CheckedPart[]): App {
     repeated: parts.flatMap((part) => part.repeated ?? []),
     attentionSources: parts.flatMap((part) => part.attention ?? []),
     migrationSteps: parts.flatMap((part) => part.migrationSteps ?? []),
+    demo: Object.assign({}, ...parts.map((part) => part.demo)),
     settingChecks: Object.assign({}, ...parts.map((part) => part.settingChecks)),
     colleaguesAmong: parts.find((part) => part.colleaguesAmong)?.colleaguesAmong ?? nobody,
   };

@@ -14,7 +14,7 @@ import type { Config } from "./config.ts";
 import { DEMO_KEY_FILE } from "./welcome.ts";
 
 /** The workspace of a first start without a manifest, so that the first request works. */
-const demoManifest = (key: string) => ({
+const demoManifest = (key: string, ofFeatures: object) => ({
   company: { name: "Demo" },
   workspaces: [
     {
@@ -26,7 +26,7 @@ const demoManifest = (key: string) => ({
         { id: "ed06e19a-51bb-4c4e-8a3d-9b4a7d3a1c20", name: "Newsletter", channel: "email" },
         { id: "1f6a0f0b-43d4-4b1c-8f43-5a3c6e0d7b9e", name: "Alerts", channel: "sms" },
       ],
-      preference_centers: [{ id: "0f4e6c1a-7d02-4c55-9a3e-2b8d51c7f6a4", name: "main" }],
+      ...ofFeatures,
     },
   ],
 });
@@ -36,18 +36,20 @@ const demoManifest = (key: string) => ({
  * kept in the data folder (mode 0600), because the database only stores its hash. If several
  * servers start at once, one creates it.
  *
+ * @param ofFeatures what features declare in the workspace.
  * @returns the key, if it opens the demo workspace; without its secret, if another server's folder has that.
  */
 export async function findDemoKey(
   services: ApplyServices & { readonly clock: Clock },
   { dataDir, demo }: Pick<Config, "dataDir" | "demo">,
+  ofFeatures: object,
 ): Promise<SharedSecret | undefined> {
   if (!demo) return undefined;
   const { database, clock } = services;
   if ((await listWorkspaces(database)).length === 0) {
     const shared = await shareSecret(database, dataDir, DEMO_KEY_FILE, "demo");
     if (shared.secret === undefined) return shared;
-    await applyManifest(services, demoManifest(shared.secret), BY_THE_SERVER);
+    await applyManifest(services, demoManifest(shared.secret, ofFeatures), BY_THE_SERVER);
     return { ...shared, isNew: true };
   }
   const kept = await readKeptSecret(dataDir, DEMO_KEY_FILE);

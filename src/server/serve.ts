@@ -153,7 +153,7 @@ async function start(
   const { services, adminToken } = await createServices(config, watching, app);
   const { load, lastUsed } = services;
   const announced = await announceServer(services);
-  const demo = await prepareWorkspaces(services, config);
+  const demo = await prepareWorkspaces(app, services, config);
 
   const server = createServer(services, endpointsOf(app, config), {
     ...config,
@@ -236,11 +236,12 @@ function startMaintenance(
 
 /** Applies the manifest that the server was started with; without one, finds or makes the demo workspace. */
 async function prepareWorkspaces(
+  { demo }: App,
   services: Services,
   config: Config,
 ): Promise<Welcome["demo"] | undefined> {
   const { manifest: file, manifestForce } = config;
-  if (!file) return findDemoKey(services, config);
+  if (!file) return findDemoKey(services, config, demo);
   const { log } = services;
   const options = { source: resolve(file), unlessOlder: !manifestForce };
   try {

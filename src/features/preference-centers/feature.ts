@@ -33,6 +33,7 @@ export const feature = {
     },
   ],
   resources: PREFERENCE_CENTER_RESOURCES,
+  demo: { preference_centers: [{ id: "0f4e6c1a-7d02-4c55-9a3e-2b8d51c7f6a4", name: "main" }] },
   services: (given: Given, { pageLinkDays, pageLimit }: PageSettings) => ({
     links: createLinks(given, pageLinkDays),
     pageLimits: createPageLimits(pageLimit),

@@ -125,7 +125,9 @@ const leftOut = (table: string, columns: readonly Column[]): string[] =>
 function notExported(table: string, columns: readonly Column[]): string[] {
   if (NOT_EXPORTED[table] !== undefined) return [];
   const { files, not } = EXPORTED[table] ?? { files: [], not: [] };
-  const text = files.map((file) => readFileSync(join(SOURCES, "people", file), "utf8")).join("\n");
+  const text = files
+    .map((file) => readFileSync(join(SOURCES, "core", "people", file), "utf8"))
+    .join("\n");
   return columns
     .map(({ name }) => name)
     .filter((name) => !["workspace_id", "bucket", "profile_id", ...not].includes(name))

@@ -47,13 +47,14 @@ export async function findHolders(
 export async function timesOfSharers(
   from: Queryable,
   workspaceId: number,
-  sharers: readonly FoundIdentifier[],
+  holders: readonly FoundIdentifier[],
   people: readonly ProfileRow[],
 ): Promise<ReadonlyMap<string, number> | undefined> {
+  const sharers = holders.filter(({ kind }) => kind === "email" || kind === "phone");
   if (sharers.length < 2) return undefined;
   const isRead = new Set(people.map(({ id }) => id));
   const unread = new Set(sharers.map(({ profileId }) => profileId).filter((id) => !isRead.has(id)));
-  if (unread.size < 2) return undefined;
+  if (unread.size === 0) return undefined;
   await afterAll([...unread]);
   return selectUpdateTimes(from, workspaceId, [...unread]);
 }

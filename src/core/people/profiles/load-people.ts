@@ -117,7 +117,7 @@ export async function readPeople(
   const kept = lock ? people : withoutConfirmed(people, targets, whereabouts);
   await afterAll(rows);
   const newProfileId = (value: string) => idInBucketOf(newId(), workspaceId, value);
-  const updateTimes = await timesOfSharers(from, workspaceId, sharers, people);
+  const updateTimes = await timesOfSharers(from, workspaceId, spreads ? holders : [], kept);
   return createPeople(holders, kept, newProfileId, merged, hits, updateTimes);
 }
 

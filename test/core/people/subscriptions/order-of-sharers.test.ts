@@ -65,4 +65,24 @@ describe("users who share an address keep the order of their updates", () => {
       );
     });
   }
+
+  test("a group state that comes with the address for a user keeps the order of those who had it", async () => {
+    const workspace = await server.workspace();
+    for (const external_id of ["x", "y"]) {
+      await workspace.track({ attributes: [{ external_id, email: EMAIL }] });
+    }
+    await workspace.track({
+      events: [{ external_id: "x", name: "e", time: "2026-01-01T00:00:00Z" }],
+    });
+    await workspace.track({
+      attributes: [{ external_id: "z", email: EMAIL, subscription_groups: group }],
+    });
+    await workspace.call("POST", "/users/delete", { external_ids: ["z"] });
+    await workspace.track({ attributes: [{ email: EMAIL, hit: 1 }] });
+    const users = await workspace.profiles({ email_address: EMAIL });
+    assert.deepEqual(
+      users.filter((each) => each.custom_attributes?.hit === 1).map((each) => each.external_id),
+      ["x"],
+    );
+  });
 });

@@ -107,7 +107,7 @@ describe("a link to an export", () => {
     const { url, path, prefix } = await withExport(MANY);
     const { hostname, port, pathname } = new URL(url);
     const socket = connect(Number(port), hostname).pause();
-    socket.write(`GET ${pathname} HTTP/1.1\r\nHost: x\r\n\r\n`);
+    socket.write(`GET ${pathname} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
     const isSending = "select 1 from segment_exports where downloads = 1 and prefix = $1";
     await until(async () => (await server.database.query(isSending, [prefix])).length === 1);
     await server.admin("DELETE", exporter(path));

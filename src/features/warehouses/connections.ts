@@ -70,6 +70,9 @@ const SHOWN_SETTINGS: TProperties = Object.fromEntries(
 const schemaOf = (extra: TProperties): TSchema =>
   Type.Union(KINDS.map((kind) => connectionSchemaOf(kind, { ...extra, workspaces: Workspaces })));
 
+/** Of any kind, and the kind itself. */
+const EVERY_SETTING = ["type", ...KINDS.flatMap((kind) => Object.keys(connectionSettingsOf(kind)))];
+
 const rowOf = (companyId: string, name: string): string => `connections ${companyId} ${name}`;
 
 /** A connection's settings without those that every connection has. */
@@ -209,6 +212,26 @@ export const connections: Resource<CompanyContext> = {
   async read(database, { company }) {
     const all = await selectConnections(database, company.id);
     return all.map(({ sealed: _sealed, settings, ...shown }) => ({ ...settings, ...shown }));
+  },
+
+  async present(database, { sealing }, { company }, { name }) {
+    const all = await selectConnections(database, company.id);
+    const stored = all.find((each) => each.name === name);
+    if (!stored) return {};
+    // Without the secrets if their key is lost: then they must be sent.
+    const opened = openForComparison(sealing, company.id, stored);
+    const { type, workspaces, settings } = stored;
+    const { name: _name, ...present } =
+      "unopenable" in opened ? { name, ...settings, type, workspaces } : opened;
+    return present;
+  },
+
+  keptSecrets(present) {
+    const { secrets, free = [] } = kindOf({ type: present.type as string });
+    return {
+      secrets: secrets.filter((setting) => setting in present),
+      destination: EVERY_SETTING.filter((setting) => !free.includes(setting)),
+    };
   },
 
   async put(tx, services, context, entry) {

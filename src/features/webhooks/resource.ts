@@ -1,8 +1,14 @@
 import Type, { type Static } from "typebox";
 import { checkContacts } from "../../core/admin/workspaces/contacts.ts";
 import { DeclaredId, Name } from "../../core/admin/workspaces/manifest.ts";
-import type { Change, Colleagues, Resource } from "../../core/admin/workspaces/resource.ts";
+import type {
+  Change,
+  Colleagues,
+  Entry as EntryOfResource,
+  Resource,
+} from "../../core/admin/workspaces/resource.ts";
 import type { WorkspaceContext } from "../../core/base/context/context.ts";
+import { Problem } from "../../core/base/problem.ts";
 import { distinctList, nullable, patterned } from "../../core/base/values/schemas.ts";
 import type { Transaction } from "../../core/database/database.ts";
 import { OutboundRefused } from "../../core/outbound/outbound.ts";
@@ -110,6 +116,13 @@ const declarationOf = ({ id, name, url, types, state, contactEmails }: StoredWeb
   ...(contactEmails.length > 0 && { contact_emails: contactEmails.join(", ") }),
 });
 
+const wantedMembers = ({ name, url, types, contact_emails }: EntryOfResource) => ({
+  name,
+  url,
+  types,
+  contact_emails,
+});
+
 /** No secrets and no address: an audit row outlives what it describes. */
 const changeOf = (
   { workspace }: WorkspaceContext,
@@ -129,14 +142,16 @@ async function save(
   context: WorkspaceContext,
   entry: Declared,
   stored: StoredWebhook | undefined,
-  how: { readonly declared: boolean; readonly resumes: boolean },
+  how: Parameters<typeof saveWebhook>[5],
   path: readonly (string | number)[] = [],
 ): Promise<Change[]> {
   const wanted = wantedOf(entry);
   const { contactEmails } = wanted;
   await checkContacts(tx, services, context, contactEmails, stored?.contactEmails ?? [], path);
   const action = await saveWebhook(tx, services, context.workspace.id, wanted, stored, how);
-  return action === undefined ? [] : [changeOf(context, action, wanted)];
+  if (action === undefined) return [];
+  const { types, state } = stored ?? {};
+  return [{ ...changeOf(context, action, wanted), ...(stored && { before: { types, state } }) }];
 }
 
 /** The receivers of a workspace's changes. Removing a webhook removes its place in the feed. */
@@ -232,11 +247,25 @@ export const webhooks: Resource = {
     }));
   },
 
-  async put(tx, services, context, entry) {
+  // The secret is not read: without one, PUT keeps what is stored by then.
+  present: (_database, _services, _context, shown) => ({
+    ...wantedMembers(shown),
+    // A webhook that was paused automatically stays so unless a PATCH sends its state.
+    state: shown.paused_reason === null ? shown.state : "active",
+  }),
+  keptSecrets: () => ({ secrets: ["secret"], destination: ["url"] }),
+
+  async put(tx, services, context, entry, patch) {
+    if (patch?.secret === null) {
+      const message = "'secret' must not be null: a webhook has one, which rotate-secret replaces";
+      throw new Problem("INVALID_REQUEST", message);
+    }
     const wanted = entry as Declared;
     const all = await selectWebhooks(tx, context.workspace.id);
     const stored = all.find(({ id }) => id === wanted.id);
-    const how = { declared: stored?.declared ?? false, resumes: true };
+    const sendsState = patch === undefined || "state" in patch;
+    const declared = stored?.declared ?? false;
+    const how = { declared, resumes: sendsState, staysPaused: !sendsState };
     return save(tx, services, context, wanted, stored, how);
   },
 

@@ -26,11 +26,18 @@ export type WantedWebhook = Omit<Webhook, "secret"> & { readonly secret: string 
 /** How long the secret before is good, so that the receiver can change its own. */
 const OVERLAP = { hours: 24 };
 
+interface SaveOptions {
+  readonly declared: boolean;
+  /** Whether a webhook that was paused automatically resumes though nothing else changes. */
+  readonly resumes: boolean;
+  /** Whether it stays paused though something changes. */
+  readonly staysPaused?: boolean;
+}
+
 /**
  * Creates or changes a webhook. A new webhook delivers changes from now on; a paused one resumes
  * where it was.
  *
- * @param resumes whether a webhook that was paused automatically resumes though nothing else changes.
  * @returns undefined if nothing changes.
  */
 export async function saveWebhook(
@@ -39,7 +46,7 @@ export async function saveWebhook(
   workspaceId: number,
   wanted: WantedWebhook,
   stored: StoredWebhook | undefined,
-  { declared, resumes }: { readonly declared: boolean; readonly resumes: boolean },
+  { declared, resumes, staysPaused = false }: SaveOptions,
 ): Promise<"created" | "updated" | undefined> {
   const now = clock.now();
   const key = { workspaceId, webhookId: wanted.id };
@@ -58,7 +65,7 @@ export async function saveWebhook(
       secret: stored && !isRotated ? stored.secret : await sealing.seal(tx, secret, placeOf(key)),
       previousSecret: isRotated ? stored.secret : (stored?.previousSecret ?? null),
       previousUntil: isRotated ? later(now, OVERLAP) : (stored?.previousUntil ?? null),
-      pausedReason: isSame && !isResumed ? stored.pausedReason : null,
+      pausedReason: staysPaused || (isSame && !isResumed) ? (stored?.pausedReason ?? null) : null,
       declared,
     },
     now,

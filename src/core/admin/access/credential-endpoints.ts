@@ -8,6 +8,7 @@ import {
   type Contract,
   type Endpoint,
 } from "../../http/endpoint.ts";
+import { MERGED, patchingOf } from "../workspaces/merge-patch.ts";
 import type { Entry } from "../workspaces/resource.ts";
 import {
   type CredentialKind,
@@ -189,7 +190,8 @@ function ofOne<Grant, Where extends Context>(
   kind: CredentialKind<Grant, Where>,
   { path, params, granted, writes }: Scope,
 ) {
-  const { noun, secretName, members, grantOf } = kind;
+  const { noun, secretName, members } = kind;
+  const patching = patchingOf(Type.Object(grantMembers(kind), CLOSED));
   const overlapEnd = overlapEndOf(kind);
   const aNoun = withArticle(noun);
   const title = pascalCase(noun);
@@ -232,7 +234,25 @@ function ofOne<Grant, Where extends Context>(
       },
       {},
       async (services, { context, name, body }) => {
-        await changeCredential(services, kind, context, name, grantOf(body));
+        await changeCredential(services, kind, context, name, () => body, false);
+        return {};
+      },
+    ),
+    administering<Where>(
+      kind,
+      200,
+      {
+        name: `patch${title}`,
+        ...one,
+        method: "PATCH",
+        summary: `Changes the given fields of ${aNoun}, whose secret stays; ${MERGED}`,
+        refusals: ["NOT_FOUND", "CONFLICT"],
+        body: patching.body,
+      },
+      {},
+      async (services, { context, name, body: patch }) => {
+        const wanted = (present: Entry) => patching.apply(present, patch);
+        await changeCredential(services, kind, context, name, wanted, true);
         return {};
       },
     ),

@@ -7,6 +7,8 @@ import type { Database, Transaction } from "../../database/database.ts";
 import type { Authenticator } from "../../http/callers.ts";
 import { type AuditedChange, recordChanges } from "../audit/audit.ts";
 import { hashSecret, newSecret } from "../secrets/secrets.ts";
+import { changedMembers } from "../workspaces/field-changes.ts";
+import type { Entry } from "../workspaces/resource.ts";
 import {
   type CredentialRow,
   deleteCredentials,
@@ -105,19 +107,30 @@ async function addSecret(
   return secret;
 }
 
-/** Changes the grants of a credential. @throws Problem NOT_FOUND, or CONFLICT if it is revoked. */
+/**
+ * Changes the grants of a credential. It is locked from before it is read, so concurrent changes of
+ * different members all hold.
+ *
+ * @param wanted works out the members of the new grant from the present ones.
+ * @param isPatch whether the audit row has what changed, before and after, in place of the new state.
+ * @throws Problem NOT_FOUND, or CONFLICT if it is revoked.
+ */
 export function changeCredential<Grant, Where extends Context>(
   services: CredentialServices,
   kind: CredentialKind<Grant, Where>,
   context: Where,
   name: string,
-  grant: Grant,
+  wanted: (present: Entry) => Entry,
+  isPatch: boolean,
 ): Promise<void> {
   return changing(services, kind, context, async (tx, target, record) => {
     const known = await lockOpen(tx, kind, target, name);
-    const details = kind.membersOf(grant);
-    if (isDeepStrictEqual(kind.membersOf(known), details)) return;
+    const before = kind.membersOf(known);
+    const grant = kind.grantOf({ ...kind.defaults, ...wanted(before) });
+    const after = kind.membersOf(grant);
+    if (isDeepStrictEqual(before, after)) return;
     await updateGrant(tx, kind.table, target.ownerId, known.id, grant);
+    const details = isPatch ? changedMembers(before, after) : after;
     await record({ action: "updated", name, details });
   });
 }

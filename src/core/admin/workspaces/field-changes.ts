@@ -43,5 +43,29 @@ export function differences(before: unknown, after: unknown, field = ""): FieldC
   );
 }
 
+/**
+ * The members in which two states differ, as the audit log records a PATCH: `{ before, after }`. A
+ * list is one member; a member that is set only before or after is in only one of them.
+ */
+export function changedMembers(
+  before: Members,
+  after: Members,
+): { before: Members; after: Members } {
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+  const changed = names.filter((name) => !isDeepStrictEqual(before[name], after[name]));
+  const parts = changed.map((name) => {
+    const [old, present] = [before[name], after[name]];
+    const inside = isObject(old) && isObject(present) ? changedMembers(old, present) : undefined;
+    return { name, before: inside ? inside.before : old, after: inside ? inside.after : present };
+  });
+  const side = (which: "before" | "after") =>
+    Object.fromEntries(
+      parts.filter((each) => each[which] !== undefined).map((each) => [each.name, each[which]]),
+    );
+  return { before: side("before"), after: side("after") };
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);

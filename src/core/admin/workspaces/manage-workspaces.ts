@@ -37,7 +37,11 @@ export async function saveCompany(
       kind: "company",
       workspace: "",
       name,
-      ...(known && { fields: [{ field: "name", before: known.name, after: name }] }),
+      ...(known && {
+        fields: [{ field: "name", before: known.name, after: name }],
+        before: { name: known.name },
+        details: { name },
+      }),
     },
   ];
   if (!known) {
@@ -79,7 +83,8 @@ export async function saveWorkspace(
   await updateWorkspace(tx, wanted);
   const before = { allow_reset: known.allowReset, settings: known.settings };
   const fields = differences(before, details);
-  return { id, isNew: false, changes: change("updated").map((each) => ({ ...each, fields })) };
+  const changes = change("updated").map((each) => ({ ...each, before, fields }));
+  return { id, isNew: false, changes };
 }
 
 const settingsOf = (declared: WantedWorkspace["settings"]): WorkspaceSettings =>

@@ -1,4 +1,4 @@
-import Type, { type TObject, type TSchema } from "typebox";
+import Type, { type TObject, type TProperties, type TSchema } from "typebox";
 import type { Context } from "../../base/context/context.ts";
 import type {
   CompanyPermission,
@@ -14,7 +14,14 @@ import {
   type Endpoint,
   success,
 } from "../../http/endpoint.ts";
-import { type AdministerServices, entryNamed, putEntry, removeEntry } from "./administer.ts";
+import {
+  type AdministerServices,
+  entryNamed,
+  patchEntry,
+  putEntry,
+  removeEntry,
+} from "./administer.ts";
+import { MERGED, patchingOf } from "./merge-patch.ts";
 import {
   type Editable,
   type Entry,
@@ -24,8 +31,8 @@ import {
 } from "./resource.ts";
 
 /*
- * The endpoints of a resource. A list has GET for all, and GET, PUT and DELETE for one entry; a single
- * value has GET and PUT. They check with the schema that the manifest is checked with.
+ * The endpoints of a resource. A list has GET for all, and GET, PUT, PATCH and DELETE for one entry; a
+ * single value has GET, PUT and PATCH. They check with the schema that the manifest is checked with.
  * decision: docs/decisions/one-resource-at-a-time.md.
  */
 
@@ -159,14 +166,14 @@ function listEndpoints(
     View,
     async ({ database }, request) => find(await resource.read(database, request.context), request),
   );
+  const body = resource.body ?? Type.Object(members, { additionalProperties: false });
+  const writing = { ...one, ...writes, body };
   const put = administering(
     {
       name: `put${title}`,
-      ...one,
-      ...writes,
+      ...writing,
       method: "PUT",
       summary: `Creates the ${noun} with this ${identity}, or changes it; omitted fields reset to their defaults.`,
-      body: resource.body ?? Type.Object(members, { additionalProperties: false }),
     },
     View,
     async (services, request) => {
@@ -174,7 +181,18 @@ function listEndpoints(
       return find(await putEntry(services, resource, request.context, wanted), request);
     },
   );
-  if (!resource.remove) return [list, read, put];
+  const patch = patchEndpoint(
+    resource,
+    {
+      name: `patch${title}`,
+      ...writing,
+      summary: `Changes the given fields of the ${noun} with this ${identity}; ${MERGED}`,
+      refusals: ["NOT_FOUND"],
+    },
+    View,
+    find,
+  );
+  if (!resource.remove) return [list, read, put, patch];
   const remove = administering(
     {
       name: `delete${title}`,
@@ -189,7 +207,7 @@ function listEndpoints(
       return {};
     },
   );
-  return [list, read, put, remove];
+  return [list, read, put, patch, remove];
 }
 
 function valueEndpoints(resource: Editable<Context>, owner: Owner): Endpoint<AdministerServices>[] {
@@ -202,6 +220,8 @@ function valueEndpoints(resource: Editable<Context>, owner: Owner): Endpoint<Adm
   };
   const View = resource.view ?? (schema as TObject).properties;
   const what = `${key.replaceAll("_", " ")}${words}`;
+  const body = resource.body ?? schema;
+  const only = (entries: readonly Entry[]) => entries[0] ?? {};
   return [
     administering(
       {
@@ -212,7 +232,7 @@ function valueEndpoints(resource: Editable<Context>, owner: Owner): Endpoint<Adm
         summary: `Reads the ${what}.`,
       },
       View,
-      async ({ database }, { context }) => (await resource.read(database, context))[0] ?? {},
+      async ({ database }, { context }) => only(await resource.read(database, context)),
     ),
     administering(
       {
@@ -221,11 +241,42 @@ function valueEndpoints(resource: Editable<Context>, owner: Owner): Endpoint<Adm
         ...writes,
         method: "PUT",
         summary: `Sets the ${what}; omitted fields reset to their defaults.`,
-        body: resource.body ?? schema,
+        body,
       },
       View,
-      async (services, { body, context }) =>
-        (await putEntry(services, resource, context, body))[0] ?? {},
+      async (services, request) =>
+        only(await putEntry(services, resource, request.context, request.body)),
+    ),
+    patchEndpoint(
+      resource,
+      {
+        name: `patch${pascalCase(key)}`,
+        ...at,
+        ...writes,
+        summary: `Changes the given fields of the ${what}; ${MERGED}`,
+        body,
+      },
+      View,
+      only,
     ),
   ];
+}
+
+/** @param contract its body is that of PUT. */
+function patchEndpoint(
+  resource: Editable<Context>,
+  { body, ...contract }: Omit<Contract, "replies" | "method" | "body"> & { body: TSchema },
+  View: TProperties,
+  pick: (entries: readonly Entry[], request: Checked) => Entry,
+): Endpoint<AdministerServices> {
+  const patching = patchingOf(body);
+  return administering(
+    { ...contract, method: "PATCH", body: patching.body },
+    View,
+    async (services, request) => {
+      const find = (entries: readonly Entry[]) => pick(entries, request);
+      const given = { patching, patch: request.body };
+      return find(await patchEntry(services, resource, request.context, find, given));
+    },
+  );
 }

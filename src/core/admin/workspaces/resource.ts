@@ -10,6 +10,7 @@ import type { ThreadPool } from "../../base/threads/thread-pool.ts";
 import type { Queryable, Transaction } from "../../database/database.ts";
 import type { Outbound } from "../../outbound/outbound.ts";
 import type { Sealing } from "../secrets/sealing.ts";
+import type { KeptSecrets } from "./merge-patch.ts";
 
 /*
  * A resource is something that administrators manage: the apps of a workspace, its settings, the
@@ -26,6 +27,8 @@ export interface Change {
   readonly name: string;
   /** The new state, as far as the audit log records it. */
   readonly details?: Readonly<Record<string, unknown>> | undefined;
+  /** The state before an update, likewise. */
+  readonly before?: Readonly<Record<string, unknown>> | undefined;
   /** What an update changes, in a preview. Secrets are hidden. */
   readonly fields?: readonly FieldChange[];
 }
@@ -145,8 +148,32 @@ export interface Editable<Where extends Context> extends Described {
   readonly view?: TProperties;
   /** All entries, or the one value. */
   read(database: Queryable, context: Where): Promise<readonly Entry[]>;
-  /** Creates or changes an entry; the same again makes no change. @throws Problem */
-  put(tx: Transaction, services: ResourceServices, context: Where, entry: Entry): Promise<Change[]>;
+  /**
+   * Creates or changes an entry; the same again makes no change.
+   *
+   * @param patch the members that a PATCH sent; the entry holds them already.
+   * @throws Problem
+   */
+  put(
+    tx: Transaction,
+    services: ResourceServices,
+    context: Where,
+    entry: Entry,
+    patch?: Entry,
+  ): Promise<Change[]>;
+  /**
+   * The body of PUT that would change nothing, which PATCH starts from; by default the members of `shown` that PUT takes.
+   *
+   * @param shown the entry as `read` returns it.
+   */
+  present?(
+    database: Queryable,
+    services: ResourceServices,
+    context: Where,
+    shown: Entry,
+  ): Entry | Promise<Entry>;
+  /** The secrets that are stored with an entry, and where they belong. */
+  keptSecrets?(present: Entry): KeptSecrets;
   /** Removes an existing entry. Absent if entries cannot be removed. */
   remove?(
     tx: Transaction,
@@ -172,12 +199,20 @@ export type MaybeEditable = Described & Partial<Editable<Context>>;
 export const isEditable = (resource: MaybeEditable): resource is Editable<Context> =>
   resource.read !== undefined;
 
+interface Difference<Entry> {
+  created: Entry[];
+  updated: Entry[];
+  removed: Entry[];
+  /** The present state of an updated entry. */
+  before?(entry: Entry): Entry | undefined;
+}
+
 /** The changes that turn `present` into `wanted`, matched by identity; unchanged entries are omitted. */
 export function difference<Entry>(
   present: readonly Entry[],
   wanted: readonly Entry[],
   identity: (entry: Entry) => string,
-): { created: Entry[]; updated: Entry[]; removed: Entry[] } {
+): Difference<Entry> {
   const before = new Map(present.map((entry) => [identity(entry), entry]));
   const after = new Set(wanted.map(identity));
   return {
@@ -187,6 +222,7 @@ export function difference<Entry>(
       return old !== undefined && !isDeepStrictEqual(old, entry);
     }),
     removed: present.filter((entry) => !after.has(identity(entry))),
+    before: (entry) => before.get(identity(entry)),
   };
 }
 
@@ -194,17 +230,21 @@ export function difference<Entry>(
 export function describe<Entry>(
   kind: string,
   workspace: string,
-  done: { created: Entry[]; updated: Entry[]; removed: Entry[] },
+  done: Difference<Entry>,
   name: (entry: Entry) => string,
   details?: (entry: Entry) => Change["details"],
 ): Change[] {
   return (["created", "updated", "removed"] as const).flatMap((action) =>
-    done[action].map((entry) => ({
-      action,
-      kind,
-      workspace,
-      name: name(entry),
-      ...(details && action !== "removed" && { details: details(entry) }),
-    })),
+    done[action].map((entry) => {
+      const before = action === "updated" ? done.before?.(entry) : undefined;
+      return {
+        action,
+        kind,
+        workspace,
+        name: name(entry),
+        ...(details && action !== "removed" && { details: details(entry) }),
+        ...(details && before && { before: details(before) }),
+      };
+    }),
   );
 }

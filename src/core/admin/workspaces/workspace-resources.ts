@@ -10,7 +10,7 @@ import {
   type WantedWorkspace,
 } from "./manage-workspaces.ts";
 import { AllowReset, Name } from "./manifest.ts";
-import type { Editable } from "./resource.ts";
+import type { Editable, Entry } from "./resource.ts";
 import type { WorkspaceRow } from "./store.ts";
 
 /*
@@ -71,6 +71,7 @@ export const settings: Editable<WorkspaceContext> = {
   async read(database, { workspace }) {
     return [{ settings: (await findWorkspace(database, workspace.name)).settings }];
   },
+  present: (_database, _services, _context, shown) => shown.settings as Entry,
   async put(tx, services, { workspace: { name } }, entry) {
     const { id } = await findCompany(tx);
     const { allowReset } = await findWorkspace(tx, name);

@@ -87,6 +87,7 @@ export const databricksSource = sourceKind({
   connection,
   place,
   secrets: ["token", "client_secret"],
+  free: ["token", "client_secret"],
   login: {
     holds: ({ token, client_id, client_secret }) =>
       token !== undefined || (client_id !== undefined && client_secret !== undefined),

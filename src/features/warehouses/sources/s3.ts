@@ -72,6 +72,7 @@ export const s3Source = sourceKind({
     format: formatSetting,
   },
   secrets: ["access_key_id", "secret_access_key"],
+  free: ["secret_access_key"],
   rule: FORMAT,
   placeOf: ({ url }) => url,
   hostsOf: (warehouse) => {

@@ -93,6 +93,7 @@ export const snowflakeSource = sourceKind({
   connection,
   place,
   secrets: ["private_key", "private_key_passphrase"],
+  free: ["private_key", "private_key_passphrase", "warehouse", "role"],
   placeOf: ({ table }) => table,
   hostsOf: (warehouse) => [hostAndPortOf(addressOf(warehouse))],
 

@@ -33,6 +33,11 @@ interface SourceKind<
   readonly place: Place;
   /** The secret settings of `connection`: they are sealed, and never shown or exported. */
   readonly secrets: readonly (keyof Connection & string)[];
+  /**
+   * The settings that may change while the other secrets stay: they do not say where secrets are
+   * sent, or whose they are.
+   */
+  readonly free?: readonly (keyof Connection & string)[];
   /** A rule about several settings of the place. */
   readonly rule?: { holds(place: Static<TObject<Place>>): boolean; readonly sentence: string };
   /** A rule about several settings of the connection. */
@@ -79,6 +84,7 @@ interface Rule {
 export interface AnyKind
   extends Pick<SourceKind, "type" | "label" | "connection" | "limits" | "place"> {
   readonly secrets: readonly string[];
+  readonly free?: readonly string[];
   readonly rule?: Rule;
   readonly login?: Rule;
   placeOf(place: object): string;

@@ -77,7 +77,7 @@ export const ofDeclared = (server: TestServer): Samples => {
   const settings = { track_max_updates: 10 };
   const PATH = "/admin/v1/workspaces/:name";
   /** An entry of a list in a separate workspace, or of the company. */
-  const ofList = (path: string, entry: unknown): Samples => {
+  const ofList = (path: string, entry: object, patch: object): Samples => {
     const withEntry = (body?: unknown) => async () => {
       const [name, id] = [randomUUID(), randomUUID()];
       await put(`/workspaces/${name}`, {});
@@ -91,37 +91,61 @@ export const ofDeclared = (server: TestServer): Samples => {
         const { params } = await ofNewWorkspace()();
         return { params: { ...params, id: randomUUID() }, body: entry };
       },
+      [`PATCH ${path}/:id`]: withEntry(patch),
       [`DELETE ${path}/:id`]: withEntry(),
     };
+  };
+  const newDomains = async () => {
+    await put("/mail-domains", { mail_domains: [] });
+    return { body: { mail_domains: ["acme.example"] } };
+  };
+  const newDefaults = async () => {
+    await put("/scim-defaults", {});
+    return { body: { department: "engineering" } };
   };
   return {
     "GET /admin/v1/company": () => ({}),
     "PUT /admin/v1/company": () => ({ body: { name: randomUUID() } }),
+    "PATCH /admin/v1/company": () => ({ body: { name: randomUUID() } }),
     "GET /admin/v1/workspaces": () => ({}),
     [`GET ${PATH}`]: () => ({}),
     [`PUT ${PATH}`]: newWorkspace({ allow_reset: true, settings }),
+    [`PATCH ${PATH}`]: ofNewWorkspace({ settings }),
     [`DELETE ${PATH}`]: ofNewWorkspace(),
     [`GET ${PATH}/settings`]: () => ({}),
     [`PUT ${PATH}/settings`]: ofNewWorkspace(settings),
-    ...ofList(`${PATH}/apps`, { name: "Web", platform: "web" }),
-    ...ofList(`${PATH}/subscription-groups`, { name: "Sample", channel: "email" }),
-    ...ofList(`${PATH}/segments`, { name: "Sample", filter: { event: "signed_up" } }),
-    ...ofList(`${PATH}/webhooks`, WEBHOOK),
-    ...ofList(`${PATH}/teams`, {}),
-    ...ofList("/admin/v1/permission-sets", { permissions: ["basic_access"] }),
-    ...ofList("/admin/v1/connections", { type: "files", root: "/srv", workspaces: [] }),
+    [`PATCH ${PATH}/settings`]: ofNewWorkspace(settings),
+    ...ofList(`${PATH}/apps`, { name: "Web", platform: "web" }, { name: "Site" }),
+    ...ofList(
+      `${PATH}/subscription-groups`,
+      { name: "Sample", channel: "email" },
+      { name: "News" },
+    ),
+    ...ofList(
+      `${PATH}/segments`,
+      { name: "Sample", filter: { event: "signed_up" } },
+      { tags: ["loyalty"] },
+    ),
+    ...ofList(`${PATH}/webhooks`, WEBHOOK, { types: ["user.deleted"] }),
+    ...ofList(`${PATH}/teams`, {}, { id: "other" }),
+    ...ofList(
+      "/admin/v1/permission-sets",
+      { permissions: ["basic_access"] },
+      { permissions: ["view_pii"] },
+    ),
+    ...ofList(
+      "/admin/v1/connections",
+      { type: "files", root: "/srv", workspaces: [] },
+      { workspaces: ["shop"] },
+    ),
     [`GET ${PATH}/sources`]: () => ({}),
     "GET /admin/v1/source-kinds": () => ({}),
     "GET /admin/v1/mail-domains": () => ({}),
-    "PUT /admin/v1/mail-domains": async () => {
-      await put("/mail-domains", { mail_domains: [] });
-      return { body: { mail_domains: ["acme.example"] } };
-    },
+    "PUT /admin/v1/mail-domains": newDomains,
+    "PATCH /admin/v1/mail-domains": newDomains,
     "GET /admin/v1/scim-defaults": () => ({}),
-    "PUT /admin/v1/scim-defaults": async () => {
-      await put("/scim-defaults", {});
-      return { body: { department: "engineering" } };
-    },
+    "PUT /admin/v1/scim-defaults": newDefaults,
+    "PATCH /admin/v1/scim-defaults": newDefaults,
   };
 };
 
@@ -138,6 +162,7 @@ export const ofScimTokens = (server: TestServer): Samples => {
     [`GET ${PATH}`]: () => ({}),
     [`POST ${PATH}`]: () => ({ body: newToken() }),
     [`PUT ${PATH}/:token`]: ofToken({ service_origin: "other.example", require_origin: false }),
+    [`PATCH ${PATH}/:token`]: ofToken({ require_origin: false }),
     [`POST ${PATH}/:token/rotate`]: ofToken({ overlap_seconds: 60 }),
     [`DELETE ${PATH}/:token`]: ofToken(),
   };
@@ -178,6 +203,7 @@ export const ofApiKeys = (admin: Admin): Samples => {
     [`GET ${PATH}`]: () => ({}),
     [`POST ${PATH}`]: () => ({ body: newKey() }),
     [`PUT ${PATH}/:key`]: ofKey({ permissions: ["users.delete"], ip_allowlist: [] }),
+    [`PATCH ${PATH}/:key`]: ofKey({ permissions: ["users.delete"] }),
     [`POST ${PATH}/:key/rotate`]: ofKey({ overlap_seconds: 60 }),
     [`DELETE ${PATH}/:key`]: ofKey(),
     "GET /admin/v1/audit": () => ({}),

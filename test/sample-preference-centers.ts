@@ -45,6 +45,7 @@ export const ofPreferenceCenters = (server: TestServer, admin: Admin): Samples =
     [`GET ${ADMIN}`]: () => ({}),
     [`GET ${ADMIN}/:id`]: () => ofCenter(),
     [`PUT ${ADMIN}/:id`]: () => ofCenter({ body: { name: "sample", title: newName(), ...pages } }),
+    [`PATCH ${ADMIN}/:id`]: () => ofCenter({ body: { title: newName() } }),
     [`DELETE ${ADMIN}/:id`]: async () => {
       const id = newName();
       await admin("PUT", `/preference-centers/${id}`, { body: { name: id } });

@@ -241,6 +241,10 @@ const ofTranslations = (admin: Admin): Samples => {
       params: { id: FRENCH },
       body: { name: randomUUID(), country: "France", language: "French", locale_key: "fr-FR" },
     }),
+    [`PATCH ${PATH}/locales/:id`]: async () => {
+      const made = await madeAnew(admin, "/locales", localeOf)();
+      return { ...made, body: { name: randomUUID() } };
+    },
     [`DELETE ${PATH}/locales/:id`]: madeAnew(admin, "/locales", localeOf),
     [`GET ${PATH}/campaigns`]: () => ({}),
     [`GET ${PATH}/canvases`]: () => ({}),
@@ -251,6 +255,14 @@ const ofTranslations = (admin: Admin): Samples => {
     [`PUT ${PATH}/canvases/:id`]: () => ({
       params: { id: ONBOARDING },
       body: { name: randomUUID(), step_ids: [FIRST_STEP] },
+    }),
+    [`PATCH ${PATH}/campaigns/:id`]: () => ({
+      params: { id: WELCOME },
+      body: { name: randomUUID() },
+    }),
+    [`PATCH ${PATH}/canvases/:id`]: () => ({
+      params: { id: ONBOARDING },
+      body: { name: randomUUID() },
     }),
     [`DELETE ${PATH}/campaigns/:id`]: madeAnew(admin, "/campaigns", () => ({ name: "New" })),
     [`DELETE ${PATH}/canvases/:id`]: madeAnew(admin, "/canvases", () => ({
@@ -297,6 +309,11 @@ const ofSyncs = (admin: Admin): Samples => {
     const { id: _id, ...body } = { ...NOWHERE, name: randomUUID() };
     return { params: { integration_id: randomUUID() }, body };
   };
+  const madeIntegration = async () => {
+    const made = newIntegration();
+    await admin("PUT", `/integrations/${made.params.integration_id}`, made);
+    return { params: made.params };
+  };
   const ofRun = async () => {
     const made = newIntegration();
     const path = `/integrations/${made.params.integration_id}`;
@@ -310,11 +327,8 @@ const ofSyncs = (admin: Admin): Samples => {
     [`GET ${LIST}`]: () => ({}),
     [`GET ${ONE}`]: () => ({ params }),
     [`PUT ${ONE}`]: () => newIntegration(),
-    [`DELETE ${ONE}`]: async () => {
-      const made = newIntegration();
-      await admin("PUT", `/integrations/${made.params.integration_id}`, made);
-      return { params: made.params };
-    },
+    [`PATCH ${ONE}`]: async () => ({ ...(await madeIntegration()), body: { name: randomUUID() } }),
+    [`DELETE ${ONE}`]: madeIntegration,
     "GET /cdi/integrations": () => ({}),
     "GET /cdi/integrations/:integration_id/job_sync_status": () => ({ params }),
     "POST /cdi/integrations/:integration_id/sync": whenIdle,

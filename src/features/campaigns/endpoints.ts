@@ -1,8 +1,10 @@
 import Type from "typebox";
 import { Name } from "../../core/admin/workspaces/manifest.ts";
+import { MERGED, type Patching, patchingOf } from "../../core/admin/workspaces/merge-patch.ts";
+import { Problem } from "../../core/base/problem.ts";
 import { OfWorkspace, OnlySuccess } from "../../core/base/values/schemas.ts";
 import { byAdministratorOfWorkspace, endpoint, success } from "../../core/http/endpoint.ts";
-import type { CampaignKind, MessageHead } from "./campaign.ts";
+import type { Campaign, CampaignKind, MessageHead } from "./campaign.ts";
 import { stepIdsOf, Uuid } from "./declarations.ts";
 import {
   listCampaigns,
@@ -92,6 +94,13 @@ const listCanvasesEndpoint = endpoint({
   return success({ canvases });
 });
 
+const CampaignBody = Type.Object({ name: Name }, { additionalProperties: false });
+
+const CanvasBody = Type.Object(
+  { name: Name, step_ids: Type.Array(Uuid) },
+  { additionalProperties: false },
+);
+
 const putCampaignEndpoint = endpoint({
   name: "putCampaign",
   method: "PUT",
@@ -99,11 +108,11 @@ const putCampaignEndpoint = endpoint({
   summary: "Creates or renames a campaign.",
   access: byAdministratorOfWorkspace("send_campaigns_canvases"),
   params: OfCampaign,
-  body: Type.Object({ name: Name }, { additionalProperties: false }),
+  body: CampaignBody,
   replies: { 200: OnlySuccess },
 }).handledBy(async (services: ManageServices, context, { params, body }) => {
   const campaign = { id: params.id, name: body.name, stepIds: [] };
-  await putCampaign(services, context, "campaign", campaign);
+  await putCampaign(services, context, "campaign", params.id, () => campaign);
   return success();
 });
 
@@ -114,14 +123,40 @@ const putCanvasEndpoint = endpoint({
   summary: "Creates a canvas, or sets its name and steps.",
   access: byAdministratorOfWorkspace("send_campaigns_canvases"),
   params: OfCampaign,
-  body: Type.Object({ name: Name, step_ids: Type.Array(Uuid) }, { additionalProperties: false }),
+  body: CanvasBody,
   replies: { 200: OnlySuccess },
 }).handledBy(async (services: ManageServices, context, { params, body }) => {
   const stepIds = stepIdsOf(body.step_ids, ["step_ids"]);
   const canvas = { id: params.id, name: body.name, stepIds };
-  await putCampaign(services, context, "canvas", canvas);
+  await putCampaign(services, context, "canvas", params.id, () => canvas);
   return success();
 });
+
+const patchEndpoint = (path: string, kind: CampaignKind, patching: Patching) =>
+  endpoint({
+    name: kind === "campaign" ? "patchCampaign" : "patchCanvas",
+    method: "PATCH",
+    path,
+    summary: `Changes the given fields of a ${kind}; ${MERGED}`,
+    refusals: ["NOT_FOUND", "CONFLICT"],
+    access: byAdministratorOfWorkspace("send_campaigns_canvases"),
+    params: OfCampaign,
+    body: patching.body,
+    replies: { 200: OnlySuccess },
+  }).handledBy(async (services: ManageServices, context, { params: { id }, body }) => {
+    const wanted = (present: Campaign | undefined) => {
+      if (!present) throw new Problem("NOT_FOUND", `There is no ${kind} '${id}'.`);
+      const steps = kind === "canvas" && { step_ids: present.stepIds };
+      const merged = patching.apply(
+        { name: present.name, ...steps },
+        body as Readonly<Record<string, unknown>>,
+      );
+      const { name, step_ids = [] } = merged as { name: string; step_ids?: string[] };
+      return { id, name, stepIds: stepIdsOf(step_ids, ["step_ids"]) };
+    };
+    await putCampaign(services, context, kind, id, wanted, true);
+    return success();
+  });
 
 const removeEndpoint = (path: string, kind: CampaignKind, extension: RemovedWithMessages) =>
   endpoint({
@@ -143,6 +178,8 @@ export const campaignEndpoints = (extension: RemovedWithMessages) => [
   listCanvasesEndpoint,
   putCampaignEndpoint,
   putCanvasEndpoint,
+  patchEndpoint("/admin/v1/workspaces/:name/campaigns/:id", "campaign", patchingOf(CampaignBody)),
+  patchEndpoint("/admin/v1/workspaces/:name/canvases/:id", "canvas", patchingOf(CanvasBody)),
   removeEndpoint("/admin/v1/workspaces/:name/campaigns/:id", "campaign", extension),
   removeEndpoint("/admin/v1/workspaces/:name/canvases/:id", "canvas", extension),
   ...messageEndpoints(extension),

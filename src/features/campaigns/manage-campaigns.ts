@@ -1,12 +1,13 @@
 import { isDeepStrictEqual } from "node:util";
 import { recordChangeIn } from "../../core/admin/audit/audit.ts";
+import { changedMembers } from "../../core/admin/workspaces/field-changes.ts";
 import type { Clock } from "../../core/base/clock.ts";
 import type { WorkspaceContext } from "../../core/base/context/context.ts";
 import { Problem } from "../../core/base/problem.ts";
 import type { ThreadPool } from "../../core/base/threads/thread-pool.ts";
 import { type Database, readTogether, withRetries } from "../../core/database/database.ts";
 import type { Campaign, CampaignKind, Declared, MessageHead } from "./campaign.ts";
-import { selectCampaigns, selectMessageHeads, upsertCampaigns } from "./store.ts";
+import { lockCampaign, selectCampaigns, selectMessageHeads, upsertCampaigns } from "./store.ts";
 import { type RemovedWithMessages, removeCampaignsOf } from "./write-campaigns.ts";
 
 /* Every change is audited, without texts. */
@@ -41,18 +42,25 @@ export async function listCampaigns(
 /**
  * Creates a campaign, or gives it a name and steps. Its messages stay as they are.
  *
+ * @param wanted what it becomes; undefined stands for one that does not exist.
+ * @param isPatch whether the audit row has what changed, before and after.
  * @throws Problem NOT_FOUND, CONFLICT if a step that would be removed still has messages.
  */
 export async function putCampaign(
   { database, clock }: ManageServices,
   context: WorkspaceContext,
   kind: CampaignKind,
-  campaign: Campaign,
+  campaignId: string,
+  wanted: (present: Campaign | undefined) => Campaign,
+  isPatch = false,
 ): Promise<void> {
   const { id } = context.workspace;
   await withRetries(database, async (tx) => {
+    // Concurrent patches of different members all hold.
+    if (isPatch) await lockCampaign(tx, id, kind, campaignId);
     const present = await selectCampaigns(tx, id, kind);
-    const known = present.find((each) => each.id === campaign.id);
+    const known = present.find((each) => each.id === campaignId);
+    const campaign = wanted(known);
     // Before the messages are read, because it locks: a message saved meanwhile sees the new steps.
     await upsertCampaigns(tx, id, kind, [campaign], false);
     const messages = await selectMessageHeads(tx, id, kind);
@@ -67,6 +75,12 @@ export async function putCampaign(
     if (known && isDeepStrictEqual(known, { ...campaign, declared: known.declared })) return;
     const { name, stepIds: step_ids } = campaign;
     const details = kind === "canvas" ? { step_ids } : undefined;
+    if (isPatch && known) {
+      const before = { name: known.name, step_ids: known.stepIds };
+      const changed = changedMembers(before, { name, step_ids });
+      const change = { action: "updated", kind, name, details: changed };
+      return recordChangeIn(tx, clock, context, change);
+    }
     const action = known ? "updated" : "created";
     await recordChangeIn(tx, clock, context, { action, kind, name, details });
   });

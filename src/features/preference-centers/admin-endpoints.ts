@@ -1,6 +1,7 @@
 import Type from "typebox";
 import { type AuditingServices, recordRead } from "../../core/admin/audit/audit.ts";
 import type { AdministerServices } from "../../core/admin/workspaces/administer.ts";
+import { MERGED } from "../../core/admin/workspaces/merge-patch.ts";
 import { NullableText, OfWorkspace, OnlySuccess, Success } from "../../core/base/values/schemas.ts";
 import {
   byAdministrator,
@@ -8,18 +9,20 @@ import {
   endpoint,
   success,
 } from "../../core/http/endpoint.ts";
-import type { PreferenceCenter } from "./center.ts";
+import type { CenterContent, PreferenceCenter } from "./center.ts";
 import { type CheckServices, checkCenter, DECLARED_NAMES } from "./check-center.ts";
-import { ShownOptions, State, Translations, Warnings } from "./content-form.ts";
+import { type CenterWarning, ShownOptions, State, Translations, Warnings } from "./content-form.ts";
 import { CenterId, centerMembers, centerOf } from "./declarations.ts";
 import type { Links } from "./links.ts";
 import {
   type CenterServices,
+  changeCenter,
   listCenters,
   putCenter,
   readCenter,
   removeCenter,
 } from "./manage-centers.ts";
+import { CENTER_PATCHING, patchCenter } from "./patch-center.ts";
 import { previewContent, previewPage } from "./preview.ts";
 import { makePreviewLink } from "./preview-link.ts";
 import type { CenterSummary } from "./store.ts";
@@ -113,6 +116,27 @@ const putEndpoint = endpoint({
   const wanted = centerOf({ id: params.id, ...body });
   const warnings = await checkCenter(services, context.workspace, wanted, DECLARED_NAMES);
   const center = await putCenter(services, context, wanted);
+  return { status: 200, body: { ...viewOf(center), ...(warnings.length > 0 && { warnings }) } };
+});
+
+const patchEndpoint = endpoint({
+  name: "patchPreferenceCenter",
+  method: "PATCH",
+  path: `${PATH}/:id`,
+  summary: `Changes the given fields of a preference center; ${MERGED}`,
+  refusals: ["NOT_FOUND", "CONFLICT"],
+  access: byAdministratorOfWorkspace("manage_email_settings"),
+  params: OfCenter,
+  body: CENTER_PATCHING.body,
+  replies: { 200: Type.Object({ ...Center, warnings: Warnings, message: Success }) },
+}).handledBy(async (services: AdministerServices & CheckServices, context, { params, body }) => {
+  let warnings: CenterWarning[] = [];
+  const change = async (present: CenterContent) => {
+    const wanted = patchCenter(params.id, present, body as Parameters<typeof patchCenter>[2]);
+    warnings = await checkCenter(services, context.workspace, wanted, DECLARED_NAMES);
+    return wanted;
+  };
+  const center = await changeCenter(services, context, params.id, change, async (it) => it, true);
   return { status: 200, body: { ...viewOf(center), ...(warnings.length > 0 && { warnings }) } };
 });
 
@@ -267,6 +291,7 @@ export const preferenceCenterAdminEndpoints = [
   listEndpoint,
   readEndpoint,
   putEndpoint,
+  patchEndpoint,
   removeEndpoint,
   previewEndpoint,
   previewContentEndpoint,

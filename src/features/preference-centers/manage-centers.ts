@@ -1,6 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
 import { recordChanges } from "../../core/admin/audit/audit.ts";
-import { type AdministerServices, changeDeclared } from "../../core/admin/workspaces/administer.ts";
+import {
+  type AdministerServices,
+  asPatched,
+  changeDeclared,
+} from "../../core/admin/workspaces/administer.ts";
 import type { Change } from "../../core/admin/workspaces/resource.ts";
 import type { Clock } from "../../core/base/clock.ts";
 import type { WorkspaceContext } from "../../core/base/context/context.ts";
@@ -89,6 +93,8 @@ const MOST_TRIES = 5;
  * @param change works out the new content from the present one, and checks it. It runs outside the
  *   transaction, which must not wait for it.
  * @param answer makes the result, in the transaction.
+ * @param isPatch whether the audit row has what changed, before and after, and there is none if
+ *   nothing did.
  * @throws Problem NOT_FOUND, CONFLICT if the name is in use, and what `change` throws.
  */
 export async function changeCenter<Result>(
@@ -97,6 +103,7 @@ export async function changeCenter<Result>(
   id: string,
   change: (present: CenterContent) => Promise<CenterContent>,
   answer: (center: PreferenceCenter, tx: Transaction) => Promise<Result>,
+  isPatch = false,
 ): Promise<Result> {
   const { database, clock } = services;
   const { workspace } = context;
@@ -107,7 +114,10 @@ export async function changeCenter<Result>(
       const locked = await lockCenter(tx, workspace.id, id, clock.newId());
       if (!locked) return refuseUnknown(id);
       if (!isSame(present, locked)) return undefined;
-      const center = await saveCenter(tx, services, context, locked, content);
+      const isNoChange = isPatch && isSame(locked, content);
+      const center = isNoChange
+        ? locked
+        : await saveCenter(tx, services, context, locked, content, isPatch);
       return { result: await answer(center, tx) };
     });
     if (done) return done.result;
@@ -162,10 +172,11 @@ async function saveCenter(
   context: WorkspaceContext,
   present: PreferenceCenter | undefined,
   center: DeclaredCenter,
+  isPatch = false,
 ): Promise<PreferenceCenter> {
   const { workspace } = context;
   const changes = await writeCenter(tx, { clock }, workspace, present, center);
-  await recordChanges(tx, clock, context, changes);
+  await recordChanges(tx, clock, context, isPatch ? changes.map(asPatched) : changes);
   return readCenter({ database: tx }, workspace, center.id);
 }
 
@@ -180,7 +191,10 @@ async function writeCenter(
   await writeCenters(tx, workspace.id, [row], clock.now());
   const { name, title, state } = center;
   const action = present ? "updated" : "created";
-  return [{ action, kind: KIND, workspace: workspace.name, name, details: { title, state } }];
+  const before = present && { title: present.title, state: present.state };
+  return [
+    { action, kind: KIND, workspace: workspace.name, name, details: { title, state }, before },
+  ];
 }
 
 /** @throws Problem CONFLICT if a name is in use. */

@@ -42,7 +42,7 @@ async function applyDefaults(
     "",
     todo,
     () => "scim_defaults",
-    () => ({ ...wanted }),
+    (defaults) => ({ ...defaults }),
   );
 }
 

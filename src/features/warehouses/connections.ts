@@ -28,6 +28,7 @@ import {
   connectionSettingsOf,
   hostsOf,
   KINDS,
+  keptSecretsOf,
   kindOf,
 } from "./sources/kinds.ts";
 
@@ -69,9 +70,6 @@ const SHOWN_SETTINGS: TProperties = Object.fromEntries(
 
 const schemaOf = (extra: TProperties): TSchema =>
   Type.Union(KINDS.map((kind) => connectionSchemaOf(kind, { ...extra, workspaces: Workspaces })));
-
-/** Of any kind, and the kind itself. */
-const EVERY_SETTING = ["type", ...KINDS.flatMap((kind) => Object.keys(connectionSettingsOf(kind)))];
 
 const rowOf = (companyId: string, name: string): string => `connections ${companyId} ${name}`;
 
@@ -226,13 +224,7 @@ export const connections: Resource<CompanyContext> = {
     return present;
   },
 
-  keptSecrets(present) {
-    const { secrets, free = [] } = kindOf({ type: present.type as string });
-    return {
-      secrets: secrets.filter((setting) => setting in present),
-      destination: EVERY_SETTING.filter((setting) => !free.includes(setting)),
-    };
-  },
+  keptSecrets: keptSecretsOf,
 
   async put(tx, services, context, entry) {
     const wanted = entry as Connection;

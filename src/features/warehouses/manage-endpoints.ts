@@ -1,18 +1,24 @@
 import Type, { type Static } from "typebox";
+import { MERGED } from "../../core/admin/workspaces/merge-patch.ts";
 import { Problem } from "../../core/base/problem.ts";
 import { refuseUnstorable } from "../../core/base/values/plain-json.ts";
 import { NullableText, OfWorkspace, OnlySuccess, Success } from "../../core/base/values/schemas.ts";
 import { isUuid } from "../../core/base/values/uuid.ts";
 import { byAdministratorOfWorkspace, endpoint, success } from "../../core/http/endpoint.ts";
 import { type Entry, IntegrationBody, integrationOf } from "./declaration.ts";
-import { INTEGRATION_STATUSES, INTEGRATION_TYPES } from "./integration.ts";
+import {
+  type Integration as Declared,
+  INTEGRATION_STATUSES,
+  INTEGRATION_TYPES,
+} from "./integration.ts";
 import { getIntegration } from "./list.ts";
 import {
   type ManageServices,
-  putIntegration,
   readIntegrations,
   removeIntegration,
+  saveIntegration,
 } from "./manage.ts";
+import { INTEGRATION_PATCHING, patchIntegration } from "./patch-integration.ts";
 import type { IntegrationRow } from "./store.ts";
 import { storedPlaceIn } from "./stored-warehouse.ts";
 
@@ -88,13 +94,34 @@ const putEndpoint = endpoint({
   replies: { 200: Type.Object({ ...Integration, message: Success }) },
 }).handledBy(async (services: ManageServices, context, { params, body }) => {
   refuseUnstorable(body);
-  const id = params.integration_id.toLowerCase();
-  if (!isUuid(id)) throw new Problem("INVALID_REQUEST", "Invalid integration ID");
-  const saved = await putIntegration(services, context, {
-    ...integrationOf({ id, ...body, warehouse: body.warehouse as Entry["warehouse"] }),
-  });
-  return success(viewOf(saved));
+  const id = readId(params.integration_id);
+  const wanted = integrationOf({ id, ...body, warehouse: body.warehouse as Entry["warehouse"] });
+  return success(viewOf(await saveIntegration(services, context, { id, wanted: () => wanted })));
 });
+
+const patchEndpoint = endpoint({
+  name: "patchIntegration",
+  method: "PATCH",
+  path: ONE,
+  summary: `Changes the given fields of a warehouse integration; ${MERGED}`,
+  description: "A secret of an inline `warehouse` must be sent again if its destination changes.",
+  access: byAdministratorOfWorkspace("manage_external_integrations"),
+  params: OfIntegration,
+  body: INTEGRATION_PATCHING.body,
+  replies: { 200: Type.Object({ ...Integration, message: Success }) },
+}).handledBy(async (services: ManageServices, context, { params, body }) => {
+  refuseUnstorable(body);
+  const id = readId(params.integration_id);
+  const wanted = (present: Declared | undefined) =>
+    patchIntegration(present, body as Readonly<Record<string, unknown>>);
+  return success(viewOf(await saveIntegration(services, context, { id, wanted, isPatch: true })));
+});
+
+function readId(text: string): string {
+  const id = text.toLowerCase();
+  if (isUuid(id)) return id;
+  throw new Problem("INVALID_REQUEST", "Invalid integration ID");
+}
 
 const removeEndpoint = endpoint({
   name: "deleteIntegration",
@@ -109,4 +136,10 @@ const removeEndpoint = endpoint({
   return success();
 });
 
-export const warehouseManageEndpoints = [listEndpoint, readEndpoint, putEndpoint, removeEndpoint];
+export const warehouseManageEndpoints = [
+  listEndpoint,
+  readEndpoint,
+  putEndpoint,
+  patchEndpoint,
+  removeEndpoint,
+];

@@ -2,12 +2,15 @@ import { isDeepStrictEqual } from "node:util";
 import { recordChanges } from "../../core/admin/audit/audit.ts";
 import { recordingRefusals } from "../../core/admin/audit/refusals.ts";
 import type { Sealing } from "../../core/admin/secrets/sealing.ts";
+import { changeDeclared } from "../../core/admin/workspaces/administer.ts";
 import { checkContacts } from "../../core/admin/workspaces/contacts.ts";
-import type { Colleagues } from "../../core/admin/workspaces/resource.ts";
+import { changedMembers } from "../../core/admin/workspaces/field-changes.ts";
+import type { Change, Colleagues } from "../../core/admin/workspaces/resource.ts";
 import type { Clock } from "../../core/base/clock.ts";
 import type { WorkspaceContext } from "../../core/base/context/context.ts";
 import { Problem } from "../../core/base/problem.ts";
 import { type Database, type Transaction, withRetries } from "../../core/database/database.ts";
+import type { Authenticator } from "../../core/http/callers.ts";
 import { changeIntegrations, detailsOf } from "./change-integrations.ts";
 import type { Integration } from "./integration.ts";
 import { getIntegration } from "./list.ts";
@@ -18,6 +21,7 @@ import { openIntegration } from "./stored-warehouse.ts";
 /* The integrations of a workspace as administrators see and change them. */
 
 export interface ManageServices extends Colleagues {
+  readonly authenticator: Authenticator;
   readonly database: Database;
   readonly clock: Clock;
   readonly sealing: Sealing;
@@ -33,41 +37,55 @@ export const readIntegrations = (
 export type WantedIntegration = Omit<Integration, "warehouse"> &
   Partial<Pick<Integration, "warehouse">>;
 
+/** Which integration is saved, and how its declaration follows from the present one. */
+export interface Saving {
+  readonly id: string;
+  wanted(present: Integration | undefined): WantedIntegration;
+  /** Whether the audit row has what changed, before and after, in place of the new state. */
+  readonly isPatch?: boolean;
+}
+
 /**
  * Creates or changes an integration; changing the source restarts the sync. A declared integration
  * stays declared: the next apply overrides changes made through the API. Refusals of a connection
  * or file that the caller may not read are in the audit log.
  *
- * @throws Problem CONFLICT if another integration has the name; as `resolveWarehouses`.
+ * @throws Problem CONFLICT if another integration has the name; as `resolveWarehouses`, and as `wanted`.
  */
-export async function putIntegration(
+export async function saveIntegration(
   services: ManageServices,
   context: WorkspaceContext,
-  wanted: WantedIntegration,
+  { id, wanted, isPatch = false }: Saving,
 ): Promise<IntegrationRow> {
-  const { database, clock, sealing } = services;
+  const { clock, sealing } = services;
   const { workspace } = context;
-  const save = async (tx: Transaction): Promise<void> => {
+  const save = async (tx: Transaction): Promise<Change[]> => {
     const where = { workspaceId: workspace.id, now: clock.now(), sealing };
-    const [present] = await selectIntegrationsById(tx, workspace.id, [wanted.id]);
+    const [present] = await selectIntegrationsById(tx, workspace.id, [id]);
     const before = present && openIntegration(sealing, workspace.id, present);
-    const integration = await withWarehouse(tx, context, wanted, before);
+    const integration = await withWarehouse(tx, context, wanted(before), before);
     const { contactEmails } = integration;
     await checkContacts(tx, services, context, contactEmails, before?.contactEmails ?? [], []);
-    if (isDeepStrictEqual(before, integration)) return;
+    if (isDeepStrictEqual(before, integration)) return [];
     await changeIntegrations(tx, where, { saved: [integration], removed: [] }, false);
-    await recordChanges(tx, clock, context, [
+    const after = detailsOf(integration);
+    return [
       {
         action: present ? "updated" : "created",
         kind: "integration",
         workspace: context.workspace.name,
         name: integration.name,
-        details: detailsOf(integration),
+        details: isPatch && before ? changedMembers(detailsOf(before), after) : after,
       },
-    ]);
+    ];
   };
-  await recordingRefusals(services, context, () => withRetries(database, save));
-  return getIntegration(services, workspace, wanted.id);
+  await recordingRefusals(services, context, () =>
+    changeDeclared(services, context, async (tx) => ({
+      changes: await save(tx),
+      result: undefined,
+    })),
+  );
+  return getIntegration(services, workspace, id);
 }
 
 async function withWarehouse(

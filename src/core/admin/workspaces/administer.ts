@@ -92,7 +92,7 @@ function presentOf(shown: Entry, { body }: Patching): Entry {
 }
 
 /** The audit row of a PATCH has what it changed, before and after. */
-const asPatched = (change: Change): Change => ({
+export const asPatched = (change: Change): Change => ({
   ...change,
   details: changedMembers(change.before ?? {}, change.details ?? {}),
 });

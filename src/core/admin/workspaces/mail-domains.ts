@@ -34,7 +34,7 @@ async function save(
     "",
     todo,
     () => KEY,
-    () => ({ [KEY]: wanted }),
+    (domains) => ({ [KEY]: domains }),
   );
 }
 

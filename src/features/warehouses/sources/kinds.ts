@@ -1,5 +1,6 @@
 import Type, { type TProperties, type TSchema } from "typebox";
 import { Compile, type Validator } from "typebox/compile";
+import type { KeptSecrets } from "../../../core/admin/workspaces/merge-patch.ts";
 import type { HostAndPort } from "../../../core/outbound/outbound.ts";
 import { OutsideRoot } from "../../../core/outbound/unfit.ts";
 import { bigquerySource } from "./bigquery.ts";
@@ -109,6 +110,19 @@ export const connectionSchemaOf = (kind: AnyKind, common: TProperties): TSchema 
       { additionalProperties: false },
     ),
   );
+
+/** Of any kind, and the kind itself. */
+const EVERY_SETTING = ["type", ...KINDS.flatMap((kind) => Object.keys(connectionSettingsOf(kind)))];
+
+/** The secrets that a warehouse or connection has, and the settings that say where they belong. */
+export function keptSecretsOf(settings: Readonly<Record<string, unknown>>): KeptSecrets {
+  const kind = KINDS.find(({ type }) => type === settings.type);
+  const { secrets = [], free = [] } = kind ?? {};
+  return {
+    secrets: secrets.filter((setting) => setting in settings),
+    destination: EVERY_SETTING.filter((setting) => !free.includes(setting)),
+  };
+}
 
 const places = new Map<AnyKind, Validator>();
 

@@ -138,10 +138,17 @@ test("a PATCH refuses what PUT refuses, and names the field", async () => {
     name: "S",
     filter: { purchases: "any" },
   });
-  let deep: object = {};
-  for (let level = 0; level < 5_000; level++) deep = { all: deep };
   const segment = `${path}/segments/5d0c2c0e-6f3a-4a57-8f0b-0b6f3f1f2a12`;
-  await refuses(segment, { filter: deep }, "nested");
+  const deep = `${'{"all":'.repeat(20_000)}{}${"}".repeat(20_000)}`;
+  const answer = await fetch(`${server.url}/admin/v1${segment}`, {
+    method: "PATCH",
+    headers: {
+      authorization: `Bearer ${server.adminToken}`,
+      "content-type": "application/merge-patch+json",
+    },
+    body: `{"filter":${deep}}`,
+  });
+  assert.deepEqual([answer.status, (await answer.text()).includes("nested")], [400, true]);
 });
 
 test("a webhook keeps its secret and its pause under a PATCH, but not for another url", async () => {
@@ -181,7 +188,7 @@ test("the secrets of a connection stay for the same destination only", async () 
     type: "s3",
     access_key_id: "AKIA",
     secret_access_key: "first",
-    endpoint: "http://127.0.0.1:9",
+    endpoint: "https://minio.invalid",
     root: "s3://bucket/a/",
     workspaces: [],
   };
@@ -192,7 +199,7 @@ test("the secrets of a connection stay for the same destination only", async () 
   await admin("PATCH", path, { endpoint: s3.endpoint });
   await admin("PATCH", path, { secret_access_key: "second" });
   const rule = "must be sent again";
-  await refuses(path, { endpoint: "http://127.0.0.1:10" }, `'access_key_id' ${rule}`);
+  await refuses(path, { endpoint: "https://other.invalid" }, `'access_key_id' ${rule}`);
   await refuses(path, { endpoint: null }, rule);
   await refuses(path, { root: "s3://bucket/" }, rule);
   await refuses(path, { root: null }, rule);
@@ -201,11 +208,11 @@ test("the secrets of a connection stay for the same destination only", async () 
   await refuses(path, { access_key_id: null }, "'access_key_id'");
   await refuses(path, { type: "files", root: "/srv" }, rule);
   const moved = await admin("PATCH", path, {
-    endpoint: "http://127.0.0.1:10",
+    endpoint: "https://other.invalid",
     access_key_id: "AKIB",
     secret_access_key: "third",
   });
-  assert.equal(moved.endpoint, "http://127.0.0.1:10");
+  assert.equal(moved.endpoint, "https://other.invalid");
   const files = await admin("PATCH", path, {
     type: "files",
     root: "/srv/drops",
@@ -248,4 +255,104 @@ test("a PATCH of a SCIM token changes only what it names", async () => {
   await refuses("/scim-tokens/none", {}, "There is no SCIM token", 404);
   await admin("DELETE", path);
   await refuses(path, {}, "is revoked", 409);
+});
+
+test("a PATCH of a sync keeps its warehouse, whose secret belongs to its destination", async () => {
+  const path = await newWorkspace();
+  const sync = `${path}/integrations/${randomUUID()}`;
+  const warehouse = {
+    type: "snowflake",
+    account: "acme-analytics",
+    user: "reader",
+    private_key: "-----BEGIN PRIVATE KEY-----",
+    table: "a.b.users",
+  };
+  await refuses(sync, { name: "None" }, "Integration not found", 404);
+  await refuses(`${path}/integrations/none`, {}, "Invalid integration ID");
+  await admin("PUT", sync, { name: "Users", type: "attributes", schedule: "0 3 * * *", warehouse });
+  const renamed = await admin("PATCH", sync, { name: "People", retry: { attempts: 2 } });
+  assert.deepEqual(
+    [renamed.name, renamed.schedule, renamed.retry, renamed.warehouse.place],
+    ["People", "0 3 * * *", { attempts: 2, delay_seconds: 10 }, "a.b.users"],
+  );
+  const workspace = path.split("/")[2];
+  const moved = await admin("PATCH", sync, {
+    schedule: null,
+    warehouse: { table: "a.b.people", role: "r" },
+  });
+  assert.deepEqual([moved.schedule, moved.warehouse.place], [null, "a.b.people"]);
+  assert.deepEqual((await lastRow(`kind=integration&workspace=${workspace}`)).details, {
+    before: { schedule: "0 3 * * *", warehouse: "snowflake a.b.users" },
+    after: { schedule: null, warehouse: "snowflake a.b.people" },
+  });
+  const rule = "'warehouse.private_key' must be sent again";
+  await refuses(sync, { warehouse: { account: "other" } }, rule);
+  await refuses(sync, { warehouse: { user: "admin" } }, rule);
+  await refuses(sync, { warehouse: { endpoint: "https://evil.invalid" } }, rule);
+  await refuses(sync, { warehouse: null }, "'warehouse' must not be null");
+  await refuses(sync, { warehouse: { more: 1 } }, "more");
+  await refuses(sync, { schedule: "often" }, "'schedule'");
+  await admin("PATCH", sync, { warehouse: { account: "other", private_key: "-----BEGIN" } });
+});
+
+test("a PATCH of a preference center keeps its pages, and null is the built-in page", async () => {
+  const path = await newWorkspace();
+  const center = `${path}/preference-centers/${randomUUID()}`;
+  const html = "<form><p>Ours</p></form>";
+  await refuses(center, { title: "None" }, "There is no preference center", 404);
+  const first = await admin("PUT", center, { name: "news" });
+  const own = await admin("PATCH", center, {
+    title: "Ours",
+    page_html: html,
+    translations: { es: { preference_center_title: "Hola" } },
+    options: { "link-tags": [{ rel: "icon", href: "https://acme.example/i.png" }] },
+  });
+  assert.deepEqual([own.title, own.page_html], ["Ours", html]);
+  assert.equal(own.options["links-tags"][0].href, "https://acme.example/i.png");
+  assert.equal(own.translations.es.preference_center_title, "Hola");
+  assert.deepEqual(own.translations.de, first.translations.de);
+  const reset = await admin("PATCH", center, {
+    page_html: null,
+    translations: null,
+    options: null,
+  });
+  const { updated_at: _then, title: _title, ...builtIn } = first;
+  const { updated_at: _now, title, ...now } = reset;
+  assert.deepEqual([now, title], [builtIn, "Ours"]);
+  const workspace = path.split("/")[2];
+  const rows = async () =>
+    (await admin("GET", `/audit?kind=preference_center&workspace=${workspace}`)).entries;
+  const before = await rows();
+  await admin("PATCH", center, { title: "Ours" });
+  assert.equal((await rows()).length, before.length);
+  assert.deepEqual(before[1].details, {
+    before: { title: first.title },
+    after: { title: "Ours" },
+  });
+  await refuses(center, { state: "gone" }, "'state'");
+  await refuses(center, { page_html: "{% nonsense %}" }, "page_html");
+});
+
+test("a PATCH of a canvas keeps its steps or its name", async () => {
+  const path = await newWorkspace();
+  const canvas = `${path}/canvases/${randomUUID()}`;
+  const steps = [randomUUID(), randomUUID()];
+  await refuses(canvas, { name: "None" }, "There is no canvas", 404);
+  await admin("PUT", canvas, { name: "Welcome", step_ids: steps });
+  await Promise.all([
+    admin("PATCH", canvas, { name: "Hello" }),
+    admin("PATCH", canvas, { step_ids: steps.slice(1) }),
+  ]);
+  const [found] = (await admin("GET", `${path}/canvases`)).canvases;
+  assert.deepEqual([found.name, found.steps.map(({ id }: any) => id)], ["Hello", steps.slice(1)]);
+  await refuses(canvas, { name: null }, "'name'");
+  await refuses(canvas, { step_ids: ["x"] }, "step_ids");
+  await refuses(canvas, { messages: [] }, "'messages'");
+  const campaign = `${path}/campaigns/${randomUUID()}`;
+  await admin("PUT", campaign, { name: "News" });
+  await admin("PATCH", campaign, { name: "Offers" });
+  assert.deepEqual((await lastRow("kind=campaign")).details, {
+    before: { name: "News" },
+    after: { name: "Offers" },
+  });
 });

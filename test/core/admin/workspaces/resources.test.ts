@@ -5,6 +5,7 @@
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { isDeepStrictEqual } from "node:util";
 import { isEditable } from "../../../../src/core/admin/workspaces/resource.ts";
 import { pathsOf } from "../../../../src/core/http/endpoint.ts";
 import { ADMINISTERED, ENDPOINTS } from "../../../../src/server/assembled.ts";
@@ -257,6 +258,15 @@ function checkList(key: string, each: Case, id: string): void {
     assert.deepEqual(await rowsOf(place, each, name), ["created", "updated", ...removed], kind);
   });
 
+  test(`a PATCH of an entry of ${key} changes only the given fields, with one audit row`, async () => {
+    const place = await newPlace(key, owner, id);
+    const path = one(place);
+    if (isRemovable) assert.equal((await server.admin("PATCH", path, {})).status, 404);
+    const created = await admin("PUT", path, entry);
+    await checkPatch(place, each, path, created);
+    if (isRemovable) await admin("DELETE", path);
+  });
+
   test(`a refused body for ${key} names the field and changes nothing`, async () => {
     const place = await newPlace(key, owner, id);
     const before = await listed(place);
@@ -320,6 +330,12 @@ function checkValue(key: string, each: Case): void {
     assert.deepEqual(await rowsOf(place, each, name), [...before, "updated"]);
   });
 
+  test(`a PATCH of ${key} changes only the given fields, with one audit row`, async () => {
+    const place = await newPlace(key, owner);
+    const before = await admin("PUT", place.path, entry);
+    await checkPatch(place, each, place.path, before);
+  });
+
   test(`a refused body for ${key} names the field and changes nothing`, async () => {
     const place = await newPlace(key, owner);
     const before = await admin("PUT", place.path, entry);
@@ -338,9 +354,47 @@ function checkValue(key: string, each: Case): void {
   });
 }
 
+/** Its secret must come with another address. */
+const SECRET = `whsec_${Buffer.alloc(24, 1).toString("base64")}`;
+
+/** Changes with PATCH what differs between the two entries of a case. @param present the response with the first one. */
+async function checkPatch(place: Place, each: Case, path: string, present: Members): Promise<void> {
+  const { entry, other, invalid } = each;
+  const patch = Object.fromEntries(
+    Object.entries(other).filter(([name, value]) => !isDeepStrictEqual(value, entry[name])),
+  );
+  const secret = "url" in patch ? { secret: SECRET, previous_secret_until: null } : {};
+  const { previous_secret_until: _until, ...sent } = { ...patch, ...secret };
+  const rows = await entriesOf(place, each);
+  assert.deepEqual(await admin("PATCH", path, {}), present);
+  const changed = await admin("PATCH", path, sent);
+  const content = (body: Members): Members => (body.settings as Members | undefined) ?? body;
+  const isWhole = each.kind !== "workspace" || each.id !== undefined;
+  const [before, after] = isWhole ? [present, changed] : [content(present), content(changed)];
+  assert.deepEqual({ ...after, ...secret }, { ...before, ...patch, ...secret });
+  assert.deepEqual(await admin("GET", path), changed);
+  assert.deepEqual(await admin("PATCH", path, patch), changed);
+  await refuses(path, { more: null }, "'more'", "PATCH");
+  await refuses(path, [], "body", "PATCH");
+  const [faulty = ""] = invalid.field.split(".");
+  await refuses(path, { [faulty]: invalid.body[faulty] }, `'${invalid.field}`, "PATCH");
+  assert.deepEqual(await admin("GET", path), changed);
+  const [row, ...others] = await entriesOf(place, each);
+  assert.deepEqual(others, rows, "one row more");
+  assert.equal(row.action, "updated");
+  assert.deepEqual(Object.keys(row.details).sort(), ["after", "before"]);
+  assert.notDeepEqual(row.details.before, row.details.after);
+}
+
+/** The rows of the audit about the kind, newest first. */
+async function entriesOf({ path }: Place, { owner, kind }: Case): Promise<any[]> {
+  const workspace = owner === "ofWorkspace" ? `&workspace=${path.split("/")[4]}` : "";
+  return (await admin("GET", `/admin/v1/audit?kind=${kind}${workspace}`)).entries;
+}
+
 /** Sends a body that must be refused with a message that has this part. */
-async function refuses(path: string, body: unknown, part: string): Promise<void> {
-  const { status, body: reply } = await server.admin("PUT", path, body);
+async function refuses(path: string, body: unknown, part: string, method = "PUT"): Promise<void> {
+  const { status, body: reply } = await server.admin(method, path, body);
   assert.equal(status, 400, JSON.stringify(body));
   assert.ok(reply.message.includes(part), `${part} is not in: ${reply.message}`);
 }

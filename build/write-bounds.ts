@@ -75,12 +75,19 @@ function requestOf(contract: Contract): string[] {
   return [...bytes, ...(isUsual ? [] : [count]), ...lists];
 }
 
+interface MaybeList {
+  readonly maxItems?: number;
+  readonly anyOf?: readonly { readonly maxItems?: number }[];
+}
+
 /** The lists of a body with their limits. */
 function listsOf(body: TSchema): string[] {
-  const { properties = {} } = body as { properties?: Record<string, { maxItems?: number }> };
-  return Object.entries(properties).flatMap(([name, { maxItems }]) =>
-    maxItems === undefined ? [] : [`${name} ${maxItems.toLocaleString("en")}`],
-  );
+  const { properties = {} } = body as { properties?: Record<string, MaybeList> };
+  return Object.entries(properties).flatMap(([name, { maxItems, anyOf = [] }]) => {
+    // In a PATCH the list may be null.
+    const most = maxItems ?? anyOf.find((each) => each.maxItems !== undefined)?.maxItems;
+    return most === undefined ? [] : [`${name} ${most.toLocaleString("en")}`];
+  });
 }
 
 function responseOf(contract: Contract): string[] {

@@ -8,6 +8,14 @@ import { outside, S3, type Someone, sentenceOf, trapPort } from "./scene.ts";
 export const webhookOf = (me: Someone, url: string, id: string = randomUUID()) =>
   me.call("PUT", `${me.path}/webhooks/${id}`, { name: "CRM", url });
 
+/** The same for a webhook that exists: its secret comes with another address. */
+export async function movedWebhookOf(me: Someone, url: string, id: string) {
+  const secret = `whsec_${Buffer.alloc(24, 1).toString("base64")}`;
+  const { status } = await webhookOf(me, "http://8.8.8.8/", id);
+  assert.equal(status, 200);
+  return me.call("PATCH", `${me.path}/webhooks/${id}`, { url, secret });
+}
+
 export async function segmentOf(me: Someone): Promise<string> {
   const id = randomUUID();
   const filter = { attribute: "external_id", equals: "ada" };
@@ -31,6 +39,14 @@ export const integrationOf = (me: Someone, warehouse: object, id = randomUUID())
     warehouse,
   });
 
+/** The same for a sync that exists, whose warehouse has `known`. */
+export const changedIntegrationOf =
+  (known: object): typeof integrationOf =>
+  async (me, warehouse, id = randomUUID()) => {
+    assert.equal((await integrationOf(me, known, id)).status, 200);
+    return me.call("PATCH", `${me.path}/integrations/${id}`, { warehouse });
+  };
+
 /**
  * The result for a place of a connection: the refusal of its declaration, or the message of its
  * run.
@@ -38,10 +54,11 @@ export const integrationOf = (me: Someone, warehouse: object, id = randomUUID())
 export async function syncMessage(
   owner: Someone,
   warehouse: Record<string, string>,
+  declare = integrationOf,
 ): Promise<string> {
   const id = randomUUID();
   const { url = "" } = warehouse;
-  const declared = await integrationOf(owner, warehouse, id);
+  const declared = await declare(owner, warehouse, id);
   const hide = (message: string) => (url ? message.replaceAll(url, "PLACE") : message);
   if (declared.status !== 200) return hide(sentenceOf(declared, url));
   const { body } = await owner.call("POST", `${owner.path}/integrations/${id}/sync`);

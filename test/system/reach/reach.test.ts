@@ -19,8 +19,10 @@ import { pathOf, sampleRequests, sampleWorkspace } from "../../sample-requests.t
 import { until } from "../../until.ts";
 import { startEmbeddedWarehouse } from "../../warehouse.ts";
 import {
+  changedIntegrationOf,
   exportOf,
   integrationOf,
+  movedWebhookOf,
   segmentOf,
   sourceAt,
   syncMessage,
@@ -98,12 +100,19 @@ async function namesNoEntity(field: string): Promise<void> {
   }
 }
 
+const methodOf = (field: string): string => contractOf(field).method;
+
+const isPatch = (field: string): boolean => field.startsWith("patch");
+
 /** A setting of a connection cannot be laid over it. */
 async function belongsToCompany(field: string): Promise<void> {
   const owner = await someone();
   const name = await connection(owner.workspace.name, FILES);
-  const warehouse = { connection: name, url: "in/crm.csv", [lastName(field)]: TRAP };
-  const { status, body } = await integrationOf(owner, warehouse);
+  const known = { connection: name, url: "in/crm.csv" };
+  const laid = { [lastName(field)]: TRAP };
+  const { status, body } = isPatch(field)
+    ? await changedIntegrationOf(known)(owner, laid)
+    : await integrationOf(owner, { ...known, ...laid });
   assert.equal(status, 400, JSON.stringify(body));
 }
 
@@ -132,6 +141,10 @@ const PLACES: Readonly<Record<string, (field: string) => Promise<void>>> = {
     const owner = await someone();
     await hostsAreRefused(owner, "webhook", (url) => webhookOf(owner, url));
   },
+  "patchWebhook body.url": async () => {
+    const [owner, id] = [await someone(), randomUUID()];
+    await hostsAreRefused(owner, "webhook", (url) => movedWebhookOf(owner, url, id));
+  },
   "exportSegment body.callback_endpoint": async () => {
     const owner = await someone();
     const id = await segmentOf(owner);
@@ -139,40 +152,48 @@ const PLACES: Readonly<Record<string, (field: string) => Promise<void>>> = {
       exportOf(owner, id, { callback_endpoint: url }),
     );
   },
-  "putSettings body.export_bucket.connection": async () => {
+  "Settings body.export_bucket.connection": async (field) => {
     const [owner, other] = [await someone(), await someone()];
     const foreign = await connection(other.workspace.name, S3);
     await bucketIsRefused(
       owner,
       [foreign, "nothing"].map((each) => ({ connection: each, url: "s3://crm/out/" })),
+      methodOf(field),
     );
   },
-  "putSettings body.export_bucket.url": async () => {
+  "Settings body.export_bucket.url": async (field) => {
     const owner = await someone();
     const own = await connection(owner.workspace.name, { ...S3, root: "s3://crm/in/" });
     const places = ["s3://crm/out/", "s3://crm/", "s3://other/in/"];
     await bucketIsRefused(
       owner,
       places.map((url) => ({ connection: own, url })),
+      methodOf(field),
     );
   },
-  "putIntegration body.warehouse.connection": async () => {
+  "Integration body.warehouse.connection": async (field) => {
     const [owner, other] = [await someone(), await someone()];
     const foreign = await connection(other.workspace.name, FILES);
+    const own = await connection(owner.workspace.name, FILES);
+    const declare = isPatch(field)
+      ? changedIntegrationOf({ connection: own, url: "in/crm.csv" })
+      : integrationOf;
     const sentences = [];
     for (const name of [foreign, "nothing"]) {
-      const answer = await integrationOf(owner, { connection: name, url: "in/crm.csv" });
+      const answer = await declare(owner, { connection: name, url: "in/crm.csv" });
       sentences.push(sentenceOf(answer, name).replaceAll(name, "NAME"));
     }
     assert.equal(new Set(sentences).size, 1);
     assert.equal((await refusals(owner.workspace, "integration")).length, 2);
   },
-  "putIntegration body.warehouse.url": async (field) => {
+  "Integration body.warehouse.url": async (field) => {
     const owner = await someone();
     const name = await connection(owner.workspace.name, FILES);
+    const known = { connection: name, url: "in/crm.csv" };
+    const declare = isPatch(field) ? changedIntegrationOf(known) : integrationOf;
     const sentences = new Set<string>();
     for (const url of PATHS) {
-      sentences.add(await syncMessage(owner, { connection: name, url, format: "csv" }));
+      sentences.add(await syncMessage(owner, { connection: name, url, format: "csv" }, declare));
     }
     assert.deepEqual(
       [...sentences].sort(),
@@ -188,7 +209,7 @@ const PLACES: Readonly<Record<string, (field: string) => Promise<void>>> = {
     assert.deepEqual(users, []);
     await belongsToCompany(field);
   },
-  "putIntegration body.warehouse.table": async (field) => {
+  "Integration body.warehouse.table": async (field) => {
     const owner = await someone();
     const { url } = await startEmbeddedWarehouse();
     const settings = { type: "postgres", url: url.replace("127.0.0.1", storageHost) };
@@ -198,24 +219,28 @@ const PLACES: Readonly<Record<string, (field: string) => Promise<void>>> = {
       "pg_read_file('/etc/passwd')",
       "dblink('host=127.0.0.1', 'select 1')",
     ];
+    const declare = isPatch(field)
+      ? changedIntegrationOf({ connection: name, table: "crm" })
+      : integrationOf;
     for (const table of tables) {
-      const { status } = await integrationOf(owner, { connection: name, table });
+      const { status } = await declare(owner, { connection: name, table });
       assert.equal(status, 400, table);
     }
     await belongsToCompany(field);
   },
-  "putIntegration body.contact_emails": (field) => areAddresses(field),
-  "putWebhook body.contact_emails": (field) => areAddresses(field),
+  "Integration body.contact_emails": (field) => areAddresses(field),
+  "Webhook body.contact_emails": (field) => areAddresses(field),
 };
 
 /** Every bucket fails in the same words as far as it concerns others, writes nothing, and is in the audit log. */
 async function bucketIsRefused(
   owner: Someone,
   buckets: readonly { connection: string; url: string }[],
+  method: string,
 ) {
   const before = storage.objects.size;
   for (const [index, export_bucket] of buckets.entries()) {
-    const { status } = await owner.call("PUT", `${owner.path}/settings`, { export_bucket });
+    const { status } = await owner.call(method, `${owner.path}/settings`, { export_bucket });
     assert.equal(status, 200);
     // Keys know of new settings within a second.
     await until(async () => {
@@ -239,23 +264,22 @@ async function bucketIsRefused(
 /** A mail goes to addresses through the server of SMTP_URL: a text cannot name another, nor further headers. */
 async function areAddresses(field: string): Promise<void> {
   const owner = await someone();
+  const name = await connection(owner.workspace.name, FILES);
+  const declaration = field.includes("Webhook ")
+    ? { name: "CRM", url: "http://8.8.8.8/" }
+    : { name: "CRM", type: "attributes", warehouse: { connection: name, url: "in/crm.csv" } };
   for (const contact_emails of [
     "a@b.example\r\nBcc: c@d.example",
     `x@[127.0.0.1]:${trapPort}`,
     "a",
   ]) {
-    const { status } = field.startsWith("putWebhook")
-      ? await owner.call("PUT", `${owner.path}/webhooks/${randomUUID()}`, {
-          name: "CRM",
-          url: "http://127.0.0.2/",
-          contact_emails,
-        })
-      : await owner.call("PUT", `${owner.path}/integrations/${randomUUID()}`, {
-          name: "CRM",
-          type: "attributes",
-          contact_emails,
-          warehouse: { connection: "nothing", table: "crm" },
-        });
+    const path = `${owner.path}/${field.includes("Webhook ") ? "webhooks" : "integrations"}/${randomUUID()}`;
+    const { status: first } = await owner.call("PUT", path, { ...declaration, name: path });
+    assert.equal(first, 200);
+    const body = isPatch(field)
+      ? { contact_emails }
+      : { ...declaration, name: path, contact_emails };
+    const { status } = await owner.call(methodOf(field), path, body);
     assert.equal(status, 400, contact_emails);
   }
 }
@@ -264,16 +288,18 @@ const ONLY_SHOWN = /^(?:href|logo_url|page_image_hosts|redirect_url|.*_html)$/;
 
 function caseOf(field: string): ((field: string) => Promise<void>) | undefined {
   const name = lastName(field);
-  if (PLACES[field]) return PLACES[field];
+  // What PUT takes as a whole, PATCH takes in parts.
+  const found = PLACES[field] ?? PLACES[field.replace(/^(?:put|patch)/, "")];
+  if (found) return found;
   if (ONLY_SHOWN.test(name)) return isOnlyShown;
-  if (field.startsWith("putIntegration body.warehouse.")) return belongsToCompany;
+  if (/^(?:put|patch)Integration body\.warehouse\./.test(field)) return belongsToCompany;
   return name === "body" && field.startsWith("import") ? namesNoEntity : undefined;
 }
 
 /** `name` is the workspace in a path; elsewhere it is what the caller calls something. */
 const isPlace = (field: string): boolean =>
   !(NO_PLACES.has(lastName(field)) || NO_PLACES_HERE.has(field) || lastName(field) === "name") ||
-  field.startsWith("putIntegration body.warehouse.");
+  /^(?:put|patch)Integration body\.warehouse\./.test(field);
 
 describe("the reach of a role in a workspace", () => {
   for (const field of FIELDS.filter(isPlace)) {

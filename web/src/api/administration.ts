@@ -36,8 +36,9 @@ export function useAppNames(name: string): ReadonlyMap<string, string> {
 export const useSettings = (name: string) =>
   hooks.useQuery("get", SETTINGS, { params: { path: { name } } });
 
+/** The settings that are not sent stay as they are; null resets one to its default. */
 export function useChangeSettings(workspace: string) {
-  const { mutateAsync } = hooks.useMutation("put", SETTINGS, {
+  const { mutateAsync } = hooks.useMutation("patch", SETTINGS, {
     onSuccess: () => refresh(SETTINGS),
   });
   return (body: Record<string, unknown>) =>

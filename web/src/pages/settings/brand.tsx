@@ -48,8 +48,8 @@ function BrandForm({ workspace, settings }: BrandFormProps) {
   });
   const saving = useMutation({
     mutationFn: (values: Values) => {
-      const set = Object.entries(values).filter(([, value]) => value.trim() !== "");
-      return change({ ...settings, brand: Object.fromEntries(set) });
+      const set = Object.entries(values).map(([name, value]) => [name, value.trim() || null]);
+      return change({ brand: Object.fromEntries(set) });
     },
     onSuccess: () => tellDone("Saved the brand."),
   });

@@ -62,7 +62,9 @@ function SettingsForm({ workspace, settings }: PartProps) {
       // A field that is empty returns to its default.
       change(
         Object.fromEntries(
-          Object.entries({ ...settings, ...values }).filter(([, value]) => value !== ""),
+          Object.entries(values)
+            .filter(([name]) => form.isDirty(name))
+            .map(([name, value]) => [name, value === "" ? null : value]),
         ),
       ),
     onSuccess: () => tellDone("Saved the settings."),
@@ -162,10 +164,8 @@ function RateLimits({ workspace, settings }: PartProps) {
           initial={{ kind: kindOf(edited.limit), requests, per_seconds }}
           close={() => setEdited(undefined)}
           save={({ kind, ...limit }) => {
-            const { [edited.permission]: _, ...others } = limits;
-            const set =
-              kind === "default" ? {} : { [edited.permission]: kind === "off" ? kind : limit };
-            return change({ ...settings, rate_limits: { ...others, ...set } });
+            const set = kind === "default" ? null : kind === "off" ? kind : limit;
+            return change({ rate_limits: { [edited.permission]: set } });
           }}
         >
           {(form) => (

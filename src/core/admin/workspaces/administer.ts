@@ -30,14 +30,18 @@ export async function putEntry(
   entry: Entry,
 ): Promise<readonly Entry[]> {
   return recordingRefusals(services, context, async () => {
-    const slow = { ...services, mustResolve: !actsForCompany(context) };
-    await resource.check?.(slow, "", [entry] as never);
+    await resource.check?.(slowChecks(services, context), "", [entry] as never);
     return changeDeclared(services, context, async (tx) => {
       const changes = await resource.put(tx, services, context, entry);
       return { changes, result: await resource.read(tx, context) };
     });
   });
 }
+
+const slowChecks = (services: AdministerServices, context: Context): SlowChecks => ({
+  ...services,
+  mustResolve: !actsForCompany(context),
+});
 
 /** The entry may change while the new one is checked; then the check is repeated. */
 const MOST_TRIES = 20;
@@ -68,8 +72,7 @@ export async function patchEntry(
   return recordingRefusals(services, context, async () => {
     for (let tries = 0; tries < MOST_TRIES; tries++) {
       const checked = resource.check && (await wantedIn(services.database));
-      const slow = { ...services, mustResolve: !actsForCompany(context) };
-      await resource.check?.(slow, "", [checked] as never);
+      await resource.check?.(slowChecks(services, context), "", [checked] as never);
       const done = await changeDeclared(services, context, async (tx) => {
         const wanted = await wantedIn(tx);
         if (checked && !isDeepStrictEqual(checked, wanted))

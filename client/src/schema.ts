@@ -1463,7 +1463,13 @@ export interface paths {
         delete: operations["deleteIntegration"];
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Changes the given fields of a warehouse integration; null resets one to its default, and lists are replaced (RFC 7396).
+         * @description A secret of an inline `warehouse` must be sent again if its destination changes.
+         *
+         *     Needs the administrator's token, or a session of the dashboard with `manage_external_integrations`.
+         */
+        patch: operations["patchIntegration"];
         trace?: never;
     };
     "/admin/v1/workspaces/{name}/sources": {
@@ -2048,7 +2054,11 @@ export interface paths {
         delete: operations["deleteCampaign"];
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Changes the given fields of a campaign; null resets one to its default, and lists are replaced (RFC 7396).
+         * @description Needs the administrator's token, or a session of the dashboard with `send_campaigns_canvases`.
+         */
+        patch: operations["patchCampaign"];
         trace?: never;
     };
     "/admin/v1/workspaces/{name}/canvases/{id}": {
@@ -2072,7 +2082,11 @@ export interface paths {
         delete: operations["deleteCanvas"];
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Changes the given fields of a canvas; null resets one to its default, and lists are replaced (RFC 7396).
+         * @description Needs the administrator's token, or a session of the dashboard with `send_campaigns_canvases`.
+         */
+        patch: operations["patchCanvas"];
         trace?: never;
     };
     "/admin/v1/workspaces/{name}/messages/{id}": {
@@ -2354,7 +2368,11 @@ export interface paths {
         delete: operations["deletePreferenceCenter"];
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Changes the given fields of a preference center; null resets one to its default, and lists are replaced (RFC 7396).
+         * @description Needs the administrator's token, or a session of the dashboard with `manage_email_settings`.
+         */
+        patch: operations["patchPreferenceCenter"];
         trace?: never;
     };
     "/admin/v1/workspaces/{name}/preference-centers/{id}/preview": {
@@ -2524,7 +2542,11 @@ export interface paths {
         delete: operations["deleteWorkspace"];
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Changes the given fields of the workspace with this name; null resets one to its default, and lists are replaced (RFC 7396).
+         * @description Needs the administrator's token, or a session of the dashboard with `add_remove_app_groups` of the company.
+         */
+        patch: operations["patchWorkspace"];
         trace?: never;
     };
     "/admin/v1/workspaces/{name}/manifest": {
@@ -2568,7 +2590,11 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Changes the given fields of the company; null resets one to its default, and lists are replaced (RFC 7396).
+         * @description Needs the administrator's token, or a session of the dashboard with `manage_company_settings` of the company.
+         */
+        patch: operations["patchCompany"];
         trace?: never;
     };
     "/admin/v1/workspaces": {
@@ -2612,7 +2638,11 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Changes the given fields of the mail domains of the company; null resets one to its default, and lists are replaced (RFC 7396).
+         * @description Needs the administrator's token, or a session of the dashboard with `admin` of the company.
+         */
+        patch: operations["patchMailDomains"];
         trace?: never;
     };
     "/admin/v1/connections": {
@@ -2660,7 +2690,11 @@ export interface paths {
         delete: operations["deleteConnection"];
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Changes the given fields of the connection with this name; null resets one to its default, and lists are replaced (RFC 7396).
+         * @description Needs the administrator's token, or a session of the dashboard with `admin` of the company.
+         */
+        patch: operations["patchConnection"];
         trace?: never;
     };
     "/admin/v1/permission-sets": {
@@ -2708,7 +2742,11 @@ export interface paths {
         delete: operations["deletePermissionSet"];
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Changes the given fields of the permission set with this name; null resets one to its default, and lists are replaced (RFC 7396).
+         * @description Needs the administrator's token, or a session of the dashboard with `admin` of the company.
+         */
+        patch: operations["patchPermissionSet"];
         trace?: never;
     };
     "/admin/v1/scim-defaults": {
@@ -2732,7 +2770,11 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Changes the given fields of the scim defaults of the company; null resets one to its default, and lists are replaced (RFC 7396).
+         * @description Needs the administrator's token, or a session of the dashboard with `admin` of the company.
+         */
+        patch: operations["patchScimDefaults"];
         trace?: never;
     };
     "/admin/v1/workspaces/{name}/settings": {
@@ -2756,7 +2798,11 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Changes the given fields of the settings of a workspace; null resets one to its default, and lists are replaced (RFC 7396).
+         * @description Needs the administrator's token, or a session of the dashboard with `admin`.
+         */
+        patch: operations["patchSettings"];
         trace?: never;
     };
     "/admin/v1/workspaces/{name}/apps": {
@@ -2804,7 +2850,11 @@ export interface paths {
         delete: operations["deleteApp"];
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Changes the given fields of the app with this id; null resets one to its default, and lists are replaced (RFC 7396).
+         * @description Needs the administrator's token, or a session of the dashboard with `manage_apps`.
+         */
+        patch: operations["patchApp"];
         trace?: never;
     };
     "/admin/v1/workspaces/{name}/subscription-groups": {
@@ -2852,7 +2902,11 @@ export interface paths {
         delete: operations["deleteSubscriptionGroup"];
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Changes the given fields of the subscription group with this id; null resets one to its default, and lists are replaced (RFC 7396).
+         * @description Needs the administrator's token, or a session of the dashboard with `manage_subscription_groups`.
+         */
+        patch: operations["patchSubscriptionGroup"];
         trace?: never;
     };
     "/admin/v1/workspaces/{name}/teams": {
@@ -2900,7 +2954,11 @@ export interface paths {
         delete: operations["deleteTeam"];
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Changes the given fields of the team with this name; null resets one to its default, and lists are replaced (RFC 7396).
+         * @description Needs the administrator's token, or a session of the dashboard with `manage_teams`.
+         */
+        patch: operations["patchTeam"];
         trace?: never;
     };
     "/admin/v1/workspaces/{name}/locales": {
@@ -2948,7 +3006,11 @@ export interface paths {
         delete: operations["deleteLocale"];
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Changes the given fields of the locale with this id; null resets one to its default, and lists are replaced (RFC 7396).
+         * @description Needs the administrator's token, or a session of the dashboard with `send_campaigns_canvases`.
+         */
+        patch: operations["patchLocale"];
         trace?: never;
     };
     "/admin/v1/workspaces/{name}/segments": {
@@ -2996,7 +3058,11 @@ export interface paths {
         delete: operations["deleteSegment"];
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Changes the given fields of the segment with this id; null resets one to its default, and lists are replaced (RFC 7396).
+         * @description Needs the administrator's token, or a session of the dashboard with `edit_segments`.
+         */
+        patch: operations["patchSegment"];
         trace?: never;
     };
     "/admin/v1/workspaces/{name}/webhooks": {
@@ -3044,7 +3110,11 @@ export interface paths {
         delete: operations["deleteWebhook"];
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Changes the given fields of the webhook with this id; null resets one to its default, and lists are replaced (RFC 7396).
+         * @description Needs the administrator's token, or a session of the dashboard with `admin`.
+         */
+        patch: operations["patchWebhook"];
         trace?: never;
     };
     "/admin/v1/workspaces/{name}/api-keys": {
@@ -3112,7 +3182,11 @@ export interface paths {
         delete: operations["revokeApiKey"];
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Changes the given fields of an API key, whose secret stays; null resets one to its default, and lists are replaced (RFC 7396).
+         * @description Needs the administrator's token, or a session of the dashboard with `admin`.
+         */
+        patch: operations["patchApiKey"];
         trace?: never;
     };
     "/admin/v1/scim-tokens": {
@@ -3180,7 +3254,11 @@ export interface paths {
         delete: operations["revokeScimToken"];
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Changes the given fields of a SCIM token, whose secret stays; null resets one to its default, and lists are replaced (RFC 7396).
+         * @description Needs the administrator's token, or a session of the dashboard with `admin` of the company.
+         */
+        patch: operations["patchScimToken"];
         trace?: never;
     };
     "/admin/v1/audit": {
@@ -4991,6 +5069,13 @@ export interface components {
             /** @description The number of seconds. */
             per_seconds: number;
         };
+        /** @description off, or a number of requests per number of seconds. */
+        RateLimitPatch: "off" | {
+            /** @description How many requests are accepted. */
+            requests?: number | null;
+            /** @description The number of seconds. */
+            per_seconds?: number | null;
+        };
         /** @description Why a request was refused. Nothing was done. */
         Refusal: {
             /**
@@ -5511,6 +5596,178 @@ export interface components {
             page_image_hosts?: string[];
             /** @description Whether public calls that Rapport does not serve, such as messages/send, are stored and get a success. For tests. false by default. */
             capture_unsupported?: boolean;
+        };
+        /** @description How the workspace behaves. */
+        WorkspaceSettingsPatch: {
+            /** @description How many objects a track request may hold. 50 by default. */
+            track_max_updates?: number | null;
+            /** @description Whether track refuses an object with one invalid attribute or an extra address, or omits that and reports it. strict by default. */
+            intake?: ("strict" | "lenient") | null;
+            /** @description How many bytes of JSON the custom attributes of a profile may take. 1048576 by default. */
+            profile_max_bytes?: number | null;
+            /** @description How many distinct custom attributes its users may have in total. 5000 by default. */
+            max_attribute_names?: number | null;
+            /** @description How many distinct names its events may have. 5000 by default. */
+            max_event_names?: number | null;
+            /** @description How many users it may have; 0, the default, means unlimited. */
+            max_users?: number | null;
+            /** @description Days for which events are kept after their time; 0, the default, keeps them. Their totals stay. */
+            keep_events_days?: number | null;
+            /** @description Days for which purchases are kept after their time; 0, the default, keeps them. Their totals stay. */
+            keep_purchases_days?: number | null;
+            /** @description Days for which rows that a sync did not apply are listed. 30 by default. */
+            keep_row_log_days?: number | null;
+            /** @description Days for which captured calls are kept. 7 by default. */
+            keep_captured_days?: number | null;
+            /** @description Whether every change of its users is recorded in the change feed. false by default. */
+            change_feed?: boolean | null;
+            /** @description Days for which changes are kept in the change feed. 7 by default. */
+            change_retention_days?: number | null;
+            /** @description Megabytes of changes that are kept; beyond it the oldest are deleted. 1024 by default. */
+            change_max_mb?: number | null;
+            /** @description Whether messages can be translated. false by default. */
+            multi_language?: boolean | null;
+            /** @description External ids for which nothing is recorded, such as dummy users. */
+            blocked_external_ids?: string[] | null;
+            /** @description Rate limits of this workspace by permission: off, or requests per_seconds. */
+            rate_limits?: {
+                /** @description off, or a number of requests per number of seconds. */
+                "users.track"?: components["schemas"]["RateLimitPatch"] | null;
+                /** @description off, or a number of requests per number of seconds. */
+                "users.track.bulk"?: components["schemas"]["RateLimitPatch"] | null;
+                /** @description off, or a number of requests per number of seconds. */
+                "users.track.sync"?: components["schemas"]["RateLimitPatch"] | null;
+                /** @description off, or a number of requests per number of seconds. */
+                "users.export.ids"?: components["schemas"]["RateLimitPatch"] | null;
+                /** @description off, or a number of requests per number of seconds. */
+                "users.export.segment"?: components["schemas"]["RateLimitPatch"] | null;
+                /** @description off, or a number of requests per number of seconds. */
+                "users.alias.new"?: components["schemas"]["RateLimitPatch"] | null;
+                /** @description off, or a number of requests per number of seconds. */
+                "users.alias.update"?: components["schemas"]["RateLimitPatch"] | null;
+                /** @description off, or a number of requests per number of seconds. */
+                "users.external_ids.rename"?: components["schemas"]["RateLimitPatch"] | null;
+                /** @description off, or a number of requests per number of seconds. */
+                "users.external_ids.remove"?: components["schemas"]["RateLimitPatch"] | null;
+                /** @description off, or a number of requests per number of seconds. */
+                "users.identify"?: components["schemas"]["RateLimitPatch"] | null;
+                /** @description off, or a number of requests per number of seconds. */
+                "users.merge"?: components["schemas"]["RateLimitPatch"] | null;
+                /** @description off, or a number of requests per number of seconds. */
+                "users.delete"?: components["schemas"]["RateLimitPatch"] | null;
+                /** @description off, or a number of requests per number of seconds. */
+                "subscription.status.set"?: components["schemas"]["RateLimitPatch"] | null;
+                /** @description off, or a number of requests per number of seconds. */
+                "subscription.status.get"?: components["schemas"]["RateLimitPatch"] | null;
+                /** @description off, or a number of requests per number of seconds. */
+                "subscription.groups.get"?: components["schemas"]["RateLimitPatch"] | null;
+                /** @description off, or a number of requests per number of seconds. */
+                "email.status"?: components["schemas"]["RateLimitPatch"] | null;
+                /** @description off, or a number of requests per number of seconds. */
+                "email.unsubscribe"?: components["schemas"]["RateLimitPatch"] | null;
+                /** @description off, or a number of requests per number of seconds. */
+                "email.hard_bounces"?: components["schemas"]["RateLimitPatch"] | null;
+                /** @description off, or a number of requests per number of seconds. */
+                "email.bounce.remove"?: components["schemas"]["RateLimitPatch"] | null;
+                /** @description off, or a number of requests per number of seconds. */
+                "email.blacklist"?: components["schemas"]["RateLimitPatch"] | null;
+                /** @description off, or a number of requests per number of seconds. */
+                "cdi.integration_list"?: components["schemas"]["RateLimitPatch"] | null;
+                /** @description off, or a number of requests per number of seconds. */
+                "cdi.integration_job_status"?: components["schemas"]["RateLimitPatch"] | null;
+                /** @description off, or a number of requests per number of seconds. */
+                "cdi.integration_sync"?: components["schemas"]["RateLimitPatch"] | null;
+                /** @description off, or a number of requests per number of seconds. */
+                "preference_center.update"?: components["schemas"]["RateLimitPatch"] | null;
+                /** @description off, or a number of requests per number of seconds. */
+                "preference_center.list"?: components["schemas"]["RateLimitPatch"] | null;
+                /** @description off, or a number of requests per number of seconds. */
+                "preference_center.get"?: components["schemas"]["RateLimitPatch"] | null;
+                /** @description off, or a number of requests per number of seconds. */
+                "preference_center.user.get"?: components["schemas"]["RateLimitPatch"] | null;
+                /** @description off, or a number of requests per number of seconds. */
+                "campaigns.translations.get"?: components["schemas"]["RateLimitPatch"] | null;
+                /** @description off, or a number of requests per number of seconds. */
+                "campaigns.translations.update"?: components["schemas"]["RateLimitPatch"] | null;
+                /** @description off, or a number of requests per number of seconds. */
+                "canvas.translations.get"?: components["schemas"]["RateLimitPatch"] | null;
+                /** @description off, or a number of requests per number of seconds. */
+                "canvas.translations.update"?: components["schemas"]["RateLimitPatch"] | null;
+                /** @description off, or a number of requests per number of seconds. */
+                "segments.list"?: components["schemas"]["RateLimitPatch"] | null;
+                /** @description off, or a number of requests per number of seconds. */
+                "segments.details"?: components["schemas"]["RateLimitPatch"] | null;
+                /** @description off, or a number of requests per number of seconds. */
+                "segments.data_series"?: components["schemas"]["RateLimitPatch"] | null;
+                /** @description off, or a number of requests per number of seconds. */
+                "events.list"?: components["schemas"]["RateLimitPatch"] | null;
+                /** @description off, or a number of requests per number of seconds. */
+                "events.get"?: components["schemas"]["RateLimitPatch"] | null;
+                /** @description off, or a number of requests per number of seconds. */
+                "custom_attributes.get"?: components["schemas"]["RateLimitPatch"] | null;
+                /** @description off, or a number of requests per number of seconds. */
+                "purchases.product_list"?: components["schemas"]["RateLimitPatch"] | null;
+                /** @description off, or a number of requests per number of seconds. */
+                "changes.get"?: components["schemas"]["RateLimitPatch"] | null;
+            } | null;
+            /** @description Whether a merged external_id still identifies the kept profile. false by default. */
+            redirect_merged_ids?: boolean | null;
+            /**
+             * @description How the default preference pages present the workspace.
+             * @example {
+             *       "company": "Acme",
+             *       "color": "#0b6e4f",
+             *       "color_dark": "#5cd6a9"
+             *     }
+             */
+            brand?: {
+                /** @description The name that readers know. */
+                company?: string | null;
+                /**
+                 * @description A logo: an https address, or the image itself as a data URL.
+                 * @example https://acme.example/logo.png
+                 */
+                logo_url?: string | null;
+                /**
+                 * @description The color of buttons and switches: #3453d1.
+                 * @example #3453d1
+                 */
+                color?: string | null;
+                /**
+                 * @description The same for dark screens; by default the other one.
+                 * @example #3453d1
+                 */
+                color_dark?: string | null;
+            } | null;
+            /**
+             * @description The bucket for exports of segments. Without one they are links to download.
+             * @example {
+             *       "connection": "exports",
+             *       "url": "s3://bucket/exports/"
+             *     }
+             */
+            export_bucket?: {
+                /**
+                 * @description A connection of the company of type s3 that lists this workspace.
+                 * @example exports
+                 */
+                connection?: string | null;
+                /**
+                 * @description The folder, such as s3://bucket/exports/; it ends with a slash.
+                 * @example s3://bucket/exports/
+                 */
+                url?: string | null;
+            } | null;
+            /**
+             * @description Hosts from which preference pages load pictures and fonts, over https, beside the host of the brand's logo; * for any. None by default: the address of a picture can tell its host what a page shows about its reader.
+             * @example [
+             *       "cdn.acme.example",
+             *       "*.images.example"
+             *     ]
+             */
+            page_image_hosts?: string[] | null;
+            /** @description Whether public calls that Rapport does not serve, such as messages/send, are stored and get a success. For tests. false by default. */
+            capture_unsupported?: boolean | null;
         };
     };
     responses: never;
@@ -12256,6 +12513,244 @@ export interface operations {
             };
         };
     };
+    patchIntegration: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+                /**
+                 * @description The integration.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                integration_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Newsletter",
+                 *       "type": "attributes",
+                 *       "status": "active",
+                 *       "contact_emails": "ops@acme.example",
+                 *       "schedule": "*\/15 * * * *",
+                 *       "retry": {
+                 *         "attempts": 3,
+                 *         "delay_seconds": 60
+                 *       },
+                 *       "warehouse": {
+                 *         "type": "postgres",
+                 *         "url": "postgres://warehouse.example/crm",
+                 *         "table": "public.crm_users",
+                 *         "account": "acme-analytics",
+                 *         "user": "rapport_reader",
+                 *         "private_key": "text",
+                 *         "private_key_passphrase": "text",
+                 *         "warehouse": "loading",
+                 *         "role": "rapport",
+                 *         "endpoint": "https://proxy.example:8443",
+                 *         "project": "acme-analytics",
+                 *         "credentials": "text",
+                 *         "host": "dbc-a1b2c3d4-e5f6.cloud.databricks.com",
+                 *         "path": "/sql/1.0/warehouses/a1b2c3d4e5f6",
+                 *         "token": "okta",
+                 *         "client_id": "8d2f6f0e-91d4-4e6a-8a0b-3c5f0f6f1a2b",
+                 *         "client_secret": "text",
+                 *         "tls": "verified",
+                 *         "ca": "-----BEGIN CERTIFICATE-----\nMIIB…\n-----END CERTIFICATE-----",
+                 *         "format": "parquet",
+                 *         "access_key_id": "text",
+                 *         "secret_access_key": "text",
+                 *         "region": "eu-central-1",
+                 *         "connection": "text"
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** @description The name. */
+                    name?: string | null;
+                    /** @description The kind of each row. */
+                    type?: ("attributes" | "events" | "purchases" | "delete") | null;
+                    /** @description A paused integration ignores its schedule. active by default. */
+                    status?: ("active" | "paused") | null;
+                    /** @description Addresses to notify when a sync fails, separated by commas. */
+                    contact_emails?: string | null;
+                    /** @description When it is synced: five fields of cron, in UTC. */
+                    schedule?: string | null;
+                    /** @description How often a failed sync is retried. */
+                    retry?: {
+                        /** @description The total number of attempts. */
+                        attempts?: number | null;
+                        /** @description The delay between attempts. */
+                        delay_seconds?: number | null;
+                    } | null;
+                    /** @description The source of its rows: a connection of the company, or everything inline, with credentials from the environment. */
+                    warehouse?: {
+                        /** @description What kind it is. */
+                        type?: ("postgres" | "redshift" | "snowflake" | "bigquery" | "databricks" | "mysql" | "files" | "s3" | "connection") | null;
+                        /** @description The address of the source. */
+                        url?: (string) | null;
+                        /** @description The table. */
+                        table?: (string) | null;
+                        /**
+                         * @description The account identifier, such as acme-analytics.
+                         * @example acme-analytics
+                         */
+                        account?: string | null;
+                        /**
+                         * @description The user that reads.
+                         * @example rapport_reader
+                         */
+                        user?: string | null;
+                        /** @description The private key of the user, as a PEM block. */
+                        private_key?: string | null;
+                        /** @description The passphrase of the key, if it has one. */
+                        private_key_passphrase?: string | null;
+                        /**
+                         * @description The warehouse that computes; by default the user's.
+                         * @example loading
+                         */
+                        warehouse?: string | null;
+                        /**
+                         * @description The role that reads; by default the user's.
+                         * @example rapport
+                         */
+                        role?: string | null;
+                        endpoint?: (string) | null;
+                        /**
+                         * @description The project that is billed, such as acme-analytics.
+                         * @example acme-analytics
+                         */
+                        project?: string | null;
+                        /** @description The key of the service account: the JSON that Google gives, as text or object. */
+                        credentials?: (string | {
+                            [key: string]: unknown | null;
+                        }) | null;
+                        /**
+                         * @description The host of the workspace, such as dbc-a1b2c3d4-e5f6.cloud.databricks.com.
+                         * @example dbc-a1b2c3d4-e5f6.cloud.databricks.com
+                         */
+                        host?: string | null;
+                        /**
+                         * @description The HTTP path of the SQL warehouse: /sql/1.0/warehouses/a1b2c3d4e5f6.
+                         * @example /sql/1.0/warehouses/a1b2c3d4e5f6
+                         */
+                        path?: string | null;
+                        /** @description A personal access token. */
+                        token?: string | null;
+                        /**
+                         * @description The id of a service principal, instead of a token.
+                         * @example 8d2f6f0e-91d4-4e6a-8a0b-3c5f0f6f1a2b
+                         */
+                        client_id?: string | null;
+                        /** @description The OAuth secret that belongs to client_id. */
+                        client_secret?: string | null;
+                        /**
+                         * @description verified (the default): encrypted, and the certificate must be for the host. off: neither.
+                         * @example verified
+                         */
+                        tls?: ("verified" | "off") | null;
+                        /**
+                         * @description The authority that signed the certificate, as PEM blocks, if it is not public.
+                         * @example -----BEGIN CERTIFICATE-----
+                         *     MIIB…
+                         *     -----END CERTIFICATE-----
+                         */
+                        ca?: string | null;
+                        format?: (("parquet" | "csv" | "ndjson") | string) | null;
+                        /** @description The id of the access key. */
+                        access_key_id?: string | null;
+                        /** @description The secret of the access key; never shown. */
+                        secret_access_key?: string | null;
+                        /**
+                         * @description The region of the bucket.
+                         * @example eu-central-1
+                         */
+                        region?: string | null;
+                        /** @description A connection of the company that lists this workspace. */
+                        connection?: string | null;
+                    } | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "integration_id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                     *       "name": "Newsletter",
+                     *       "type": "attributes",
+                     *       "status": "active",
+                     *       "contact_emails": "ops@acme.example",
+                     *       "schedule": "*\/15 * * * *",
+                     *       "retry": {
+                     *         "attempts": 3,
+                     *         "delay_seconds": 60
+                     *       },
+                     *       "warehouse": {
+                     *         "type": "attributes",
+                     *         "place": "public.crm_users"
+                     *       },
+                     *       "declared": false,
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The integration. */
+                        integration_id: string;
+                        /** @description The name. */
+                        name: string;
+                        /**
+                         * @description What kind it is.
+                         * @enum {string}
+                         */
+                        type: "attributes" | "events" | "purchases" | "delete";
+                        /**
+                         * @description The state.
+                         * @enum {string}
+                         */
+                        status: "active" | "paused";
+                        /** @description Addresses to notify of failed syncs, separated by commas. */
+                        contact_emails: string;
+                        /** @description When it runs: a cron expression in UTC; null for never. */
+                        schedule: string | null;
+                        /** @description How a failed sync is tried again. */
+                        retry: {
+                            /** @description How often. */
+                            attempts: number;
+                            /** @description After how long. */
+                            delay_seconds: number;
+                        };
+                        /** @description Its kind and its table or files; credentials are never shown. */
+                        warehouse: {
+                            /** @description What kind it is. */
+                            type: string;
+                            /** @description The table or the files. */
+                            place: string;
+                        };
+                        /** @description Whether a manifest declared it. */
+                        declared: boolean;
+                        /**
+                         * @description `success`, or the fault.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
     listSources: {
         parameters: {
             query?: never;
@@ -15428,6 +15923,60 @@ export interface operations {
             };
         };
     };
+    patchCampaign: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+                /**
+                 * @description A UUID, as requests name it.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Newsletter"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description The name. */
+                    name?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description `success`, or the fault.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
     putCanvas: {
         parameters: {
             query?: never;
@@ -15506,6 +16055,65 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description `success`, or the fault.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    patchCanvas: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+                /**
+                 * @description A UUID, as requests name it.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Newsletter",
+                 *       "step_ids": [
+                 *         "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03"
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    /** @description The name. */
+                    name?: string | null;
+                    /** @description The steps, in order. */
+                    step_ids?: string[] | null;
+                };
+            };
+        };
         responses: {
             /** @description Done. */
             200: {
@@ -17404,6 +18012,203 @@ export interface operations {
             };
         };
     };
+    patchPreferenceCenter: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+                /**
+                 * @description As requests name it.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Newsletter",
+                 *       "title": "Email preferences",
+                 *       "state": "active",
+                 *       "page_html": "<form>…</form>",
+                 *       "confirmation_html": "<p>Saved.</p>",
+                 *       "options": {
+                 *         "meta-viewport-content": "width=device-width, initial-scale=1"
+                 *       },
+                 *       "locale": "en",
+                 *       "translations": {
+                 *         "es-MX": {
+                 *           "id_0": "Hola"
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** @description The name. */
+                    name?: string | null;
+                    /** @description The title of the pages. */
+                    title?: string | null;
+                    /** @description Whether the page is served: a draft is not. */
+                    state?: ("active" | "draft") | null;
+                    /** @description Without it the center has the built-in page. */
+                    page_html?: string | null;
+                    /** @description The page shown after saving. */
+                    confirmation_html?: string | null;
+                    /** @description A URL to open after saving, instead of the confirmation. */
+                    redirect_url?: (string | null) | null;
+                    /** @description Elements for the head of the pages. */
+                    options?: {
+                        /** @description Viewport of the pages: only the content value of the viewport meta tag. */
+                        "meta-viewport-content"?: string | null;
+                        /** @description The icons of the pages. */
+                        "links-tags"?: {
+                            /**
+                             * @description The purpose of the icon.
+                             * @enum {string}
+                             */
+                            rel: "icon" | "shortcut icon" | "apple-touch-icon" | "mask-icon";
+                            /** @description The address of the icon. */
+                            href: string;
+                            /**
+                             * @description The icon's media type.
+                             * @enum {string}
+                             */
+                            type?: "image/png" | "image/svg" | "image/gif" | "image/x-icon" | "image/svg+xml" | "mask-icon";
+                            /** @description Such as 32x32. */
+                            sizes?: string;
+                            /** @description The color of a mask icon. */
+                            color?: string;
+                        }[] | null;
+                        /** @description The icons of the pages. */
+                        "link-tags"?: {
+                            /**
+                             * @description The purpose of the icon.
+                             * @enum {string}
+                             */
+                            rel: "icon" | "shortcut icon" | "apple-touch-icon" | "mask-icon";
+                            /** @description The address of the icon. */
+                            href: string;
+                            /**
+                             * @description The icon's media type.
+                             * @enum {string}
+                             */
+                            type?: "image/png" | "image/svg" | "image/gif" | "image/x-icon" | "image/svg+xml" | "mask-icon";
+                            /** @description Such as 32x32. */
+                            sizes?: string;
+                            /** @description The color of a mask icon. */
+                            color?: string;
+                        }[] | null;
+                    } | null;
+                    /** @description The language that the pages are in: en. */
+                    locale?: string | null;
+                    /** @description Texts by language (es, es-MX) and by the id of their translation tag. */
+                    translations?: {
+                        [key: string]: {
+                            [key: string]: string | null;
+                        } | null;
+                    } | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                     *       "name": "Newsletter",
+                     *       "title": "Email preferences",
+                     *       "state": "active",
+                     *       "declared": false,
+                     *       "created_at": "2026-01-01T12:00:00.000Z",
+                     *       "updated_at": "2026-01-01T12:00:00.000Z",
+                     *       "page_html": "<form>…</form>",
+                     *       "confirmation_html": "<p>Saved.</p>",
+                     *       "redirect_url": null,
+                     *       "options": {
+                     *         "meta-viewport-content": "width=device-width, initial-scale=1"
+                     *       },
+                     *       "locale": "en",
+                     *       "translations": {
+                     *         "es-MX": {
+                     *           "id_0": "Hola"
+                     *         }
+                     *       },
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The id. */
+                        id: string;
+                        /** @description The name. */
+                        name: string;
+                        /** @description The title of the pages. */
+                        title: string;
+                        /**
+                         * @description Whether the page is served: a draft is not.
+                         * @enum {string}
+                         */
+                        state: "active" | "draft";
+                        /** @description Whether a manifest declared it. */
+                        declared: boolean;
+                        /** @description When it was created. */
+                        created_at: string;
+                        /** @description When it last changed. */
+                        updated_at: string;
+                        /** @description The page where users choose; the default page if omitted. */
+                        page_html: string;
+                        /** @description The page after a choice. */
+                        confirmation_html: string;
+                        /** @description A URL to open instead of the confirmation page. */
+                        redirect_url: string | null;
+                        /** @description Elements for the head of the pages. */
+                        options: {
+                            /** @description The content of the viewport meta tag. */
+                            "meta-viewport-content": string;
+                        };
+                        /** @description The locale. */
+                        locale: string;
+                        /** @description Texts by language (es, es-MX) and by the id of their translation tag. */
+                        translations: {
+                            [key: string]: {
+                                [key: string]: string;
+                            };
+                        };
+                        /** @description Parts of the pages that have no effect. */
+                        warnings?: {
+                            /**
+                             * @description A stable name of the rule.
+                             * @constant
+                             */
+                            code: "NO_EFFECT";
+                            /** @description `success`, or the fault. */
+                            message: string;
+                            /** @description The field. */
+                            field: string;
+                            /** @description The line. */
+                            line: number;
+                        }[];
+                        /**
+                         * @description `success`, or the fault.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
     previewPreferenceCenter: {
         parameters: {
             query?: {
@@ -18169,6 +18974,81 @@ export interface operations {
             };
         };
     };
+    patchWorkspace: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "allow_reset": true,
+                 *       "settings": {
+                 *         "track_max_updates": 75,
+                 *         "intake": "lenient",
+                 *         "multi_language": true
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Whether POST /admin/v1/workspaces/{name}/reset may empty it. false by default. */
+                    allow_reset?: boolean | null;
+                    /**
+                     * @description How the workspace behaves.
+                     * @example {
+                     *       "track_max_updates": 75,
+                     *       "intake": "lenient",
+                     *       "multi_language": true
+                     *     }
+                     */
+                    settings?: components["schemas"]["WorkspaceSettingsPatch"] | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "Newsletter",
+                     *       "allow_reset": true,
+                     *       "settings": {
+                     *         "track_max_updates": 75,
+                     *         "intake": "lenient",
+                     *         "multi_language": true
+                     *       },
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The name. */
+                        name: string;
+                        /** @description Whether the workspace may be emptied by a reset. */
+                        allow_reset: boolean;
+                        settings: components["schemas"]["WorkspaceSettings"];
+                        /**
+                         * @description `success`, or the fault.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
     exportManifest: {
         parameters: {
             query?: never;
@@ -18303,6 +19183,52 @@ export interface operations {
             };
         };
     };
+    patchCompany: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Newsletter"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description The name. */
+                    name?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "Newsletter",
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The name. */
+                        name: string;
+                        /**
+                         * @description `success`, or the fault.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
     listWorkspaces: {
         parameters: {
             query?: never;
@@ -18408,6 +19334,56 @@ export interface operations {
                 "application/json": {
                     /** @description The domains whose addresses roles of a workspace may name as contacts, besides dashboard users. docs/mail.md */
                     mail_domains: string[];
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "mail_domains": [
+                     *         "acme.example"
+                     *       ],
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The domains whose addresses roles of a workspace may name as contacts, besides dashboard users. docs/mail.md */
+                        mail_domains: string[];
+                        /**
+                         * @description `success`, or the fault.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    patchMailDomains: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "mail_domains": [
+                 *         "acme.example"
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    /** @description The domains whose addresses roles of a workspace may name as contacts, besides dashboard users. docs/mail.md */
+                    mail_domains?: string[] | null;
                 };
             };
         };
@@ -19057,6 +20033,252 @@ export interface operations {
             };
         };
     };
+    patchConnection: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "workspaces": [
+                 *         "demo"
+                 *       ],
+                 *       "type": "postgres",
+                 *       "url": "postgres://warehouse.example/crm",
+                 *       "account": "acme-analytics",
+                 *       "user": "rapport_reader",
+                 *       "private_key": "text",
+                 *       "private_key_passphrase": "text",
+                 *       "warehouse": "loading",
+                 *       "role": "rapport",
+                 *       "endpoint": "https://proxy.example:8443",
+                 *       "project": "acme-analytics",
+                 *       "credentials": "text",
+                 *       "host": "dbc-a1b2c3d4-e5f6.cloud.databricks.com",
+                 *       "path": "/sql/1.0/warehouses/a1b2c3d4e5f6",
+                 *       "token": "okta",
+                 *       "client_id": "8d2f6f0e-91d4-4e6a-8a0b-3c5f0f6f1a2b",
+                 *       "client_secret": "text",
+                 *       "tls": "verified",
+                 *       "ca": "-----BEGIN CERTIFICATE-----\nMIIB…\n-----END CERTIFICATE-----",
+                 *       "root": "/srv/drops",
+                 *       "access_key_id": "text",
+                 *       "secret_access_key": "text",
+                 *       "region": "eu-central-1"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description The workspaces that may read through it. */
+                    workspaces?: string[] | null;
+                    /** @description What kind it is. */
+                    type?: ("postgres" | "redshift" | "snowflake" | "bigquery" | "databricks" | "mysql" | "files" | "s3") | null;
+                    /** @description The address of the source. */
+                    url?: (string) | null;
+                    /**
+                     * @description The account identifier, such as acme-analytics.
+                     * @example acme-analytics
+                     */
+                    account?: string | null;
+                    /**
+                     * @description The user that reads.
+                     * @example rapport_reader
+                     */
+                    user?: string | null;
+                    /** @description The private key of the user, as a PEM block. */
+                    private_key?: string | null;
+                    /** @description The passphrase of the key, if it has one. */
+                    private_key_passphrase?: string | null;
+                    /**
+                     * @description The warehouse that computes; by default the user's.
+                     * @example loading
+                     */
+                    warehouse?: string | null;
+                    /**
+                     * @description The role that reads; by default the user's.
+                     * @example rapport
+                     */
+                    role?: string | null;
+                    endpoint?: (string) | null;
+                    /**
+                     * @description The project that is billed, such as acme-analytics.
+                     * @example acme-analytics
+                     */
+                    project?: string | null;
+                    /** @description The key of the service account: the JSON that Google gives, as text or object. */
+                    credentials?: (string | {
+                        [key: string]: unknown | null;
+                    }) | null;
+                    /**
+                     * @description The host of the workspace, such as dbc-a1b2c3d4-e5f6.cloud.databricks.com.
+                     * @example dbc-a1b2c3d4-e5f6.cloud.databricks.com
+                     */
+                    host?: string | null;
+                    /**
+                     * @description The HTTP path of the SQL warehouse: /sql/1.0/warehouses/a1b2c3d4e5f6.
+                     * @example /sql/1.0/warehouses/a1b2c3d4e5f6
+                     */
+                    path?: string | null;
+                    /** @description A personal access token. */
+                    token?: string | null;
+                    /**
+                     * @description The id of a service principal, instead of a token.
+                     * @example 8d2f6f0e-91d4-4e6a-8a0b-3c5f0f6f1a2b
+                     */
+                    client_id?: string | null;
+                    /** @description The OAuth secret that belongs to client_id. */
+                    client_secret?: string | null;
+                    /**
+                     * @description verified (the default): encrypted, and the certificate must be for the host. off: neither.
+                     * @example verified
+                     */
+                    tls?: ("verified" | "off") | null;
+                    /**
+                     * @description The authority that signed the certificate, as PEM blocks, if it is not public.
+                     * @example -----BEGIN CERTIFICATE-----
+                     *     MIIB…
+                     *     -----END CERTIFICATE-----
+                     */
+                    ca?: string | null;
+                    root?: (string) | null;
+                    /** @description The id of the access key. */
+                    access_key_id?: string | null;
+                    /** @description The secret of the access key; never shown. */
+                    secret_access_key?: string | null;
+                    /**
+                     * @description The region of the bucket.
+                     * @example eu-central-1
+                     */
+                    region?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "Newsletter",
+                     *       "type": "attributes",
+                     *       "workspaces": [
+                     *         "demo"
+                     *       ],
+                     *       "account": "acme-analytics",
+                     *       "user": "rapport_reader",
+                     *       "warehouse": "loading",
+                     *       "role": "rapport",
+                     *       "endpoint": "https://storage.example:9000",
+                     *       "project": "acme-analytics",
+                     *       "host": "dbc-a1b2c3d4-e5f6.cloud.databricks.com",
+                     *       "path": "/sql/1.0/warehouses/a1b2c3d4e5f6",
+                     *       "client_id": "8d2f6f0e-91d4-4e6a-8a0b-3c5f0f6f1a2b",
+                     *       "tls": "verified",
+                     *       "ca": "-----BEGIN CERTIFICATE-----\nMIIB…\n-----END CERTIFICATE-----",
+                     *       "root": "s3://bucket/crm/",
+                     *       "region": "eu-central-1",
+                     *       "declared": false,
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description Its name, which integrations give. */
+                        name: string;
+                        /** @description The kind of warehouse. */
+                        type: string;
+                        /** @description The workspaces that may read through it. */
+                        workspaces: string[];
+                        /**
+                         * @description As declared; secrets are never shown.
+                         * @example acme-analytics
+                         */
+                        account?: string;
+                        /**
+                         * @description As declared; secrets are never shown.
+                         * @example rapport_reader
+                         */
+                        user?: string;
+                        /**
+                         * @description As declared; secrets are never shown.
+                         * @example loading
+                         */
+                        warehouse?: string;
+                        /**
+                         * @description As declared; secrets are never shown.
+                         * @example rapport
+                         */
+                        role?: string;
+                        /**
+                         * @description As declared; secrets are never shown.
+                         * @example https://storage.example:9000
+                         */
+                        endpoint?: string;
+                        /**
+                         * @description As declared; secrets are never shown.
+                         * @example acme-analytics
+                         */
+                        project?: string;
+                        /**
+                         * @description As declared; secrets are never shown.
+                         * @example dbc-a1b2c3d4-e5f6.cloud.databricks.com
+                         */
+                        host?: string;
+                        /**
+                         * @description As declared; secrets are never shown.
+                         * @example /sql/1.0/warehouses/a1b2c3d4e5f6
+                         */
+                        path?: string;
+                        /**
+                         * @description As declared; secrets are never shown.
+                         * @example 8d2f6f0e-91d4-4e6a-8a0b-3c5f0f6f1a2b
+                         */
+                        client_id?: string;
+                        /**
+                         * @description As declared; secrets are never shown.
+                         * @example verified
+                         */
+                        tls?: string;
+                        /**
+                         * @description As declared; secrets are never shown.
+                         * @example -----BEGIN CERTIFICATE-----
+                         *     MIIB…
+                         *     -----END CERTIFICATE-----
+                         */
+                        ca?: string;
+                        /**
+                         * @description As declared; secrets are never shown.
+                         * @example s3://bucket/crm/
+                         */
+                        root?: string;
+                        /**
+                         * @description As declared; secrets are never shown.
+                         * @example eu-central-1
+                         */
+                        region?: string;
+                        /** @description Whether a manifest declared it. */
+                        declared: boolean;
+                        /**
+                         * @description `success`, or the fault.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
     listPermissionSets: {
         parameters: {
             query?: never;
@@ -19253,6 +20475,68 @@ export interface operations {
             };
         };
     };
+    patchPermissionSet: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "permissions": [
+                 *         "admin"
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    /** @description The permissions of a user with the set in a workspace. */
+                    permissions?: ("admin" | "basic_access" | "approve_deny_campaigns" | "send_campaigns_canvases" | "publish_cards" | "edit_segments" | "export_user_data" | "view_user_profile" | "manage_dashboard_users" | "manage_media_library" | "view_pii" | "view_usage_data" | "import_update_user_data" | "view_billing_details" | "dev_console" | "launch_content_blocks" | "manage_external_integrations" | "manage_apps" | "manage_teams" | "manage_events_attributes_purchases" | "manage_tags" | "manage_email_settings" | "manage_subscription_groups" | "manage_approval_settings" | "manage_catalogs_dashboard_permission")[] | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "Newsletter",
+                     *       "permissions": [
+                     *         "admin"
+                     *       ],
+                     *       "declared": false,
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The name. */
+                        name: string;
+                        /** @description The permissions of a user with the set in a workspace. */
+                        permissions?: ("admin" | "basic_access" | "approve_deny_campaigns" | "send_campaigns_canvases" | "publish_cards" | "edit_segments" | "export_user_data" | "view_user_profile" | "manage_dashboard_users" | "manage_media_library" | "view_pii" | "view_usage_data" | "import_update_user_data" | "view_billing_details" | "dev_console" | "launch_content_blocks" | "manage_external_integrations" | "manage_apps" | "manage_teams" | "manage_events_attributes_purchases" | "manage_tags" | "manage_email_settings" | "manage_subscription_groups" | "manage_approval_settings" | "manage_catalogs_dashboard_permission")[];
+                        /** @description Whether a manifest declared it. */
+                        declared: boolean;
+                        /**
+                         * @description `success`, or the fault.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
     getScimDefaults: {
         parameters: {
             query?: never;
@@ -19316,6 +20600,61 @@ export interface operations {
                     department?: "agency" | "bi" | "c_suite" | "engineering" | "finance" | "marketing" | "pm";
                     /** @description As in a SCIM body: companyPermissions, appGroup. */
                     permissions?: Record<string, never>;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "department": "engineering",
+                     *       "permissions": {},
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description The department.
+                         * @enum {string}
+                         */
+                        department?: "agency" | "bi" | "c_suite" | "engineering" | "finance" | "marketing" | "pm";
+                        /** @description As in a SCIM body: companyPermissions, appGroup. */
+                        permissions?: Record<string, never>;
+                        /**
+                         * @description `success`, or the fault.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    patchScimDefaults: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "department": "engineering",
+                 *       "permissions": {}
+                 *     }
+                 */
+                "application/json": {
+                    /** @description The department. */
+                    department?: ("agency" | "bi" | "c_suite" | "engineering" | "finance" | "marketing" | "pm") | null;
+                    /** @description As in a SCIM body: companyPermissions, appGroup. */
+                    permissions?: Record<string, never> | null;
                 };
             };
         };
@@ -19417,6 +20756,130 @@ export interface operations {
                  *     }
                  */
                 "application/json": components["schemas"]["WorkspaceSettings"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "settings": {
+                     *         "track_max_updates": 75,
+                     *         "intake": "lenient",
+                     *         "multi_language": true
+                     *       },
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        settings: components["schemas"]["WorkspaceSettings"];
+                        /**
+                         * @description `success`, or the fault.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    patchSettings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "track_max_updates": 1,
+                 *       "intake": "strict",
+                 *       "profile_max_bytes": 1024,
+                 *       "max_attribute_names": 1,
+                 *       "max_event_names": 1,
+                 *       "max_users": 0,
+                 *       "keep_events_days": 0,
+                 *       "keep_purchases_days": 0,
+                 *       "keep_row_log_days": 1,
+                 *       "keep_captured_days": 1,
+                 *       "change_feed": true,
+                 *       "change_retention_days": 1,
+                 *       "change_max_mb": 1,
+                 *       "multi_language": true,
+                 *       "blocked_external_ids": [
+                 *         "text"
+                 *       ],
+                 *       "rate_limits": {
+                 *         "users.track": "off",
+                 *         "users.track.bulk": "off",
+                 *         "users.track.sync": "off",
+                 *         "users.export.ids": "off",
+                 *         "users.export.segment": "off",
+                 *         "users.alias.new": "off",
+                 *         "users.alias.update": "off",
+                 *         "users.external_ids.rename": "off",
+                 *         "users.external_ids.remove": "off",
+                 *         "users.identify": "off",
+                 *         "users.merge": "off",
+                 *         "users.delete": "off",
+                 *         "subscription.status.set": "off",
+                 *         "subscription.status.get": "off",
+                 *         "subscription.groups.get": "off",
+                 *         "email.status": "off",
+                 *         "email.unsubscribe": "off",
+                 *         "email.hard_bounces": "off",
+                 *         "email.bounce.remove": "off",
+                 *         "email.blacklist": "off",
+                 *         "cdi.integration_list": "off",
+                 *         "cdi.integration_job_status": "off",
+                 *         "cdi.integration_sync": "off",
+                 *         "preference_center.update": "off",
+                 *         "preference_center.list": "off",
+                 *         "preference_center.get": "off",
+                 *         "preference_center.user.get": "off",
+                 *         "campaigns.translations.get": "off",
+                 *         "campaigns.translations.update": "off",
+                 *         "canvas.translations.get": "off",
+                 *         "canvas.translations.update": "off",
+                 *         "segments.list": "off",
+                 *         "segments.details": "off",
+                 *         "segments.data_series": "off",
+                 *         "events.list": "off",
+                 *         "events.get": "off",
+                 *         "custom_attributes.get": "off",
+                 *         "purchases.product_list": "off",
+                 *         "changes.get": "off"
+                 *       },
+                 *       "redirect_merged_ids": true,
+                 *       "brand": {
+                 *         "company": "Acme",
+                 *         "color": "#0b6e4f",
+                 *         "color_dark": "#5cd6a9"
+                 *       },
+                 *       "export_bucket": {
+                 *         "connection": "exports",
+                 *         "url": "s3://bucket/exports/"
+                 *       },
+                 *       "page_image_hosts": [
+                 *         "cdn.acme.example",
+                 *         "*.images.example"
+                 *       ],
+                 *       "capture_unsupported": true
+                 *     }
+                 */
+                "application/json": components["schemas"]["WorkspaceSettingsPatch"];
             };
         };
         responses: {
@@ -19671,6 +21134,78 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
+                        /**
+                         * @description `success`, or the fault.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    patchApp: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+                /**
+                 * @description As requests name it.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Newsletter",
+                 *       "platform": "web"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description The name. */
+                    name?: string | null;
+                    /** @description The platform of the app. */
+                    platform?: ("android" | "fire_os" | "ios" | "macos" | "roku" | "tvos" | "unity" | "web" | "windows") | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                     *       "name": "Newsletter",
+                     *       "platform": "web",
+                     *       "declared": false,
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description As requests name it. */
+                        id: string;
+                        /** @description The name. */
+                        name: string;
+                        /**
+                         * @description The platform of the app.
+                         * @enum {string}
+                         */
+                        platform: "android" | "fire_os" | "ios" | "macos" | "roku" | "tvos" | "unity" | "web" | "windows";
+                        /** @description Whether a manifest declared it. */
+                        declared: boolean;
                         /**
                          * @description `success`, or the fault.
                          * @constant
@@ -19938,6 +21473,90 @@ export interface operations {
             };
         };
     };
+    patchSubscriptionGroup: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+                /**
+                 * @description As requests name it.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Newsletter",
+                 *       "channel": "email",
+                 *       "description": "News, once a month."
+                 *     }
+                 */
+                "application/json": {
+                    /** @description The name. */
+                    name?: string | null;
+                    /** @description email, sms or whatsapp. */
+                    channel?: ("email" | "sms" | "whatsapp") | null;
+                    /**
+                     * @description A description for subscribers, shown on the page where they choose.
+                     * @example News, once a month.
+                     */
+                    description?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                     *       "name": "Newsletter",
+                     *       "channel": "email",
+                     *       "description": "News, once a month.",
+                     *       "declared": false,
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description As requests name it. */
+                        id: string;
+                        /** @description The name. */
+                        name: string;
+                        /**
+                         * @description email, sms or whatsapp.
+                         * @enum {string}
+                         */
+                        channel: "email" | "sms" | "whatsapp";
+                        /**
+                         * @description A description for subscribers, shown on the page where they choose.
+                         * @example News, once a month.
+                         */
+                        description?: string;
+                        /** @description Whether a manifest declared it. */
+                        declared: boolean;
+                        /**
+                         * @description `success`, or the fault.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
     listTeams: {
         parameters: {
             query?: never;
@@ -20137,6 +21756,69 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
+                        /**
+                         * @description `success`, or the fault.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    patchTeam: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+                /**
+                 * @description The id.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Generated if omitted. */
+                    id?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "Newsletter",
+                     *       "id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                     *       "declared": false,
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The name. */
+                        name: string;
+                        /** @description Generated if omitted. */
+                        id?: string;
+                        /** @description Whether a manifest declared it. */
+                        declared: boolean;
                         /**
                          * @description `success`, or the fault.
                          * @constant
@@ -20391,6 +22073,90 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
+                        /**
+                         * @description `success`, or the fault.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    patchLocale: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+                /**
+                 * @description A UUID, as requests name it.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Newsletter",
+                 *       "country": "Mexico",
+                 *       "language": "Spanish",
+                 *       "locale_key": "es-MX"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description The name. */
+                    name?: string | null;
+                    /** @description The country. */
+                    country?: string | null;
+                    /** @description The language. */
+                    language?: string | null;
+                    /** @description Such as es-MX. */
+                    locale_key?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                     *       "name": "Newsletter",
+                     *       "country": "Mexico",
+                     *       "language": "Spanish",
+                     *       "locale_key": "es-MX",
+                     *       "declared": false,
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * Format: uuid
+                         * @description A UUID, as requests name it.
+                         */
+                        id: string;
+                        /** @description The name. */
+                        name: string;
+                        /** @description The country. */
+                        country: string;
+                        /** @description The language. */
+                        language: string;
+                        /** @description Such as es-MX. */
+                        locale_key: string;
+                        /** @description Whether a manifest declared it. */
+                        declared: boolean;
                         /**
                          * @description `success`, or the fault.
                          * @constant
@@ -20775,6 +22541,150 @@ export interface operations {
             };
         };
     };
+    patchSegment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+                /**
+                 * @description As requests name it.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Newsletter",
+                 *       "description": "Bought twice in a month and can be mailed.",
+                 *       "tags": [
+                 *         "loyalty"
+                 *       ],
+                 *       "filter": {
+                 *         "all": [
+                 *           {
+                 *             "event": "signed_up"
+                 *           },
+                 *           {
+                 *             "attribute": "country",
+                 *             "equals": "DE"
+                 *           }
+                 *         ]
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** @description The name. */
+                    name?: string | null;
+                    /**
+                     * @description What the segment is for, in your own words.
+                     * @example Bought twice in a month and can be mailed.
+                     */
+                    description?: string | null;
+                    /** @description Words to find the segment by. */
+                    tags?: string[] | null;
+                    /**
+                     * @description { all: [filter, …] }, { any: [filter, …] }, { not: filter }, or a condition on one of attribute, custom_attribute, event, purchases, money_spent, sessions, subscription_group, email_subscription, push_subscription, email_available, device, in_segment. At most 50 conditions in 5 levels. docs/segments.md has the language.
+                     * @example {
+                     *       "all": [
+                     *         {
+                     *           "event": "signed_up"
+                     *         },
+                     *         {
+                     *           "attribute": "country",
+                     *           "equals": "DE"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    filter?: {
+                        [key: string]: unknown;
+                    } | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                     *       "name": "Newsletter",
+                     *       "description": "Bought twice in a month and can be mailed.",
+                     *       "tags": [
+                     *         "loyalty"
+                     *       ],
+                     *       "filter": {
+                     *         "all": [
+                     *           {
+                     *             "event": "signed_up"
+                     *           },
+                     *           {
+                     *             "attribute": "country",
+                     *             "equals": "DE"
+                     *           }
+                     *         ]
+                     *       },
+                     *       "declared": false,
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * Format: uuid
+                         * @description As requests name it.
+                         */
+                        id: string;
+                        /** @description The name. */
+                        name: string;
+                        /**
+                         * @description What the segment is for, in your own words.
+                         * @example Bought twice in a month and can be mailed.
+                         */
+                        description?: string;
+                        /** @description Words to find the segment by. */
+                        tags?: string[];
+                        /**
+                         * @description { all: [filter, …] }, { any: [filter, …] }, { not: filter }, or a condition on one of attribute, custom_attribute, event, purchases, money_spent, sessions, subscription_group, email_subscription, push_subscription, email_available, device, in_segment. At most 50 conditions in 5 levels. docs/segments.md has the language.
+                         * @example {
+                         *       "all": [
+                         *         {
+                         *           "event": "signed_up"
+                         *         },
+                         *         {
+                         *           "attribute": "country",
+                         *           "equals": "DE"
+                         *         }
+                         *       ]
+                         *     }
+                         */
+                        filter: {
+                            [key: string]: unknown;
+                        };
+                        /** @description Whether a manifest declared it. */
+                        declared: boolean;
+                        /**
+                         * @description `success`, or the fault.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
     listWebhooks: {
         parameters: {
             query?: never;
@@ -21133,6 +23043,133 @@ export interface operations {
             };
         };
     };
+    patchWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+                /**
+                 * @description As requests name it.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Newsletter",
+                 *       "url": "https://crm.example/rapport",
+                 *       "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+                 *       "types": [
+                 *         "user.created"
+                 *       ],
+                 *       "state": "active",
+                 *       "contact_emails": "ops@acme.example"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description The name. */
+                    name?: string | null;
+                    /**
+                     * @description Gets a POST for each batch of changes.
+                     * @example https://crm.example/rapport
+                     */
+                    url?: string | null;
+                    /**
+                     * @description Signs each delivery: `whsec_` and 24 to 64 bytes in base64. Without a secret the present one stays; a new webhook gets one, which `rotate-secret` replaces and shows.
+                     * @example whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw
+                     */
+                    secret?: string | null;
+                    /** @description The types of changes to deliver; all if it is empty or absent. */
+                    types?: ("user.created" | "user.updated" | "user.identified" | "user.merged" | "user.deleted" | "event.logged" | "purchase.logged" | "subscription.changed" | "email_state.changed" | "sync.finished" | "export.finished")[] | null;
+                    /** @description A paused webhook keeps its place in the feed. active by default. */
+                    state?: ("active" | "paused") | null;
+                    /** @description Addresses to notify when the webhook is paused automatically, separated by commas. */
+                    contact_emails?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                     *       "name": "Newsletter",
+                     *       "url": "postgres://warehouse.example/crm",
+                     *       "types": [
+                     *         "user.created"
+                     *       ],
+                     *       "state": "active",
+                     *       "contact_emails": "ops@acme.example",
+                     *       "paused_reason": "The receiver responded with 410: it wants no more deliveries.",
+                     *       "behind_since": "2026-01-31T12:00:00.000Z",
+                     *       "failing_since": "2026-01-31T12:00:00.000Z",
+                     *       "previous_secret_until": "2026-01-31T12:00:00.000Z",
+                     *       "declared": false,
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description As requests name it. */
+                        id: string;
+                        /** @description The name. */
+                        name: string;
+                        /** @description Gets a POST for each batch of changes. */
+                        url: string;
+                        /** @description The types of changes to deliver; all if it is empty or absent. */
+                        types: ("user.created" | "user.updated" | "user.identified" | "user.merged" | "user.deleted" | "event.logged" | "purchase.logged" | "subscription.changed" | "email_state.changed" | "sync.finished" | "export.finished")[];
+                        /**
+                         * @description A paused webhook keeps its place in the feed. active by default.
+                         * @enum {string}
+                         */
+                        state: "active" | "paused";
+                        /** @description Addresses to notify when the webhook is paused automatically, separated by commas. */
+                        contact_emails: string;
+                        /**
+                         * @description Why it was paused automatically; null if it was not. PUT with `active` resumes it.
+                         * @example The receiver responded with 410: it wants no more deliveries.
+                         */
+                        paused_reason: string | null;
+                        /**
+                         * @description When the oldest change was written that is under way; null if there is none.
+                         * @example 2026-01-31T12:00:00.000Z
+                         */
+                        behind_since: string | null;
+                        /**
+                         * @description Since when a batch fails; null if none does.
+                         * @example 2026-01-31T12:00:00.000Z
+                         */
+                        failing_since: string | null;
+                        /**
+                         * @description Until when the previous secret signs as well; null if there was none.
+                         * @example 2026-01-31T12:00:00.000Z
+                         */
+                        previous_secret_until: string | null;
+                        /** @description Whether a manifest declared it. */
+                        declared: boolean;
+                        /**
+                         * @description `success`, or the fault.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
     listApiKeys: {
         parameters: {
             query?: never;
@@ -21439,6 +23476,67 @@ export interface operations {
             };
         };
     };
+    patchApiKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+                /**
+                 * @description The name of the API key.
+                 * @example backend
+                 */
+                key: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "permissions": [
+                 *         "users.track"
+                 *       ],
+                 *       "ip_allowlist": [
+                 *         "203.0.113.0/24"
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    /** @description The key's permissions: all, or a list. */
+                    permissions?: ("all" | "users.track" | "users.track.bulk" | "users.track.sync" | "users.export.ids" | "users.export.segment" | "users.alias.new" | "users.alias.update" | "users.external_ids.rename" | "users.external_ids.remove" | "users.identify" | "users.merge" | "users.delete" | "subscription.status.set" | "subscription.status.get" | "subscription.groups.get" | "email.status" | "email.unsubscribe" | "email.hard_bounces" | "email.bounce.remove" | "email.blacklist" | "cdi.integration_list" | "cdi.integration_job_status" | "cdi.integration_sync" | "preference_center.update" | "preference_center.list" | "preference_center.get" | "preference_center.user.get" | "campaigns.translations.get" | "campaigns.translations.update" | "canvas.translations.get" | "canvas.translations.update" | "segments.list" | "segments.details" | "segments.data_series" | "events.list" | "events.get" | "custom_attributes.get" | "purchases.product_list" | "changes.get" | "users.export.global_control_group" | "email.spam.remove" | "messages.send" | "messages.schedule.create" | "messages.schedule.update" | "messages.schedule.delete" | "messages.schedule_broadcasts" | "messages.live_activity.start" | "messages.live_activity.update" | "campaigns.trigger.send" | "campaigns.trigger.schedule.create" | "campaigns.trigger.schedule.update" | "campaigns.trigger.schedule.delete" | "campaigns.list" | "campaigns.details" | "campaigns.data_series" | "campaigns.url_info.details" | "campaigns.duplicate" | "sends.id.create" | "sends.data_series" | "transactional.send" | "canvas.trigger.send" | "canvas.trigger.schedule.create" | "canvas.trigger.schedule.update" | "canvas.trigger.schedule.delete" | "canvas.list" | "canvas.details" | "canvas.data_series" | "canvas.data_summary" | "canvas.url_info.details" | "canvas.duplicate" | "purchases.revenue_series" | "purchases.quantity_series" | "events.data_series" | "sessions.data_series" | "feed.list" | "feed.details" | "feed.data_series" | "kpi.new_users.data_series" | "kpi.dau.data_series" | "kpi.mau.data_series" | "kpi.uninstalls.data_series" | "templates.email.create" | "templates.email.update" | "templates.email.info" | "templates.email.list" | "templates.translations.get" | "templates.translations.update" | "content_blocks.create" | "content_blocks.update" | "content_blocks.info" | "content_blocks.list" | "content_blocks.translations.get" | "content_blocks.translations.update" | "media_library.create" | "sms.invalid_phone_numbers" | "sms.invalid_phone_numbers.remove" | "catalogs.create" | "catalogs.get" | "catalogs.delete" | "catalogs.create_fields" | "catalogs.delete_fields" | "catalogs.create_selection" | "catalogs.delete_selection" | "catalogs.get_items" | "catalogs.add_items" | "catalogs.update_items" | "catalogs.replace_items" | "catalogs.delete_items" | "catalogs.get_item" | "catalogs.create_item" | "catalogs.update_item" | "catalogs.replace_item" | "catalogs.delete_item" | "sdk_authentication.create" | "sdk_authentication.primary" | "sdk_authentication.delete" | "sdk_authentication.keys")[] | null;
+                    /** @description Addresses and CIDR blocks that the key may be used from; empty means everywhere. */
+                    ip_allowlist?: string[] | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description `success`, or the fault.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
     listScimTokens: {
         parameters: {
             query?: never;
@@ -21698,6 +23796,63 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description `success`, or the fault.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    patchScimToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the SCIM token.
+                 * @example okta
+                 */
+                token: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "service_origin": "acme.example",
+                 *       "require_origin": true,
+                 *       "company_permissions": [
+                 *         "admin"
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    /** @description The required value of X-Request-Origin. */
+                    service_origin?: string | null;
+                    /** @description false for identity providers that cannot send custom headers. */
+                    require_origin?: boolean | null;
+                    /** @description The permissions in the company that users may be given with the token; by default manage_company_settings. With `admin` the token can do as much as the admin token. */
+                    company_permissions?: ("admin" | "manage_company_settings" | "add_remove_app_groups")[] | null;
+                };
+            };
+        };
         responses: {
             /** @description Done. */
             200: {

@@ -33,7 +33,7 @@ interface Refusal {
  */
 export async function callAdmin<Answer>(
   target: AdminTarget,
-  method: "GET" | "POST" | "PUT" | "DELETE",
+  method: "GET" | "POST" | "PATCH" | "DELETE",
   path: string,
   body?: unknown,
 ): Promise<Answer> {

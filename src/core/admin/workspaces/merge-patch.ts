@@ -95,6 +95,7 @@ interface Parts {
   readonly patternProperties?: Readonly<Record<string, TSchema>>;
   readonly additionalProperties?: boolean;
   readonly anyOf?: readonly TSchema[];
+  readonly title?: string;
   readonly description?: string;
 }
 
@@ -103,8 +104,9 @@ const partsOf = (schema: TSchema): Parts => schema as Parts;
 /** The same members, each of which may be absent or null; rules about several members are checked afterwards. */
 function patchSchema(schema: TSchema): TSchema {
   const { properties, patternProperties, additionalProperties, anyOf } = partsOf(schema);
-  const { description } = partsOf(schema);
-  const options = description === undefined ? {} : { description };
+  const { title, description } = partsOf(schema);
+  // A title makes a schema a component of the OpenAPI document.
+  const options = { ...(title && { title: `${title}Patch` }), ...(description && { description }) };
   if (anyOf?.every((each) => partsOf(each).properties)) {
     return Type.Object(membersOfAny(anyOf), { additionalProperties: false, ...options });
   }

@@ -192,15 +192,8 @@ async function replay(given: string, options: Options & { readonly from: string 
 
 async function setState(given: string, state: Webhook["state"], options: Options): Promise<void> {
   const { target, path, webhook } = await find(given, options);
-  const { name, url, types, contact_emails } = webhook;
-  await callAdmin(target, "PUT", path, {
-    name,
-    url,
-    types,
-    state,
-    ...(contact_emails !== "" && { contact_emails }),
-  });
-  printResult(options, { webhook: webhook.id, state }, () => [`'${name}' is ${state}.`]);
+  await callAdmin(target, "PATCH", path, { state });
+  printResult(options, { webhook: webhook.id, state }, () => [`'${webhook.name}' is ${state}.`]);
 }
 
 async function rotate(

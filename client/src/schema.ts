@@ -5597,7 +5597,14 @@ export interface components {
             /** @description Whether public calls that Rapport does not serve, such as messages/send, are stored and get a success. For tests. false by default. */
             capture_unsupported?: boolean;
         };
-        /** @description How the workspace behaves. */
+        /**
+         * @description How the workspace behaves.
+         * @example {
+         *       "track_max_updates": 75,
+         *       "intake": "lenient",
+         *       "multi_language": true
+         *     }
+         */
         WorkspaceSettingsPatch: {
             /** @description How many objects a track request may hold. 50 by default. */
             track_max_updates?: number | null;
@@ -12535,40 +12542,9 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "name": "Newsletter",
-                 *       "type": "attributes",
-                 *       "status": "active",
-                 *       "contact_emails": "ops@acme.example",
-                 *       "schedule": "*\/15 * * * *",
-                 *       "retry": {
-                 *         "attempts": 3,
-                 *         "delay_seconds": 60
-                 *       },
+                 *       "schedule": "0 3 * * *",
                  *       "warehouse": {
-                 *         "type": "postgres",
-                 *         "url": "postgres://warehouse.example/crm",
-                 *         "table": "public.crm_users",
-                 *         "account": "acme-analytics",
-                 *         "user": "rapport_reader",
-                 *         "private_key": "text",
-                 *         "private_key_passphrase": "text",
-                 *         "warehouse": "loading",
-                 *         "role": "rapport",
-                 *         "endpoint": "https://proxy.example:8443",
-                 *         "project": "acme-analytics",
-                 *         "credentials": "text",
-                 *         "host": "dbc-a1b2c3d4-e5f6.cloud.databricks.com",
-                 *         "path": "/sql/1.0/warehouses/a1b2c3d4e5f6",
-                 *         "token": "okta",
-                 *         "client_id": "8d2f6f0e-91d4-4e6a-8a0b-3c5f0f6f1a2b",
-                 *         "client_secret": "text",
-                 *         "tls": "verified",
-                 *         "ca": "-----BEGIN CERTIFICATE-----\nMIIB…\n-----END CERTIFICATE-----",
-                 *         "format": "parquet",
-                 *         "access_key_id": "text",
-                 *         "secret_access_key": "text",
-                 *         "region": "eu-central-1",
-                 *         "connection": "text"
+                 *         "table": "crm.users"
                  *       }
                  *     }
                  */
@@ -12594,9 +12570,9 @@ export interface operations {
                     warehouse?: {
                         /** @description What kind it is. */
                         type?: ("postgres" | "redshift" | "snowflake" | "bigquery" | "databricks" | "mysql" | "files" | "s3" | "connection") | null;
-                        /** @description The address of the source. */
+                        /** @description postgres://user:password@host:port/database */
                         url?: (string) | null;
-                        /** @description The table. */
+                        /** @description A table or view, such as public.crm_users; quoted if it needs quotes. */
                         table?: (string) | null;
                         /**
                          * @description The account identifier, such as acme-analytics.
@@ -12622,6 +12598,7 @@ export interface operations {
                          * @example rapport
                          */
                         role?: string | null;
+                        /** @description An address other than the vendor's own, such as https://proxy.example:8443. */
                         endpoint?: (string) | null;
                         /**
                          * @description The project that is billed, such as acme-analytics.
@@ -12663,6 +12640,7 @@ export interface operations {
                          *     -----END CERTIFICATE-----
                          */
                         ca?: string | null;
+                        /** @description Needed for a folder; the ending of a file's name says it. */
                         format?: (("parquet" | "csv" | "ndjson") | string) | null;
                         /** @description The id of the access key. */
                         access_key_id?: string | null;
@@ -20051,30 +20029,9 @@ export interface operations {
                 /**
                  * @example {
                  *       "workspaces": [
-                 *         "demo"
-                 *       ],
-                 *       "type": "postgres",
-                 *       "url": "postgres://warehouse.example/crm",
-                 *       "account": "acme-analytics",
-                 *       "user": "rapport_reader",
-                 *       "private_key": "text",
-                 *       "private_key_passphrase": "text",
-                 *       "warehouse": "loading",
-                 *       "role": "rapport",
-                 *       "endpoint": "https://proxy.example:8443",
-                 *       "project": "acme-analytics",
-                 *       "credentials": "text",
-                 *       "host": "dbc-a1b2c3d4-e5f6.cloud.databricks.com",
-                 *       "path": "/sql/1.0/warehouses/a1b2c3d4e5f6",
-                 *       "token": "okta",
-                 *       "client_id": "8d2f6f0e-91d4-4e6a-8a0b-3c5f0f6f1a2b",
-                 *       "client_secret": "text",
-                 *       "tls": "verified",
-                 *       "ca": "-----BEGIN CERTIFICATE-----\nMIIB…\n-----END CERTIFICATE-----",
-                 *       "root": "/srv/drops",
-                 *       "access_key_id": "text",
-                 *       "secret_access_key": "text",
-                 *       "region": "eu-central-1"
+                 *         "demo",
+                 *         "shop"
+                 *       ]
                  *     }
                  */
                 "application/json": {
@@ -20082,7 +20039,7 @@ export interface operations {
                     workspaces?: string[] | null;
                     /** @description What kind it is. */
                     type?: ("postgres" | "redshift" | "snowflake" | "bigquery" | "databricks" | "mysql" | "files" | "s3") | null;
-                    /** @description The address of the source. */
+                    /** @description postgres://user:password@host:port/database */
                     url?: (string) | null;
                     /**
                      * @description The account identifier, such as acme-analytics.
@@ -20108,6 +20065,7 @@ export interface operations {
                      * @example rapport
                      */
                     role?: string | null;
+                    /** @description An address other than the vendor's own, such as https://proxy.example:8443. */
                     endpoint?: (string) | null;
                     /**
                      * @description The project that is billed, such as acme-analytics.
@@ -20149,6 +20107,7 @@ export interface operations {
                      *     -----END CERTIFICATE-----
                      */
                     ca?: string | null;
+                    /** @description A folder of the server. Links in it that point elsewhere are not followed. */
                     root?: (string) | null;
                     /** @description The id of the access key. */
                     access_key_id?: string | null;
@@ -20804,79 +20763,9 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "track_max_updates": 1,
-                 *       "intake": "strict",
-                 *       "profile_max_bytes": 1024,
-                 *       "max_attribute_names": 1,
-                 *       "max_event_names": 1,
-                 *       "max_users": 0,
-                 *       "keep_events_days": 0,
-                 *       "keep_purchases_days": 0,
-                 *       "keep_row_log_days": 1,
-                 *       "keep_captured_days": 1,
-                 *       "change_feed": true,
-                 *       "change_retention_days": 1,
-                 *       "change_max_mb": 1,
-                 *       "multi_language": true,
-                 *       "blocked_external_ids": [
-                 *         "text"
-                 *       ],
-                 *       "rate_limits": {
-                 *         "users.track": "off",
-                 *         "users.track.bulk": "off",
-                 *         "users.track.sync": "off",
-                 *         "users.export.ids": "off",
-                 *         "users.export.segment": "off",
-                 *         "users.alias.new": "off",
-                 *         "users.alias.update": "off",
-                 *         "users.external_ids.rename": "off",
-                 *         "users.external_ids.remove": "off",
-                 *         "users.identify": "off",
-                 *         "users.merge": "off",
-                 *         "users.delete": "off",
-                 *         "subscription.status.set": "off",
-                 *         "subscription.status.get": "off",
-                 *         "subscription.groups.get": "off",
-                 *         "email.status": "off",
-                 *         "email.unsubscribe": "off",
-                 *         "email.hard_bounces": "off",
-                 *         "email.bounce.remove": "off",
-                 *         "email.blacklist": "off",
-                 *         "cdi.integration_list": "off",
-                 *         "cdi.integration_job_status": "off",
-                 *         "cdi.integration_sync": "off",
-                 *         "preference_center.update": "off",
-                 *         "preference_center.list": "off",
-                 *         "preference_center.get": "off",
-                 *         "preference_center.user.get": "off",
-                 *         "campaigns.translations.get": "off",
-                 *         "campaigns.translations.update": "off",
-                 *         "canvas.translations.get": "off",
-                 *         "canvas.translations.update": "off",
-                 *         "segments.list": "off",
-                 *         "segments.details": "off",
-                 *         "segments.data_series": "off",
-                 *         "events.list": "off",
-                 *         "events.get": "off",
-                 *         "custom_attributes.get": "off",
-                 *         "purchases.product_list": "off",
-                 *         "changes.get": "off"
-                 *       },
-                 *       "redirect_merged_ids": true,
-                 *       "brand": {
-                 *         "company": "Acme",
-                 *         "color": "#0b6e4f",
-                 *         "color_dark": "#5cd6a9"
-                 *       },
-                 *       "export_bucket": {
-                 *         "connection": "exports",
-                 *         "url": "s3://bucket/exports/"
-                 *       },
-                 *       "page_image_hosts": [
-                 *         "cdn.acme.example",
-                 *         "*.images.example"
-                 *       ],
-                 *       "capture_unsupported": true
+                 *       "track_max_updates": 75,
+                 *       "intake": "lenient",
+                 *       "multi_language": true
                  *     }
                  */
                 "application/json": components["schemas"]["WorkspaceSettingsPatch"];

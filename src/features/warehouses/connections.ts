@@ -226,6 +226,8 @@ export const connections: Resource<CompanyContext> = {
 
   keptSecrets: keptSecretsOf,
 
+  patchExample: { workspaces: ["demo", "shop"] },
+
   async put(tx, services, context, entry) {
     const wanted = entry as Connection;
     const { id } = context.company;

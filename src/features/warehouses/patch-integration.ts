@@ -8,7 +8,10 @@ import { connectedPlace, isConnected } from "./stored-warehouse.ts";
 
 type Members = Readonly<Record<string, unknown>>;
 
-export const INTEGRATION_PATCHING = patchingOf(IntegrationBody);
+export const INTEGRATION_PATCHING = patchingOf(IntegrationBody, {
+  schedule: "0 3 * * *",
+  warehouse: { table: "crm.users" },
+});
 
 /**
  * The integration with the members of a PATCH. Its warehouse keeps the settings that the patch omits, and its

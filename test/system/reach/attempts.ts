@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { generateKeyPairSync, randomUUID } from "node:crypto";
 import { join } from "node:path";
-import { outside, S3, type Someone, sentenceOf, trapPort } from "./scene.ts";
+import { dataDir, outside, S3, type Someone, sentenceOf, TRAP, trapPort } from "./scene.ts";
 
 /* A person's requests to reach a place. */
 
@@ -107,3 +107,38 @@ export const sourceAt = (type: string, host: string): Record<string, string> => 
   };
   return { type, ...all[type] };
 };
+
+/** Sets a member of a body, such as `center.options.links-tags[].href`. */
+export function withText(
+  body: unknown,
+  [part = "", ...rest]: readonly string[],
+  text: string,
+): unknown {
+  if (part === "") return text;
+  const isList = part.endsWith("[]");
+  const name = part.replace("[]", "");
+  const present = ((body ?? {}) as Record<string, unknown>)[name];
+  const inner = isList && Array.isArray(present) ? present[0] : isList ? undefined : present;
+  const value = withText(inner, rest, text);
+  return { ...(body as object), [name]: isList ? [value] : value };
+}
+
+/** Paths that are not the caller's, and one of nothing. */
+export const PATHS = [
+  join(outside, "secret.csv"),
+  join(dataDir, "admin-token"),
+  "/etc/passwd",
+  "/etc",
+  "../secret.csv",
+  "in/../../secret.csv",
+  "in/link.csv",
+  "up/secret.csv",
+  "up",
+  `file://${join(outside, "secret.csv")}`,
+  `${TRAP}users.csv`,
+  "s3://crm/in/users.csv",
+  "//127.0.0.1/share/users.csv",
+  "%2e%2e/secret.csv",
+  "in/%2e%2e/%2e%2e/secret.csv",
+  "nothing.csv",
+];

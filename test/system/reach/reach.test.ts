@@ -23,16 +23,17 @@ import {
   exportOf,
   integrationOf,
   movedWebhookOf,
+  PATHS,
   segmentOf,
   sourceAt,
   syncMessage,
   webhookOf,
+  withText,
 } from "./attempts.ts";
 import { FIELDS, lastName, NO_PLACES, NO_PLACES_HERE, OPERATIONS } from "./named-fields.ts";
 import {
   assertNothingReached,
   connection,
-  dataDir,
   FILES,
   got,
   hostsAreRefused,
@@ -49,17 +50,6 @@ import {
   TRAP,
   trapPort,
 } from "./scene.ts";
-
-/** Sets a member of a body, such as `center.options.links-tags[].href`. */
-function withText(body: unknown, [part = "", ...rest]: readonly string[], text: string): unknown {
-  if (part === "") return text;
-  const isList = part.endsWith("[]");
-  const name = part.replace("[]", "");
-  const present = ((body ?? {}) as Record<string, unknown>)[name];
-  const inner = isList && Array.isArray(present) ? present[0] : isList ? undefined : present;
-  const value = withText(inner, rest, text);
-  return { ...(body as object), [name]: isList ? [value] : value };
-}
 
 const me = await someone({ ...sampleWorkspace() });
 const samples = await sampleRequests(server, me.workspace);
@@ -115,26 +105,6 @@ async function belongsToCompany(field: string): Promise<void> {
     : await integrationOf(owner, { ...known, ...laid });
   assert.equal(status, 400, JSON.stringify(body));
 }
-
-/** Paths that are not the caller's, and one of nothing. */
-const PATHS = [
-  join(outside, "secret.csv"),
-  join(dataDir, "admin-token"),
-  "/etc/passwd",
-  "/etc",
-  "../secret.csv",
-  "in/../../secret.csv",
-  "in/link.csv",
-  "up/secret.csv",
-  "up",
-  `file://${join(outside, "secret.csv")}`,
-  `${TRAP}users.csv`,
-  "s3://crm/in/users.csv",
-  "//127.0.0.1/share/users.csv",
-  "%2e%2e/secret.csv",
-  "in/%2e%2e/%2e%2e/secret.csv",
-  "nothing.csv",
-];
 
 const PLACES: Readonly<Record<string, (field: string) => Promise<void>>> = {
   "putWebhook body.url": async () => {

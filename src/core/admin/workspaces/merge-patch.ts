@@ -3,21 +3,13 @@ import Type, { type TSchema } from "typebox";
 import { Problem } from "../../base/problem.ts";
 import { nullable } from "../../base/values/schemas.ts";
 import { checkOf } from "../../http/validate.ts";
-import type { Entry } from "./resource.ts";
+import type { Entry, KeptSecrets } from "./resource.ts";
 
 /*
  * A PATCH sends some members of what PUT sets as a whole (RFC 7396): absent members stay, null
  * resets one to its default, and lists are replaced. What results is checked like the body of PUT.
  * decision: docs/decisions/one-resource-at-a-time.md
  */
-
-/** The secrets that PUT would need again, or keep, and what they may be sent to or used for. */
-export interface KeptSecrets {
-  /** The members with a secret that is stored. */
-  readonly secrets: readonly string[];
-  /** If one of these members changes, stored secrets are not used with the new value. */
-  readonly destination: readonly string[];
-}
 
 /** For summaries of PATCH. */
 export const MERGED = "null resets one to its default, and lists are replaced (RFC 7396).";
@@ -35,11 +27,15 @@ export interface Patching {
   apply(present: Entry, patch: Entry, kept?: KeptSecrets): Entry;
 }
 
-/** @param body the schema of PUT. */
-export function patchingOf(body: TSchema): Patching {
+/**
+ * @param body the schema of PUT.
+ * @param example of a PATCH, for a schema that has none; by default one is derived.
+ */
+export function patchingOf(body: TSchema, example?: Entry): Patching {
   let check: ReturnType<typeof checkOf> | undefined;
+  const schema = patchSchema(body);
   return {
-    body: patchSchema(body),
+    body: example ? { ...schema, examples: [example] } : schema,
     apply(present, patch, kept) {
       const wanted = mergeInto(present, patch, kept);
       // Compiled when it is needed first: a server starts without it.
@@ -97,6 +93,7 @@ interface Parts {
   readonly anyOf?: readonly TSchema[];
   readonly title?: string;
   readonly description?: string;
+  readonly examples?: readonly unknown[];
 }
 
 const partsOf = (schema: TSchema): Parts => schema as Parts;
@@ -104,9 +101,13 @@ const partsOf = (schema: TSchema): Parts => schema as Parts;
 /** The same members, each of which may be absent or null; rules about several members are checked afterwards. */
 function patchSchema(schema: TSchema): TSchema {
   const { properties, patternProperties, additionalProperties, anyOf } = partsOf(schema);
-  const { title, description } = partsOf(schema);
+  const { title, description, examples } = partsOf(schema);
   // A title makes a schema a component of the OpenAPI document.
-  const options = { ...(title && { title: `${title}Patch` }), ...(description && { description }) };
+  const options = {
+    ...(title && { title: `${title}Patch` }),
+    ...(description && { description }),
+    ...(examples && { examples }),
+  };
   if (anyOf?.every((each) => partsOf(each).properties)) {
     return Type.Object(membersOfAny(anyOf), { additionalProperties: false, ...options });
   }
@@ -125,8 +126,8 @@ function patchSchema(schema: TSchema): TSchema {
 const absentOrNull = (properties: Readonly<Record<string, TSchema>>) =>
   Object.fromEntries(
     Object.entries(properties).map(([name, schema]) => {
-      const { description, examples } = schema as { description?: string; examples?: unknown };
-      const about = { ...(description && { description }), ...(examples ? { examples } : {}) };
+      const { description, examples } = partsOf(schema);
+      const about = { ...(description && { description }), ...(examples && { examples }) };
       return [name, Type.Optional(nullable(patchSchema(schema), about))];
     }),
   );
@@ -142,7 +143,10 @@ function membersOfAny(kinds: readonly TSchema[]) {
   }
   const members = [...found].map(([name, forms]) => {
     const [first, ...others] = [...forms.values()] as [TSchema, ...TSchema[]];
-    return [name, others.length === 0 ? first : Type.Union([first, ...others])] as const;
+    if (others.length === 0) return [name, first] as const;
+    const { description } = partsOf(first);
+    const about = description === undefined ? {} : { description };
+    return [name, Type.Union([first, ...others], about)] as const;
   });
   return absentOrNull(Object.fromEntries(members));
 }

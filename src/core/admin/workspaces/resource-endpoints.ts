@@ -269,7 +269,7 @@ function patchEndpoint(
   View: TProperties,
   pick: (entries: readonly Entry[], request: Checked) => Entry,
 ): Endpoint<AdministerServices> {
-  const patching = patchingOf(body);
+  const patching = patchingOf(body, resource.patchExample);
   return administering(
     { ...contract, method: "PATCH", body: patching.body },
     View,

@@ -10,7 +10,6 @@ import type { ThreadPool } from "../../base/threads/thread-pool.ts";
 import type { Queryable, Transaction } from "../../database/database.ts";
 import type { Outbound } from "../../outbound/outbound.ts";
 import type { Sealing } from "../secrets/sealing.ts";
-import type { KeptSecrets } from "./merge-patch.ts";
 
 /*
  * A resource is something that administrators manage: the apps of a workspace, its settings, the
@@ -81,6 +80,14 @@ export interface DeclarationSource {
   secret(...words: readonly string[]): string;
 }
 
+/** The secrets that PUT would need again, or keep, and what they may be sent to or used for. */
+export interface KeptSecrets {
+  /** The members with a secret that is stored. */
+  readonly secrets: readonly string[];
+  /** If one of these members changes, stored secrets are not used with the new value. */
+  readonly destination: readonly string[];
+}
+
 /** Permissions of the company or of the workspace that the resource belongs to. */
 export interface ResourcePermissions {
   readonly read: CompanyPermission | WorkspacePermission;
@@ -144,6 +151,8 @@ export interface Editable<Where extends Context> extends Described {
   readonly permissions: ResourcePermissions;
   /** The body of PUT; by default the schema, of a list without the identity. */
   readonly body?: TSchema;
+  /** A body of PATCH to show in the documentation; by default one is derived. */
+  readonly patchExample?: Entry;
   /** The members of an entry in replies; by default those of the schema and `declared`. */
   readonly view?: TProperties;
   /** All entries, or the one value. */

@@ -1,6 +1,6 @@
 import Type, { type TProperties, type TSchema } from "typebox";
 import { Compile, type Validator } from "typebox/compile";
-import type { KeptSecrets } from "../../../core/admin/workspaces/merge-patch.ts";
+import type { KeptSecrets } from "../../../core/admin/workspaces/resource.ts";
 import type { HostAndPort } from "../../../core/outbound/outbound.ts";
 import { OutsideRoot } from "../../../core/outbound/unfit.ts";
 import { bigquerySource } from "./bigquery.ts";

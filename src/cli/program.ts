@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { FULL_VERSION } from "../core/base/version.ts";
-import type { Commands } from "../core/feature.ts";
+import type { Commands, Serve } from "../core/feature.ts";
 import { PARTS } from "../server/app.ts";
 
 /** The subcommands of the core. */
@@ -47,6 +47,7 @@ const CORE: Commands = {
 /** The order of `rapport --help`. A command that is not listed comes last. */
 const SHOWN: readonly string[] = [
   "serve",
+  "demo",
   "status",
   "init",
   "migrate",
@@ -98,6 +99,8 @@ function adviseOn(command: Command, parent: string): void {
   for (const each of command.commands) adviseOn(each, `${name} `);
 }
 
+const serve: Serve = async (prepare) => (await import("./serve.ts")).serveUntilSignal(prepare);
+
 const OF_PROGRAM = ["-h", "--help", "-V", "--version"];
 
 /**
@@ -124,7 +127,7 @@ export async function run(words: readonly string[]): Promise<void> {
   const define = async (isWanted: (name: string) => boolean): Promise<void> => {
     for (const { command, load } of commands) {
       if (!isWanted(command.name())) continue;
-      (await load()).define(command, () => define((name) => name !== wanted));
+      (await load()).define(command, () => define((name) => name !== wanted), serve);
     }
   };
   await define((name) => name === wanted);

@@ -1,9 +1,10 @@
 import cluster from "node:cluster";
 import { type Command, InvalidArgumentError } from "commander";
+import type { PreparedServer, Serve } from "../core/feature.ts";
 import { type Config, readConfig } from "../server/config.ts";
 import { awaitDatabase } from "../server/open-database.ts";
 import type { RunningServer } from "../server/serve.ts";
-import { welcomeText } from "../server/welcome.ts";
+import { type Welcome, welcomeText } from "../server/welcome.ts";
 import { announce, startWorkers, type Workers } from "../server/workers.ts";
 import { explainError } from "./explain-error.ts";
 import { usualSettings } from "./settings.ts";
@@ -25,7 +26,7 @@ export function define(command: Command): void {
       if (force) process.env.MANIFEST_FORCE = "true";
       if (demo) process.env.DEMO = "true";
       if (workers) process.env.WEB_CONCURRENCY = workers;
-      await serveUntilSignal(readConfig());
+      await serveUntilSignal();
     });
 }
 
@@ -40,17 +41,32 @@ function readWorkers(text: string): string {
   throw new InvalidArgumentError("It is a whole number from 1 to 256, such as --workers 2.");
 }
 
-async function serveUntilSignal(config: Config): Promise<void> {
+/**
+ * Serves until a signal ends the process.
+ *
+ * @param prepare fills a demo: its link that signs in is printed wherever the output goes. See `Serve`.
+ */
+export async function serveUntilSignal(prepare?: Parameters<Serve>[0]): Promise<void> {
+  const config = readConfig();
   // Before anything is awaited: npm may be killed while the server starts.
   const parent = process.ppid;
   const isFirst = cluster.isPrimary;
   const running =
     isFirst && config.workers > 1 ? await startWorkers(config) : await startHere(config);
-  const welcome = { ...running.welcome, ...(await newSignInLink(running, config)) };
-  if (isFirst) printText(welcomeText(welcome, config, process.stdout.isTTY ?? false));
-  else announce(welcome);
   stopOnSignal(running.stop, config.shutdownTimeoutSeconds);
   if (config.isChildOfNpm) stopWithParent(parent);
+  const about = await prepare?.(preparedFrom(running.welcome));
+  const isTerminal = process.stdout.isTTY ?? false;
+  const signInLink = await newSignInLink(running, config, isTerminal || about !== undefined);
+  const welcome = { ...running.welcome, ...signInLink, ...(about && { about }) };
+  if (isFirst) printText(welcomeText(welcome, config, isTerminal));
+  else announce(welcome);
+}
+
+/** @throws unless the server has both secrets, as one on an empty engine does. */
+function preparedFrom({ url, adminToken, demo }: Welcome): PreparedServer {
+  if (!adminToken.secret || !demo?.secret) throw new Error("The server has no demo workspace.");
+  return { url, adminToken: adminToken.secret, key: demo.secret };
 }
 
 /**
@@ -60,9 +76,10 @@ async function serveUntilSignal(config: Config): Promise<void> {
 async function newSignInLink(
   running: Workers | RunningServer,
   { demo, manifest }: Config,
+  isShown: boolean,
 ): Promise<{ readonly signInLink?: string }> {
   if (!("createSignInLink" in running) || (cluster.worker?.id ?? 1) !== 1) return {};
-  if (!demo || manifest || !process.stdout.isTTY) return {};
+  if (!demo || manifest || !isShown) return {};
   const signInLink = await running.createSignInLink();
   return signInLink === undefined ? {} : { signInLink };
 }

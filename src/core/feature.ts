@@ -135,8 +135,29 @@ export type Sweep = (database: Database, now: Date, metrics: Metrics) => Promise
 
 /** A file that defines one subcommand: its options, help and action. */
 export interface CommandModule {
-  /** @param loadAll defines every subcommand, for commands that list them all. */
-  define(command: Command, loadAll: () => Promise<void>): void;
+  /**
+   * @param loadAll defines every subcommand, for commands that list them all.
+   * @param serve starts a server, for commands that fill one.
+   */
+  define(command: Command, loadAll: () => Promise<void>, serve: Serve): void;
+}
+
+/**
+ * Starts a server in this process, as `rapport serve` does, and serves until a signal ends the process.
+ *
+ * @param prepare is called once the server takes requests, before it is announced, and returns lines for the announcement.
+ */
+export type Serve = (
+  prepare: (server: PreparedServer) => Promise<readonly string[]>,
+) => Promise<void>;
+
+/** A server that a command fills. */
+export interface PreparedServer {
+  /** Such as `http://127.0.0.1:8080`. */
+  readonly url: string;
+  readonly adminToken: string;
+  /** The key of the workspace `demo`, which may do everything. */
+  readonly key: string;
 }
 
 /**

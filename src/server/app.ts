@@ -58,6 +58,10 @@ export const PARTS = {
     commands: () => import("../features/live-requests/commands.ts"),
   },
   overview: { load: () => import("../features/overview/feature.ts") },
+  demo: {
+    load: () => import("../features/demo/feature.ts"),
+    commands: () => import("../features/demo/commands.ts"),
+  },
 } as const;
 
 /**

@@ -17,6 +17,8 @@ export interface Welcome {
   readonly demo: SharedSecret | undefined;
   /** A link that signs in to the dashboard once; undefined if it would end in a log. */
   readonly signInLink?: string;
+  /** What is in it, if a command filled it: lines for its output. */
+  readonly about?: readonly string[];
 }
 
 /**
@@ -25,7 +27,7 @@ export interface Welcome {
  * where the admin token is.
  */
 export function welcomeText(welcome: Welcome, config: Config, isTerminal: boolean): string {
-  const { url, adminToken, demo, signInLink } = welcome;
+  const { url, adminToken, demo, signInLink, about = [] } = welcome;
   const lines = [`Rapport is ready at ${url}`, `  engine       ${engineOf(config)}`];
   if (!config.adminToken) lines.push(...adminTokenLines(adminToken, config, isTerminal));
   if (signInLink)
@@ -39,6 +41,7 @@ export function welcomeText(welcome: Welcome, config: Config, isTerminal: boolea
       "Apply a manifest (rapport apply manifest.yaml), or start with --demo.",
     );
   }
+  lines.push(...about);
   if (demo) lines.push(...demoLines(url, demo, config));
   return `\n${lines.join("\n")}\n\n`;
 }

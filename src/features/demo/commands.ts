@@ -1,0 +1,8 @@
+import type { Commands } from "../../core/feature.ts";
+
+export const commands: Commands = {
+  demo: [
+    "Serves a shop with 2,000 invented users, and prints a link to its dashboard.",
+    () => import("./cli/demo.ts"),
+  ],
+};

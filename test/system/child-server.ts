@@ -127,6 +127,8 @@ export interface ChildOptions {
   readonly root?: string;
   /** The user that it runs as. */
   readonly uid?: number;
+  /** The command that serves; `serve` by default. */
+  readonly args?: readonly string[];
 }
 
 /**
@@ -139,7 +141,12 @@ export async function startChild(
   options: ChildOptions = {},
 ): Promise<ChildServer> {
   const settings = { PORT: "0", LOG_LEVEL: "silent", DEMO: "true", ...environment };
-  const { child, output, finished } = start(["serve"], settings, undefined, options);
+  const { child, output, finished } = start(
+    options.args ?? ["serve"],
+    settings,
+    undefined,
+    options,
+  );
   const ready = new Promise<void>((resolve) => {
     child.stdout?.on("data", () => {
       if (/Rapport is ready at .*\n\n$/s.test(output.stdout)) resolve();

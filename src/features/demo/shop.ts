@@ -1,6 +1,6 @@
 /*
  * Tidewick, an invented shop for tea and tableware, and the places its customers live in. Telephone numbers come from the
- * ranges that regulators keep for films; a country without one has none.
+ * ranges that regulators keep for films, where these count as existing numbers.
  */
 
 /** Ids that guides and tests name. The first of each kind is also in the workspace of a first start. */
@@ -57,6 +57,7 @@ export const CURRENCIES: Readonly<
   EUR: { rate: 1, step: 0.1 },
   GBP: { rate: 0.86, step: 0.1 },
   USD: { rate: 1.1, step: 0.05 },
+  CAD: { rate: 1.5, step: 0.05 },
   SEK: { rate: 11.4, step: 1 },
   MXN: { rate: 20, step: 5 },
   JPY: { rate: 165, step: 10 },
@@ -101,20 +102,21 @@ const place = (
 });
 
 export const PLACES: readonly Place[] = [
-  place(["GB", "Bristol", "Europe/London", 0], "en", "GBP", 9, numbers("+4477009000", 2)),
-  place(["GB", "Leeds", "Europe/London", 0], "en", "GBP", 7, numbers("+4477009001", 2)),
-  place(["GB", "Edinburgh", "Europe/London", 0], "en", "GBP", 5, numbers("+4477009002", 2)),
+  place(["GB", "Bristol", "Europe/London", 0], "en", "GBP", 9),
+  place(["GB", "Leeds", "Europe/London", 0], "en", "GBP", 7),
+  place(["GB", "Edinburgh", "Europe/London", 0], "en", "GBP", 5),
   place(["DE", "Hamburg", "Europe/Berlin", 1], "de", "EUR", 12, numbers("+4917139200", 2)),
   place(["DE", "Leipzig", "Europe/Berlin", 1], "de", "EUR", 7),
   place(["AT", "Graz", "Europe/Vienna", 1], "de", "EUR", 4),
-  place(["FR", "Nantes", "Europe/Paris", 1], "fr", "EUR", 9, numbers("+336399800", 2)),
-  place(["FR", "Lyon", "Europe/Paris", 1], "fr", "EUR", 6, numbers("+336399801", 2)),
+  place(["FR", "Nantes", "Europe/Paris", 1], "fr", "EUR", 9),
+  place(["FR", "Lyon", "Europe/Paris", 1], "fr", "EUR", 6),
   place(["ES", "Valencia", "Europe/Madrid", 1], "es", "EUR", 6),
   place(["MX", "Mérida", "America/Merida", -6], "es", "MXN", 5),
   place(["SE", "Malmö", "Europe/Stockholm", 1], "sv", "SEK", 5),
   place(["US", "Portland", "America/Los_Angeles", -8], "en", "USD", 7, american("503")),
   place(["US", "Chicago", "America/Chicago", -6], "en", "USD", 7, american("312")),
   place(["US", "Boston", "America/New_York", -5], "en", "USD", 7, american("617")),
+  place(["CA", "Halifax", "America/Halifax", -4], "en", "CAD", 4, american("902")),
   place(["JP", "Kobe", "Asia/Tokyo", 9], "ja", "JPY", 4),
 ];
 

@@ -53,6 +53,8 @@ async function chooseEngine(folder: string | undefined): Promise<void> {
   }
   process.env.DATA_DIR = place;
   process.env.DEMO = "true";
+  // A line for each of its own requests would push the link off the screen.
+  process.env.LOG_LEVEL ||= "warn";
 }
 
 /** @throws if it is a file, or cannot be read. */

@@ -71,6 +71,12 @@ function busyDay(random: Random, first: number, today: number): number {
   return day;
 }
 
+/** The name under which a customer came before they signed up. */
+export const aliasOf = ({ visitorId }: Person) => ({
+  alias_label: "web_visitor",
+  alias_name: visitorId,
+});
+
 /** What an unknown visitor looked at on the day before the customer whom they became signed up. */
 export function visitBefore(random: Random, person: Person): readonly Timed[] {
   const at = timeOn(random, person, person.joinedOn - DAY_MS);
@@ -79,7 +85,7 @@ export function visitBefore(random: Random, person: Person): readonly Timed[] {
     (_, index) => viewed(random, person, at + index * 40_000).event,
   ).map(({ external_id: _, ...each }) => ({
     ...each,
-    user_alias: { alias_label: "web_visitor", alias_name: person.visitorId },
+    user_alias: aliasOf(person),
   }));
 }
 

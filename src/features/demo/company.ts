@@ -152,7 +152,7 @@ export const MANIFEST = {
           ],
         },
       ],
-      preference_centers: [{ id: IDS.center, name: "main", title: "What may we send you?" }],
+      preference_centers: [{ id: IDS.center, name: "main" }],
       segments: [
         {
           id: "7c0e9d42-8f15-4b3a-96d7-2a1f5e8c0b64",

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { PreparedServer } from "../../core/feature.ts";
+import { aliasOf } from "./activity.ts";
 import { MANIFEST } from "./company.ts";
 import { sampleAt } from "./sample.ts";
 import { IDS } from "./shop.ts";
@@ -37,15 +38,20 @@ export async function fill({ url, adminToken, key }: PreparedServer, now: Date):
       await send(url, "/users/track", key, { [name]: chunk });
     });
   await send(url, "/admin/v1/apply", adminToken, MANIFEST);
-  await track(
-    "attributes",
-    people.map(({ attributes }) => attributes),
-  );
+  await track("attributes", [
+    ...people.map(({ attributes }) => attributes),
+    // Only an attribute creates a user of whom nothing but an alias is known.
+    ...visitors.map((visitor) => ({
+      user_alias: aliasOf(visitor),
+      _update_existing_only: false,
+      country: visitor.place.country,
+    })),
+  ]);
   await track("events", events);
   await track("purchases", purchases);
-  const merges = visitors.map(({ externalId, visitorId }) => ({
-    identifier_to_merge: { user_alias: { alias_label: "web_visitor", alias_name: visitorId } },
-    identifier_to_keep: { external_id: externalId },
+  const merges = visitors.map((visitor) => ({
+    identifier_to_merge: { user_alias: aliasOf(visitor) },
+    identifier_to_keep: { external_id: visitor.externalId },
   }));
   for (const merge_updates of chunksOf(merges, MERGES_EACH)) {
     await send(url, "/users/merge", key, { merge_updates });
@@ -83,11 +89,12 @@ async function send(
   for (let tries = 1; ; tries += 1) {
     const response = await fetch(base + path, request);
     const answer = (await response.json()) as Record<string, unknown>;
-    // An object that is refused is named in a successful response.
-    if (response.ok && answer.errors === undefined) return answer;
+    // A successful response names objects that are refused or change nothing.
+    const faults = answer.errors ?? answer.skipped;
+    if (response.ok && faults === undefined) return answer;
     const wait = Number(response.headers.get("retry-after"));
     if (response.ok || !(wait > 0) || tries === MOST_TRIES) {
-      const reason = JSON.stringify(answer.errors ?? answer.message);
+      const reason = JSON.stringify(faults ?? answer.message);
       throw new Error(`The server refused ${path} of the demo: ${reason}`);
     }
     await sleep(wait * 1_000);

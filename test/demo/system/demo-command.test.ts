@@ -98,7 +98,7 @@ describe("rapport demo", () => {
     const page = await fetch(/a page +(\S+)/.exec(server.greeting)?.[1] ?? "");
     assert.equal(page.status, 200);
     const html = await page.text();
-    for (const part of ["Tidewick", "What is in season", "What may we send you?"]) {
+    for (const part of ["Tidewick", "What is in season"]) {
       assert.ok(html.includes(part), part);
     }
   });

@@ -50,7 +50,7 @@ describe("rapport --help", () => {
 
   test("the help of rapport fits on a screen and says where the settings are listed", async () => {
     for (const [args, most] of [
-      [["--help"], 45],
+      [["--help"], 46],
       [["serve", "--help"], 35],
     ] as const) {
       const { code, stdout, stderr } = await runCommand(args, {});

@@ -2,7 +2,7 @@ import type { Commands } from "../../core/feature.ts";
 
 export const commands: Commands = {
   demo: [
-    "Serves a shop with 2,000 invented users, and prints a link to its dashboard.",
+    "Serves a shop with 2,000 invented users.",
     () => import("./cli/demo.ts"),
   ],
 };

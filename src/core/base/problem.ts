@@ -34,6 +34,8 @@ export interface SentencePage {
   readonly text: string;
   readonly locale: string;
   readonly direction: "ltr" | "rtl";
+  /** Where a person can go on: a path of this server. */
+  readonly link?: { readonly path: string; readonly text: string };
 }
 
 export interface ProblemDetails {

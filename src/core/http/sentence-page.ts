@@ -9,7 +9,7 @@ const WRITTEN: Readonly<Record<string, string>> = {
 };
 
 /** A text escaped for HTML, in an element or in a quoted attribute. */
-const escapeHtml = (text: string): string =>
+export const escapeHtml = (text: string): string =>
   text.replace(/[&<>"']/g, (character) => WRITTEN[character] ?? character);
 
 /* A page with one sentence, for people who followed a link. */
@@ -22,6 +22,7 @@ const STYLE = `
     background: light-dark(#fff, #191c22); box-shadow: 0 16px 40px -12px rgb(16 24 40 / 14%); }
   svg { width: 48px; height: 48px; opacity: 0.45; } h1 { margin: 16px 0 0; font-size: 1.25rem; line-height: 1.3; }
   p { margin: 16px 0 0; overflow-wrap: anywhere; }
+  a { color: inherit; }
   button { margin-top: 24px; padding: 10px 24px; border: 0; border-radius: 10px; font: inherit; font-weight: 600;
     background: light-dark(#16181d, #f1f3f7); color: light-dark(#fff, #16181d); cursor: pointer; }
 `;
@@ -33,14 +34,14 @@ const SYMBOL = `<svg viewBox="0 0 24 24" fill="none" stroke="currentColor" strok
  *
  * @param sentence plain text.
  * @param form a button below it, which sends a POST.
- * @param page replaces the sentence: a heading, and what to do, in the reader's language.
+ * @param page replaces the sentence: a heading, what to do, in the reader's language, and perhaps a link.
  */
 export function sentencePage(
   sentence: string,
   page?: SentencePage,
   form?: { readonly action: string; readonly button: string },
 ): string {
-  const { heading = sentence, text, locale = "en", direction = "ltr" } = page ?? {};
+  const { heading = sentence, text, locale = "en", direction = "ltr", link } = page ?? {};
   const body = page
     ? `<h1>${escapeHtml(heading)}</h1><p>${escapeHtml(text ?? "")}</p>`
     : `<p>${escapeHtml(sentence)}</p>`;
@@ -48,9 +49,12 @@ export function sentencePage(
 <html lang="${escapeHtml(locale)}" dir="${direction}"><head><meta charset="utf-8"><title>${escapeHtml(heading)}</title>
 <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="robots" content="noindex">
 <style>${STYLE}</style></head>
-<body><main>${SYMBOL}${body}${form ? buttonOf(form) : ""}</main></body></html>
+<body><main>${SYMBOL}${body}${link ? linkTo(link) : ""}${form ? buttonOf(form) : ""}</main></body></html>
 `;
 }
+
+const linkTo = ({ path, text }: NonNullable<SentencePage["link"]>): string =>
+  `<p><a href="${escapeHtml(path)}">${escapeHtml(text)}</a></p>`;
 
 const buttonOf = ({
   action,

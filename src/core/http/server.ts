@@ -29,7 +29,7 @@ import { asProblem, MEDIA_TYPE_OF, problemReply, tooMuchLoad } from "./respond.t
 import { send } from "./send.ts";
 import { type HttpServices, serveEndpoint } from "./serve-endpoint.ts";
 import { traceRequests } from "./trace-requests.ts";
-import { createUnknownRequests, dialectByPath } from "./unknown-requests.ts";
+import { createUnknownRequests, dialectByPath, opensPage } from "./unknown-requests.ts";
 import { unpackBodies } from "./unpack.ts";
 
 export interface ServerSettings extends ConnectionLimits {
@@ -115,7 +115,10 @@ export function createServer<Services extends HttpServices>(
     const problem = hasGone(request, error) ? goneCaller() : asProblem(error, bytesIn);
     logFailure(request, problem);
     linger(request);
-    const dialect = contract?.dialect ?? dialectOf(request.url);
+    // A person has mistyped the address of a page.
+    const isPage = !contract && problem.details.page !== undefined && opensPage(request);
+    if (!contract) reply.header("vary", "accept");
+    const dialect = isPage ? "page" : (contract?.dialect ?? dialectOf(request.url));
     return send(reply, problemReply(problem, dialect), MEDIA_TYPE_OF[dialect]);
   });
   const machinery = {

@@ -72,8 +72,23 @@ export function createUnknownRequests(
   };
 }
 
+const NOTHING = "There is nothing at this path.";
+
 const nothingThere = (hint = "") =>
-  new Problem("NOT_FOUND", `There is nothing at this path. ${hint}`.trim());
+  new Problem("NOT_FOUND", `${NOTHING} ${hint}`.trim(), {
+    page: {
+      heading: NOTHING,
+      text: hint || "Check the address.",
+      locale: "en",
+      direction: "ltr",
+      link: { path: "/", text: "To the start page of this server" },
+    },
+  });
+
+/** Whether a browser opens a page: its `Accept` begins with text/html, that of scripts and clients does not. */
+export const opensPage = ({ method, headers }: FastifyRequest): boolean =>
+  (method === "GET" || method === "HEAD") &&
+  /^\s*text\/html\s*(?:[;,]|$)/i.test(headers.accept ?? "");
 
 /** An id that was left out names nothing; the rest of a path (`*`) may be empty. */
 function hasEmptyParameter(params: unknown): boolean {

@@ -5,7 +5,7 @@ import { packageRoot } from "../../core/base/package-root.ts";
 import { Problem } from "../../core/base/problem.ts";
 import { byAnybody, type Endpoint, endpoint } from "../../core/http/endpoint.ts";
 import { withTypeScriptSamples } from "./samples.ts";
-import { LANDING_PAGE, REFERENCE_HEADERS, REFERENCE_PAGE, REFERENCE_SCRIPT } from "./site-pages.ts";
+import { landingPage, REFERENCE_HEADERS, REFERENCE_PAGE, REFERENCE_SCRIPT } from "./site-pages.ts";
 import { readViewer } from "./viewer.ts";
 
 /** A response as an object, and as bytes. */
@@ -51,9 +51,8 @@ const CACHED = { "cache-control": "public, max-age=3600" };
 function siteEndpoints(document: () => Record<string, unknown>): Endpoint<object>[] {
   const shown = writtenOnce(() => withTypeScriptSamples(withGuides(document())));
   let viewer: Buffer | undefined;
-  const page = (name: string, path: string, summary: string, body: string, headers = {}) => {
-    const bytes = Buffer.from(body);
-    return endpoint({
+  const page = (name: string, path: string, summary: string) =>
+    endpoint({
       name,
       method: "GET",
       path,
@@ -61,17 +60,16 @@ function siteEndpoints(document: () => Record<string, unknown>): Endpoint<object
       access: byAnybody,
       produces: "text/html",
       replies: { 200: Type.String() },
-    }).handledBy(async () => ({ status: 200, body, bytes, headers }));
-  };
+    });
   return [
-    page("showLandingPage", "/", "A page with a link to the reference.", LANDING_PAGE),
-    page(
-      "showReference",
-      "/docs",
-      "The reference and the guides.",
-      REFERENCE_PAGE,
-      REFERENCE_HEADERS,
+    page("showLandingPage", "/", "A page with a link to the reference.").handledBy(
+      async (_services, _context, { baseUrl }) => ({ status: 200, body: landingPage(baseUrl) }),
     ),
+    page("showReference", "/docs", "The reference and the guides.").handledBy(async () => ({
+      status: 200,
+      body: REFERENCE_PAGE,
+      headers: REFERENCE_HEADERS,
+    })),
     endpoint({
       name: "getReferenceDocument",
       method: "GET",

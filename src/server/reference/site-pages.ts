@@ -1,3 +1,5 @@
+import { escapeHtml } from "../../core/http/sentence-page.ts";
+
 /* The pages of the site beside the reference itself. */
 
 const LOGO = `<svg viewBox="0 0 32 32" width="28" height="28" aria-hidden="true"><rect width="32" height="32" rx="8" fill="#2f5bea"/><path d="M9 23V9h7.2a4.6 4.6 0 0 1 1.4 9L22 23h-4.2l-3.6-4.8H12.600V23z" fill="#fff"/></svg>`;
@@ -16,25 +18,34 @@ const STYLE = `
     background: color-mix(in srgb, currentColor 7%, transparent); }
 `;
 
-/** The page at the server's address. */
-export const LANDING_PAGE = `<!doctype html>
+/** A text for a shell. */
+const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+
+/** @param baseUrl where the reader reached the server. */
+const firstRequest = (
+  baseUrl: string,
+): string => `curl ${quoted(`${baseUrl}/users/track`)} -H 'Authorization: Bearer KEY' \\
+  -H 'Content-Type: application/json' \\
+  -d '{"events":[{"external_id":"ada","name":"signed_up",
+       "time":"2026-01-01T12:00:00Z"}]}'`;
+
+/** The page at the server's address. @param baseUrl where the reader reached the server. */
+export const landingPage = (baseUrl: string): string => `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Rapport</title>
 <meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,"><style>${STYLE}</style></head>
 <body>
 <header>${LOGO}<h1>Rapport</h1></header>
 <p>An open customer-engagement data server. It is running, and speaks the API that existing clients already speak.</p>
 <ul>
+<li><a href="/dashboard/"><strong>Dashboard</strong><span>Requests, users, segments and settings in a browser</span></a></li>
 <li><a href="/docs"><strong>Reference and guides</strong><span>Every call with samples and a console to try it</span></a></li>
 <li><a href="/openapi.json"><strong>openapi.json</strong><span>The API as an OpenAPI 3.1 document</span></a></li>
 <li><a href="/manifest.schema.json"><strong>manifest.schema.json</strong><span>The JSON Schema of a manifest, for editors</span></a></li>
 <li><a href="/docs/third-party-notices"><strong>Licences</strong><span>The works of others in Rapport</span></a></li>
 <li><a href="/health/ready"><strong>Health</strong><span>Whether requests are accepted</span></a></li>
 </ul>
-<p>The first request, with the key that the server printed when it started:</p>
-<pre>curl /users/track -H 'Authorization: Bearer KEY' \\
-  -H 'Content-Type: application/json' \\
-  -d '{"events":[{"external_id":"ada","name":"signed_up",
-       "time":"2026-01-01T12:00:00Z"}]}'</pre>
+<p>The first request, with the key that the server printed when it started instead of KEY:</p>
+<pre>${escapeHtml(firstRequest(baseUrl))}</pre>
 </body></html>`;
 
 /** The reference: the viewer draws it from /docs/openapi.json. */

@@ -13,10 +13,13 @@ const SITE = [
   "/docs/start.js",
   "/docs/scalar.js",
   "/docs/third-party-notices",
+  "/llms.txt",
+  "/llms-full.txt",
 ];
-export const open: Samples = Object.fromEntries(
-  [...OPEN, ...SITE].map((path) => [`GET ${path}`, () => ({})]),
-);
+export const open: Samples = {
+  ...Object.fromEntries([...OPEN, ...SITE].map((path) => [`GET ${path}`, () => ({})])),
+  "GET /docs/guides/:guide": () => ({ params: { guide: "users.md" } }),
+};
 
 const REQUESTS = "/admin/v1/workspaces/:name/requests";
 

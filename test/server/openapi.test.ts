@@ -11,7 +11,7 @@ import { packageRoot } from "../../src/core/base/package-root.ts";
 import { keyOf, pathsOf } from "../../src/core/http/endpoint.ts";
 import { trackEndpoints } from "../../src/core/track/endpoints.ts";
 import { ENDPOINTS } from "../../src/server/assembled.ts";
-import { GUIDES } from "../../src/server/reference/documentation.ts";
+import { GUIDES } from "../../src/server/reference/guides.ts";
 import { FIELD_NOTES } from "../../src/server/reference/field-notes.ts";
 import { refusalsByStatus } from "../../src/server/reference/refusals.ts";
 import { TAGS } from "../../src/server/reference/tags.ts";

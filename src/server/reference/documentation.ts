@@ -4,6 +4,8 @@ import Type from "typebox";
 import { packageRoot } from "../../core/base/package-root.ts";
 import { Problem } from "../../core/base/problem.ts";
 import { byAnybody, type Endpoint, endpoint } from "../../core/http/endpoint.ts";
+import { joinedGuides } from "./guides.ts";
+import { readingEndpoints } from "./llms.ts";
 import { withTypeScriptSamples } from "./samples.ts";
 import { landingPage, REFERENCE_HEADERS, REFERENCE_PAGE, REFERENCE_SCRIPT } from "./site-pages.ts";
 import { readViewer } from "./viewer.ts";
@@ -43,6 +45,7 @@ export function documentationEndpoints(): Endpoint<object>[] {
       replies: { 200: Type.Record(Type.String(), Type.Unknown()) },
     }).handledBy(async () => ({ status: 200, ...document() })),
     ...siteEndpoints(() => document().body),
+    ...readingEndpoints(() => document().body),
   ];
 }
 
@@ -134,57 +137,10 @@ function withGuides(document: Record<string, unknown>): Record<string, unknown> 
   const { example: _, ...key } = components.parameters.IdempotencyKey as { example: unknown };
   return {
     ...document,
-    info: { ...info, description: `${info.description}\n\n${guidesText()}\n\n${LICENCES}` },
+    info: {
+      ...info,
+      description: `${info.description}\n\n${joinedGuides("#description/")}\n\n${LICENCES}`,
+    },
     components: { ...components, parameters: { ...components.parameters, IdempotencyKey: key } },
   };
 }
-
-/* The guides as a part of the reference's introduction: the viewer shows and searches them with the operations. */
-
-/** In the order of the navigation. */
-export const GUIDES = [
-  "ci",
-  "engines",
-  "manifest",
-  "keys",
-  "settings",
-  "users",
-  "preference-centers",
-  "warehouse-sync",
-  "scim",
-  "translations",
-  "errors",
-  "compatibility",
-] as const;
-
-type GuideName = (typeof GUIDES)[number];
-
-/** One Markdown text of all guides of this build, with links between them. */
-function guidesText(): string {
-  const texts = new Map(
-    GUIDES.map((name) => [name, join(packageRoot(), "docs", `${name}.md`)] as const)
-      .filter(([, path]) => existsSync(path))
-      .map(([name, path]) => [name, readFileSync(path, "utf8")]),
-  );
-  return [...texts.values()].map((text) => withLinks(text, texts)).join("\n\n");
-}
-
-/**
- * Links to other guides point to their headings; links to other files of the repository become
- * their names.
- */
-const withLinks = (text: string, texts: ReadonlyMap<GuideName, string>): string =>
-  text.replaceAll(
-    /\[([^\]]+)\]\((?!https?:|#)([^)]+)\)/g,
-    (_whole, label: string, target: string) => {
-      const name = /^([\w-]+)\.md/.exec(target)?.[1] as GuideName;
-      const title = /^# (.*)$/m.exec(texts.get(name) ?? "")?.[1];
-      return title === undefined ? label : `[${label}](#description/${slugOf(title)})`;
-    },
-  );
-
-const slugOf = (title: string): string =>
-  title
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9 -]+/g, "")
-    .replaceAll(" ", "-");

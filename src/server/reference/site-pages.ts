@@ -40,6 +40,7 @@ export const landingPage = (baseUrl: string): string => `<!doctype html>
 <li><a href="/dashboard/"><strong>Dashboard</strong><span>Requests, users, segments and settings in a browser</span></a></li>
 <li><a href="/docs"><strong>Reference and guides</strong><span>Every call with samples and a console to try it</span></a></li>
 <li><a href="/openapi.json"><strong>openapi.json</strong><span>The API as an OpenAPI 3.1 document</span></a></li>
+<li><a href="/llms.txt"><strong>llms.txt</strong><span>The guides and the calls as text, for language models</span></a></li>
 <li><a href="/manifest.schema.json"><strong>manifest.schema.json</strong><span>The JSON Schema of a manifest, for editors</span></a></li>
 <li><a href="/docs/third-party-notices"><strong>Licences</strong><span>The works of others in Rapport</span></a></li>
 <li><a href="/health/ready"><strong>Health</strong><span>Whether requests are accepted</span></a></li>

@@ -59,13 +59,7 @@ describe("a guide as Markdown", () => {
   });
 
   test("a name that is that of no guide gets 404, and no other file is read", async () => {
-    for (const name of [
-      "nothing.md",
-      "conformance.md",
-      "..%2F..%2Fpackage.json",
-      "..%2Fusers",
-      "%00",
-    ]) {
+    for (const name of ["nothing.md", "conformance.md", "..%2F..%2Fpackage.json", "..%2Fusers"]) {
       const { status, text } = await read(`/docs/guides/${name}`);
       assert.equal(status, 404, name);
       assert.deepEqual(JSON.parse(text), { message: "There is no such guide." });

@@ -67,6 +67,7 @@ describe("rapport --help", () => {
     );
     const known = [
       "serve",
+      "demo",
       "status",
       "init",
       "migrate",

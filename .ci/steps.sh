@@ -285,11 +285,11 @@ serves_without_each() {
 
 image() { TEST_IMAGE=1 on_node "$IMAGE_NODE" suite system/image; }
 
-# Types under every kind of module resolution: test/system/packages.test.ts.
+# The tarballs of a folder, or of this build. Types under every kind of module resolution: test/system/packages.test.ts.
 tarballs() {
-  local project=$scratch/project version size
-  mkdir -p "$project/production"
-  node dist/build/pack.js "$project"
+  local project=$scratch/project version
+  mkdir -p "$project"
+  if [ -n "${1:-}" ]; then cp "$1"/rapport-*.tgz "$project"; else node dist/build/pack.js "$project"; fi
   cp -r examples "$project"
   (
     cd "$project"
@@ -307,15 +307,43 @@ tarballs() {
       NODE_OPTIONS=--experimental-vm-modules npx jest --transform '{}' --testMatch '**/examples/jest/*.test.js'
     )
   done
+  production_install "$project"
+}
+
+# What a server without the drivers of warehouses takes, and npx in an empty folder with what npm has in its cache by now.
+production_install() {
+  local size packages begun pid log=$TEST_RESULTS/npx.log
+  mkdir -p "$1/production" "$1/npx"
   (
     with_node "$OLDEST_NODE"
-    cd "$project/production"
+    cd "$1/production"
     npm init -y >/dev/null
-    npm install --no-audit --no-fund --omit=dev --engine-strict ../rapport-server-*.tgz
-    size=$(du -sm node_modules | cut -f1)
-    echo "A production install takes $size MB."
-    [ "$size" -lt 200 ]
+    npm install --no-audit --no-fund --omit=dev --omit=optional --engine-strict ../rapport-server-*.tgz
   )
+  size=$(du -sm "$1/production/node_modules" | cut -f1)
+  packages=$(grep -c '^    "node_modules/' "$1/production/node_modules/.package-lock.json")
+  echo "A production install takes $size MB in $packages packages."
+  [ "$size" -le 45 ]
+  [ "$packages" -le 8 ]
+  begun=$(date +%s%3N)
+  (
+    with_node "$IMAGE_NODE"
+    cd "$1/npx"
+    cp ../rapport-server-*.tgz .
+    export PORT=0
+    exec npx --yes --omit=optional ./rapport-server-*.tgz
+  ) >"$log" 2>&1 &
+  pid=$!
+  for _ in $(seq 600); do
+    if grep -q "Rapport is ready" "$log"; then break; fi
+    kill -0 "$pid" || { cat "$log"; return 1; }
+    sleep 0.1
+  done
+  echo "npx served from the tarball after $(($(date +%s%3N) - begun)) ms."
+  pkill -P "$pid" || true
+  kill "$pid" || true
+  wait "$pid" || true
+  grep -q "Rapport is ready" "$log"
 }
 
 # `npm start` in a folder without data, and the first request that the README shows.

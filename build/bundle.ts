@@ -8,7 +8,7 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { basename, join } from "node:path";
+import { basename, join, relative } from "node:path";
 import { type OutputAsset, type OutputChunk, rolldown } from "rolldown";
 import { packageRoot } from "../src/core/base/package-root.ts";
 import { BUILD_FILE } from "../src/core/base/version.ts";
@@ -43,12 +43,10 @@ const { optionalDependencies } = JSON.parse(
 ) as { optionalDependencies: Readonly<Record<string, string>> };
 
 /** They look for files beside their own, or are not always installed. */
-const LEFT_OUT = [
-  /^@electric-sql\/pglite/,
-  /^pino-pretty$/,
-  /^tinypool$/,
-  ...Object.keys(optionalDependencies),
-];
+const LEFT_OUT = [/^@electric-sql\/pglite/, ...Object.keys(optionalDependencies)];
+
+/** The threads of Tinypool begin here, in a folder beside the file that starts them. */
+const TINYPOOL_ENTRY = "entry/worker";
 
 writeBuild();
 
@@ -59,9 +57,10 @@ const program = join(dir, "main.js");
 
 if (!isCurrent()) {
   const bundle = await rolldown({
-    input: Object.fromEntries(
-      ENTRIES.map((entry) => [basename(entry, ".js"), join(compiled, entry)]),
-    ),
+    input: Object.fromEntries([
+      ...ENTRIES.map((entry) => [basename(entry, ".js"), join(compiled, entry)]),
+      [TINYPOOL_ENTRY, join(packageRoot(), "node_modules/tinypool/dist", `${TINYPOOL_ENTRY}.js`)],
+    ]),
     platform: "node",
     external: LEFT_OUT,
     logLevel: "warn",
@@ -74,6 +73,8 @@ if (!isCurrent()) {
     sourcemap: true,
     entryFileNames: "[name].js",
     chunkFileNames: "part-[name]-[hash].js",
+    // Licences are in THIRD-PARTY-NOTICES, and the rest is in the sources.
+    comments: false,
   });
   await bundle.close();
   chmodSync(program, 0o755);
@@ -83,7 +84,10 @@ if (!isCurrent()) {
   }
   noteThirdParty(packageRoot(), "server", packagesOf(modulesOf(output)));
   const written = new Set(output.map(({ fileName }) => fileName));
-  for (const name of readdirSync(dir)) if (!written.has(name)) rmSync(join(dir, name));
+  for (const file of readdirSync(dir, { recursive: true, withFileTypes: true })) {
+    const path = join(file.parentPath, file.name);
+    if (file.isFile() && !written.has(relative(dir, path))) rmSync(path);
+  }
 }
 
 const client = join(packageRoot(), "client", "dist");

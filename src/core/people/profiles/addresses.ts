@@ -1,5 +1,5 @@
 import { type CountryCode, parsePhoneNumberFromString } from "libphonenumber-js/max";
-import validator from "validator";
+import email from "validator/lib/isEmail.js";
 import { accepted, type Checked, type Fault, refused } from "../../base/problem.ts";
 import { describeValue } from "../../base/values/describe-value.ts";
 import { refusedAt } from "../../base/values/findings.ts";
@@ -44,7 +44,7 @@ export function checkStoredEmail(value: unknown): Checked<string> {
     typeof value === "string" &&
     value.length <= LONGEST_EMAIL &&
     value.isWellFormed() &&
-    validator.isEmail(value, { allow_utf8_local_part: true });
+    email.default(value, { allow_utf8_local_part: true });
   return isEmail ? accepted(value) : refused("EMAIL_BAD_FORMAT", NO_EMAIL);
 }
 

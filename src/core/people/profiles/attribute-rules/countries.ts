@@ -1,5 +1,5 @@
-import { createRequire } from "node:module";
 import countries from "i18n-iso-countries/index.js";
+import english from "i18n-iso-countries/langs/en.json" with { type: "json" };
 
 /**
  * The ISO 3166-1 alpha-2 code of a country in upper case, undefined if there is none.
@@ -58,7 +58,7 @@ const otherNames: Readonly<Record<string, readonly string[]>> = {
 };
 
 // The package's entry point loads its names in all 80 languages; ours are English only.
-countries.registerLocale(createRequire(import.meta.url)("i18n-iso-countries/langs/en.json"));
+countries.registerLocale(english);
 
 /** Maps alpha-2 and alpha-3 codes to the alpha-2 code. */
 const codes = new Map<string, string>();

@@ -285,6 +285,8 @@ serves_without_each() {
 
 image() { TEST_IMAGE=1 on_node "$IMAGE_NODE" suite system/image; }
 
+archive() { TEST_ARCHIVE=1 on_node "$IMAGE_NODE" suite system/archive; }
+
 # The tarballs of a folder, or of this build. Types under every kind of module resolution: test/system/packages.test.ts.
 tarballs() {
   local project=$scratch/project version
@@ -344,6 +346,13 @@ production_install() {
   kill "$pid" || true
   wait "$pid" || true
   grep -q "Rapport is ready" "$log"
+}
+
+# For `npm run release`, outside of a step.
+test_tarballs() {
+  export TEST_RESULTS=$scratch
+  trap 'rm -rf "$scratch"' EXIT
+  tarballs "$1"
 }
 
 # `npm start` in a folder without data, and the first request that the README shows.

@@ -44,8 +44,8 @@ for (const folder of ["", "client"]) {
 
 /** @throws Error unless it is the https address of a repository: its host, and a path. */
 function addressOf(text: string): string {
-  const { protocol, pathname, search, hash, username } = new URL(text);
-  if (protocol !== "https:" || pathname === "/" || search || hash || username) {
+  const parsed = URL.canParse(text) ? new URL(text) : undefined;
+  if (!/^https:\/\/[^@?#]+$/.test(text) || !parsed || parsed.pathname === "/") {
     throw new Error(`REPOSITORY_URL is not the https address of a repository: ${text}`);
   }
   return text.replace(/\/$|\.git\/?$/, "");

@@ -15,7 +15,7 @@ blocks() {
 }
 
 # As an operator pastes them: one shell for a page.
-follow() { blocks "$@" | sed 's#https://github.com/OWNER/rapport#/srv/rapport#' | bash -euxo pipefail; }
+follow() { blocks "$@" | sed 's#git clone your-clone#git clone /srv/rapport#' | bash -euxo pipefail; }
 
 prometheus() { curl -sf --get "localhost:9090/api/v1/$1" "${@:2}"; }
 

@@ -16,13 +16,15 @@ const ROOT = packageRoot();
 /** Which TypeScript a project has is its own affair: this one still knows `node10`. */
 const TSC = join(ROOT, "client", "node_modules", "typescript", "bin", "tsc");
 
+const PACK = join(ROOT, "dist", "build", "pack.js");
+
 const project = await temporaryFolder();
 const installed = (name: string) => join(project, "node_modules", name);
 const describedBy = (name: string) =>
   JSON.parse(readFileSync(join(installed(name), "package.json"), "utf8"));
 
 before(async () => {
-  await run(process.execPath, [join(ROOT, "dist", "build", "pack.js"), project]);
+  await run(process.execPath, [PACK, project]);
   for (const tarball of (await readdir(project)).filter((name) => name.endsWith(".tgz"))) {
     const name = tarball.replace(/-\d.*$/, "");
     await mkdir(installed(name), { recursive: true });
@@ -167,6 +169,34 @@ describe("both packages in a project", () => {
     }
     assert.deepEqual(Object.keys(server.dependencies), ["@electric-sql/pglite"]);
   });
+
+  test("the address of a repository fills repository, homepage, bugs and the documents, which else say your clone", async () => {
+    const folder = await temporaryFolder();
+    const packed = (name: string, path: string, from = folder) =>
+      run("tar", ["-xzOf", join(from, `${name}-0.1.0.tgz`), `package/${path}`], {
+        maxBuffer: 16 * 1_048_576,
+      }).then(({ stdout }) => stdout);
+    await run(process.execPath, [PACK, folder, "https://host.example/acme/rapport.git"]);
+    for (const name of ["rapport-server", "rapport-client"]) {
+      const { repository, homepage, bugs } = JSON.parse(await packed(name, "package.json"));
+      assert.equal(repository.url, "git+https://host.example/acme/rapport.git");
+      assert.equal(repository.directory, name === "rapport-client" ? "client" : undefined);
+      assert.equal(homepage, "https://host.example/acme/rapport#readme");
+      assert.equal(bugs, "https://host.example/acme/rapport/issues");
+      const without = describedBy(name);
+      assert.deepEqual([without.repository, without.homepage, without.bugs], Array(3).fill(undefined));
+    }
+    assert.match(await packed("rapport-server", "docs/ci.md"), /uses: acme\/rapport@main/);
+    assert.match(await packed("rapport-server", "README.md"), /git clone https:\/\/host\.example\/acme\/rapport /);
+    assert.match(await packed("rapport-server", "README.md", project), /git clone your-clone /);
+  });
+
+  for (const address of ["acme/rapport", "http://host.example/acme/rapport", "https://host.example"]) {
+    test(`${address} is refused as the address of a repository`, async () => {
+      const refused = run(process.execPath, [PACK, await temporaryFolder(), address]);
+      await assert.rejects(refused, /is not the https address of a repository/);
+    });
+  }
 
   test("npx rapport-server runs the built command line in a clone, and the installed package's in a project", async () => {
     const { version } = describedBy("rapport-server");

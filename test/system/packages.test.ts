@@ -173,9 +173,13 @@ describe("both packages in a project", () => {
   test("the address of a repository fills repository, homepage, bugs and the documents, which else say your clone", async () => {
     const folder = await temporaryFolder();
     const packed = (name: string, path: string, from = folder) =>
-      run("tar", ["-xzOf", join(from, `${name}-0.1.0.tgz`), `package/${path}`], {
-        maxBuffer: 16 * 1_048_576,
-      }).then(({ stdout }) => stdout);
+      run(
+        "tar",
+        ["-xzOf", join(from, `${name}-${describedBy(name).version}.tgz`), `package/${path}`],
+        {
+          maxBuffer: 16 * 1_048_576,
+        },
+      ).then(({ stdout }) => stdout);
     await run(process.execPath, [PACK, folder, "https://host.example/acme/rapport.git"]);
     for (const name of ["rapport-server", "rapport-client"]) {
       const { repository, homepage, bugs } = JSON.parse(await packed(name, "package.json"));
@@ -184,14 +188,24 @@ describe("both packages in a project", () => {
       assert.equal(homepage, "https://host.example/acme/rapport#readme");
       assert.equal(bugs, "https://host.example/acme/rapport/issues");
       const without = describedBy(name);
-      assert.deepEqual([without.repository, without.homepage, without.bugs], Array(3).fill(undefined));
+      assert.deepEqual(
+        [without.repository, without.homepage, without.bugs],
+        Array(3).fill(undefined),
+      );
     }
     assert.match(await packed("rapport-server", "docs/ci.md"), /uses: acme\/rapport@main/);
-    assert.match(await packed("rapport-server", "README.md"), /git clone https:\/\/host\.example\/acme\/rapport /);
+    assert.match(
+      await packed("rapport-server", "README.md"),
+      /git clone https:\/\/host\.example\/acme\/rapport /,
+    );
     assert.match(await packed("rapport-server", "README.md", project), /git clone your-clone /);
   });
 
-  for (const address of ["acme/rapport", "http://host.example/acme/rapport", "https://host.example"]) {
+  for (const address of [
+    "acme/rapport",
+    "http://host.example/acme/rapport",
+    "https://host.example",
+  ]) {
     test(`${address} is refused as the address of a repository`, async () => {
       const refused = run(process.execPath, [PACK, await temporaryFolder(), address]);
       await assert.rejects(refused, /is not the https address of a repository/);

@@ -123,7 +123,7 @@ export const ofDeclared = (server: TestServer): Samples => {
     ),
     ...ofList(
       `${PATH}/segments`,
-      { name: "Sample", filter: { event: "signed_up" } },
+      { name: "Sample", filter: { all: [{ event: "signed_up" }] } },
       { tags: ["loyalty"] },
     ),
     ...ofList(`${PATH}/webhooks`, WEBHOOK, { types: ["user.deleted"] }),

@@ -241,10 +241,10 @@ const ofTranslations = (admin: Admin): Samples => {
       params: { id: FRENCH },
       body: { name: randomUUID(), country: "France", language: "French", locale_key: "fr-FR" },
     }),
-    [`PATCH ${PATH}/locales/:id`]: async () => {
-      const made = await madeAnew(admin, "/locales", localeOf)();
-      return { ...made, body: { name: randomUUID() } };
-    },
+    [`PATCH ${PATH}/locales/:id`]: () => ({
+      params: { id: SPANISH },
+      body: { name: randomUUID() },
+    }),
     [`DELETE ${PATH}/locales/:id`]: madeAnew(admin, "/locales", localeOf),
     [`GET ${PATH}/campaigns`]: () => ({}),
     [`GET ${PATH}/canvases`]: () => ({}),

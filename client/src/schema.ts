@@ -12543,8 +12543,8 @@ export interface operations {
                 /**
                  * @example {
                  *       "schedule": "0 3 * * *",
-                 *       "warehouse": {
-                 *         "table": "crm.users"
+                 *       "retry": {
+                 *         "attempts": 2
                  *       }
                  *     }
                  */
@@ -15921,11 +15921,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "name": "Newsletter"
-                 *     }
-                 */
                 "application/json": {
                     /** @description The name. */
                     name?: string | null;
@@ -16076,14 +16071,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "name": "Newsletter",
-                 *       "step_ids": [
-                 *         "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03"
-                 *       ]
-                 *     }
-                 */
                 "application/json": {
                     /** @description The name. */
                     name?: string | null;

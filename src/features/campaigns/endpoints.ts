@@ -142,6 +142,7 @@ const patchEndpoint = (path: string, kind: CampaignKind, patching: Patching) =>
     access: byAdministratorOfWorkspace("send_campaigns_canvases"),
     params: OfCampaign,
     body: patching.body,
+    examples: { "Its name": { name: "Welcome" } },
     replies: { 200: OnlySuccess },
   }).handledBy(async (services: ManageServices, context, { params: { id }, body }) => {
     const wanted = (present: Campaign | undefined) => {

@@ -10,7 +10,7 @@ type Members = Readonly<Record<string, unknown>>;
 
 export const INTEGRATION_PATCHING = patchingOf(IntegrationBody, {
   schedule: "0 3 * * *",
-  warehouse: { table: "crm.users" },
+  retry: { attempts: 2 },
 });
 
 /**

@@ -11,6 +11,9 @@ const before = new Date();
 const server = await startChild({ DATA_DIR: "memory:" }, { args: ["demo"] });
 const after = new Date();
 
+/** A demo that should be refused and is not ends here, instead of serving for ever. */
+const taken = new URL(server.url).port;
+
 const countOf = async ({ url }: ChildServer, adminToken: string, filter: object) => {
   const path = "/admin/v1/workspaces/demo/segments/count";
   const { status, body } = await post(url + path, adminToken, { filter, exact: true });
@@ -124,7 +127,7 @@ describe("the folder of a demo", () => {
     const folder = join(await temporaryFolder(), "shop");
     const first = await startChild({ DATA_DIR: folder }, { args: ["demo", folder] });
     await first.end("SIGTERM");
-    const again = await runCommand(["demo", folder], { PORT: "0" });
+    const again = await runCommand(["demo", folder], { PORT: taken });
     assert.equal(again.code, 1);
     assert.match(again.stderr, /^rapport: The folder .*shop is not empty\. .* rapport serve\.\n$/);
     const second = await startChild({ DATA_DIR: folder });
@@ -151,7 +154,7 @@ describe("the folder of a demo", () => {
     ];
     for (const [args, environment, reason] of refusals) {
       const { code, stdout, stderr } = await runCommand(["demo", ...args], {
-        PORT: "0",
+        PORT: taken,
         ...environment,
       });
       assert.deepEqual([code, stdout], [1, ""], stderr);

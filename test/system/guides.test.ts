@@ -54,6 +54,7 @@ const NO_GUIDES = [
   "errors.md",
   "performance.md",
   "personal-data.md",
+  "releasing.md",
   "reliability.md",
   "scaling.md",
   "security-attacks.md",
@@ -176,7 +177,11 @@ async function start(script: string, assignments: string): Promise<void> {
   const unset = script.includes("DATA_DIR=memory:") ? "-u DATABASE_URL " : "";
   const needsDemo = databaseUrl && !/MANIFEST=|--demo/.test(script);
   const demo = needsDemo ? " -- --demo" : "";
-  const command = script.replace(/npm ci && /, "").replace(/npm start/, `npm start${demo}`);
+  // The clone is there, and installed.
+  const command = script
+    .replace(/^git clone .*\n/m, "")
+    .replace(/npm ci && /, "")
+    .replace(/npm start/, `npm start${demo}`);
   const child = bash(`${assignments}\nexec env ${unset}${command.replace(/^env /, "")}`, true);
   server = child;
   let printed = "";

@@ -336,16 +336,22 @@ production_install() {
     exec npx --yes --omit=optional ./rapport-server-*.tgz
   ) >"$log" 2>&1 &
   pid=$!
-  for _ in $(seq 600); do
-    if grep -q "Rapport is ready" "$log"; then break; fi
-    kill -0 "$pid" || { cat "$log"; return 1; }
-    sleep 0.1
-  done
+  await_server "$pid" "$log"
   echo "npx served from the tarball after $(($(date +%s%3N) - begun)) ms."
   pkill -P "$pid" || true
   kill "$pid" || true
   wait "$pid" || true
-  grep -q "Rapport is ready" "$log"
+}
+
+# await_server PID LOG: for at most a minute.
+await_server() {
+  for _ in $(seq 600); do
+    if grep -q "Rapport is ready" "$2"; then return; fi
+    kill -0 "$1" || break
+    sleep 0.1
+  done
+  cat "$2"
+  return 1
 }
 
 # For `npm run release`, outside of a step.
@@ -361,11 +367,7 @@ readme_start() {
   data=$(mktemp -d -p "$scratch")
   DATA_DIR=$data npm start >"$log" 2>&1 &
   pid=$!
-  for _ in $(seq 240); do
-    if grep -q "Rapport is ready" "$log"; then break; fi
-    kill -0 "$pid" || { cat "$log"; return 1; }
-    sleep 0.25
-  done
+  await_server "$pid" "$log"
   request=$(sed -n '/^## First request/,$p' README.md | sed -n '/^```sh/,/^```$/p' | sed '1d;/^```$/,$d')
   (
     cd "$data"

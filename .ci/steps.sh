@@ -254,6 +254,7 @@ types_without_one() {
   node .ci/without.js "$feature" "$scratch/without/$feature"
   cd "$scratch/without/$feature"
   npx tsc --noEmit --incremental false
+  npx tsc -p web
 }
 
 # Also starts the rest, and tracks an event with it.
@@ -266,6 +267,7 @@ serves_without_each() {
     (
       cd "$folder"
       npx tsc --incremental false
+      npx tsc -p web
       PORT=18080 METRICS_PORT= DATA_DIR=memory: ADMIN_TOKEN=the-admin-token-of-the-nightly-run \
         node dist/src/main.js serve --demo >log 2>&1 &
       pid=$!

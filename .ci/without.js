@@ -72,6 +72,13 @@ if (feature === undefined) {
   );
   if (!entry.test(text)) throw new Error(`src/server/app.ts has no entry of ${feature}.`);
   writeFileSync(app, text.replace(entry, ""));
+  // Its line in the list of the dashboard.
+  const pages = join(copy, "web", "src", "features.ts");
+  const lines = readFileSync(pages, "utf8").split("\n");
+  writeFileSync(
+    pages,
+    lines.filter((line) => !line.includes(`"./features/${feature}/feature.ts"`)).join("\n"),
+  );
   // What only measures may use any feature: of lab/ only what tests use is compiled.
   const config = join(copy, "tsconfig.json");
   writeFileSync(config, readFileSync(config, "utf8").replace('"lab", ', ""));

@@ -141,6 +141,38 @@ describe("the wall between the core and the features", () => {
     );
   });
 
+  test("web/src/features.ts lists every feature with pages, and nothing else in web/ names one", () => {
+    const pages = readdirSync(join(ROOT, "web", "src"), { recursive: true, encoding: "utf8" })
+      .filter((path) => /\.tsx?$/.test(path))
+      .map((path) => ({ path, text: readFileSync(join(ROOT, "web", "src", path), "utf8") }));
+    const list = pages.find(({ path }) => path === "features.ts")?.text ?? "";
+    const listed = [...list.matchAll(/"\.\/features\/([\w-]+)\/feature\.ts"/g)].map(
+      ([, name]) => name,
+    );
+    assert.deepEqual(
+      listed.sort(),
+      readdirSync(join(ROOT, "web", "src", "features")).sort(),
+      "Give the folder a feature.ts (web/src/feature.ts), and enter it in web/src/features.ts.",
+    );
+    const wrong = pages
+      .filter(({ path }) => path !== "features.ts")
+      .flatMap(({ path, text }) =>
+        [...text.matchAll(/(?:from|import)\s*\(?"(\.[^"]+)"/g)]
+          .map(([, specifier]) => join(dirname(path), specifier ?? ""))
+          .filter((imported) => {
+            // src/ is ../../src/ from web/src/.
+            const [, name] = /^(?:\.\.\/\.\.\/src\/)?features\/([\w-]+)\//.exec(imported) ?? [];
+            return name !== undefined && featureOf(path) !== name;
+          })
+          .map((imported) => `${path} imports ${imported}`),
+      );
+    assert.deepEqual(
+      wrong,
+      [],
+      "Move what both need into web/src/components/ or web/src/api/; FeatureLink leads to a page of another feature.",
+    );
+  });
+
   test("rapport --help and a client command load no file of the database", () => {
     const commands = sources.filter(({ path }) => /^features\/[\w-]+\/commands\.ts$/.test(path));
     const ofFeatures = commands.flatMap(({ path, text }) =>

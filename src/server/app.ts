@@ -1,6 +1,7 @@
 /*
- * What the server consists of: the list of its parts. A feature has one entry here, and nothing else but the routes of the
- * dashboard names it. Nothing is loaded until it is used: `rapport --help` reads this list for the commands.
+ * What the server consists of: the list of its parts. A feature has one entry here, and nothing else in src/ names it;
+ * web/src/features.ts lists those with pages. Nothing is loaded until it is used: `rapport --help` reads this list for the
+ * commands.
  */
 
 const core = () => import("./core-parts.ts");

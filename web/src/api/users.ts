@@ -91,14 +91,18 @@ export const useFirstUsers = (name: string, query: string, enabled: boolean) =>
 export const useUser = (name: string, id: string) =>
   hooks.useQuery("get", USER, { params: { path: { name, id } } });
 
+/** The segments that a user is in now. */
+export const useSegmentsOfUser = (name: string, id: string) =>
+  hooks.useQuery("get", `${USER}/segments`, { params: { path: { name, id } } });
+
 export type TimelineKind = TimelineEntry["kind"];
 
-/** What of a timeline is wanted. */
+/** The entries of a timeline to show. */
 export interface TimelineFilter {
   readonly kind?: TimelineKind | undefined;
   /** Events of this name. */
   readonly event?: string | undefined;
-  /** What was before this time, in ISO 8601. */
+  /** Entries before this time, in ISO 8601. */
   readonly until?: string | undefined;
 }
 

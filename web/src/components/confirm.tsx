@@ -5,7 +5,7 @@ import { FormDialog } from "./form.tsx";
 interface ConfirmProps {
   readonly title: string;
   readonly children: ReactNode;
-  /** What the button that does it says. */
+  /** The label of the button that does it. */
   readonly action: string;
   /** A text that has to be typed first, if the action cannot be undone. */
   readonly typed?: string;

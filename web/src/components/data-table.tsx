@@ -1,15 +1,24 @@
 import { Button, Loader } from "@mantine/core";
 import {
   type ColumnDef,
+  createSortedRowModel,
   type Row,
   type RowData,
+  rowSortingFeature,
+  sortFn_alphanumeric,
+  sortFn_text,
   tableFeatures,
   useTable,
 } from "@tanstack/react-table";
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
+import { ArrowDown, ArrowUp } from "lucide-react";
 import { memo, type ReactNode, useEffect, useLayoutEffect, useRef, useState } from "react";
 
-const features = tableFeatures({});
+const features = tableFeatures({
+  rowSortingFeature,
+  sortedRowModel: createSortedRowModel(),
+  sortFns: { text: sortFn_text, alphanumeric: sortFn_alphanumeric },
+});
 
 declare module "@tanstack/react-table" {
   interface ColumnMeta<TFeatures, TData extends RowData, TValue> {
@@ -22,6 +31,7 @@ declare module "@tanstack/react-table" {
   }
 }
 
+/** A column with an `accessorFn` can be sorted by its value. */
 export type Column<Entry extends RowData> = ColumnDef<typeof features, Entry, unknown>;
 
 /** The pages after the loaded ones. */
@@ -39,6 +49,8 @@ interface DataTableProps<Entry extends RowData> {
   readonly rows: readonly Entry[];
   keyOf(row: Entry): string;
   readonly more?: MorePages;
+  /** Whether there are more rows that are not loaded: sorting these would hide them. */
+  readonly isCutOff?: boolean;
   /** What an open row shows below itself. Its first cell then has a RowButton. */
   readonly detail?: ((row: Entry) => ReactNode) | undefined;
   readonly openKey?: string | undefined;
@@ -60,12 +72,14 @@ const DRAWN_WHOLE = 60;
  * columns (styles/table.css).
  */
 export function DataTable<Entry extends RowData>(props: DataTableProps<Entry>) {
-  const { rows, keyOf, columns, more, empty } = props;
+  const { rows, keyOf, columns, more, isCutOff = false, empty } = props;
   const table = useTable({
     features,
     columns: columns as Column<Entry>[],
     data: rows as Entry[],
     getRowId: keyOf,
+    defaultColumn: { sortUndefined: "last" },
+    enableSorting: more === undefined && !isCutOff,
   });
   if (rows.length === 0 && !more?.hasMore) return <div className="table-frame">{empty}</div>;
   return (
@@ -77,14 +91,28 @@ export function DataTable<Entry extends RowData>(props: DataTableProps<Entry>) {
               <tr key={group.id}>
                 {group.headers.map((header) => {
                   const meta = header.column.columnDef.meta;
+                  const sorted = header.column.getIsSorted();
                   return (
                     <th
                       key={header.id}
                       scope="col"
+                      aria-sort={sorted ? ORDERS[sorted] : undefined}
                       className={classesOf(meta)}
                       style={meta?.width ? { width: meta.width } : undefined}
                     >
-                      <table.FlexRender header={header} />
+                      {header.column.getCanSort() ? (
+                        <button
+                          type="button"
+                          className="sort"
+                          onClick={header.column.getToggleSortingHandler()}
+                        >
+                          <table.FlexRender header={header} />
+                          {sorted === "asc" && <ArrowUp size={12} aria-hidden />}
+                          {sorted === "desc" && <ArrowDown size={12} aria-hidden />}
+                        </button>
+                      ) : (
+                        <table.FlexRender header={header} />
+                      )}
                     </th>
                   );
                 })}
@@ -98,6 +126,8 @@ export function DataTable<Entry extends RowData>(props: DataTableProps<Entry>) {
     </>
   );
 }
+
+const ORDERS = { asc: "ascending", desc: "descending" } as const;
 
 type Drawn<Entry extends RowData> = Row<typeof features, Entry>;
 

@@ -29,12 +29,12 @@ interface EntriesProps<Body, Entry extends Named, Values extends Record<string, 
   /** One entry, such as `team`. */
   readonly noun: string;
   readonly icon: LucideIcon;
-  /** What an entry is for, while there is none. */
+  /** The use of an entry, shown while there is none. */
   readonly purpose: string;
   /** Whether the list is a separate page, not a card. */
   readonly isPage?: boolean;
   readonly from: Loadable<Body>;
-  /** What changing an entry needs. */
+  /** The permission that changing an entry needs. */
   readonly needed: Needed;
   /** Whether a row links to its own page. */
   readonly opens?: boolean;
@@ -43,14 +43,14 @@ interface EntriesProps<Body, Entry extends Named, Values extends Record<string, 
   /** The initial values of the form; without an entry, for a new one. */
   initial(entry?: Entry): Values;
   readonly validate?: FormValidateInput<Values>;
-  /** What the button of a new entry's form says. */
+  /** The label of the button of a new entry's form. */
   readonly action?: string;
   fields(form: UseFormReturnType<Values>, isNew: boolean): ReactNode;
   save(values: Values, isNew: boolean): Promise<unknown>;
   /** Entries whose form would only contain their name cannot be edited. */
   readonly isFixed?: boolean;
   readonly remove?: (entry: Entry) => Promise<unknown>;
-  /** What removing an entry changes elsewhere. */
+  /** How removing an entry changes other things. */
   readonly removal?: string;
 }
 
@@ -82,7 +82,10 @@ export function Entries<Body, Entry extends Named, Values extends Record<string,
         {(body) => (
           <DataTable
             label={title}
-            columns={props.remove ? [...columns, actionsOf(props, setDialog)] : columns}
+            columns={[
+              ...columns.map(byName),
+              ...(props.remove ? [actionsOf(props, setDialog)] : []),
+            ]}
             rows={rows(body)}
             keyOf={({ id, name }) => id ?? name}
             opens={props.opens}
@@ -108,6 +111,10 @@ export function Entries<Body, Entry extends Named, Values extends Record<string,
     </Card>
   );
 }
+
+/** Every list sorts by the name. */
+const byName = <Entry extends Named>(column: Column<Entry>): Column<Entry> =>
+  column.id === "name" ? { ...column, accessorFn: ({ name }) => name } : column;
 
 const withArticle = (noun: string): string => (/^[aeiou]/.test(noun) ? `an ${noun}` : `a ${noun}`);
 

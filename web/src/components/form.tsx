@@ -20,7 +20,7 @@ interface FormDialogProps<Values extends Record<string, unknown>> {
   readonly title: string;
   readonly initial: Values;
   readonly validate?: FormValidateInput<Values>;
-  /** What the button says. */
+  /** The label of the button. */
   readonly action?: string;
   readonly size?: string;
   /** Whether it does what cannot be undone. */

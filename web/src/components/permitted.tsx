@@ -64,7 +64,7 @@ interface PermittedIconProps {
   readonly children: ReactNode;
 }
 
-/** The same as a small icon. */
+/** A button that shows only an icon. */
 export function PermittedIcon({ needed, label, onClick, ...props }: PermittedIconProps) {
   const missing = useMissing(needed);
   const look = { variant: "subtle", color: "gray", size: "sm", "aria-label": label } as const;

@@ -26,7 +26,7 @@ export function SecretDialog({ title, secret, close }: SecretDialogProps) {
       size="lg"
     >
       <Stack>
-        <Notice tone="warn">Copy it now: it is not stored and is never shown again.</Notice>
+        <Notice tone="warn">Copy it now: it is never shown again.</Notice>
         <CodeBlock code={secret} label="Secret" />
         <Group justify="flex-end">
           <Button onClick={close} data-autofocus>

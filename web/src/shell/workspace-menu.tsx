@@ -2,10 +2,7 @@ import { Menu } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { Check, ChevronsUpDown, Layers } from "lucide-react";
 import { useSession } from "../api/session.ts";
-import { type Entry, firstEntry } from "./navigation.ts";
-
-/** Says what is missing to people without any permission. */
-const OVERVIEW: Pick<Entry, "to"> = { to: "/w/$workspace/overview" };
+import { FIRST_ENTRY, firstEntry } from "./navigation.ts";
 
 /** Which workspace is shown, and a change to another one. */
 export function WorkspaceMenu({ workspace }: { readonly workspace: string }) {
@@ -33,8 +30,8 @@ export function WorkspaceMenu({ workspace }: { readonly workspace: string }) {
             key={name}
             rightSection={name === workspace ? <Check size={14} aria-label="current" /> : null}
             onClick={() => {
-              const { to } = firstEntry(session, name) ?? OVERVIEW;
-              void navigate({ to, params: { workspace: name } });
+              const entry = firstEntry(session, name) ?? FIRST_ENTRY;
+              if (entry) void navigate({ to: entry.to, params: { workspace: name } });
             }}
           >
             {name}

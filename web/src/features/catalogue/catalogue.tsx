@@ -1,14 +1,15 @@
 import { SegmentedControl } from "@mantine/core";
-import { getRouteApi, Link } from "@tanstack/react-router";
+import { getRouteApi } from "@tanstack/react-router";
 import { BookOpen } from "lucide-react";
 import { useMemo } from "react";
-import { type CatalogueEntry, type CatalogueKind, useCatalogue } from "../../api/segments.ts";
+import { type CatalogueEntry, type CatalogueKind, useCatalogue } from "../../api/catalogue.ts";
 import { type Column, DataTable } from "../../components/data-table.tsx";
+import { FeatureLink } from "../../components/feature-link.tsx";
 import { Absent, Page } from "../../components/page.tsx";
 import { SearchField } from "../../components/search-field.tsx";
+import { Sparkline } from "../../components/sparkline.tsx";
 import { Empty, Loaded } from "../../components/states.tsx";
 import { Time } from "../../components/time.tsx";
-import { Sparkline } from "../segments/sparkline.tsx";
 
 const route = getRouteApi("/w/$workspace/catalogue");
 
@@ -52,6 +53,7 @@ export function CataloguePage() {
               columns={columns}
               rows={body.entries}
               keyOf={({ name }) => name}
+              isCutOff={body.next_cursor !== undefined && body.next_cursor !== null}
               empty={
                 <Empty icon={BookOpen} title={search ? "Nothing found" : "Nothing yet"}>
                   Names appear here once they are sent.
@@ -72,9 +74,10 @@ const columnsOf = (workspace: string, kind: CatalogueKind): readonly Column<Cata
   {
     id: "name",
     header: "Name",
+    accessorFn: ({ name }) => name,
     cell: ({ row: { original: each } }) => (
       <>
-        <Link
+        <FeatureLink
           to="/w/$workspace/segments/$id"
           params={{ workspace, id: "new" }}
           search={{ [kind]: each.name }}
@@ -82,7 +85,7 @@ const columnsOf = (workspace: string, kind: CatalogueKind): readonly Column<Cata
           title="Make a segment with it"
         >
           <bdi>{each.name}</bdi>
-        </Link>
+        </FeatureLink>
         {each.types.length > 0 && (
           <div className="dim">
             {each.types.map(({ type, seen }) => `${type} ${seen.toLocaleString("en")}`).join(", ")}
@@ -94,18 +97,21 @@ const columnsOf = (workspace: string, kind: CatalogueKind): readonly Column<Cata
   {
     id: "seen",
     header: "Sent",
+    accessorFn: ({ seen }) => seen,
     meta: { width: "8rem", end: true },
     cell: ({ row }) => row.original.seen.toLocaleString("en"),
   },
   {
     id: "first",
     header: "First",
+    accessorFn: ({ first_seen }) => first_seen ?? undefined,
     meta: { width: "10rem" },
     cell: ({ row }) => <SeenAt time={row.original.first_seen} />,
   },
   {
     id: "last",
     header: "Last",
+    accessorFn: ({ last_seen }) => last_seen ?? undefined,
     meta: { width: "10rem" },
     cell: ({ row }) => <SeenAt time={row.original.last_seen} />,
   },

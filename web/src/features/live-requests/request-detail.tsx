@@ -1,12 +1,12 @@
-import { Link } from "@tanstack/react-router";
-import type { LiveItem, LiveRequest } from "../../api/requests.ts";
 import { CopyText } from "../../components/code-block.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
+import { FeatureLink } from "../../components/feature-link.tsx";
 import { Json } from "../../components/json.tsx";
 import { Absent } from "../../components/page.tsx";
 import { useMissing } from "../../components/permitted.tsx";
 import { Tag } from "../../components/tag.tsx";
 import { Time } from "../../components/time.tsx";
+import type { LiveItem, LiveRequest } from "./api.ts";
 
 interface RequestDetailProps {
   readonly workspace: string;
@@ -81,7 +81,7 @@ const columnsOf = (workspace: string): readonly Column<LiveItem>[] => [
     meta: { width: "22%" },
     cell: ({ row: { original: item } }) =>
       item.user ? (
-        <Link
+        <FeatureLink
           to="/w/$workspace/users"
           params={{ workspace }}
           search={{ query: item.user, match: "exact" }}
@@ -89,7 +89,7 @@ const columnsOf = (workspace: string): readonly Column<LiveItem>[] => [
           dir="auto"
         >
           {item.user}
-        </Link>
+        </FeatureLink>
       ) : (
         <Absent />
       ),

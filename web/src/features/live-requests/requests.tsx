@@ -4,13 +4,6 @@ import { Activity, Pause, Play, Search } from "lucide-react";
 import { useMemo, useState } from "react";
 import { ApiError } from "../../api/api-error.ts";
 import { morePages } from "../../api/pages.ts";
-import { type StreamState, useStream } from "../../api/request-stream.ts";
-import {
-  type LiveRequest,
-  type RequestFilter,
-  useRequest,
-  useRequests,
-} from "../../api/requests.ts";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { firstRequest, KeysLink } from "../../components/first-request.tsx";
 import { Absent, Page } from "../../components/page.tsx";
@@ -19,7 +12,9 @@ import { SearchField } from "../../components/search-field.tsx";
 import { Empty, Loaded, Notice } from "../../components/states.tsx";
 import { Tag, type Tone } from "../../components/tag.tsx";
 import { Time } from "../../components/time.tsx";
+import { type LiveRequest, type RequestFilter, useRequest, useRequests } from "./api.ts";
 import { RequestDetail } from "./request-detail.tsx";
+import { type StreamState, useStream } from "./request-stream.ts";
 
 const route = getRouteApi("/w/$workspace/requests");
 

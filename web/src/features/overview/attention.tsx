@@ -1,9 +1,10 @@
 import { Link } from "@tanstack/react-router";
 import { CircleCheck } from "lucide-react";
 import type { ReactNode } from "react";
-import type { Finding } from "../../api/overview.ts";
+import { FeatureLink } from "../../components/feature-link.tsx";
 import { Card } from "../../components/page.tsx";
 import { Tag } from "../../components/tag.tsx";
+import type { Finding } from "./api.ts";
 
 interface AttentionProps {
   readonly findings: readonly Finding[];
@@ -59,9 +60,9 @@ function LinkOf({ finding: { kind, id, subject }, workspace, children }: LinkOfP
   if (id !== null) {
     const to = kind === "sync_failed" ? "/w/$workspace/syncs/$id" : "/w/$workspace/webhooks/$id";
     return (
-      <Link to={to} params={{ workspace, id }}>
+      <FeatureLink to={to} params={{ workspace, id }}>
         {children}
-      </Link>
+      </FeatureLink>
     );
   }
   if (kind === "secret_expires" || kind === "key_unused") {
@@ -73,15 +74,15 @@ function LinkOf({ finding: { kind, id, subject }, workspace, children }: LinkOfP
   }
   const search = SEARCHES[kind]?.(subject);
   return search ? (
-    <Link to="/w/$workspace/requests" params={{ workspace }} search={search}>
+    <FeatureLink to="/w/$workspace/requests" params={{ workspace }} search={search}>
       {children}
-    </Link>
+    </FeatureLink>
   ) : (
     <strong>{children}</strong>
   );
 }
 
-/** What to look for among live requests. */
+/** The search among live requests that shows a finding. */
 const SEARCHES: Partial<Record<Finding["kind"], (subject: string) => Record<string, string>>> = {
   items_rejected: (code) => ({ code }),
   requests_failed: () => ({ status: "5xx" }),

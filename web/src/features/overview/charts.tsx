@@ -1,6 +1,6 @@
 import { useMemo } from "react";
-import type { Overview, Period } from "../../api/overview.ts";
 import { Chart, type Line } from "../../components/chart.tsx";
+import type { Overview, Period } from "./api.ts";
 import { lastOf, total } from "./numbers.ts";
 
 const SLOT: Readonly<Record<Period, string>> = {

@@ -1,12 +1,12 @@
 import { SegmentedControl } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
 import { Activity } from "lucide-react";
-import type { Overview, Period } from "../../api/overview.ts";
-import { useOverview } from "../../api/overview.ts";
 import { useUserCount } from "../../api/users.ts";
 import { firstRequest, KeysLink } from "../../components/first-request.tsx";
 import { Page } from "../../components/page.tsx";
 import { Empty, Loaded } from "../../components/states.tsx";
+import type { Overview, Period } from "./api.ts";
+import { useOverview } from "./api.ts";
 import { Attention } from "./attention.tsx";
 import { Charts } from "./charts.tsx";
 import { lastOf, total } from "./numbers.ts";
@@ -23,7 +23,7 @@ export function OverviewPage() {
   return (
     <Page
       title="Overview"
-      about="Incoming requests, how fast they are answered, and what needs attention. Counted since the server started."
+      about="Incoming requests, how fast they are answered, and what needs attention."
       actions={
         <SegmentedControl
           aria-label="Period"

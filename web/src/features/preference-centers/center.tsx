@@ -2,14 +2,6 @@ import { Menu, Select, Tabs, TextInput } from "@mantine/core";
 import { useDebouncedValue, useHotkeys } from "@mantine/hooks";
 import { getRouteApi, Link, useBlocker, useNavigate } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
-import {
-  type CenterBody,
-  createPreviewLink,
-  type PageFault,
-  useCenter,
-  useChangeCenters,
-  usePreview,
-} from "../../api/centers.ts";
 import { Id } from "../../components/code-block.tsx";
 import { Confirm } from "../../components/confirm.tsx";
 import { tellDone, tellFailed } from "../../components/feedback.tsx";
@@ -19,6 +11,14 @@ import { PermittedButton, PermittedItem } from "../../components/permitted.tsx";
 import { RowActions } from "../../components/row-actions.tsx";
 import { Loaded, Loading, Notice } from "../../components/states.tsx";
 import { StateTag } from "../../components/tag.tsx";
+import {
+  type CenterBody,
+  createPreviewLink,
+  type PageFault,
+  useCenter,
+  useChangeCenters,
+  usePreview,
+} from "./api.ts";
 import { PreviewFrame, type Shown } from "./preview-frame.tsx";
 import { Texts } from "./texts.tsx";
 

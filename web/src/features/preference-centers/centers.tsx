@@ -2,7 +2,6 @@ import { TextInput } from "@mantine/core";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { Plus, SlidersHorizontal } from "lucide-react";
 import { useMemo, useState } from "react";
-import { useCenters, useChangeCenters } from "../../api/centers.ts";
 import { Id } from "../../components/code-block.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { DeclaredName } from "../../components/declared-name.tsx";
@@ -13,6 +12,7 @@ import { PermittedButton } from "../../components/permitted.tsx";
 import { Empty, Loaded } from "../../components/states.tsx";
 import { StateTag } from "../../components/tag.tsx";
 import { Time } from "../../components/time.tsx";
+import { useCenters, useChangeCenters } from "./api.ts";
 
 const route = getRouteApi("/w/$workspace/preference-centers");
 
@@ -98,6 +98,7 @@ const columnsOf = (workspace: string): readonly Column<Center>[] => [
   {
     id: "name",
     header: "Name",
+    accessorFn: ({ name }) => name,
     cell: ({ row: { original: center } }) => (
       <DeclaredName
         of={center}
@@ -108,7 +109,12 @@ const columnsOf = (workspace: string): readonly Column<Center>[] => [
       />
     ),
   },
-  { id: "title", header: "Title", cell: ({ row }) => row.original.title },
+  {
+    id: "title",
+    header: "Title",
+    accessorFn: ({ title }) => title,
+    cell: ({ row }) => row.original.title,
+  },
   {
     id: "id",
     header: "Id",
@@ -118,12 +124,14 @@ const columnsOf = (workspace: string): readonly Column<Center>[] => [
   {
     id: "state",
     header: "State",
+    accessorFn: ({ state }) => state,
     meta: { width: "7rem" },
     cell: ({ row }) => <StateTag state={row.original.state} />,
   },
   {
     id: "updated",
     header: "Updated",
+    accessorFn: ({ updated_at }) => updated_at,
     meta: { width: "8.5rem" },
     cell: ({ row }) => (
       <span className="above">

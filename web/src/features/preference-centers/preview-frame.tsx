@@ -1,8 +1,8 @@
 import { SegmentedControl, Select, TextInput } from "@mantine/core";
 import { useCallback, useEffect, useRef } from "react";
 import { messageOf } from "../../api/api-error.ts";
-import { previewAddress } from "../../api/centers.ts";
 import { Notice } from "../../components/states.tsx";
+import { previewAddress } from "./api.ts";
 
 /** The user, the language and the screen for which a page is shown. */
 export interface Shown {

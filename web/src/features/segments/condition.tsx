@@ -2,14 +2,10 @@ import { ActionIcon, Autocomplete, NativeSelect, Textarea, TextInput } from "@ma
 import { Trash2 } from "lucide-react";
 import { useState } from "react";
 import { useApps } from "../../api/administration.ts";
+import { useCatalogue } from "../../api/catalogue.ts";
 import { useGroups } from "../../api/groups.ts";
-import {
-  type FilterJson,
-  useAttributeValues,
-  useCatalogue,
-  useSegments,
-} from "../../api/segments.ts";
 import { useMissing } from "../../components/permitted.tsx";
+import { type FilterJson, useAttributeValues, useSegments } from "./api.ts";
 import type { Condition } from "./filter-model.ts";
 import { COMPARATORS, type Field, meantBy, needsPii, SUBJECTS, subjectOf } from "./subjects.ts";
 

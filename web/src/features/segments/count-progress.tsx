@@ -1,8 +1,8 @@
 import { Progress as Bar } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
-import { type CountJob, cancelCount } from "../../api/segments.ts";
 import { tellFailed } from "../../components/feedback.tsx";
 import { PermittedButton } from "../../components/permitted.tsx";
+import { type CountJob, cancelCount } from "./api.ts";
 import { usersText } from "./size.tsx";
 
 interface CountProgressProps {

@@ -1,5 +1,9 @@
 import { useMutation } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
+import { tellFailed } from "../../components/feedback.tsx";
+import { Card } from "../../components/page.tsx";
+import { PermittedButton, useMissing } from "../../components/permitted.tsx";
+import { Time } from "../../components/time.tsx";
 import {
   countExactly,
   type FilterJson,
@@ -8,11 +12,7 @@ import {
   useCountJob,
   useCounts,
   useSegmentSizes,
-} from "../../api/segments.ts";
-import { tellFailed } from "../../components/feedback.tsx";
-import { Card } from "../../components/page.tsx";
-import { PermittedButton, useMissing } from "../../components/permitted.tsx";
-import { Time } from "../../components/time.tsx";
+} from "./api.ts";
 import { CountProgress } from "./count-progress.tsx";
 import { usersText } from "./size.tsx";
 

@@ -1,4 +1,4 @@
-import type { FilterJson } from "../../api/segments.ts";
+import type { FilterJson } from "./api.ts";
 import { canShow } from "./subjects.ts";
 
 /* A filter in the builder: groups of conditions and of groups, as deep as a filter may be. */
@@ -40,7 +40,7 @@ export const newGroup = (leaf: FilterJson): Group => ({
 
 export const isGroup = (item: Condition | Group): item is Group => "items" in item;
 
-/** The number of levels that a group takes, including those of "not". */
+/** The number of levels that a group takes; "not" takes levels too. */
 export const levelsOf = ({ isNot }: Pick<Group, "isNot">): number => (isNot ? 2 : 1);
 
 /** Whether a group fits into another one, by the number of levels above its items. */

@@ -1,13 +1,13 @@
 import { Button, TextInput } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
 import { useState } from "react";
-import { explainUser, type FilterJson, readSegmentUsers } from "../../api/segments.ts";
 import { download } from "../../components/download.ts";
+import { FeatureLink } from "../../components/feature-link.tsx";
 import { tellFailed } from "../../components/feedback.tsx";
 import { SaveFailure } from "../../components/form.tsx";
 import { Card } from "../../components/page.tsx";
 import { PermittedButton } from "../../components/permitted.tsx";
+import { explainUser, type FilterJson, readSegmentUsers } from "./api.ts";
 
 interface MembersProps {
   readonly workspace: string;
@@ -66,13 +66,13 @@ export function Members({ workspace, filter }: MembersProps) {
       <ul className="plain-list" aria-label="Users who meet the filter">
         {users.map((each) => (
           <li key={each.platform_id}>
-            <Link
+            <FeatureLink
               to="/w/$workspace/users/$id"
               params={{ workspace, id: each.platform_id }}
               className="link"
             >
               <bdi>{each.external_id ?? each.email ?? each.platform_id}</bdi>
-            </Link>
+            </FeatureLink>
           </li>
         ))}
       </ul>

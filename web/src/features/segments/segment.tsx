@@ -4,13 +4,6 @@ import { useMutation } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { ApiError } from "../../api/api-error.ts";
-import {
-  type FilterJson,
-  type Segment,
-  useChangeSegments,
-  useSegmentCount,
-  useSegments,
-} from "../../api/segments.ts";
 import { CodeBlock } from "../../components/code-block.tsx";
 import { Confirm } from "../../components/confirm.tsx";
 import { tellDone } from "../../components/feedback.tsx";
@@ -19,6 +12,13 @@ import { newId } from "../../components/new-id.ts";
 import { Card, Page } from "../../components/page.tsx";
 import { PermittedButton } from "../../components/permitted.tsx";
 import { Failure, Loaded } from "../../components/states.tsx";
+import {
+  type FilterJson,
+  type Segment,
+  useChangeSegments,
+  useSegmentCount,
+  useSegments,
+} from "./api.ts";
 import { Builder } from "./builder.tsx";
 import { ExactCount } from "./exact-count.tsx";
 import { filterOf, type Group, groupOf } from "./filter-model.ts";

@@ -2,16 +2,16 @@ import { Button } from "@mantine/core";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { Plus, Users } from "lucide-react";
 import { useMemo } from "react";
-import { type Segment, useCounts, useSegmentSizes, useSegments } from "../../api/segments.ts";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { DeclaredName } from "../../components/declared-name.tsx";
 import { Absent, Card, Page } from "../../components/page.tsx";
 import { useMissing } from "../../components/permitted.tsx";
+import { Sparkline } from "../../components/sparkline.tsx";
 import { Empty, Loaded } from "../../components/states.tsx";
 import { Tag } from "../../components/tag.tsx";
+import { type Segment, useCounts, useSegmentSizes, useSegments } from "./api.ts";
 import { CountProgress } from "./count-progress.tsx";
 import { usersText } from "./size.tsx";
-import { Sparkline } from "./sparkline.tsx";
 
 const route = getRouteApi("/w/$workspace/segments");
 
@@ -100,6 +100,7 @@ const columnsOf = (
   {
     id: "name",
     header: "Name",
+    accessorFn: ({ name }) => name,
     cell: ({ row: { original: each } }) => (
       <>
         <DeclaredName
@@ -124,6 +125,7 @@ const columnsOf = (
   {
     id: "size",
     header: "Users",
+    accessorFn: ({ id }) => sizes.get(id)?.sizes.at(-1)?.size ?? undefined,
     meta: { width: "8rem", end: true },
     cell: ({ row }) => <LastSize of={sizes.get(row.original.id)} />,
   },

@@ -1,8 +1,8 @@
 import { messageOf } from "../../api/api-error.ts";
-import type { SegmentCount } from "../../api/segments.ts";
 import { Card } from "../../components/page.tsx";
 import { useMissing } from "../../components/permitted.tsx";
 import { Loading, Notice } from "../../components/states.tsx";
+import type { SegmentCount } from "./api.ts";
 
 interface Size {
   /** Null for fewer than 20 users, of whom the person may not see how many they are. */

@@ -1,5 +1,5 @@
 import { IDENTIFYING } from "../../../../src/features/segments/identifying.ts";
-import type { FilterJson } from "../../api/segments.ts";
+import type { FilterJson } from "./api.ts";
 
 /* The subjects of conditions and their fields: the builder draws itself from this. docs/segments.md */
 

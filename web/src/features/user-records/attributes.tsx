@@ -200,7 +200,7 @@ const written = (value: unknown): string => {
     : JSON.stringify(value, null, 2);
 };
 
-/** What was typed: JSON if it is JSON, null if it is empty, and a text otherwise. */
+/** The typed value: JSON if it is JSON, null if it is empty, and a text otherwise. */
 function readValue(text: string): unknown {
   if (text.trim() === "") return null;
   try {

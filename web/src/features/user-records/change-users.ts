@@ -1,3 +1,3 @@
-/** What changing and merging users needs. */
+/** The permission for changing and merging users. */
 export const changeUsersIn = (workspace: string) =>
   ({ workspace, needs: ["import_update_user_data", "view_pii"] }) as const;

@@ -1,7 +1,7 @@
-import { Link } from "@tanstack/react-router";
 import { Users } from "lucide-react";
-import { useSegmentsOfUser } from "../../api/segments.ts";
+import { useSegmentsOfUser } from "../../api/users.ts";
 import { type Column, DataTable } from "../../components/data-table.tsx";
+import { FeatureLink } from "../../components/feature-link.tsx";
 import { Empty, Loaded, Notice } from "../../components/states.tsx";
 
 interface SegmentsOfUserProps {
@@ -55,13 +55,13 @@ const columnsOf = (workspace: string): readonly Column<Row>[] => [
     id: "name",
     header: "Segment",
     cell: ({ row: { original: each } }) => (
-      <Link
+      <FeatureLink
         to="/w/$workspace/segments/$id"
         params={{ workspace, id: each.id }}
         className="row-link"
       >
         <bdi>{each.name}</bdi>
-      </Link>
+      </FeatureLink>
     ),
   },
   {

@@ -33,6 +33,7 @@ export function Totals({ workspace, profile }: TotalsProps) {
               {
                 id: "name",
                 header: "Event",
+                accessorFn: ({ name }) => name,
                 cell: ({ row: { original: event } }) => (
                   <Link
                     to="/w/$workspace/users/$id"
@@ -62,6 +63,7 @@ export function Totals({ workspace, profile }: TotalsProps) {
               {
                 id: "name",
                 header: "Product",
+                accessorFn: ({ name }) => name,
                 cell: ({ row }) => <bdi>{row.original.name}</bdi>,
               },
               ...COUNTS,
@@ -82,6 +84,7 @@ const mostFirst = (totals: readonly Total[]): readonly Total[] =>
 const timeColumn = (id: "first" | "last", header: string): Column<Total> => ({
   id,
   header,
+  accessorFn: (total) => total[id],
   meta: { width: "11rem" },
   cell: ({ row }) => (
     <span className="above">
@@ -94,6 +97,7 @@ const COUNTS: readonly Column<Total>[] = [
   {
     id: "count",
     header: "Times",
+    accessorFn: ({ count }) => count,
     meta: { width: "7rem", end: true },
     cell: ({ row }) => row.original.count.toLocaleString("en"),
   },

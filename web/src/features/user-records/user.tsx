@@ -6,6 +6,7 @@ import { fullNameOf, nameOf } from "../../api/name-of.ts";
 import { exportUser, type Profile, profileOf, type UserRecord, useUser } from "../../api/users.ts";
 import { CopyText } from "../../components/code-block.tsx";
 import { download } from "../../components/download.ts";
+import { useHasPage } from "../../components/feature-link.tsx";
 import { tellDone, tellFailed } from "../../components/feedback.tsx";
 import { Page } from "../../components/page.tsx";
 import { partOf } from "../../components/part.tsx";
@@ -59,6 +60,8 @@ interface UserViewProps {
 
 function UserView({ workspace, id, record }: UserViewProps) {
   const { tab = "timeline" } = route.useSearch();
+  const hasSegments = useHasPage("/w/$workspace/segments/$id");
+  const tabs = TABS.filter(([value]) => value !== "segments" || hasSegments);
   const navigate = route.useNavigate();
   const profile = profileOf(record);
   const kept = profile.platform_id;
@@ -93,7 +96,7 @@ function UserView({ workspace, id, record }: UserViewProps) {
           onChange={(next) => void navigate({ search: next ? { tab: next } : {}, replace: true })}
         >
           <Tabs.List mb="md" className="tabs-list">
-            {TABS.map(([value, label]) => (
+            {tabs.map(([value, label]) => (
               <Tabs.Tab key={value} value={value}>
                 {label}
               </Tabs.Tab>

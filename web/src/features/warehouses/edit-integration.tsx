@@ -1,12 +1,5 @@
 import { Select, TextInput } from "@mantine/core";
 import type { UseFormReturnType } from "@mantine/form";
-import {
-  type Integration,
-  type IntegrationBody,
-  type Sources,
-  useChangeIntegrations,
-  useSources,
-} from "../../api/syncs.ts";
 import { tellDone } from "../../components/feedback.tsx";
 import { FormDialog, required } from "../../components/form.tsx";
 import { newId } from "../../components/new-id.ts";
@@ -19,6 +12,13 @@ import {
 } from "../../components/setting-fields.tsx";
 import { Loaded, Notice } from "../../components/states.tsx";
 import { sentence } from "../../components/tag.tsx";
+import {
+  type Integration,
+  type IntegrationBody,
+  type Sources,
+  useChangeIntegrations,
+  useSources,
+} from "./api.ts";
 
 interface EditIntegrationProps {
   readonly workspace: string;

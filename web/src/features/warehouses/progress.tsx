@@ -1,5 +1,5 @@
 import { Progress as Bar } from "@mantine/core";
-import type { Run } from "../../api/syncs.ts";
+import type { Run } from "./api.ts";
 
 /** How many rows of a run arrived: as a bar while it runs. */
 export function Progress({ run }: { readonly run: Run }) {

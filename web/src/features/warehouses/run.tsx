@@ -2,12 +2,12 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import { CircleCheck, CircleSlash, Hourglass } from "lucide-react";
 import { useMemo } from "react";
 import { morePages } from "../../api/pages.ts";
-import { type Run, type RunRow, useRun, useRunRows } from "../../api/syncs.ts";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { Card, Facts, Page } from "../../components/page.tsx";
 import { Empty, Loaded, Notice } from "../../components/states.tsx";
 import { StateTag, sentence, Tag } from "../../components/tag.tsx";
 import { exactTime, Time } from "../../components/time.tsx";
+import { type Run, type RunRow, useRun, useRunRows } from "./api.ts";
 import { Progress } from "./progress.tsx";
 
 const route = getRouteApi("/w/$workspace/syncs/$id/runs/$run");
@@ -79,7 +79,7 @@ interface RowsProps {
   readonly run: Run;
 }
 
-/** What did not arrive, row by row, and why. */
+/** The rows that did not arrive, each with the reason. */
 function Rows({ workspace, id, run }: RowsProps) {
   const pages = useRunRows(workspace, id, run.run_id);
   const rows = useMemo(

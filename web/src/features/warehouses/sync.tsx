@@ -3,13 +3,6 @@ import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { Play, RefreshCw } from "lucide-react";
 import { useMemo, useState } from "react";
 import { morePages } from "../../api/pages.ts";
-import {
-  type Integration,
-  type Run,
-  useChangeIntegrations,
-  useIntegration,
-  useRuns,
-} from "../../api/syncs.ts";
 import { Id } from "../../components/code-block.tsx";
 import { Confirm } from "../../components/confirm.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
@@ -20,6 +13,13 @@ import { RowActions } from "../../components/row-actions.tsx";
 import { Empty, Loaded } from "../../components/states.tsx";
 import { StateTag, sentence } from "../../components/tag.tsx";
 import { Time } from "../../components/time.tsx";
+import {
+  type Integration,
+  type Run,
+  useChangeIntegrations,
+  useIntegration,
+  useRuns,
+} from "./api.ts";
 import { EditIntegration } from "./edit-integration.tsx";
 import { Progress } from "./progress.tsx";
 

@@ -1,13 +1,13 @@
 import { getRouteApi } from "@tanstack/react-router";
 import { DatabaseZap, Plus } from "lucide-react";
 import { useMemo, useState } from "react";
-import { type Integration, useIntegrations } from "../../api/syncs.ts";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { DeclaredName } from "../../components/declared-name.tsx";
 import { Page } from "../../components/page.tsx";
 import { PermittedButton } from "../../components/permitted.tsx";
 import { Empty, Loaded } from "../../components/states.tsx";
 import { StateTag, sentence } from "../../components/tag.tsx";
+import { type Integration, useIntegrations } from "./api.ts";
 import { EditIntegration } from "./edit-integration.tsx";
 
 const route = getRouteApi("/w/$workspace/syncs");
@@ -58,6 +58,7 @@ const columnsOf = (workspace: string): readonly Column<Integration>[] => [
   {
     id: "name",
     header: "Integration",
+    accessorFn: ({ name }) => name,
     cell: ({ row: { original: each } }) => (
       <DeclaredName
         of={each}
@@ -71,6 +72,7 @@ const columnsOf = (workspace: string): readonly Column<Integration>[] => [
   {
     id: "type",
     header: "Brings",
+    accessorFn: ({ type }) => type,
     meta: { width: "8rem" },
     cell: ({ row }) => sentence(row.original.type),
   },
@@ -98,6 +100,7 @@ const columnsOf = (workspace: string): readonly Column<Integration>[] => [
   {
     id: "status",
     header: "Status",
+    accessorFn: ({ status }) => status,
     meta: { width: "7rem" },
     cell: ({ row }) => <StateTag state={row.original.status} />,
   },

@@ -1,5 +1,5 @@
-import type { Webhook } from "../../api/webhooks.ts";
 import { Time } from "../../components/time.tsx";
+import type { Webhook } from "./api.ts";
 
 /** Since when the oldest change is under way. What waits behind a pause is not known. */
 export const Behind = ({ webhook }: { readonly webhook: Webhook }) => (

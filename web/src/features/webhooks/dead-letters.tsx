@@ -2,7 +2,6 @@ import { Menu } from "@mantine/core";
 import { MailCheck } from "lucide-react";
 import { useMemo, useState } from "react";
 import { morePages } from "../../api/pages.ts";
-import { type DeadLetter, useChangeWebhooks, useDeadLetters } from "../../api/webhooks.ts";
 import { Confirm } from "../../components/confirm.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { tellFailed } from "../../components/feedback.tsx";
@@ -10,6 +9,7 @@ import { Absent, Card } from "../../components/page.tsx";
 import { RowActions } from "../../components/row-actions.tsx";
 import { Empty, Loaded } from "../../components/states.tsx";
 import { Time } from "../../components/time.tsx";
+import { type DeadLetter, useChangeWebhooks, useDeadLetters } from "./api.ts";
 import { tellAttempt } from "./tell-attempt.ts";
 
 interface DeadLettersProps {

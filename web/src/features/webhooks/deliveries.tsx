@@ -2,7 +2,6 @@ import { Button } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
 import { Lock, RefreshCw, Send } from "lucide-react";
 import { useMemo } from "react";
-import { type Delivery, useDeliveries } from "../../api/webhooks.ts";
 import { CodeBlock, Id } from "../../components/code-block.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { Card, Facts } from "../../components/page.tsx";
@@ -11,6 +10,7 @@ import { RowButton } from "../../components/row-button.tsx";
 import { Empty, Loaded } from "../../components/states.tsx";
 import { sentence, Tag, type Tone } from "../../components/tag.tsx";
 import { Time } from "../../components/time.tsx";
+import { type Delivery, useDeliveries } from "./api.ts";
 
 const route = getRouteApi("/w/$workspace/webhooks/$id");
 

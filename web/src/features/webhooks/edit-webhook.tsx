@@ -1,9 +1,9 @@
 import { MultiSelect, Select, TextInput } from "@mantine/core";
-import { useChangeWebhooks, type Webhook, type WebhookBody } from "../../api/webhooks.ts";
 import { tellDone } from "../../components/feedback.tsx";
 import { FormDialog, required } from "../../components/form.tsx";
 import { newId } from "../../components/new-id.ts";
 import { sentence } from "../../components/tag.tsx";
+import { useChangeWebhooks, type Webhook, type WebhookBody } from "./api.ts";
 
 interface EditWebhookProps {
   readonly workspace: string;

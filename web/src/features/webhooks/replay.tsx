@@ -1,7 +1,7 @@
 import { Select, TextInput } from "@mantine/core";
-import { useChangeWebhooks, type Webhook } from "../../api/webhooks.ts";
 import { tellDone } from "../../components/feedback.tsx";
 import { FormDialog } from "../../components/form.tsx";
+import { useChangeWebhooks, type Webhook } from "./api.ts";
 
 interface ReplayProps {
   readonly workspace: string;

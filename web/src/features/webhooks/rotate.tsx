@@ -1,6 +1,6 @@
 import { Select } from "@mantine/core";
-import { useChangeWebhooks, type Webhook } from "../../api/webhooks.ts";
 import { FormDialog } from "../../components/form.tsx";
+import { useChangeWebhooks, type Webhook } from "./api.ts";
 
 interface RotateProps {
   readonly workspace: string;

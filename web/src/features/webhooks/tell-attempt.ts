@@ -1,5 +1,5 @@
-import type { Attempt } from "../../api/webhooks.ts";
 import { tellDone, tellFailed } from "../../components/feedback.tsx";
+import type { Attempt } from "./api.ts";
 
 /** Reports the result of a delivery that a person asked for. */
 export function tellAttempt({ outcome, status, response, error, duration_ms }: Attempt): void {

@@ -1,7 +1,6 @@
 import { getRouteApi } from "@tanstack/react-router";
 import { Plus, Webhook as WebhookIcon } from "lucide-react";
 import { useMemo, useState } from "react";
-import { useWebhooks, type Webhook } from "../../api/webhooks.ts";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { DeclaredName } from "../../components/declared-name.tsx";
 import { Page } from "../../components/page.tsx";
@@ -10,6 +9,7 @@ import { SecretDialog } from "../../components/secret-dialog.tsx";
 import { Empty, Loaded } from "../../components/states.tsx";
 import { StateTag } from "../../components/tag.tsx";
 import { Time } from "../../components/time.tsx";
+import { useWebhooks, type Webhook } from "./api.ts";
 import { Behind } from "./behind.tsx";
 import { EditWebhook } from "./edit-webhook.tsx";
 
@@ -70,6 +70,7 @@ const columnsOf = (workspace: string): readonly Column<Webhook>[] => [
   {
     id: "name",
     header: "Webhook",
+    accessorFn: ({ name }) => name,
     cell: ({ row: { original: each } }) => (
       <DeclaredName
         of={each}
@@ -80,6 +81,7 @@ const columnsOf = (workspace: string): readonly Column<Webhook>[] => [
   {
     id: "url",
     header: "URL",
+    accessorFn: ({ url }) => url,
     meta: { oneLine: true },
     cell: ({ row }) => <bdi className="dim">{row.original.url}</bdi>,
   },

@@ -112,7 +112,7 @@ interface VerdictProps {
   readonly error: unknown;
 }
 
-/** What the check of the whole chain found. */
+/** The result of the check of the whole chain. */
 function Verdict({ data, error }: VerdictProps) {
   if (!data && !error) return null;
   return (

@@ -1,8 +1,8 @@
 import { ColorInput, Group, Stack, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { useMutation } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
 import { useChangeSettings, useSettings } from "../../api/administration.ts";
+import { FeatureLink } from "../../components/feature-link.tsx";
 import { tellDone } from "../../components/feedback.tsx";
 import { SaveFailure } from "../../components/form.tsx";
 import { Card } from "../../components/page.tsx";
@@ -21,9 +21,13 @@ export function Brand({ workspace }: { readonly workspace: string }) {
       about={
         <>
           How the built-in{" "}
-          <Link to="/w/$workspace/preference-centers" params={{ workspace }} className="link">
+          <FeatureLink
+            to="/w/$workspace/preference-centers"
+            params={{ workspace }}
+            className="link"
+          >
             preference pages
-          </Link>{" "}
+          </FeatureLink>{" "}
           present the workspace. Users see a change the next time they open their page.
         </>
       }

@@ -31,12 +31,12 @@ interface CredentialsProps {
   /** `API key` or `SCIM token`. */
   readonly noun: string;
   readonly title: string;
-  /** What the button that creates one says. */
+  /** The label of the button that creates one. */
   readonly action: string;
   readonly about: string;
   readonly scopeTitle: string;
   readonly list: readonly Credential[];
-  /** What creating, rotating and revoking need. */
+  /** The permission for creating, rotating and revoking. */
   readonly needed: Needed;
   rotate(name: string): Promise<string>;
   revoke(name: string): Promise<unknown>;
@@ -115,6 +115,7 @@ const columnsOf = (
   {
     id: "name",
     header: "Name",
+    accessorFn: ({ name }) => name,
     cell: ({ row: { original: each } }) => (
       <>
         <strong>
@@ -135,12 +136,14 @@ const columnsOf = (
   {
     id: "created",
     header: "Created",
+    accessorFn: ({ created_at }) => created_at,
     meta: { width: "8.5rem" },
     cell: ({ row }) => <Time at={row.original.created_at} />,
   },
   {
     id: "used",
     header: "Last used",
+    accessorFn: ({ last_seen_at }) => last_seen_at ?? undefined,
     meta: { width: "8.5rem" },
     cell: ({ row }) => <Time at={row.original.last_seen_at} />,
   },

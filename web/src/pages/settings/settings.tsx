@@ -1,54 +1,28 @@
 import { getRouteApi, Link, Navigate } from "@tanstack/react-router";
-import type { ReactNode } from "react";
+import { type ReactNode, Suspense } from "react";
 import { useSession } from "../../api/session.ts";
 import { Page } from "../../components/page.tsx";
+import { Loading } from "../../components/states.tsx";
 import {
   COMPANY_SECTIONS,
   companySectionsOf,
   WORKSPACE_SECTIONS,
   workspaceSectionsOf,
 } from "../../shell/settings-sections.ts";
-import { Workspaces } from "../company/workspaces.tsx";
 import { NotFound } from "../not-found.tsx";
-import { Apps } from "./apps.tsx";
-import { Audit } from "./audit.tsx";
-import { Brand } from "./brand.tsx";
-import { Connections } from "./connections.tsx";
-import { DashboardUsers } from "./dashboard-users.tsx";
-import { Keys } from "./keys.tsx";
-import { Limits } from "./limits.tsx";
-import { Manifest } from "./manifest.tsx";
-import { PermissionSets } from "./permission-sets.tsx";
-import { ScimTokens } from "./scim-tokens.tsx";
-import { Teams } from "./teams.tsx";
 
-const route = getRouteApi("/w/$workspace/settings/$section");
-
-type NameIn<Sections extends readonly { readonly name: string }[]> = Sections[number]["name"];
-
-const OF_WORKSPACE: Readonly<
-  Record<NameIn<typeof WORKSPACE_SECTIONS>, (props: { readonly workspace: string }) => ReactNode>
-> = { keys: Keys, apps: Apps, teams: Teams, brand: Brand, limits: Limits, manifest: Manifest };
-
-const OF_COMPANY: Readonly<Record<NameIn<typeof COMPANY_SECTIONS>, () => ReactNode>> = {
-  "dashboard-users": DashboardUsers,
-  "scim-tokens": ScimTokens,
-  "permission-sets": PermissionSets,
-  connections: Connections,
-  audit: Audit,
-  workspaces: Workspaces,
-};
+const settings = getRouteApi("/w/$workspace/settings/$section");
+const company = getRouteApi("/company/$section");
 
 /**
  * The settings of a workspace. The company's settings had addresses here; bookmarks to them still
  * work.
  */
 export function SettingsPage() {
-  const { workspace, section } = route.useParams();
+  const { workspace, section } = settings.useParams();
   const sections = workspaceSectionsOf(useSession(), workspace);
   const shown = WORKSPACE_SECTIONS.find(({ name }) => name === section);
   if (shown) {
-    const Shown = OF_WORKSPACE[shown.name];
     return (
       <SettingsFrame
         title="Workspace settings"
@@ -65,7 +39,7 @@ export function SettingsPage() {
           </Link>
         ))}
       >
-        <Shown workspace={workspace} />
+        <shown.component workspace={workspace} />
       </SettingsFrame>
     );
   }
@@ -77,12 +51,12 @@ export function SettingsPage() {
   );
 }
 
-/** The settings of the company. */
-export function CompanySettings({ section }: { readonly section: string }) {
+/** The settings of the company; a person without a workspace sees them too. */
+export function CompanyPage() {
+  const { section } = company.useParams();
   const sections = companySectionsOf(useSession());
   const shown = COMPANY_SECTIONS.find(({ name }) => name === section);
   if (!shown) return <NotFound />;
-  const Shown = OF_COMPANY[shown.name];
   return (
     <SettingsFrame
       title="Company settings"
@@ -94,7 +68,7 @@ export function CompanySettings({ section }: { readonly section: string }) {
         </Link>
       ))}
     >
-      <Shown />
+      <shown.component />
     </SettingsFrame>
   );
 }
@@ -115,7 +89,9 @@ const SettingsFrame = ({ title, about, shown, links, children }: FrameProps) => 
       <nav className="nav" aria-label={title}>
         {links}
       </nav>
-      <div className="settings-body">{children}</div>
+      <div className="settings-body">
+        <Suspense fallback={<Loading />}>{children}</Suspense>
+      </div>
     </div>
   </Page>
 );

@@ -1,4 +1,3 @@
-import type { LinkProps } from "@tanstack/react-router";
 import { Building2, Layers, type LucideIcon, Settings } from "lucide-react";
 import type { Session } from "../../api/session.ts";
 import { firstEntry, isSeen, NAVIGATION } from "../navigation.ts";
@@ -10,7 +9,11 @@ export interface Place {
   /** Its kind, or what it belongs to. */
   readonly about?: string | undefined;
   readonly icon: LucideIcon;
-  readonly link: Pick<LinkProps, "to" | "params" | "search">;
+  readonly link: {
+    readonly to: string;
+    readonly params: Readonly<Record<string, string>>;
+    readonly search?: Readonly<Record<string, string>>;
+  };
 }
 
 /** Every page and workspace that the person may see, in the order of the navigation. */
@@ -21,7 +24,7 @@ export function placesOf(session: Session, workspace: string | undefined): reado
       label,
       about: "Company settings",
       icon: Building2,
-      link: { to: "/company/$section", params: { section: name } } as const,
+      link: { to: "/company/$section", params: { section: name } },
     })),
     ...session.workspaces.flatMap((name) => {
       const entry = name === workspace ? undefined : firstEntry(session, name);
@@ -39,7 +42,7 @@ const pagesOf = (session: Session, workspace: string): readonly Place[] => [
     label,
     about: "Workspace settings",
     icon: Settings,
-    link: { to: "/w/$workspace/settings/$section", params: { workspace, section: name } } as const,
+    link: { to: "/w/$workspace/settings/$section", params: { workspace, section: name } },
   })),
 ];
 

@@ -8,7 +8,7 @@ import { fullNameOf, nameOf } from "../../api/name-of.ts";
 import { useSession } from "../../api/session.ts";
 import { type FoundUser, useFirstUsers } from "../../api/users.ts";
 import { useReturnFocus } from "../../components/return-focus.ts";
-import { isSeen, USERS_ENTRY } from "../navigation.ts";
+import { entryTo, isSeen } from "../navigation.ts";
 import { matching, type Place, placesOf } from "./places.ts";
 
 interface QuickSearchProps {
@@ -62,11 +62,13 @@ function useUsers(
 ): { readonly places: readonly Place[]; readonly status?: string | undefined } {
   const session = useSession();
   const [rested] = useDebouncedValue(query, REST_MS);
-  const maySearch = workspace !== undefined && isSeen(USERS_ENTRY, session, workspace);
+  const entry = entryTo("/w/$workspace/users");
+  const maySearch =
+    workspace !== undefined && entry !== undefined && isSeen(entry, session, workspace);
   const isWanted = maySearch && query !== "";
   const found = useFirstUsers(workspace ?? "", rested, isWanted && rested !== "");
   if (!isWanted) return { places: [] };
-  // Those of the query before this one stay only if this one finds them too: Enter opens the typed
+  // Users whom the previous query found stay only if this one finds them too: Enter opens the typed
   // text.
   const users = (found.data?.users ?? []).filter((user) => isFoundBy(user, query));
   const places = [
@@ -74,12 +76,12 @@ function useUsers(
       label: nameOf(user),
       about: aboutOf(user),
       icon: UserRound,
-      link: { to: "/w/$workspace/users/$id", params: { workspace, id: user.platform_id } } as const,
+      link: { to: "/w/$workspace/users/$id", params: { workspace, id: user.platform_id } },
     })),
     {
       label: `Search users for “${query}”`,
       icon: UserSearch,
-      link: { to: "/w/$workspace/users", params: { workspace }, search: { query } } as const,
+      link: { to: "/w/$workspace/users", params: { workspace }, search: { query } },
     },
   ];
   const failure: unknown = found.error;

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
-import type { operations } from "../../../client/src/schema.ts";
-import { ApiError } from "./api-error.ts";
-import { hooks, http, refresh } from "./client.ts";
+import type { operations } from "../../../../client/src/schema.ts";
+import { ApiError } from "../../api/api-error.ts";
+import { hooks, http, refresh } from "../../api/client.ts";
 
 /* Preference centers: the pages where users choose what they receive. */
 

@@ -1,7 +1,7 @@
 import type { InfiniteData } from "@tanstack/react-query";
-import type { components, paths } from "../../../client/src/schema.ts";
-import { hooks, queryClient } from "./client.ts";
-import { BY_CURSOR } from "./pages.ts";
+import type { components, paths } from "../../../../client/src/schema.ts";
+import { hooks, queryClient } from "../../api/client.ts";
+import { BY_CURSOR } from "../../api/pages.ts";
 
 /* The latest requests of API keys with their verdicts, as a list in pages. request-stream.ts adds new ones. */
 

@@ -1,6 +1,6 @@
-import type { operations } from "../../../client/src/schema.ts";
-import { hooks, refresh } from "./client.ts";
-import { BY_CURSOR } from "./pages.ts";
+import type { operations } from "../../../../client/src/schema.ts";
+import { hooks, refresh } from "../../api/client.ts";
+import { BY_CURSOR } from "../../api/pages.ts";
 
 /* Webhooks of a workspace: where its changes are delivered, the results of the last deliveries, and refused changes. */
 

@@ -2,7 +2,6 @@ import { Menu, MultiSelect } from "@mantine/core";
 import { Layers, Pencil, Plus } from "lucide-react";
 import { useMemo, useState } from "react";
 import { COMPANY_PERMISSIONS } from "../../../../src/core/base/context/dashboard-permissions.ts";
-import { type Access, type Person, useChangePeople } from "../../api/people.ts";
 import { useSession } from "../../api/session.ts";
 import { Confirm } from "../../components/confirm.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
@@ -12,6 +11,7 @@ import { PermittedButton } from "../../components/permitted.tsx";
 import { RowActions } from "../../components/row-actions.tsx";
 import { Empty, Notice } from "../../components/states.tsx";
 import { AccessInWorkspace } from "./access-in-workspace.tsx";
+import { type Access, type Person, useChangePeople } from "./api.ts";
 
 type Dialog =
   | { readonly kind: "company" }

@@ -1,5 +1,5 @@
-import type { paths } from "../../../client/src/schema.ts";
-import { hooks } from "./client.ts";
+import type { paths } from "../../../../client/src/schema.ts";
+import { hooks } from "../../api/client.ts";
 
 /* The traffic of a workspace over time, and what needs attention. */
 

@@ -10,7 +10,6 @@ import {
   UserX,
 } from "lucide-react";
 import { useState } from "react";
-import { nameOfPerson, type Person, useChangePeople, usePerson } from "../../api/people.ts";
 import { Confirm } from "../../components/confirm.tsx";
 import { tellDone, tellFailed } from "../../components/feedback.tsx";
 import { FormDialog } from "../../components/form.tsx";
@@ -19,6 +18,7 @@ import { PermittedItem } from "../../components/permitted.tsx";
 import { Loaded, Notice } from "../../components/states.tsx";
 import { sentence } from "../../components/tag.tsx";
 import { Time } from "../../components/time.tsx";
+import { nameOfPerson, type Person, useChangePeople, usePerson } from "./api.ts";
 import { PersonFields, PersonTags } from "./dashboard-users.tsx";
 import { PersonPermissions } from "./person-permissions.tsx";
 

@@ -4,7 +4,6 @@ import { Plus, UserSearch, Users } from "lucide-react";
 import { useMemo, useState } from "react";
 import { DEPARTMENTS } from "../../../../src/features/dashboard-users/departments.ts";
 import { morePages } from "../../api/pages.ts";
-import { nameOfPerson, type Person, useChangePeople, usePeople } from "../../api/people.ts";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { tellDone } from "../../components/feedback.tsx";
 import { FormDialog, required } from "../../components/form.tsx";
@@ -14,6 +13,7 @@ import { SearchField } from "../../components/search-field.tsx";
 import { Empty, Loaded, Notice } from "../../components/states.tsx";
 import { sentence, Tag } from "../../components/tag.tsx";
 import { Time } from "../../components/time.tsx";
+import { nameOfPerson, type Person, useChangePeople, usePeople } from "./api.ts";
 
 const route = getRouteApi("/company/$section");
 
@@ -82,7 +82,7 @@ const NoPeople = () => (
   </Empty>
 );
 
-/** What a person is at a glance. */
+/** The state of a person at a glance. */
 export const PersonTags = ({ person }: { readonly person: Person }) => (
   <>
     {!person.active && <Tag tone="bad">Deactivated</Tag>}
@@ -167,7 +167,7 @@ interface Fields {
   getInputProps(name: any): any;
 }
 
-/** What can be changed later, too. */
+/** The fields that can be changed later, too. */
 export const PersonFields = ({ form }: { readonly form: Fields }) => (
   <>
     <TextInput label="Given name" maxLength={255} {...form.getInputProps("given_name")} />

@@ -1,7 +1,7 @@
-import type { paths } from "../../../client/src/schema.ts";
-import { hooks, refresh } from "./client.ts";
-import { TEAMS } from "./entries.ts";
-import { BY_CURSOR } from "./pages.ts";
+import type { paths } from "../../../../client/src/schema.ts";
+import { hooks, refresh } from "../../api/client.ts";
+import { TEAMS } from "../../api/entries.ts";
+import { BY_CURSOR } from "../../api/pages.ts";
 
 /* Dashboard users and the teams that their permissions name. */
 
@@ -16,7 +16,7 @@ export type Person = Reply["person"];
 /** Under the names of SCIM. */
 export type Permissions = Person["permissions"];
 
-/** What a person may do in one workspace. */
+/** The permissions of a person in one workspace. */
 export type Access = NonNullable<Permissions["appGroup"]>[number];
 
 type NewPerson = paths[typeof PEOPLE]["post"]["requestBody"]["content"]["application/json"];

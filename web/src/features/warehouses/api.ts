@@ -1,7 +1,7 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
-import type { operations } from "../../../client/src/schema.ts";
-import { hooks, http, refresh } from "./client.ts";
-import { CONNECTIONS } from "./entries.ts";
+import type { operations } from "../../../../client/src/schema.ts";
+import { hooks, http, refresh } from "../../api/client.ts";
+import { CONNECTIONS } from "../../api/entries.ts";
 
 /* Warehouse integrations, their runs, and the rows that did not arrive. */
 

@@ -4,8 +4,8 @@ import {
   WORKSPACE_PERMISSIONS,
 } from "../../../../src/core/base/context/dashboard-permissions.ts";
 import { usePermissionSets } from "../../api/administration.ts";
-import { type Access, useTeams } from "../../api/people.ts";
 import { FormDialog, required } from "../../components/form.tsx";
+import { type Access, useTeams } from "./api.ts";
 
 interface AccessInWorkspaceProps {
   /** Without a name: of a workspace that is chosen here. */

@@ -1,6 +1,6 @@
 import { useDocumentVisibility } from "@mantine/hooks";
 import { useEffect, useState } from "react";
-import { type LiveRequest, putFirst, type RequestFilter, refreshRequests } from "./requests.ts";
+import { type LiveRequest, putFirst, type RequestFilter, refreshRequests } from "./api.ts";
 
 export type StreamState = "paused" | "connecting" | "live" | "reconnecting" | "polling";
 

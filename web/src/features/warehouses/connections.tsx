@@ -3,12 +3,12 @@ import type { UseFormReturnType } from "@mantine/form";
 import { Cable } from "lucide-react";
 import { CONNECTIONS, useChangeEntries } from "../../api/entries.ts";
 import { useSession } from "../../api/session.ts";
-import { type SourceKind, useConnections, useSourceKinds } from "../../api/syncs.ts";
 import type { Column } from "../../components/data-table.tsx";
 import { DeclaredName } from "../../components/declared-name.tsx";
 import { Entries } from "../../components/entries.tsx";
 import { emptySettings, filledIn, SettingFields } from "../../components/setting-fields.tsx";
 import { Loaded, Notice } from "../../components/states.tsx";
+import { type SourceKind, useConnections, useSourceKinds } from "./api.ts";
 
 interface Connection {
   readonly name: string;

@@ -1,11 +1,11 @@
 import { TextInput } from "@mantine/core";
 import { UsersRound } from "lucide-react";
 import { TEAMS, useChangeEntries } from "../../api/entries.ts";
-import { useTeams } from "../../api/people.ts";
 import { Id } from "../../components/code-block.tsx";
 import type { Column } from "../../components/data-table.tsx";
 import { DeclaredName } from "../../components/declared-name.tsx";
 import { Entries } from "../../components/entries.tsx";
+import { useTeams } from "./api.ts";
 
 interface Team {
   readonly name: string;

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
-import type { paths } from "../../../client/src/schema.ts";
-import { hooks, http, refresh } from "./client.ts";
+import type { paths } from "../../../../client/src/schema.ts";
+import { hooks, http, refresh } from "../../api/client.ts";
 
 /* Segments: filters of users, their sizes, and who meets them. */
 
@@ -13,9 +13,7 @@ const COUNT_JOB = `${COUNTS}/{count_id}` as const;
 const USERS = `${SEGMENTS}/users` as const;
 const EXPLAIN = `${SEGMENTS}/explain` as const;
 const SIZES = `${WORKSPACE}/segment-sizes` as const;
-const OF_USER = `${WORKSPACE}/users/{id}/segments` as const;
 const VALUES = `${WORKSPACE}/attribute-values` as const;
-const CATALOGUE = `${WORKSPACE}/catalogue` as const;
 
 type Json = "application/json";
 
@@ -24,9 +22,6 @@ export type Segment =
 export type SegmentCount = paths[typeof COUNT]["post"]["responses"][200]["content"][Json];
 /** An exact count that a job makes. */
 export type CountJob = paths[typeof COUNT]["post"]["responses"][202]["content"][Json];
-export type CatalogueEntry =
-  paths[typeof CATALOGUE]["get"]["responses"][200]["content"][Json]["entries"][number];
-export type CatalogueKind = paths[typeof CATALOGUE]["get"]["parameters"]["query"]["kind"];
 type SegmentBody = paths[typeof SEGMENT]["put"]["requestBody"]["content"][Json];
 
 /** A filter as the API takes it. */
@@ -37,9 +32,6 @@ export const useSegments = (name: string) =>
 
 export const useSegmentSizes = (name: string) =>
   hooks.useQuery("get", SIZES, { params: { path: { name } } });
-
-export const useSegmentsOfUser = (name: string, id: string) =>
-  hooks.useQuery("get", OF_USER, { params: { path: { name, id } } });
 
 export function useChangeSegments(name: string) {
   const onSuccess = () => refresh(SEGMENTS, SIZES);
@@ -149,8 +141,3 @@ export const useAttributeValues = (
     { params: { path: { name }, query: { kind, attribute: attribute || "-" } } },
     { enabled: isAllowed && attribute !== "", retry: false },
   );
-
-export const useCatalogue = (name: string, kind: CatalogueKind, search: string) =>
-  hooks.useQuery("get", CATALOGUE, {
-    params: { path: { name }, query: { kind, limit: 250, ...(search && { search }) } },
-  });

@@ -1,0 +1,15 @@
+import type { paths } from "../../../client/src/schema.ts";
+import { hooks } from "./client.ts";
+
+/* What a workspace holds by name: events, attributes and products. */
+
+const CATALOGUE = "/admin/v1/workspaces/{name}/catalogue";
+
+export type CatalogueEntry =
+  paths[typeof CATALOGUE]["get"]["responses"][200]["content"]["application/json"]["entries"][number];
+export type CatalogueKind = paths[typeof CATALOGUE]["get"]["parameters"]["query"]["kind"];
+
+export const useCatalogue = (name: string, kind: CatalogueKind, search: string) =>
+  hooks.useQuery("get", CATALOGUE, {
+    params: { path: { name }, query: { kind, limit: 250, ...(search && { search }) } },
+  });

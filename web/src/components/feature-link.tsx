@@ -1,0 +1,25 @@
+import { Link, type LinkProps, useRouter } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+
+interface FeatureLinkProps {
+  /** A page of another feature, such as `/w/$workspace/users/$id`. */
+  readonly to: string;
+  readonly params: Readonly<Record<string, string>>;
+  readonly search?: Readonly<Record<string, string>>;
+  readonly className?: string;
+  readonly title?: string;
+  readonly dir?: "auto";
+  readonly children: ReactNode;
+}
+
+/** A link from one feature to a page of another; the text alone if that feature was taken out. */
+export function FeatureLink({ children, ...link }: FeatureLinkProps) {
+  return useHasPage(link.to) ? (
+    <Link {...(link as unknown as LinkProps)}>{children}</Link>
+  ) : (
+    children
+  );
+}
+
+/** Whether the feature of a page is there. */
+export const useHasPage = (page: string): boolean => Object.hasOwn(useRouter().routesById, page);

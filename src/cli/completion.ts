@@ -34,7 +34,7 @@ interface Word {
   readonly about: string;
 }
 
-/** What may follow a command. */
+/** The words that may follow a command. */
 interface Level {
   /** The names of the subcommands up to here, each after a space; empty for the program. */
   readonly path: string;

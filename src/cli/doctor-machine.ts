@@ -4,12 +4,12 @@ import { dirname, join, resolve } from "node:path";
 import { freeBytes } from "../core/database/embedded/explain-open.ts";
 import { explainError } from "./explain-error.ts";
 
-/** What a check found. */
+/** The result of a check. */
 export interface Finding {
   readonly check: string;
   readonly status: "ok" | "warning" | "failed";
   readonly message: string;
-  /** What to do about it. */
+  /** The advice. */
   readonly remedy?: string;
 }
 

@@ -1,6 +1,6 @@
-/* What exported files have and imported ones are read by. */
+/* The columns of exported files, by which imported files are read. */
 
-/** What the rows of a file are. */
+/** The kinds of rows of a file. */
 export type FileKind = "users" | "events" | "purchases" | "subscriptions";
 
 const IDENTIFIERS = ["external_id", "email", "phone", "platform_id", "braze_id"];

@@ -5,7 +5,7 @@
 
 export type ParquetType = "text" | "json" | "timestamptz" | "boolean" | "bigint" | "double";
 
-/** What is no text. */
+/** The columns that hold no text. */
 const TYPES: Readonly<Record<string, ParquetType>> = {
   created_at: "timestamptz",
   date_of_first_session: "timestamptz",

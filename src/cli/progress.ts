@@ -112,7 +112,7 @@ function lines(
 ): ProgressDisplay {
   const timeLeft = estimateTimeLeft();
   let writtenAt = Number.NEGATIVE_INFINITY;
-  /** What was shown since the last line. */
+  /** The latest progress, if no line has shown it yet. */
   let unwritten: Progress | undefined;
   const write = (progress: Progress) => {
     writtenAt = performance.now();

@@ -59,7 +59,7 @@ export function define(command: Command): void {
     });
 }
 
-/** What is missing to open the secrets of the backup, in a sentence; undefined if nothing is. */
+/** A sentence about the key that is missing to open the secrets of the backup; undefined if none is. */
 async function missingKey(config: Config, database: Database): Promise<string | undefined> {
   const { DATABASE_CHECKS } = await import("../server/start-checks.ts");
   return DATABASE_CHECKS["secret key"](config, database).then(

@@ -12,7 +12,7 @@ PREVIOUS_SECRET_KEY, run rapport secrets rotate, and remove PREVIOUS_SECRET_KEY.
 Example:
   rapport secrets rotate`;
 
-/** What the server reports of its keys. */
+/** The server's report of its keys. */
 interface Status {
   readonly key_id: string | null;
   readonly secret_key_id: string | null;

@@ -12,7 +12,7 @@ export interface AdminTarget {
   readonly dataDir: string;
 }
 
-/** What a person calls the server. */
+/** How messages name the server. */
 export const placeOf = ({ url, dataDir }: AdminTarget): string =>
   url ?? `the data folder ${dataDir}`;
 

@@ -49,7 +49,7 @@ export interface Feature<Services = never, Settings = never> {
   /**
    * Its own services, made once for each process. Their names are unique.
    *
-   * @param given the services of the core that need no other, and those of the parts before it in the list.
+   * @param given the services of the core that need no other, and the services of the parts before it in the list.
    */
   readonly services?: (given: Services, settings: Settings) => object;
   readonly jobs?: readonly JobKind<Services>[];
@@ -96,7 +96,7 @@ export interface Feature<Services = never, Settings = never> {
   readonly sweeps?: readonly Sweep[];
 
   // What it offers to others by name.
-  /** Tells which addresses are those of colleagues. One part has it. */
+  /** Tells which addresses belong to colleagues. One part has it. */
   readonly colleaguesAmong?: Colleagues["colleaguesAmong"];
   /** What it adds to another feature, by the name of that feature. */
   readonly extensions?: Readonly<Record<string, unknown>>;
@@ -110,7 +110,7 @@ export interface Feature<Services = never, Settings = never> {
   ) => Pick<Feature<Services, Settings>, "endpoints" | "resources">;
 }
 
-/** Steps with a place among those of other features. */
+/** Steps with a place among the steps of other features. */
 export interface Ordered<Step> {
   /** Before all others: what stops something that would write again what they remove. */
   readonly first?: readonly Step[];

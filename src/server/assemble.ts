@@ -15,7 +15,7 @@ import type { AppLists, Services } from "./core-services.ts";
 /** A part whose hooks get what they ask for: the compiler compares it with what there is. */
 type CheckedPart = Feature<Services, Config>;
 
-/** What the server consists of. */
+/** The parts of the server, and every list made from them. */
 export interface App extends AppLists {
   readonly parts: readonly CheckedPart[];
   readonly administered: Resources;
@@ -93,6 +93,6 @@ function listsOf(loaded: readonly CheckedPart[]): App {
 
 const nobody: Colleagues["colleaguesAmong"] = async () => new Set();
 
-/** What a part offers because of what others add to it. */
+/** Endpoints and resources that a part offers because of the extensions of others. */
 const extended = ({ name, extendedBy }: CheckedPart, all: readonly CheckedPart[]) =>
   extendedBy?.(all.flatMap(({ extensions }) => extensions?.[name] ?? []));

@@ -55,7 +55,7 @@ export interface Watching {
   readonly tracing: Tracing;
 }
 
-/** What the core runs on and offers to the parts. */
+/** The services of the core, which the parts use too. */
 export type CoreServices = FirstServices & ServicesWithParts;
 
 /** Those that need no part. */
@@ -74,7 +74,7 @@ export interface ServicesWithParts {
 
 /** The lists that the services of the core are given. */
 export interface AppLists {
-  /** What a manifest declares in a workspace, in the order in which it is applied. */
+  /** The resources that a manifest declares in a workspace, in the order in which it is applied. */
   readonly resources: readonly Resource[];
   readonly companyResources: readonly Resource<CompanyContext>[];
   readonly erasers: readonly Eraser[];
@@ -144,7 +144,7 @@ export async function createFirst(
   };
 }
 
-/** What reads the change feed. */
+/** The readers of the change feed. */
 function createFeed(database: Database) {
   const changeWatch = createChangeWatch(database);
   const feedReaders = createFeedReaders(database, changeWatch);

@@ -17,7 +17,7 @@ export interface HealthServices {
   readonly log: Pick<Logger, "warn" | "info">;
 }
 
-/** What each server said of itself last, for its log. */
+/** The last state of each server, for its log. */
 const lastSaid = new WeakMap<HealthServices["readiness"], string>();
 
 /** Logs a change of what a server says of itself. @param failure undefined if it is ready. */

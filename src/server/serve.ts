@@ -122,7 +122,7 @@ function meterWithLocks(database: Database, metrics: Metrics, log: Logger): Mete
   };
 }
 
-/** What the server takes from a part, if one has it. */
+/** A member that the server takes from a part, if one has it. */
 interface Offered {
   /** @returns the address of a link that signs in once. */
   readonly newSignInLink?: (context: Context, baseUrl: string) => Promise<string>;
@@ -213,7 +213,7 @@ async function start(
   };
 }
 
-/** What is done periodically. */
+/** Periodic work. */
 function startMaintenance(
   { sweeps, repeated }: App,
   services: Services,

@@ -15,7 +15,7 @@ import {
 } from "./core-services.ts";
 import { findAdminToken } from "./server-secrets.ts";
 
-/** What the core takes from a part, if one has it. */
+/** A service that the core takes from a part, if one has it. */
 interface Offered {
   readonly sessions?: SessionFinder;
   readonly signInHint?: SignInHint;
@@ -32,7 +32,7 @@ export async function createServices(
 ): Promise<{ readonly services: Services; readonly adminToken: SharedSecret }> {
   const adminToken = await findAdminToken(watching.disk.database, config);
   const first = await createFirst(config, watching, adminToken, app);
-  // The parts see each other's services, and those of the core that follow once these are made.
+  // The parts see each other's services, and the core's later ones once they are made.
   const services = { ...first } as unknown as Services;
   for (const part of app.parts) {
     const own = await part.services?.(services, config);

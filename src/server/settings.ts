@@ -22,9 +22,9 @@ const MINUTES_OF_A_MONTH = 31 * 24 * 60;
 
 /** A setting of a server. */
 interface Setting<Field extends string, Value> {
-  /** What `Config` calls it. */
+  /** Its name in `Config`. */
   readonly field: Field;
-  /** What an absent or empty value counts as. */
+  /** The value of an absent or empty variable. */
   readonly default: string;
   /** One sentence for `--help`. */
   readonly about: string;

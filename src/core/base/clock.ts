@@ -11,7 +11,7 @@ export interface Clock {
   newId(): string;
 }
 
-/** What one UUIDv7 takes. */
+/** The randomness of one UUIDv7. */
 const RANDOM_BYTES = 16;
 
 /** For how many ids randomness is drawn at once. */

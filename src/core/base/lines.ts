@@ -75,7 +75,7 @@ export async function* textLinesOf(
   }
 }
 
-/** What is wrong with a line without bytes. */
+/** Why a line comes without its bytes. */
 export const TOO_LONG = `longer than ${LONGEST_LINE_BYTES / 1_048_576} MiB`;
 
 /**

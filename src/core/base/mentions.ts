@@ -5,7 +5,7 @@
  */
 
 export interface Mentions {
-  /** The same as regular expressions of PostgreSQL, for `text ~* any($1::text[])`. */
+  /** Regular expressions of PostgreSQL that find the same, for `text ~* any($1::text[])`. */
   readonly patterns: readonly string[];
   in(text: string): boolean;
 }

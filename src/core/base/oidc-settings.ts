@@ -5,7 +5,7 @@ export interface OidcSettings {
   readonly clientSecret: string | undefined;
   /** A path; there only where `clientSecret` is not. */
   readonly clientSecretFile: string | undefined;
-  /** What people call the provider. */
+  /** The provider's name for people. */
   readonly name: string;
   /** The claim with the user name; for `email` the provider must say that it is verified. */
   readonly userClaim: string;

@@ -6,7 +6,7 @@
  * that continues without it: it is a value, never thrown.
  */
 
-/** What went wrong, in Rapport's own words; `core/http/respond.ts` maps each code to a status. */
+/** The kinds of failure, in Rapport's own words; `core/http/respond.ts` maps each code to a status. */
 export type ProblemCode =
   | "INVALID_REQUEST"
   | "WORK_LIMIT_EXCEEDED"

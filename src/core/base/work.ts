@@ -1,7 +1,7 @@
 import { Problem } from "./problem.ts";
 
 /*
- * What one request may cost. An endpoint declares its budgets; the work is counted while it is done, so
+ * The work that one request may cause. An endpoint declares its budgets; the work is counted while it is done, so
  * that a small request with an expensive effect is stopped on the way and not after it.
  */
 
@@ -51,7 +51,7 @@ export interface Work {
 /**
  * A new account of work.
  *
- * @param limit in units; by default that of a whole request.
+ * @param limit in units; by default the limit of a whole request.
  */
 export const startWork = (limit = DEFAULT_BUDGETS.work): Work => ({ limit, spent: 0 });
 

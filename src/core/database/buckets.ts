@@ -44,7 +44,7 @@ const bucketsOf = (each: readonly number[]): Buckets => ({
   all: smallints([...new Set(each)]),
 });
 
-/** The condition of the rows of profiles, for a statement whose first three parameters are those of `ofProfiles`. */
+/** The condition of the rows of profiles, for a statement whose first three parameters come from `ofProfiles`. */
 export const OF_PROFILES =
   "workspace_id = $1 and profile_id = any($2::uuid[]) and bucket = any($3::smallint[])";
 

@@ -91,7 +91,7 @@ function createExchange<Value>(): Exchange<Value> {
       return !hasLeft;
     },
     async take() {
-      // What was taken before is read by now.
+      // Earlier rows have been read by now.
       wakeGiver();
       while (!offered && !ended) {
         await new Promise<void>((resolve) => {

@@ -80,7 +80,7 @@ export type Work<Result> = (tx: Transaction, isChecked: boolean) => Promise<Resu
 export interface WorkPlace {
   readonly buckets: Iterable<number>;
   /**
-   * What the work itself checks in small tables. If they are out of its reach, this runs before it.
+   * A check of small tables that the work makes itself. If they are out of its reach, this runs before it.
    *
    * @throws a serialization failure.
    */
@@ -117,7 +117,7 @@ export interface Database extends Queryable {
    */
   transaction<Result>(work: Work<Result>, place?: WorkPlace): Promise<Result>;
   /**
-   * The same for work that issues all its statements before awaiting any: if the engine can, they
+   * A transaction whose work issues all its statements before awaiting any: if the engine can, they
    * are sent together with begin and commit, without waiting in between. Expected row counts are
    * declared up front (`mustWrite`). The work must not throw after it has issued a statement,
    * because that may be committed.
@@ -218,7 +218,7 @@ export const withRetries = <Result>(
   tries?: number,
 ): Promise<Result> => untilUnlocked(database, () => retryAborted(database, work, tries));
 
-/** The same for a caller that runs it again by itself if a lock is not free. */
+/** As `withRetries`, for a caller that runs it again by itself if a lock is not free. */
 export async function retryAborted<Result>(
   database: Database,
   work: (tx: Transaction, attempt: number) => Promise<Result>,

@@ -13,7 +13,7 @@ export interface LanePlan {
   readonly count: number;
   /** How many transactions of a lane are under way at the same time. */
   readonly depth: number;
-  /** The same of all lanes together, at this moment. */
+  /** How many transactions of all lanes may be under way at this moment. */
   atOnce(): number;
   /** The lanes to use for a number of waiting items. */
   inUse(waitingItems: number): Lanes;

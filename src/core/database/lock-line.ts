@@ -31,7 +31,7 @@ export interface Aside<One> {
   inTheWaySince?: number;
 }
 
-/** What waits of one workspace, in the order of arrival. Calls that name the same user keep their order. */
+/** The waiting calls of one workspace, in the order of arrival. Calls that name the same user keep their order. */
 export interface LockLine<One> {
   /** Whether nothing of this workspace can be written at present. */
   isBlocked: boolean;
@@ -45,14 +45,14 @@ export interface LockLine<One> {
   remove(aside: Aside<One>): void;
   /** Removes a call and tells its caller why it waited. */
   refuse(aside: Aside<One>): void;
-  /** The same for all that came longer ago than this. None of them is being tried. */
+  /** Refuses all calls that have waited longer than this. None of them is being tried. */
   refuseLate(patienceMs: number): void;
   /** Whether one that waits names a user of these. */
   names(keys: readonly string[]): boolean;
   /**
    * Chooses which calls to try: those that name no locked user, and no user of an earlier call that waits.
    *
-   * @returns also those to try after them, because they have met a lock that is not that of a user.
+   * @returns also those to try after them, because they have met a lock that belongs to no user.
    */
   choose(some: readonly Aside<One>[], locked: ReadonlySet<string>): Choice<One>;
 }

@@ -46,7 +46,7 @@ const RESOLUTION_UNKNOWN = "08007";
 const REFUSED = /^(?:23|40)/;
 
 /**
- * The meaning of a commit's error whose code is not that of a lost connection. A cluster commits on
+ * The meaning of a commit's error that does not say that the connection was lost. A cluster commits on
  * its nodes before the coordinator itself, so it may come too late: the transaction must not be
  * repeated automatically. Its caller finds out with an `Idempotency-Key`.
  */

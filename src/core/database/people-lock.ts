@@ -5,10 +5,10 @@ import { LANE_LOCKS, laneLockAt } from "./lanes.ts";
 /** Distinguishes these locks from Rapport's others. */
 const PEOPLE_LOCK_CLASS = 7_270_414;
 
-/** The same for the locks of lanes. */
+/** Distinguishes the locks of lanes. */
 const LANE_LOCK_CLASS = 7_270_415;
 
-/** Those that keep writers out, for whoever looks for their holders. */
+/** The locks that keep writers out, for the search for their holders. */
 export const PEOPLE_LOCK_CLASSES = [PEOPLE_LOCK_CLASS, LANE_LOCK_CLASS];
 
 /** Takes the locks with these numbers, in their order, and keeps them until the transaction ends. */
@@ -22,17 +22,17 @@ const LOCK_LANES = (lockClass: string, numbers: string): string =>
  */
 export const LOCK_MS = 150;
 
-/** The same for one that runs again because of a lock: its writers are many, and need connections. */
+/** How long it waits if it runs again because of a lock: such writers are many, and need connections. */
 export const LOCK_AGAIN_MS = 15;
 
-/** The same for the locks of lanes: those who hold them do not wait for long either. */
+/** How long it waits for a lock of a lane: holders of these locks do not wait for long either. */
 const LANE_LOCK_MS = 3_000;
 
 /** Sets how long the transaction waits for each lock from now on, as part of a select. */
 const waitFor = (parameter: string): string => `set_config('lock_timeout', ${parameter}, true)`;
 
 /**
- * What a select takes the locks of writers with.
+ * The part of a select that takes the locks of writers.
  *
  * @param lockMs how long it waits for each; undefined where no transaction waits for another.
  * @param first the number of the first parameter.

@@ -122,7 +122,7 @@ export function createSharedTransactions<Call, Result>({
   };
 }
 
-/** What waits, in a line for each workspace. */
+/** The waiting calls, in a line for each workspace. */
 interface Turns<One> {
   isEmpty(): boolean;
   add(workspaceId: number, one: One): void;

@@ -3,9 +3,9 @@ import type { Person, Session } from "../base/context/person.ts";
 import type { Workspace } from "../base/context/workspace.ts";
 import type { Access } from "./endpoint.ts";
 
-/* What the HTTP layer asks about callers. `access/` implements it. */
+/* The questions of the HTTP layer about callers. `core/admin/access/` implements them. */
 
-/** What a request presents about its caller. */
+/** The credentials of a request. */
 export interface Presented {
   /** The header `Authorization`. */
   readonly authorization: string | undefined;

@@ -26,7 +26,7 @@ export const MOST_CONNECTIONS = 10_000;
 /** Requests of one connection that wait. A client that sends more is disconnected. */
 const MOST_WAITING = 256;
 
-/** The same for all connections of the process together. */
+/** Requests of all connections of the process that wait. */
 const MOST_WAITING_IN_TOTAL = 10_000;
 
 /** How often a stopping server looks for clients that it need not wait for any more. */

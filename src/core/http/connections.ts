@@ -24,7 +24,7 @@ export const LONGEST_URL = 49_152;
 const KEEP_ALIVE_MS = 72_000;
 
 /**
- * A connection without any traffic is closed, such as that of a client that does not read. Twice
+ * A connection without any traffic is closed, for example if its client does not read. Twice
  * the request timeout if that is less.
  */
 const SILENCE_MS = 60_000;

@@ -76,7 +76,7 @@ export const bySession = { by: "session" } as const;
 
 export const byAnybody = { by: "anybody" } as const;
 
-/** What a handler knows of its caller. */
+/** The context that a handler gets, by who may call it. */
 export type ContextOf<Caller extends Access> = Caller extends { by: "key" } | { of: "workspace" }
   ? WorkspaceContext
   : Caller extends { by: "scim" } | { of: "company" }
@@ -169,7 +169,7 @@ export interface Contract {
   readonly writesInPieces?: true;
   /** The same, and a few such requests run at a time, while workspaces take turns. */
   readonly isHeavy?: true;
-  /** The body is a `TextStream`, of any length; `produces` is its media type. See `http/send-stream.ts`. */
+  /** The body is a `TextStream`, of any length; `produces` is its media type. See `core/http/serve-endpoint.ts`. */
   readonly streams?: true;
 }
 

@@ -66,7 +66,7 @@ interface Pools {
   readonly responseBytes: Pool;
 }
 
-/** What one request holds. */
+/** The memory and work that one request holds. */
 export interface Room {
   readonly owner: string;
   readonly pools: Pools;

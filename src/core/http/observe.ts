@@ -11,7 +11,7 @@ import type { Contract } from "./endpoint.ts";
 import { contractOf } from "./request-state.ts";
 import { isRefusal, STATUS_OF } from "./respond.ts";
 
-/* What logs and metrics record of a request. */
+/* The fields of a request in logs and metrics. */
 
 export interface ObserveServices {
   readonly log: Logger;

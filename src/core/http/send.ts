@@ -32,7 +32,7 @@ export function send(reply: FastifyReply, answer: Reply, mediaType: string): Fas
 }
 
 /**
- * The same for an endpoint: within its budget, and counted until the client has read it. It
+ * Sends the response of an endpoint: within its budget, and counted until the client has read it. It
  * resolves to nothing, because a reply of the framework is itself a promise, which resolves when
  * the client has read it.
  */

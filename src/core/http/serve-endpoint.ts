@@ -89,7 +89,7 @@ async function* withPatience(
 /** The services that the HTTP layer itself needs; a handler may ask for more. */
 export interface HttpServices extends AdmissionServices, AnswerServices, ObserveServices {}
 
-/** What all endpoints of a server share. */
+/** The services that all endpoints of a server share. */
 export interface Machinery {
   readonly deadlines: Deadlines;
   readonly lasting: LastingRequests;

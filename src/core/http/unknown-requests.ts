@@ -8,7 +8,7 @@ import { type Dialect, type Endpoint, pathsOf } from "./endpoint.ts";
 
 /**
  * The dialect of an error that belongs to no endpoint (an unknown path or method, an unreadable
- * URL): that of the endpoints below the same first step of the path, if they all have one.
+ * URL): the dialect that all endpoints below the same first step of the path share, if they do.
  */
 export function dialectByPath(endpoints: readonly Endpoint<never>[]): (url: string) => Dialect {
   const firstStep = (path: string) => path.split(/[/?]/, 2)[1] ?? "";

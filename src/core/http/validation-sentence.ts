@@ -94,7 +94,7 @@ export function noList([error]: readonly ValidationError[]): string | undefined 
   return type === "array" ? /^\/([^/]+)$/.exec(error?.instancePath ?? "")?.[1] : undefined;
 }
 
-/** What is wrong at one place of a value. */
+/** The fault at one place of a value. */
 export interface PlacedSentence {
   /** A JSON pointer. */
   readonly instancePath: string;

@@ -5,7 +5,7 @@ export interface Mail {
   readonly to: string;
   readonly subject: string;
   readonly text: string;
-  /** The same for the same mail, so that a mail that is sent twice can be recognized. */
+  /** Identifies the mail, so that a mail that is sent twice can be recognized. */
   readonly id: string;
 }
 

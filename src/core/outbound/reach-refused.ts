@@ -1,6 +1,6 @@
 import { Problem, type ProblemCode, type ProblemDetails } from "../base/problem.ts";
 
-/** What named the place, for the audit log. */
+/** The thing that named the place, for the audit log. */
 export interface Reaching {
   /** In the singular, such as `integration`. */
   readonly kind: string;

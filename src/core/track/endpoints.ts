@@ -10,7 +10,7 @@ import { trackSync } from "./track-sync.ts";
 const Objects = (schema: TSchema, description: string) =>
   Type.Optional(describedList(schema, description));
 
-/** What the three endpoints have in common. */
+/** The common parts of the three endpoints. */
 const contract = {
   method: "POST",
   body: Type.Object({

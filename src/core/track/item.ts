@@ -49,7 +49,7 @@ export interface PurchaseWork {
   readonly properties: Json | JsonText;
 }
 
-/** What became of one item. */
+/** The outcome of one item. */
 export type Verdict =
   | {
       readonly outcome: "applied";

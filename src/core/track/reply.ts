@@ -7,7 +7,7 @@ const OfArray = { input_array: Type.Enum([...INPUT_ARRAYS]) };
 
 const TrackError = Type.Object({ ...ItemError.properties, ...OfArray });
 
-/** What every 201 holds. */
+/** The members of every 201. */
 const outcome = {
   message: Type.Literal("success"),
   errors: Type.Optional(Type.Array(TrackError)),

@@ -50,7 +50,7 @@ export interface WriteRequest {
   readBack?(tx: Transaction, verdicts: readonly Verdict[]): Promise<void>;
 }
 
-/** What a batch writes. */
+/** The rows that a batch writes. */
 export type BatchWritten = Required<Pick<Written, "people" | "events" | "purchases">>;
 
 export type OnWritten = (workspaceId: number, written: BatchWritten) => void;

@@ -112,7 +112,7 @@ export function campaignOf<Part>(
   return { id: campaignId, name: declared.name, stepIds: [], messages: inOrder(messages) };
 }
 
-/** The same for a canvas, with its steps. */
+/** A declared canvas with its steps and messages. */
 export function canvasOf<Part>(
   declared: DeclaredCanvas,
   place: ManifestPath,
@@ -155,7 +155,7 @@ const messagesOf = <Part>(
   });
 
 /**
- * A message as stored. If it has content, its strings are those of the content.
+ * A message as stored. If it has content, its strings come from the content.
  *
  * @throws Problem INVALID_REQUEST with the place of an invalid text, or of a string that differs from the
  *   content.
@@ -198,7 +198,7 @@ export function refuseFaulty(map: TranslationMap, place: ManifestPath): void {
   if (fault) throw faultAt(place, fault);
 }
 
-/** The same for strings that have been checked one by one. */
+/** Checks only the size: the strings have been checked one by one. @throws Problem INVALID_REQUEST with the place. */
 export function refuseTooLarge(map: TranslationMap, place: ManifestPath): void {
   const fault = findSizeFault(map, placeName(place));
   if (fault) throw faultAt(place, fault);

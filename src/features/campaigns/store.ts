@@ -69,7 +69,7 @@ const HEAD_COLUMNS = `message_id as "messageId", kind, campaign_id as "campaignI
 
 const MESSAGE_COLUMNS = `${HEAD_COLUMNS}, content, source, declared, updated_at as "updatedAt"`;
 
-/** The same as `selectMessages` without the texts, which may take megabytes for each message. */
+/** As `selectMessages`, but without the texts, which may take megabytes for each message. */
 export async function selectMessageHeads(
   database: Queryable,
   workspaceId: number,

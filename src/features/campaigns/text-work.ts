@@ -2,7 +2,7 @@ import type { Checked } from "../../core/base/problem.ts";
 import { findLiquidFault, readTranslationTags, type TranslationTag } from "../liquid/feature.ts";
 import type { Content, TranslationMap } from "./campaign.ts";
 
-/* The work of threads for texts (`src/threads/`): parsing their Liquid. */
+/* The work of threads for texts (`src/core/base/threads/`): parsing their Liquid. */
 
 export interface Judged {
   /** For each map the ids of the strings that cannot be rendered, and why. */

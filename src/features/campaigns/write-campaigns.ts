@@ -6,7 +6,7 @@ import { deleteCampaigns, deleteMessages, deleteMessagesOf, upsertMessages } fro
 
 /* Steps that manifests and the admin API share. */
 
-/** What is removed with messages. */
+/** Removes what extensions keep about messages. */
 export type RemovedWithMessages = Pick<MessageExtension, "remove">;
 
 /** Creates or changes messages. @throws Problem CONFLICT if one belongs to another campaign. */

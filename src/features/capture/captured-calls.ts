@@ -53,7 +53,7 @@ export async function clearCapturedCalls(
   });
 }
 
-/** What a reset deletes. */
+/** Deletes the calls of a workspace in a reset. */
 export const eraseCapturedCalls: Eraser = async (tx, workspaceId) => {
   await deleteAllCalls(tx, workspaceId);
 };

@@ -21,7 +21,7 @@ export interface CapturedRow {
   readonly bytes: number;
 }
 
-/** What a workspace may hold. */
+/** The bounds of a workspace. */
 export interface CaptureLimits {
   readonly calls: number;
   readonly bytes: number;

@@ -5,7 +5,7 @@ import { randomBytes, randomUUID } from "node:crypto";
  * read, as the public documentation shows them. Lists are empty.
  */
 
-/** What a reply may repeat of its call. */
+/** The parts of a call that its reply may repeat. */
 export interface CallParts {
   readonly params: Readonly<Record<string, string>>;
   readonly body: Readonly<Record<string, unknown>> | undefined;

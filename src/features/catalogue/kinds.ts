@@ -1,4 +1,4 @@
-/** What the catalogue lists. */
+/** The kinds of names in the catalogue. */
 export const CATALOGUE_KINDS = ["event", "attribute", "product"] as const;
 
 export type CatalogueKind = (typeof CATALOGUE_KINDS)[number];

@@ -80,7 +80,7 @@ export async function addDays(
   );
 }
 
-/** What a workspace holds under one name. */
+/** One name of a workspace with its counts. */
 export interface CatalogueEntry {
   readonly kind: CatalogueKind;
   readonly name: string;

@@ -23,7 +23,7 @@ export const selectPunycodeUsers = (
     [after ?? null, limit],
   );
 
-/** Those of the keys that a user of the company has. */
+/** Which of these keys a user of the company has. */
 export async function selectPresentKeys(
   database: Queryable,
   companyId: string,

@@ -7,7 +7,7 @@ import { type PunycodeUser, selectPresentKeys, selectPunycodeUsers } from "./pun
 
 const PAGE = 1_000;
 
-/** What the key of a user name becomes. */
+/** The new key of a user name. */
 export interface Rekeyed extends PunycodeUser {
   readonly form: string;
 }

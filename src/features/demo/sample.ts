@@ -12,7 +12,7 @@ export interface Sample extends Activity {
 const SEED = 20_260;
 
 /**
- * The same for the same day: the days before, counted from today, look alike every day.
+ * The sample depends only on the day: the days before, counted from today, look alike every day.
  *
  * @param now nothing is later.
  */

@@ -43,7 +43,7 @@ export async function refuseLargeExport(
 }
 
 /**
- * The same for sizes that are known.
+ * Refuses an export over the budget, from sizes that are known.
  *
  * @param attributes bytes of all profiles.
  */

@@ -3,7 +3,7 @@ import type { Transaction } from "../../core/database/database.ts";
 
 export const IMPORT_KINDS = ["users", "events", "purchases", "subscriptions"] as const;
 
-/** What the rows of a file are. */
+/** The kinds of rows of a file. */
 export type ImportKind = (typeof IMPORT_KINDS)[number];
 
 /** The verdict on a row of a batch that was not simply written. */

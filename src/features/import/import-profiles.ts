@@ -15,7 +15,7 @@ import { type Commit, noteOn, type RowNote } from "./import-kind.ts";
 import { readProfileRow } from "./profile-row.ts";
 import { writeHistory } from "./write-history.ts";
 
-/** What a row says about its user. */
+/** The members of a row about its user. */
 interface CheckedProfile {
   readonly item: Item;
   readonly history: ImportedHistory | undefined;

@@ -36,7 +36,7 @@ export const ImportedObject = Type.Object(
       Type.Object(
         {
           app_id: Text,
-          // As in an export: the apps are those of the workspace.
+          // As in an export: apps of the workspace.
           name: Type.Optional(Text),
           platform: Type.Optional(Text),
           version: Type.Optional(text("The version of the app.", "2.4.0")),

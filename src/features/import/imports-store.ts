@@ -18,7 +18,7 @@ export async function selectImport(
   return row;
 }
 
-/** What one batch adds to an import. */
+/** The counts that one batch adds to an import. */
 export interface BatchDone {
   readonly importId: string;
   readonly kind: ImportKind;

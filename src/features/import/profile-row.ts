@@ -28,7 +28,7 @@ const DERIVED = [
   "uninstalled_at",
 ];
 
-/** What no track request sets. */
+/** Members that no track request sets. */
 const HISTORY = [
   "apps",
   "devices",

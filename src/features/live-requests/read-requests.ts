@@ -38,7 +38,7 @@ export function answerLiveRequests({
   processes.answer(TOPIC, (question: PageQuestion) => findHere(requestLog, question));
 }
 
-/** What a process finds among its own. */
+/** The requests that a process finds among its own. */
 interface Found {
   readonly log: string;
   /** The oldest that it keeps, if it drops one for each new one. */

@@ -14,7 +14,7 @@ export interface RequestFilter {
   readonly code?: string | undefined;
 }
 
-/** What every process is asked. */
+/** The question to every process. */
 export interface Question extends RequestFilter {
   /** The statuses that are wanted, from and to. */
   readonly statuses: readonly [number, number];

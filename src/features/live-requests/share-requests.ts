@@ -24,7 +24,7 @@ import {
 
 /*
  * If several servers share a database, each process writes its requests into one small table, in
- * one batch a second, so that every server shows those of all. The embedded engine has one process,
+ * one batch a second, so that every server shows the requests of all servers. The embedded engine has one process,
  * which writes them when it stops: a restart forgets nothing. docs/decisions/live-requests.md
  */
 
@@ -42,7 +42,7 @@ interface SharingServices {
   readonly requestLog: RequestLog;
 }
 
-/** What a process writes at once. */
+/** The requests that a process writes at once. */
 interface Portion {
   readonly requests: number;
   readonly bytes: number;

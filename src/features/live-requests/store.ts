@@ -211,7 +211,7 @@ export async function deleteRequests(tx: Transaction, ids: readonly string[]): P
   await tx.query("delete from live_requests where request_id = any($1::text[]::uuid[])", [ids]);
 }
 
-/** What a reset removes. */
+/** Removes the requests of a workspace in a reset. */
 export async function deleteAllRequests(tx: Transaction, workspaceId: number): Promise<void> {
   await lockForErasing(tx);
   await upsertErasure(tx, workspaceId);

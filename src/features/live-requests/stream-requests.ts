@@ -73,7 +73,7 @@ export function answerLooks({
   processes.answer(TOPIC, (question: LookQuestion) => lookHere(requestLog, question));
 }
 
-/** What is new in this process. */
+/** The new requests of this process. */
 function lookHere(log: RequestLog, question: LookQuestion): Look {
   const { workspaceId, seen, since, showsPeople } = question;
   const after = seen[log.id] ?? since;

@@ -8,14 +8,14 @@ import { describeHolder, type LockHolder } from "../../core/database/postgres/lo
 import { MOST_WAITING_ITEMS } from "../../core/track/write-queue.ts";
 import type { CombinedCounts } from "./combine.ts";
 
-/* What needs attention, from data that the server has anyway. Each finding is a sentence and a page. */
+/* Findings that need attention, from data that the server has anyway. Each finding is a sentence and a page. */
 
 /** Undefined if the caller may not see it. */
 export interface Known {
   readonly now: Date;
   readonly hour: CombinedCounts;
   readonly keys: readonly CredentialView<KeyGrant>[] | undefined;
-  /** What other features say. */
+  /** Findings of other features. */
   readonly said: readonly Finding[];
   /** Daily jobs that have failed too often. */
   readonly pausedJobs: readonly FaultyJob[];

@@ -27,7 +27,7 @@ export interface OverviewServices {
   readonly metrics: Pick<Metrics, "traffic">;
   readonly processes: Processes;
   readonly trafficSharing: Pick<TrafficSharing, "processId">;
-  /** What the features say about a workspace. */
+  /** Findings of the features about a workspace. */
   readonly attentionSources: readonly AttentionSource[];
 }
 
@@ -39,7 +39,7 @@ interface Question {
 
 const TOPIC = "traffic";
 
-/** What a process of this machine has counted. */
+/** The counts of a process of this machine. */
 interface Answer {
   readonly processId: string;
   readonly counts: TrafficCounts;

@@ -1,4 +1,4 @@
-/* What a preference center is. */
+/* The parts of a preference center. */
 
 export const STATES = ["active", "draft"] as const;
 
@@ -23,7 +23,7 @@ export interface CenterOptions {
 /** Texts by locale (`es-MX`) and by the id of their translation tag. */
 export type CenterTranslations = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
-/** What a team writes, and can change. */
+/** The content that a team writes, and can change. */
 export interface CenterContent {
   readonly name: string;
   readonly title: string;

@@ -2,7 +2,7 @@ import { Problem } from "../../core/base/problem.ts";
 import type { EmailState, GroupState } from "../../core/people/subscriptions/states.ts";
 import { GLOBAL_FIELD, groupOfField } from "./fields.ts";
 
-/** What a reader chose on a page. */
+/** The choices of a reader on a page. */
 export interface Choices {
   /** RFC 8058: the mail program asks for it, on one click of its user. */
   readonly isOneClick: boolean;

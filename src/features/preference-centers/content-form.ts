@@ -71,7 +71,7 @@ export function optionsOf(options: Static<typeof Options>): CenterOptions {
 export const localeOf = (text: string): string => localeTag(text) ?? text;
 
 /**
- * The same for the languages of texts. The second spelling of a tag stays unchanged and is refused
+ * Texts under their languages in canonical spelling. The second spelling of a tag stays unchanged and is refused
  * later.
  */
 export function translationsOf(translations: Static<typeof Translations>) {

@@ -6,7 +6,7 @@ import {
 } from "parse5";
 
 /*
- * What one page may cost an HTML parser. A short page can cost very much: formatting elements that are
+ * The work of an HTML parser that one page may cause. A short page can cost very much: formatting elements that are
  * left open are repeated in every paragraph after them, and misnested ones move whole subtrees. A page of 18 KB with
  * 1,000 of them and 1,000 paragraphs takes the 192 MB of a thread and two seconds; counted, it is refused within
  * milliseconds, on every machine, with the reason. So the parser's work is counted while it happens.

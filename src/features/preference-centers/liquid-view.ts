@@ -2,7 +2,7 @@ import { mask } from "../liquid/feature.ts";
 
 /*
  * A page with its Liquid taken out, so that an HTML parser can check the rest. Every character
- * keeps its place, so that lines, columns and offsets equal those of the page.
+ * keeps its place, so that lines, columns and offsets are the page's own.
  *
  * The first of several alternatives (`if`, `unless`, `case`) stays, as if it were shown: the
  * elements of several would not fit together. Single fields can be sought in all of them. A tag

@@ -2,7 +2,7 @@ import type { CenterContent } from "./center.ts";
 
 /* The language of a page: the user's, then the browser's, then the source. */
 
-/** What is known of a reader's languages. */
+/** The languages of a reader, as far as they are known. */
 export interface ReaderLanguages {
   /** ISO 639-1, from the profile. */
   readonly language: string | undefined;

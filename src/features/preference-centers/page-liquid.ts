@@ -246,7 +246,7 @@ function templatesUntil(
   return templates;
 }
 
-/** What the library says, apart from the place. */
+/** The library's message without the place. */
 function faultOf(error: unknown): LiquidFault {
   const message = unmask(error instanceof Error ? error.message : String(error));
   if (message.includes("call stack")) return { reason: "nested too deeply", line: 1, column: 1 };

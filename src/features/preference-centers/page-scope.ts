@@ -131,7 +131,7 @@ function changeOf({ groups }: Reader, { groupId, before, after }: Change) {
   return { is_email: groupId === undefined, name, field_name, before, after };
 }
 
-/** What differs between two states of a reader. */
+/** The differences between two states of a reader. */
 export function changesBetween(before: Reader, after: Reader): Change[] {
   const ofGroups = after.groups.map(({ id }) => ({
     groupId: id,

@@ -14,7 +14,7 @@ import { type PageTemplate, parsePage, renderPage, type Texts } from "./page-liq
 import { type Change, type Reader, scopeOf } from "./page-scope.ts";
 
 /*
- * The work of threads for pages (`src/threads/`): checking those of a center, and rendering one for
+ * The work of threads for pages (`src/core/base/threads/`): checking the pages of a center, and rendering one for
  * its reader. Parsing takes twenty times as long as rendering, so a thread caches the pages that it
  * parsed.
  */

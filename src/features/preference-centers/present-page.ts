@@ -15,7 +15,7 @@ import { pagePolicy } from "./page-policy.ts";
 import type { Change, Reader } from "./page-scope.ts";
 import type { PageSource, renderForReaders } from "./page-work.ts";
 
-/** What a browser is sent with a page. */
+/** The response with a page. */
 export interface ShownPage {
   readonly html: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -37,7 +37,7 @@ export interface PageSetting {
   readonly locale?: string | undefined;
   /** The address that the form is sent to. */
   readonly submitUrl: string;
-  /** What was just saved, for the confirmation. */
+  /** The saved choices, for the confirmation. */
   readonly changes?: readonly Change[] | undefined;
   /** Which page of the groups is shown, from 1. */
   readonly groupPage?: number | undefined;

@@ -17,7 +17,7 @@ import { readUser } from "./protocol/read-user.ts";
  * SCIM: both read users through the same table of attributes.
  */
 
-/** What an administrator may set. */
+/** The members that an administrator may set. */
 export interface PersonChange {
   readonly given_name?: string;
   readonly family_name?: string;

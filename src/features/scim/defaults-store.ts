@@ -13,7 +13,7 @@ export async function selectDefaults(
   return rows[0]?.defaults;
 }
 
-/** Those of every company. */
+/** The defaults of every company. */
 export const selectAllDefaults = (
   database: Queryable,
 ): Promise<{ readonly companyId: string; readonly defaults: Defaults }[]> =>

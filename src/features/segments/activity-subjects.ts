@@ -11,8 +11,8 @@ import { isPlainTime, isTimeTest, type TimeTest } from "./time-tests.ts";
 import { countOf, readValueTests, readWhole } from "./value-tests.ts";
 
 /*
- * Conditions on a user's activity. Counts of all time come from the summaries; counts of the last
- * days, and those of events with a certain property, from the events and purchases themselves, if
+ * Conditions on a user's activity. Counts of all time come from the summaries. Counts of the last
+ * days, and counts of events with a certain property, come from the events and purchases themselves, if
  * retention has kept them.
  */
 

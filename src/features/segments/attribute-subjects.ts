@@ -232,7 +232,7 @@ export function valueAt(object: Json | null | undefined, name: string): Json | u
   return value;
 }
 
-/** The same as SQL, with one parameter. A step into a list finds nothing. */
+/** `valueAt` as SQL, with one parameter. A step into a list finds nothing. */
 export function pathSql(column: string, name: string, values: Values): string {
   if (!name.includes(".")) return `(${column} -> ${values.bind(name, "text")})`;
   const steps = name.split(".");

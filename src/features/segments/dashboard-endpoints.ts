@@ -9,7 +9,7 @@ import { segmentsOfUser } from "./list-members.ts";
 import { FEW_USERS } from "./size-view.ts";
 import { suggestValues } from "./suggest-values.ts";
 
-/* What the dashboard shows about segments in addition to the resource and the counts. */
+/* Endpoints for the dashboard, in addition to the resource and the counts of segments. */
 
 const WORKSPACE = "/admin/v1/workspaces/:name";
 

@@ -59,14 +59,14 @@ const SUBJECTS: Readonly<Record<string, Subject>> = {
 /** The subjects of a filter, in reading order. */
 export const SUBJECT_NAMES: readonly string[] = [...Object.keys(SUBJECTS), "in_segment"];
 
-/** What a reader of a filter does beside reading it. */
+/** How a filter is read. */
 export interface ReadingRules {
   /**
    * The filter is only shown, or stays as it is: it may have longer paths and more comparators than
    * one that is to be counted. Such a filter was stored before there were these bounds.
    */
   readonly isKept?: boolean;
-  /** The filter is that of a person who may not see who users are: none may be singled out. */
+  /** The caller may not see who users are: the filter may single out none. */
   readonly hidesPeople?: boolean;
 }
 

@@ -12,7 +12,7 @@ export interface ValueTest {
   /** @param isPlain whether the value, if it is a time, is written in UTC with milliseconds. */
   sql(value: JsonSql, values: Values, isPlain: boolean): Bounds;
   holds(value: Json | undefined, now: Date): boolean;
-  /** What follows the subject in a sentence: `is at least 5`. */
+  /** The words after the subject in a sentence: `is at least 5`. */
   readonly words: string;
 }
 
@@ -45,7 +45,7 @@ export interface Leaf {
   readonly open?: OpenQuestion;
 }
 
-/** What a filter may refer to in its workspace. */
+/** Everything that a filter may refer to in its workspace. */
 export interface FilterScope {
   readonly groups: ReadonlyMap<string, { readonly name: string; readonly channel: string }>;
   readonly apps: ReadonlyMap<string, { readonly name: string; readonly platform: string }>;

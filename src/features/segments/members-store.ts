@@ -146,11 +146,11 @@ export async function countPortion(
   return row as PortionCount;
 }
 
-/** What is known about a user who may meet a filter. */
+/** A user who may meet a filter, with the data that decides it. */
 export interface Candidate {
   readonly id: string;
   readonly email: string | null;
-  /** For each condition whether it surely holds, apart from those of `decided`. */
+  /** For each condition whether it surely holds, apart from the conditions in `decided`. */
   readonly must: readonly boolean[];
   /** Whether it possibly holds; null if SQL always decides it. */
   readonly may: readonly (boolean | null)[];

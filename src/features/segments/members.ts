@@ -96,7 +96,7 @@ export async function readMembers(
   return { ids: members.map(({ id }) => id), lastId: isLast ? null : lastId };
 }
 
-/** What one condition says about a user. */
+/** Whether one condition holds for a user. */
 export interface Reason {
   readonly condition: string;
   readonly holds: boolean;

@@ -7,7 +7,7 @@ import { type Filter, readFilter } from "./filter.ts";
 import type { FilterScope } from "./leaf.ts";
 import { type SegmentRow, selectSegments } from "./store.ts";
 
-/** What filters of a workspace may refer to. */
+/** Everything that filters of a workspace may refer to. */
 export async function scopeOf(
   tx: Queryable,
   workspaceId: number,
@@ -59,7 +59,7 @@ export function readOrReason(filter: unknown, scope: FilterScope): Filter | stri
   }
 }
 
-/** A filter in a request: inline, or that of a segment. */
+/** A filter in a request: inline, or the filter of a segment. */
 export interface WantedFilter {
   readonly filter?: unknown;
   readonly segment_id?: string | undefined;

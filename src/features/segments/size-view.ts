@@ -6,7 +6,7 @@ import type { shownTo } from "./shown-sizes.ts";
 
 /* Sizes of segments and of their parts in responses. */
 
-/** What callers are told about `shownTo`. */
+/** The description of `shownTo` for callers. */
 export const FEW_USERS =
   "For a person without view_pii null if they are fewer than 20, otherwise rounded to tens.";
 

@@ -15,7 +15,7 @@ import { dayOfYear, timeTest } from "./time-tests.ts";
 
 export type ValueType = "text" | "number" | "time" | "boolean" | "list";
 
-/** What a subject's value may be; `any` is the value of a custom attribute. */
+/** The types of a subject's value; `any` is the value of a custom attribute. */
 export type SubjectType = ValueType | "any" | "opaque";
 
 /** How many values a list of a filter may have. */
@@ -31,7 +31,7 @@ interface Comparator {
   read(operand: unknown, path: FilterPath): ValueTest;
 }
 
-/** All comparators of values by name. `first` and `last` use those of times. */
+/** All comparators of values by name. `first` and `last` use the comparators of times. */
 const COMPARATORS: Readonly<Record<string, Comparator>> = {
   equals: of(["text", "number", "boolean"], readScalar, equals),
   not_equals: of(["text", "number", "boolean"], readScalar, (operand) =>

@@ -88,7 +88,7 @@ const dialect = "translations";
 /** How a request names a message, or all messages, of a campaign or canvas. */
 type Named = CampaignMessage & CanvasMessage & { readonly locale_id?: string };
 
-/** The differences between the endpoints of campaigns and those of canvases. */
+/** How the endpoints of campaigns and of canvases differ. */
 interface Kind {
   /** All publicly known spellings, the specification's first. */
   readonly names: readonly [string, string];

@@ -6,7 +6,7 @@ import { type MatchedFile, matchFile } from "./match-file.ts";
 import type { FileFormat, FileString, TranslationFile } from "./translation-file.ts";
 import { readXliff, writeXliff } from "./xliff.ts";
 
-/* Reads and writes translation files, on threads (`src/threads/`). */
+/* Reads and writes translation files, on threads (`src/core/base/threads/`). */
 
 /** A refusal as a value, because an error from a thread loses its class. */
 export type FileOrProblem<Result> =

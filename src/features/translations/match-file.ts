@@ -36,7 +36,7 @@ const LONGEST_ID = 255;
 const LONGEST_KEY = 35;
 
 /**
- * Compares the strings of a file with those of its message.
+ * Compares the strings of a file with the strings of its message.
  *
  * @throws Problem INVALID_REQUEST for more than 50,000 strings, an unknown locale, a repeated or invalid
  *   string.

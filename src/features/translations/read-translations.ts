@@ -41,7 +41,7 @@ const LARGEST_LIST_BYTES = 15 * 1_048_576;
 
 /**
  * Lists the translations of all messages of a campaign or canvas: by the order of the steps, by message,
- * by locale key. Messages that cannot be translated have none; if all are such, the reason is that of a single one.
+ * by locale key. Messages that cannot be translated have none; if none can, the request is refused as for a single message.
  *
  * spec: GET /canvases/translations; Errors, the translation error codes.
  *

@@ -18,7 +18,7 @@ export type TranslationCode =
 export const refusal = (code: TranslationCode, message: string): Problem =>
   refusalOf({ code, message });
 
-/** The same for a fault in a text. `*_NOT_FOUND` is 404, the others are 400. */
+/** Refuses a request because of a fault in a text. `*_NOT_FOUND` is 404, the others are 400. */
 export const refusalOf = ({ code, message }: Fault): Problem =>
   new Problem(code.endsWith("_NOT_FOUND") ? "NOT_FOUND" : "INVALID_REQUEST", message, {
     body: { errors: [{ message, code }] },

@@ -1,7 +1,7 @@
 import type { Content, TranslationMap } from "../campaigns/feature.ts";
 import { renderContent } from "../liquid/feature.ts";
 
-/* Renders the parts of a message with the strings of a locale, on threads (`src/threads/`). */
+/* Renders the parts of a message with the strings of a locale, on threads (`src/core/base/threads/`). */
 
 /** The limit for all parts together, in characters. */
 const LONGEST_CONTENT = 4_194_304;

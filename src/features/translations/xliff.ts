@@ -136,7 +136,7 @@ function checkRoot(tag: SaxesTagNS, refuse: (reason: string) => never): void {
 const attribute = (tag: SaxesTagNS, name: string): string | undefined =>
   (tag.attributes[name] as SaxesAttributeNS | undefined)?.value;
 
-/** What XML 1.0 cannot contain, even escaped. */
+/** Characters that XML 1.0 cannot contain, even escaped. */
 const NOT_IN_XML = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u;
 
 /**

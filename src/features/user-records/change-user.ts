@@ -6,7 +6,7 @@ import { checkRequest } from "../../core/track/check-request.ts";
 import { type WriteServices, writeBatch } from "../../core/track/write-batch.ts";
 import { requireProfile } from "./find-record.ts";
 
-/** What would name another user, or create one. */
+/** Members that would name another user, or create one. */
 const IDENTIFYING = [
   "external_id",
   "user_alias",

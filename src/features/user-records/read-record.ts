@@ -54,7 +54,7 @@ export const PersonRecord = Type.Object({
         /** Null if the workspace no longer has the group. */
         name: NullableText,
         channel: NullableText,
-        /** What messages of the group go to. */
+        /** The address that messages of the group go to. */
         address: NullableText,
         state: Type.Enum(["subscribed", "unsubscribed"]),
         changed_at: Type.String(),

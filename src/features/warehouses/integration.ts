@@ -1,6 +1,6 @@
 import type { Warehouse } from "./sources/source.ts";
 
-/** What the rows of an integration are. */
+/** The kinds of rows of an integration. */
 export const INTEGRATION_TYPES = ["attributes", "events", "purchases", "delete"] as const;
 
 export type IntegrationType = (typeof INTEGRATION_TYPES)[number];

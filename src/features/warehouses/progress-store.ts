@@ -182,7 +182,7 @@ export const deleteOldLog = (
     [workspaceId, before, atMost],
   );
 
-/** What a run has brought so far. */
+/** The counts of a run so far. */
 export type RunRows = Pick<RunRow, "startedAt" | "status" | "rowsSynced" | "rowsFailed"> & {
   readonly integrationId: string;
 };

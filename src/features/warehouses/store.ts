@@ -19,7 +19,7 @@ export async function selectDeclaredIntegrations(
   );
 }
 
-/** Those of some ids that are there. */
+/** The integrations with these ids that exist. */
 export async function selectIntegrationsById(
   tx: Transaction,
   workspaceId: number,
@@ -142,7 +142,7 @@ export async function selectIntegrations(
   ]);
 }
 
-/** The position of an integration among those of all workspaces. */
+/** The position of an integration among the integrations of all workspaces. */
 export interface IntegrationPlace {
   readonly workspaceId: number;
   readonly name: string;
@@ -360,7 +360,7 @@ export async function updateProgress(
   );
 }
 
-/** Starts integrations from the beginning, those of the whole workspace if none are given. */
+/** Starts integrations from the beginning; without ids, all integrations of the workspace. */
 export async function clearProgress(
   tx: Transaction,
   workspaceId: number,

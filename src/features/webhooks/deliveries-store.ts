@@ -180,7 +180,7 @@ export async function deleteOldDeadLetters(database: Queryable, before: Date): P
   await database.query("delete from webhook_dead_letters where at < $1", [before]);
 }
 
-/** What a reset removes. */
+/** Removes the deliveries of a workspace in a reset. */
 export async function deleteAllDeliveries(tx: Transaction, workspaceId: number): Promise<void> {
   await tx.query("delete from webhook_deliveries where workspace_id = $1", [workspaceId]);
   await tx.query("delete from webhook_dead_letters where workspace_id = $1", [workspaceId]);

@@ -4,7 +4,7 @@ import type { Sealing } from "../../core/admin/secrets/sealing.ts";
 import { selectSecrets, updateSecrets } from "./store.ts";
 import type { StoredWebhook, WebhookKey } from "./webhook.ts";
 
-/** The same for both secrets, so that the stored secret can become the previous one unchanged. */
+/** Where a secret is sealed to: one place for both secrets, so that the stored secret can become the previous one unchanged. */
 export const placeOf = ({ workspaceId, webhookId }: WebhookKey): string =>
   `webhooks ${workspaceId} ${webhookId}`;
 

@@ -122,7 +122,7 @@ async function readInto(parts: Buffer[], body: Readable): Promise<void> {
       if (size >= MOST_READ) return;
     }
   } catch {
-    // What came so far is enough.
+    // The part that came so far is enough.
   }
 }
 

@@ -52,7 +52,7 @@ export interface WebhookKey {
   readonly webhookId: string;
 }
 
-/** What is sent: changes as JSON. */
+/** The body: changes as JSON. */
 export const bodyOf = (changes: readonly string[]): string => `{"changes":[${changes.join()}]}`;
 
 /** The body of a test, which has no change in it. */

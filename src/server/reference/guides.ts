@@ -57,7 +57,7 @@ export function joinedGuides(anchor: string): string {
     .join("\n\n");
 }
 
-/** A guide by itself, with links to others. @returns undefined if the name is that of none. */
+/** A guide by itself, with links to others. @returns undefined if no guide has the name. */
 export function guideText(file: string): string | undefined {
   const guides = readGuides();
   const text = guides.get(file.replace(/\.md$/, "") as GuideName);

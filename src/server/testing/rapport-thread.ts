@@ -9,7 +9,7 @@ import type { Started, ThreadAnswer, ThreadCall, ThreadOptions } from "./thread-
 
 /*
  * The thread of a Rapport inside a test. It has its own timers and `Date`, so it works while the
- * test freezes those of its thread, and responds while the test blocks that thread.
+ * test freezes its own timers, and responds while the test blocks that thread.
  */
 
 const MOST_REQUESTS = 10_000;

@@ -46,7 +46,7 @@ export interface CapturedCall {
   // biome-ignore lint/suspicious/noExplicitAny: a test says what it expects here
   readonly body: Readonly<Record<string, any>> | null;
   readonly status: number;
-  /** What it got. */
+  /** The response. */
   // biome-ignore lint/suspicious/noExplicitAny: as above
   readonly response: Readonly<Record<string, any>>;
   /** The name of the key. */
@@ -179,7 +179,7 @@ async function startedIn(thread: Worker) {
   }
 }
 
-/** What the thread received. Waits for it, because a test reads it as a value, after the response. */
+/** The requests that the thread received. Waits for them, because a test reads them as a value, after the response. */
 function readRequests(thread: Worker): ReceivedRequest[] {
   const answered = new Int32Array(new SharedArrayBuffer(4));
   const { port1, port2 } = new MessageChannel();

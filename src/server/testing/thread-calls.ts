@@ -2,7 +2,7 @@ import type { MessagePort } from "node:worker_threads";
 
 /* The messages between a test and the thread of its Rapport. */
 
-/** What the thread starts with. */
+/** The options of the thread. */
 export interface ThreadOptions {
   readonly manifest: object | string;
   readonly engine: string;
@@ -11,7 +11,7 @@ export interface ThreadOptions {
   readonly now: number | undefined;
 }
 
-/** What the test asks for. `requests` is answered while the test waits: through a port, with a signal. */
+/** The calls of the test. `requests` is answered while the test waits: through a port, with a signal. */
 export type ThreadCall =
   | { readonly id: number; readonly call: "users"; readonly input: object }
   | { readonly id: number; readonly call: "captured"; readonly input: string | undefined }
@@ -27,7 +27,7 @@ export interface ThreadAnswer {
   readonly error?: string;
 }
 
-/** What was started. */
+/** The started server. */
 export interface Started {
   readonly url: string;
   readonly workspace: string;

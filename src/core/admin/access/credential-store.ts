@@ -19,7 +19,7 @@ export interface CredentialTable<Grant> {
   };
 }
 
-/** What recording the last use needs. */
+/** The data that recording the last use needs. */
 export type SeenTable = Pick<CredentialTable<unknown>, "name" | "id">;
 
 /** The workspace or the company that a credential belongs to. */
@@ -56,7 +56,7 @@ export type DeclaredCredential<Grant> = Grant & {
 
 export type WithId<Row> = Row & { readonly id: string };
 
-/** Those of an owner, as manifests last declared them. */
+/** The credentials of an owner, as manifests last declared them. */
 export async function selectDeclared<Grant>(
   database: Queryable,
   table: CredentialTable<Grant>,

@@ -149,7 +149,7 @@ export type CredentialView<Grant> = CredentialRow<Grant> & {
   readonly overlapUntil: Date | undefined;
 };
 
-/** Those of an owner by name, including revoked ones. */
+/** The credentials of an owner by name, including revoked ones. */
 export async function listCredentials<Grant>(
   database: Queryable,
   { table }: CredentialKind<Grant>,

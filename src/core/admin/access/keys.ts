@@ -13,7 +13,7 @@ import type { CredentialKind } from "./credentials.ts";
 import { allowlistOf, isAllowlistEntry } from "./ip-allowlist.ts";
 import { selectOpenKeys } from "./store.ts";
 
-/** What an API key may do, and from where. */
+/** The permissions of an API key, and the addresses that may use it. */
 export interface KeyGrant {
   readonly permissions: readonly (Permission | "all")[];
   /** Addresses and CIDR blocks; empty for everywhere. */

@@ -17,13 +17,13 @@ export interface Limit {
   readonly perSeconds: number;
 }
 
-/** What a process got of a window. */
+/** The share of a window that a process got. */
 export interface Grant {
   /** How many requests it may accept now. */
   readonly granted: number;
   /** How many are given out in this window so far, to all processes, these included. */
   readonly given: number;
-  /** The same for all grants of a window. */
+  /** Identifies the window: equal in all its grants. */
   readonly window: number;
   /** How long the window still lasts, at most its length. */
   readonly endsInMs: number;
@@ -48,11 +48,11 @@ export interface LimitState {
   readonly endsInMs: number;
 }
 
-/** What a process holds of one window. */
+/** The share of one window that a process holds. */
 interface Holding {
   /** Requests that it may accept without asking. */
   held: number;
-  /** What it got last. */
+  /** The share that it got last. */
   granted: number;
   /** How many are given out in the window, to all processes. */
   given: number;

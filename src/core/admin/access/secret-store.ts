@@ -58,7 +58,7 @@ export async function deleteLiveSecrets(
   );
 }
 
-/** The same for all API keys of a workspace, which can be declared elsewhere then. */
+/** Deletes the valid secrets of all API keys of a workspace; the keys can then be declared elsewhere. */
 export async function deleteSecretsOfKeys(
   tx: Transaction,
   { id }: { readonly id: number },

@@ -4,7 +4,7 @@ import type { Workspace } from "../../base/context/workspace.ts";
 import { nullable } from "../../base/values/schemas.ts";
 import type { Queryable } from "../../database/database.ts";
 
-/* What needs attention in a workspace: each feature says it of its own part. */
+/* Findings that need attention in a workspace: each feature reports its own. */
 
 export const Finding = Type.Object({
   kind: Type.Enum(
@@ -44,7 +44,7 @@ export interface RunRows {
   readonly rowsFailed: number;
 }
 
-/** What a feature says about a workspace. */
+/** The findings of a feature about a workspace. */
 export interface Attention {
   readonly findings: readonly Finding[];
   /** Its runs since the time, if it has runs. */

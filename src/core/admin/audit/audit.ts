@@ -23,7 +23,7 @@ import { type AuditFilter, insertEntries, lockHead, selectChain, selectEntries }
 export interface AuditedChange {
   /** `created`, `updated`, `removed`, or a verb of the kind's own, such as `rotated`. */
   readonly action: string;
-  /** What was changed, in the singular: `api_key`, `subscription_group`, `dashboard_user`. */
+  /** The kind of the changed thing, in the singular: `api_key`, `subscription_group`, `dashboard_user`. */
   readonly kind: string;
   /** Empty or absent for resources of the company. */
   readonly workspace?: string;

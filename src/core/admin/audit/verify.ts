@@ -7,7 +7,7 @@ export interface Break {
   readonly position: number;
   /** The row there; null if there is none. */
   readonly entry: ChainedEntry | null;
-  /** What is wrong with it, as a sentence. */
+  /** The fault, as a sentence. */
   readonly message: string;
 }
 

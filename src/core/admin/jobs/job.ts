@@ -11,7 +11,7 @@ import type { Transaction } from "../../database/database.ts";
 export interface JobKind<Services> {
   /** Its name in the table of jobs. */
   readonly name: string;
-  /** What the job takes a place of while it runs; by default `work`. */
+  /** The kind of place that the job takes while it runs; by default `work`. */
   readonly takes?: PlaceKind;
   /**
    * Runs or resumes the job: earlier commits stay. It calls `job.finish` in the transaction that
@@ -37,11 +37,11 @@ export interface JobKind<Services> {
  */
 export type PlaceKind = "work" | "transfer" | "wait";
 
-/** What identifies a job. There is at most one of each at a time. */
+/** The identity of a job. There is at most one of each at a time. */
 export interface JobKey {
   readonly workspaceId: number;
   readonly kind: string;
-  /** What it is about, in the words of its kind. */
+  /** Its subject, such as an id, in the form that its kind chooses. */
   readonly subject: string;
 }
 
@@ -59,13 +59,13 @@ export interface Job extends JobKey {
    * @throws LeaseLost
    */
   hold(tx: Transaction): Promise<void>;
-  /** The same for a transaction that gets the job somewhere: failures before it do not count. */
+  /** As `hold`, in a transaction that makes progress: earlier failures then no longer count. */
   advance(tx: Transaction): Promise<void>;
   /** Removes the job, as part of the transaction that completes it. @throws LeaseLost */
   finish(tx: Transaction): Promise<void>;
 }
 
-/** What a job does is done in this context. */
+/** The context of everything that a job does. */
 export const contextOf = ({ kind, id }: Job): Context => ({
   actor: "job",
   actorName: null,

@@ -22,11 +22,11 @@ import {
 import type { Change, Resource, ResourceServices, SlowChecks } from "./resource.ts";
 import { lockForApply } from "./store.ts";
 
-/** What a manifest may contain. */
+/** The resources that a manifest may contain. */
 export interface ManifestResources {
   /** The resources of every workspace, in the order they are applied. */
   readonly resources: readonly Resource[];
-  /** Those of the company. They are applied after all workspaces, because they may refer to them, unless `isFirst`. */
+  /** The resources of the company. They are applied after all workspaces, because they may refer to them, unless `isFirst`. */
   readonly companyResources: readonly Resource<CompanyContext>[];
 }
 

@@ -130,7 +130,7 @@ const stepsOf = (pointer: string): (string | number)[] =>
     .map((step) => (/^\d+$/.test(step) ? Number(step) : step));
 
 /**
- * Refuses a manifest and lists all its faults; the message and the path are those of the first one.
+ * Refuses a manifest and lists all its faults; the message and the path belong to the first one.
  */
 export function manifestProblem(faults: readonly ManifestFault[]): Problem {
   const [first = { path: [], rule: "The manifest is not valid." }] = faults;

@@ -36,7 +36,7 @@ import {
  * decision: docs/decisions/one-resource-at-a-time.md.
  */
 
-/** What resources belong to. */
+/** The owner of resources. */
 interface Owner {
   readonly path: string;
   readonly params: Readonly<Record<string, TSchema>>;
@@ -262,7 +262,7 @@ function valueEndpoints(resource: Editable<Context>, owner: Owner): Endpoint<Adm
   ];
 }
 
-/** @param contract its body is that of PUT. */
+/** @param contract with the body of PUT. */
 function patchEndpoint(
   resource: Editable<Context>,
   { body, ...contract }: Omit<Contract, "replies" | "method" | "body"> & { body: TSchema },

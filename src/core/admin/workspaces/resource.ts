@@ -28,7 +28,7 @@ export interface Change {
   readonly details?: Readonly<Record<string, unknown>> | undefined;
   /** The state before an update, likewise. */
   readonly before?: Readonly<Record<string, unknown>> | undefined;
-  /** What an update changes, in a preview. Secrets are hidden. */
+  /** The fields that an update changes, in a preview. Secrets are hidden. */
   readonly fields?: readonly FieldChange[];
 }
 
@@ -56,7 +56,7 @@ export interface Colleagues {
   ): Promise<ReadonlySet<string>>;
 }
 
-/** What resources are changed with. */
+/** The services that change resources. */
 export interface ResourceServices extends Colleagues {
   readonly clock: Clock;
   readonly sealing: Sealing;
@@ -73,7 +73,7 @@ export interface ResourceServices extends Colleagues {
 /** An entry as the schema of its resource describes it, or the value of a resource that is no list. */
 export type Entry = Readonly<Record<string, unknown>>;
 
-/** What a declaration is written with. */
+/** The arguments with which a declaration is written. */
 export interface DeclarationSource {
   readonly sealing: Sealing;
   /** A variable in the place of a secret, named after these words. */
@@ -153,7 +153,7 @@ export interface Editable<Where extends Context> extends Described {
   readonly body?: TSchema;
   /** A body of PATCH to show in the documentation; by default one is derived. */
   readonly patchExample?: Entry;
-  /** The members of an entry in replies; by default those of the schema and `declared`. */
+  /** The members of an entry in replies; by default the members of the schema and `declared`. */
   readonly view?: TProperties;
   /** All entries, or the one value. */
   read(database: Queryable, context: Where): Promise<readonly Entry[]>;

@@ -23,7 +23,7 @@ export interface AppliedManifest {
   readonly hash: string;
   /** Grows with each that is applied. */
   readonly number: number;
-  /** What the manifest calls itself. */
+  /** The name that the manifest gives itself. */
   readonly version: number | null;
   readonly scope: readonly string[];
   /** Its source: a path, or the admin API. */
@@ -137,7 +137,7 @@ export interface WorkspaceRow {
 
 const WORKSPACE_COLUMNS = 'w.workspace_id as id, w.name, w.allow_reset as "allowReset", w.settings';
 
-/** What is known before a workspace is saved. */
+/** A workspace before it is saved. */
 export interface WorkspaceBefore {
   /** The workspace of this name, if there is one. */
   readonly known: WorkspaceRow | undefined;
@@ -317,7 +317,7 @@ export async function deleteApps(
   ]);
 }
 
-/** What preference pages need of the settings. */
+/** The settings that preference pages need. */
 export type PageSettings = Pick<WorkspaceSettings, "brand" | "page_image_hosts">;
 
 /** Settings stored by earlier versions have none of them. */

@@ -31,7 +31,7 @@ export const actsForCompany = ({ actor, person }: Context): boolean =>
   actor !== "key" &&
   (person === undefined || person.isAdministrator || person.companyPermissions.has("admin"));
 
-/** What the histories keep of a context. */
+/** The part of a context that histories keep. */
 export type CallRecord = Pick<Context, "call" | "actorName" | "requestId">;
 
 /** Acts in a workspace. */

@@ -1,5 +1,5 @@
 /**
- * What an API key may be allowed to do.
+ * The permissions that an API key may have.
  *
  * spec: Authentication (the table), and the design's names where the specification gives none.
  */

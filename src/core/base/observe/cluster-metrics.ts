@@ -6,7 +6,7 @@ import { AggregatorRegistry, type Registry } from "prom-client";
  * others for theirs and adds them up.
  */
 
-/** What the metrics port serves. */
+/** The metrics that the metrics port serves. */
 export interface MetricsSource {
   readonly contentType: string;
   metrics(): Promise<string>;

@@ -27,7 +27,7 @@ const STANDARD_ERROR = {
   maxLength: 16 * 1_048_576,
 };
 
-/** What the log holds of an error. @returns its message without data, and its frames in the source files. */
+/** The part of an error that the log holds. @returns its message without data, and its frames in the source files. */
 export function describeError(error: unknown) {
   const { name, code, message, stack } = error as Error & { code?: string };
   return { error: name, code, message: withoutData(message ?? "", code), stack: framesOf(stack) };

@@ -245,7 +245,7 @@ function slotsOf(
   );
 }
 
-/** The counts of slots as those of a process. A place counts from the oldest slot on. */
+/** The counts of slots in the form of a process's counts. A place counts from the oldest slot on. */
 export function countsOfSlots(
   found: readonly { readonly place: number; readonly counts: SlotCounts }[],
   period: Period,

@@ -17,7 +17,7 @@ import type { ThreadCall } from "./thread-entry.ts";
  *     const RENDER = defineWork<typeof render>(import.meta.resolve("./render.js"), "render", 2_000);
  *     const result = await threads.run(RENDER, workspace.id, input);
  *
- * If calls are small and many, `defineGroupedWork` sends those of a workspace to a thread together;
+ * If calls are small and many, `defineGroupedWork` sends the calls of a workspace to a thread together;
  * the file exports `ofGroup(render)`.
  *
  * Return faults as values: an error arrives as a plain `Error` without its class. Keep deterministic
@@ -46,7 +46,7 @@ export const defineWork = <Run extends (input: any) => unknown>(
   deadlineMs: number,
 ): Work<Parameters<Run>[0], Awaited<ReturnType<Run>>> => ({ file, name, deadlineMs });
 
-/** The same for a function made with `ofGroup`. */
+/** Declares a function made with `ofGroup`. */
 // biome-ignore lint/suspicious/noExplicitAny: as above.
 export const defineGroupedWork = <Run extends (inputs: readonly any[]) => unknown[]>(
   file: string,
@@ -136,7 +136,7 @@ export function createThreadPool(size = threadsFor(availableParallelism())): Thr
   };
 }
 
-/** @param input of a call, or those of a group. */
+/** @param input of a call, or the inputs of a group. */
 async function call<Result>(
   pool: Tinypool,
   { file, name, deadlineMs }: Omit<Work<never, never>, "signature">,

@@ -15,7 +15,7 @@ export interface Finding {
 /** A longer path is cut in sentences. */
 const maxPathLength = 200;
 
-/** What is wrong with a value itself. The reason ends the sentence "'…' is not valid: …". */
+/** A fault of a value itself. The reason ends the sentence "'…' is not valid: …". */
 export const finding = (code: string, reason: string): Finding => ({ code, reason, steps: [] });
 
 /** The same finding, seen from one level further out; `step` is the key or the index. */

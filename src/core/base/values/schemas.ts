@@ -15,7 +15,7 @@ export function patterned(pattern: string, must: string): { readonly pattern: st
   return { pattern };
 }
 
-/** What a text must be that does not match a pattern. */
+/** The sentence for a text that does not match a pattern. */
 export const ruleOfPattern = (pattern: string): string =>
   rulesOfPatterns.get(pattern) ?? "has characters that are not allowed";
 

@@ -10,7 +10,7 @@
 export const parseTime = (text: string): Date | undefined => toInstant(readIso(text), 9999);
 
 /**
- * The same as ISO 8601 in UTC with microseconds, as a `Date` cannot hold them: `2026-01-31T12:00:00.123456Z`.
+ * Reads a time as `parseTime` does, and returns ISO 8601 in UTC with microseconds, which a `Date` cannot hold: `2026-01-31T12:00:00.123456Z`.
  */
 export function parseTimeExactly(text: string): string | undefined {
   const written = readIso(text);
@@ -29,7 +29,7 @@ export function parseTimeExactly(text: string): string | undefined {
 export const parseAttributeTime = (text: string): Date | undefined =>
   toInstant(readIso(text) ?? readMonthFirst(text) ?? readWeekdayFirst(text), 3000);
 
-/** What a date-time says. */
+/** The parts of a date-time. */
 interface Written {
   /** The first instant of the day in UTC; undefined if the calendar lacks the day. */
   readonly midnight: Date | undefined;
@@ -38,7 +38,7 @@ interface Written {
   readonly second: number;
   /** The digits of the fraction of the last part; empty when there are none. */
   readonly fraction: string;
-  /** What one of the last part lasts. */
+  /** The length of one unit of the last part. */
   readonly lastPartMs: number;
   /** East of UTC; NaN if there is no such offset. */
   readonly offsetMinutes: number;
@@ -148,7 +148,7 @@ function toInstant(written: Written | undefined, lastYear: number): Date | undef
 
 function calendarDay(year: number, month: number, day: number): Date | undefined {
   const date = new Date(0);
-  // Date.UTC would read the years 0 to 99 as those of the twentieth century.
+  // Date.UTC would read the years 0 to 99 as 1900 to 1999.
   date.setUTCFullYear(year, month - 1, day);
   return date.getUTCMonth() === month - 1 && date.getUTCDate() === day ? date : undefined;
 }

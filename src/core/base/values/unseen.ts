@@ -6,7 +6,7 @@ import { areJoinersNeeded } from "./domains.ts";
  */
 const UNSEEN = /(?![\0-\x7f])[\p{Default_Ignorable_Code_Point}\p{Z}\p{Cc}\u2800\ufff9-\ufffb]/gu;
 
-/** What stands for no letter: a domain has none of these either. */
+/** Characters that are no letters: a domain has none of them either. */
 const NO_LETTER = /[\ufffd\p{Co}\p{Noncharacter_Code_Point}]/u;
 
 /** A word with a joiner in it. */

@@ -78,7 +78,7 @@ function runAgain(error: unknown): never {
  * There is a lane for each shard, and all of them write at the same time. A request waits for all
  * lanes that have a part of it. While more of them write, fewer requests are complete, so each
  * transaction finds less to take: of 3,200 updates in flight in 8 lanes it took 160 with six at a
- * time, 240 with three and 285 with two. The fixed cost of a transaction equals that of about a
+ * time, 240 with three and 285 with two. The fixed cost of a transaction equals the cost of about a
  * hundred rows.
  */
 const AT_ONCE = 3;

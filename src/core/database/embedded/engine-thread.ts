@@ -9,7 +9,7 @@ export interface EngineThread {
   /** @param session who asks: see `running`. */
   run(session: object, ...what: Parameters<Connection["run"]>): Promise<unknown[]>;
   script(session: object, sql: string): Promise<void>;
-  /** What the engine is working on: the first thing that it has not answered. */
+  /** The call that the engine is working on: the first one without an answer. */
   running(): { readonly id: number; readonly session: object } | undefined;
   /** Ends the engine at once, as if it had failed. */
   kill(message: string): void;
@@ -39,7 +39,7 @@ export class EngineError extends Error {
   }
 }
 
-/** What the thread was asked for. */
+/** A call to the thread. */
 interface Pending {
   readonly session: object;
   resolve(answer: ThreadAnswer): void;
@@ -72,7 +72,7 @@ export async function startThread(folder: string): Promise<EngineThread> {
   const file = new URL(`./pglite-thread${extname(import.meta.url)}`, import.meta.url);
   const workerData: ThreadData = { folder, code: await engineCode() };
   const thread = new Worker(file, { workerData });
-  /** What has not been answered, in the order in which the thread works on it. */
+  /** The calls without an answer, in the order in which the thread works on them. */
   const pending = new Map<number, Pending>();
   let lastId = 0;
   let hasEnded = false;

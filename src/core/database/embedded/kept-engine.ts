@@ -96,7 +96,7 @@ export function keepEngine(
         tellStalled = (session) => listen(session, new EngineUnavailable(BUSY));
       },
     },
-    // What the engine itself needs, such as a checkpoint, takes as long as it takes.
+    // The engine's own work, such as a checkpoint, has no deadline.
     run: (...statements) => connectionTo(kept, kept.engine).run(...statements),
     script: (sql) => connectionTo(kept, kept.engine).script(sql),
     async close() {
@@ -185,7 +185,7 @@ function connectionTo(
   return session;
 }
 
-/** What refuses work while there is no engine. */
+/** The refusal of work while there is no engine. */
 function refusal({ disk }: Kept): Error {
   const trouble = disk.trouble();
   return trouble ? new DiskError(trouble.sentence) : new EngineUnavailable(RECOVERS);

@@ -33,7 +33,7 @@ export interface Connection {
 
 /** A statement that holds the connection for longer than others should wait. */
 export interface Stall {
-  /** What refuses work now; undefined while the connection responds. */
+  /** The refusal of work; undefined while the connection responds. */
   refusal(): Error | undefined;
   /** Calls `listen` when one begins, with the session whose statement it is. */
   onBegin(listen: (session: Connection, refusal: Error) => void): void;

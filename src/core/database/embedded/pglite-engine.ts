@@ -55,7 +55,7 @@ interface OwningFiles {
   writeFile(path: string, bytes: Uint8Array, options: { canOwn: boolean }): void;
 }
 
-/** The engine's files in memory, at first those of a snapshot. */
+/** The engine's files in memory, at first the files of a snapshot. */
 class SnapshotMemoryFS extends MemoryFS {
   readonly #entries: readonly SnapshotEntry[];
 

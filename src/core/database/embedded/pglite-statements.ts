@@ -35,7 +35,7 @@ interface Column {
   readonly read: (text: string) => unknown;
 }
 
-/** What a statement did. */
+/** The effect of a statement. */
 interface Outcome {
   readonly rows: Record<string, unknown>[];
   /** How many rows the engine says that it wrote. */

@@ -9,7 +9,7 @@ import { createStatementRunner, isFatal } from "./pglite-statements.ts";
  * does nothing else. It runs statements in order and returns the result of each.
  */
 
-/** What a thread starts with. */
+/** The options of a thread. */
 export interface ThreadData {
   readonly folder: string;
   readonly code: EngineCode;

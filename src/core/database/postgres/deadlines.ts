@@ -43,7 +43,7 @@ export interface Watchdog {
    * responding one would.
    */
   watch<Result>(response: PromiseLike<Result>): Promise<Result>;
-  /** The same for the statements of a transaction, which are sent already. */
+  /** As `watch`, for statements of a transaction: they have been sent already. */
   watchSent<Result>(response: PromiseLike<Result>): Promise<Result>;
   /** Waits briefly for a lost server. @throws if it is not back. */
   ready(): Promise<void>;

@@ -20,10 +20,10 @@ export interface LockHolder {
 /** Others are of no interest once some are known. */
 const MOST_HOLDERS = 5;
 
-/** What keeps writers out of a whole table. */
+/** Locks that keep writers out of a whole table. */
 const OF_TABLES = ["ShareLock", "ShareRowExclusiveLock", "ExclusiveLock", "AccessExclusiveLock"];
 
-/** What keeps writers of rows out, or is taken by those who have locked some. Vacuum and concurrent indexes are neither. */
+/** Locks that keep writers of rows out, or that writers hold who have locked some. Vacuum and concurrent indexes are neither. */
 const MODES = ["RowShareLock", "RowExclusiveLock", ...OF_TABLES];
 
 const OUR_TABLES = `(select oid from pg_class where relkind in ('r', 'p')

@@ -7,7 +7,7 @@ export interface LockWatch {
   notice(): void;
 }
 
-/** What learns of holders. */
+/** Learns of holders. */
 interface Listener {
   held(holder: LockHolder): void;
   released(holder: LockHolder): void;

@@ -63,7 +63,7 @@ const MESSAGES: MovedTable = {
   onConflict: "on conflict (workspace_id, profile_id, bucket, message_id) do nothing",
 };
 
-/** A test compares their columns with those of the tables. */
+/** A test compares these columns with the columns of the tables. */
 export const MOVED_TABLES: readonly MovedTable[] = [...TABLES, MESSAGES];
 
 /** How many rows are read at a time, for each table. */

@@ -27,7 +27,7 @@ export async function insertPurchases(
 
 type Columns = ReturnType<typeof columnsOf>;
 
-/** What both tables hold of purchases. */
+/** The columns of purchases that both tables have. */
 function columnsOf(purchases: readonly Occurrence<PurchaseDetails>[]) {
   const profileIds = purchases.map(({ profileId }) => profileId);
   return {

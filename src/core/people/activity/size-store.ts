@@ -27,7 +27,7 @@ export async function measureActivity(
   return new Map(rows.map(({ part, bytes }) => [part, bytes]));
 }
 
-/** The same of each profile, all parts together; a profile without activity has no row. */
+/** The bytes of each profile, all parts together; a profile without activity has no row. */
 export const measureActivityOfEach = (
   database: Queryable,
   workspaceId: number,

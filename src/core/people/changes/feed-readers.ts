@@ -87,7 +87,7 @@ interface Reader {
   readonly reject: (error: unknown) => void;
 }
 
-/** What one read gave to all readers at a position. */
+/** The result of one read for all readers at a position. */
 interface SharedPage extends FeedPage {
   readonly after: Positions;
   /** The cursor behind it. */
@@ -262,7 +262,7 @@ const readFrom = (
 ): Promise<SharedPage> =>
   inFeed(database, workspace, async () => {
     const after = positions ?? (await startOf(database, workspace, place || undefined, heads));
-    // What was the oldest may have been deleted since, and be newer than the heads.
+    // The oldest position may have been deleted since, and be newer than the heads.
     const latest = place === "beginning" ? await readHeads(database, workspace) : heads;
     const page = await readFeed(database, workspace, { after, heads: latest, limit });
     return {
@@ -280,7 +280,7 @@ const isFiltered = ({ types, user }: WantedPage): boolean =>
 const mostOf = ({ wanted, found }: Reader): number =>
   isFiltered(wanted) ? MOST_CHANGES : wanted.limit - found.length;
 
-/** What a reader asked for. Most that wait find nothing, and each change must not be looked at for each of them. */
+/** The changes of a page that a reader asked for. Most readers that wait find nothing, and each change must not be looked at for each of them. */
 function wantedIn(page: SharedPage, { types, user }: WantedPage): readonly Change[] {
   if (types && ![...types].some((type) => page.types.has(type))) return [];
   if (user !== undefined && !page.people.has(user)) return [];

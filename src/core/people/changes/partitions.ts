@@ -1,7 +1,7 @@
 import { BUCKET_COUNT, BUCKETS, placeOf } from "../../database/buckets.ts";
 
 /*
- * The feed of a workspace has 16 partitions: the changes of a user are in that of the user's bucket, in the order in
+ * The feed of a workspace has 16 partitions: the changes of a user are in the partition of the user's bucket, in the order in
  * which they were committed (docs/decisions/change-feed.md).
  */
 

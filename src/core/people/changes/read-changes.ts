@@ -32,7 +32,7 @@ const MOST_CHARACTERS = 4 * 1_048_576;
 const MOST_BATCHES = 256;
 
 /**
- * The changes after a place in the feed. Those of each partition are in the order in which they were committed, and
+ * The changes after a place in the feed. Within a partition they are in the order in which they were committed, and
  * partitions are merged by time.
  *
  * @param range its heads were read after its positions were known.

@@ -168,7 +168,7 @@ export async function selectRecorded(database: Queryable): Promise<number[]> {
 /** A batch without its changes. */
 export interface BatchPlace {
   readonly bucket: number;
-  /** That of its last change. */
+  /** The position of its last change. */
   readonly position: number;
   readonly count: number;
   readonly epoch: number;
@@ -281,7 +281,7 @@ interface OldPart {
 interface OldBatches {
   readonly bucket: number;
   readonly before: Date;
-  /** What a partition may hold. */
+  /** The bounds of a partition. */
   readonly mostBytes: number;
   readonly limit: number;
 }

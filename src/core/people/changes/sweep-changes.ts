@@ -92,7 +92,7 @@ async function scrubPartition(
   }
 }
 
-/** Erases changes that mention a person by any name, such as those of an address that no user has. */
+/** Erases changes that mention a person by any name, such as changes of an address that no user has. */
 export const eraseChangesNaming: TraceEraser = async (
   tx,
   workspaceId,

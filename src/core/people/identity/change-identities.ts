@@ -124,7 +124,7 @@ export async function changeIdentities(
 }
 
 /**
- * The same for several callers in one workspace, one after the other, in one transaction.
+ * As `changeIdentities`, for several callers in one workspace, one after the other, in one transaction.
  *
  * @returns for each caller the outcome of each item.
  */

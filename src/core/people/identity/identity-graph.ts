@@ -61,7 +61,7 @@ export type Change =
 /** A state that waited in a profile until an address was linked. */
 export type LinkedState = WaitingState & Pick<SpelledState, "spelling">;
 
-/** What is to be written about the profiles. */
+/** The writes about the profiles. */
 export interface GraphChanges {
   readonly created: readonly NewProfile[];
   readonly replaced: readonly NewProfile[];

@@ -8,7 +8,7 @@ import { findLikely, type Naming } from "./likely-holders.ts";
 
 /*
  * The data of a request about identities is measured before it is loaded: a profile may have a
- * megabyte of attributes, and a request names a hundred. docs/security-attacks.md
+ * megabyte of attributes, and a request names a hundred. lab/attacks.md
  */
 
 /** Bytes of attributes that one request may load: enough for any four users. */
@@ -24,7 +24,7 @@ const CERTAINLY_SMALL_BYTES = 65_536;
 const MEASURED_AT_ONCE = 4;
 
 /**
- * What to read about the users of a request: everything, or no attributes if those exceed the
+ * The data to read about the users of a request: everything, or no attributes if those exceed the
  * budget and the request can do without them.
  *
  * @throws Problem INVALID_REQUEST over the budget.

@@ -34,11 +34,11 @@ export const selectorOf = (identifier: PersonIdentifier): Selector => ({
 const mapped = <From, To>(checked: Checked<From>, to: (value: From) => To): Checked<To> =>
   "fault" in checked ? checked : accepted(to(checked.value));
 
-/** Faults: those of an external_id. */
+/** Faults: as for an external_id. */
 export const selectExternalId = (value: unknown): Checked<Selector> =>
   mapped(checkExternalId(value), selectorOf);
 
-/** Faults: those of an alias. */
+/** Faults: as for an alias. */
 export const selectAlias = (value: unknown): Checked<Selector> =>
   mapped(checkAlias(value), selectorOf);
 

@@ -12,7 +12,7 @@ export function areAddresses(text: string): boolean {
   );
 }
 
-/** What the text must be, with the character that it must not have. */
+/** The sentence for a refused text, with the character that it must not have. */
 export const addressesRule = (text: string): string =>
   `must hold email addresses, separated by commas${unseenPart(text)}`;
 

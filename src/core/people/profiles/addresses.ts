@@ -30,14 +30,14 @@ export function unseenIn(address: string): Fault | undefined {
   };
 }
 
-/** The same, for a sentence about an address: `: it has U+2060`; empty without one. */
+/** Names such a character in a sentence about an address: `: it has U+2060`; empty without one. */
 export function unseenPart(address: unknown): string {
   const letter =
     typeof address === "string" ? findUnseen(address.slice(0, LONGEST_EMAIL)) : undefined;
   return letter === undefined ? "" : `: it has ${letter}, which is not allowed`;
 }
 
-/** The same for an address that may be stored: earlier versions accepted characters that show nothing. */
+/** Checks an address that may be stored already: earlier versions accepted characters that show nothing. */
 export function checkStoredEmail(value: unknown): Checked<string> {
   // The library throws at a lone surrogate.
   const isEmail =

@@ -38,7 +38,7 @@ import {
   type WorkBudgets,
 } from "./attribute-rules/work-budgets.ts";
 
-/** What a request does to one custom attribute; `name` is the attribute's. */
+/** The change of one custom attribute by a request; `name` is the attribute's. */
 export type AttributeOperation = { readonly name: string } & (
   | { readonly kind: "set"; readonly value: Json }
   | { readonly kind: "remove" }

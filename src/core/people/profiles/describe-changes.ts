@@ -212,7 +212,7 @@ function describeIdentity(
   };
 }
 
-/** What differs between two whole rows. */
+/** The differences between two whole rows. */
 function valuesOfReplaced(before: ProfileRow, after: NewProfile): Values {
   const values: Values = {};
   if (before.externalId !== after.externalId) values.external_id = after.externalId;

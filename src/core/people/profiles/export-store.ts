@@ -64,7 +64,7 @@ export function selectProfileIds(
 }
 
 /**
- * The same of each profile. A value that the engine has not compressed is about as large as it is
+ * The size of each profile. A value that the engine has not compressed is about as large as it is
  * stored; only the rest is unpacked.
  */
 export const measureEachProfile = (
@@ -114,7 +114,7 @@ export async function measureStored(
   return row?.bytes ?? 0;
 }
 
-/** What an export shows of a profile. */
+/** The columns of a profile in an export. */
 export type ShownProfile = Omit<ProfileRow, "version" | "updatedAtMicros">;
 
 /** A profile whose JSON is text, cut off after this many characters. */

@@ -8,7 +8,7 @@ const MANY_HOLDERS = 5_000;
 
 /**
  * The profiles that have these identifiers. Matches values of every kind; the caller filters by
- * kind. Those of an address that thousands share are read in pages.
+ * kind. The holders of an address that thousands share are read in pages.
  *
  * @param limit the most to read.
  */

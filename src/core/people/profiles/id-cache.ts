@@ -26,7 +26,7 @@ export interface IdCache {
   remove(profileIds: readonly string[]): void;
 }
 
-/** What cached ids belong to: see `idScope`. */
+/** The scope of cached ids: see `idScope`. */
 export type IdScope = number;
 
 /**

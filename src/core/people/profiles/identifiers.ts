@@ -10,7 +10,7 @@ import {
   unseenIn,
 } from "./addresses.ts";
 
-/** What a profile can be found by. `platform_id` is the profile's own id and needs no index. */
+/** The identifiers by which a profile can be found. `platform_id` is the profile's own id and needs no index. */
 export type IdentifierKind = "external_id" | "alias" | "email" | "phone";
 
 /** An identifier as it is looked up: addresses in their form, phone numbers in E.164. */
@@ -117,7 +117,7 @@ export function checkPlatformId(value: unknown): Checked<PersonIdentifier> {
 }
 
 /**
- * An address that names users. What earlier versions stored still does; see `refusal`. Faults: those of an email
+ * An address that names users. What earlier versions stored still does; see `refusal`. Faults: as for an email
  * address.
  */
 export function checkEmailIdentifier(value: unknown): Checked<PersonIdentifier> {
@@ -129,7 +129,7 @@ export function checkEmailIdentifier(value: unknown): Checked<PersonIdentifier> 
   return accepted(refusal ? { ...email, refusal } : email);
 }
 
-/** Faults: those of a phone number. */
+/** Faults: as for a phone number. */
 export function checkPhoneIdentifier(value: unknown): Checked<PersonIdentifier> {
   const checked = checkPhone(value);
   return "fault" in checked ? checked : accepted({ kind: "phone", value: checked.value });

@@ -208,7 +208,7 @@ const ArrayChange = Type.Object(
   },
 );
 
-/** What a custom attribute can be set to. spec: Attributes object; docs/decisions/values.md */
+/** The values of a custom attribute. spec: Attributes object; docs/decisions/values.md */
 export const CustomAttribute = Type.Union(
   [
     Type.String({ maxLength: 255 }),

@@ -15,8 +15,8 @@ import { selectIdentifierRange } from "./search-store.ts";
 import { type FoundIdentifier, type ProfileRow, selectProfiles } from "./store.ts";
 
 /*
- * The search for people by the beginning of an identifier. Identifiers of one kind are read after
- * those of another, each kind in the order of its values. All reads use an index and return at most
+ * The search for people by the beginning of an identifier. Kinds of identifiers are read one after
+ * the other, each in the order of its values. All reads use an index and return at most
  * a page. A person who matches several times is found once, at the first match in that order.
  */
 
@@ -42,7 +42,7 @@ export interface Match {
   readonly value: string;
 }
 
-/** What one kind is searched for. */
+/** The range in which one kind is searched. */
 interface Part {
   readonly kind: IdentifierKind;
   readonly from: string;

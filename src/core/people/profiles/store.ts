@@ -93,7 +93,7 @@ export interface ProfileRow {
 const BARE_COLUMNS = `profile_id as id, version, external_id as "externalId", email, phone,
   (extract(epoch from updated_at at time zone 'UTC') * 1000000)::bigint as "updatedAtMicros"`;
 
-/** What to read about profiles: everything, all but the attributes, or no aliases either. */
+/** The columns of profiles to read: everything, all but the attributes, or no aliases either. */
 type Columns = "all" | "names" | "bare";
 
 const PROFILE_COLUMNS = `${BARE_COLUMNS}, aliases, standard_attributes as "standardAttributes",
@@ -137,7 +137,7 @@ async function sortedSlices<Row extends Pick<ProfileRow, "id" | "updatedAtMicros
 }
 
 /**
- * The same for writes that neither read nor change attributes or aliases: those are left empty,
+ * Profiles for writes that neither read nor change attributes or aliases: both are left empty,
  * because reading and parsing them takes most of the time.
  */
 export async function selectBareProfiles(

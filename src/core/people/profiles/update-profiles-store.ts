@@ -5,7 +5,7 @@ import type { Transaction } from "../../database/database.ts";
 import { texts, timestamps, uuids } from "../../database/parameters/typed-list.ts";
 import type { Attributes, ProfileRow } from "./store.ts";
 
-/** What changes about a stored profile. A member of an attributes patch that is null is removed. */
+/** The changes of a stored profile. A member of an attributes patch that is null is removed. */
 export interface ProfileUpdate {
   readonly id: string;
   /** Only as far as it is known. */
@@ -86,7 +86,7 @@ function patchProfiles(
 /**
  * How large custom attributes may be before any of these patches, so that they stay within
  * `mostCustomBytes` after it: that is measured without putting the two together. A size near the
- * limit is read on the next try, and counted exactly. The size is that of the text, because Citus
+ * limit is read on the next try, and counted exactly. The size of the text is compared, because Citus
  * updates by immutable functions only, and `pg_column_size` is not one.
  */
 function mostBytesBefore(

@@ -69,7 +69,7 @@ interface StateChange {
   readonly context: CallRecord;
 }
 
-/** What names a user. */
+/** The names of a user. */
 export type NamedUser = {
   readonly id: string;
   readonly externalId?: string | null | undefined;
@@ -87,7 +87,7 @@ export type IdentityChange =
       readonly kind: "merge";
       readonly kept: Name;
       readonly merged: Name;
-      /** What moves to the kept user. */
+      /** The data that moves to the kept user. */
       readonly extent: string;
     }
   | { readonly kind: "identify" | "delete"; readonly user: Name };

@@ -58,8 +58,8 @@ const SetOfMany = Type.Object({
 });
 
 /**
- * The body of `POST /v2/subscription/status/set`. `checkManySets` checks its objects, so that a refusal lists those of
- * a wrong form together with those of an unknown group.
+ * The body of `POST /v2/subscription/status/set`. `checkManySets` checks its objects, so that a refusal lists objects of
+ * a wrong form together with objects that name an unknown group.
  */
 export const ManySets = Type.Object({
   subscription_groups: Type.Array(described(SetOfMany), { minItems: 1, maxItems: 50 }),

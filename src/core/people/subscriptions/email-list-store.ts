@@ -7,7 +7,7 @@ export interface EmailEntry {
   readonly at: Date;
 }
 
-/** A part of a list of addresses: named ones, or those of a period, ordered by time. */
+/** A part of a list of addresses: named ones, or all of a period, ordered by time. */
 export interface EmailSelection {
   /** Their forms; by default all addresses of the period. */
   readonly emails: readonly string[] | undefined;

@@ -46,7 +46,7 @@ export const readHardBounces = (
   query: ListQuery,
 ): Promise<EmailEntry[]> => selectHardBounces(database, workspace.id, checkQuery(query));
 
-/** What the list covers, in ISO 8601: `until` is not included. Undefined where addresses are looked up. */
+/** The period of the list, in ISO 8601: `until` is not included. Undefined where addresses are looked up. */
 export function periodOf(query: ListQuery): { from: string; until: string } | undefined {
   const { from, until } = checkQuery(query);
   return from && until && { from: from.toISOString(), until: until.toISOString() };

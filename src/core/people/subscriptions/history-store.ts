@@ -6,7 +6,7 @@ import type { GroupStateRow, SpelledState } from "./store.ts";
 
 /* The history of states: append-only, deleted with the user or the address that it is about. */
 
-/** What every change has. */
+/** The members of every change. */
 export interface Change {
   readonly id: string;
   readonly changedAt: Date;

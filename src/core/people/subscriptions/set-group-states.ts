@@ -119,7 +119,7 @@ const namesIn = ({ sets }: SetRequest) =>
   sets.flatMap(({ named }) => named.map(({ identifier }) => identifier));
 
 /**
- * The same for several requests of one workspace, in their order, in one transaction.
+ * Sets the states of several requests of one workspace, in their order, in one transaction.
  *
  * Users are read without a lock and then written on a condition. For users named by id: they still
  * have the addresses by which the sharing users were found, so that other writes about them do not

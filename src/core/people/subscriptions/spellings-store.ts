@@ -25,7 +25,7 @@ export const selectSpelledRows = (
     [address, workspaceId, id, limit],
   );
 
-/** Those of the addresses that have a row. */
+/** Which of these addresses have a row. */
 export async function selectPresent(
   database: Queryable,
   table: "identifiers" | AddressTable,
@@ -61,7 +61,7 @@ export const selectStoredStates = (
     [workspaceId, emails, bucketsOfValues(workspaceId, emails).all],
   );
 
-/** Stores states, in the place of those of the same addresses. */
+/** Stores states; each replaces the state of its address. */
 export async function replaceStates(
   tx: Transaction,
   workspaceId: number,

@@ -63,7 +63,7 @@ export interface SubscriptionChanges {
   readonly relinkedEmailStates?: readonly LinkedEmailState[];
 }
 
-/** What changed, as entries of the history. */
+/** The changes, as entries of the history. */
 export interface StateChanges {
   readonly groupStates: readonly (GroupStateChange & { readonly before: GroupState | null })[];
   readonly emailStates: readonly (EmailStateChange & { readonly before: EmailState | null })[];

@@ -76,7 +76,7 @@ export function refuseUnknown(
   }
 }
 
-/** What the values of a column have in common. */
+/** Facts that hold for all values of a column. */
 export interface ColumnFacts {
   example: string;
   isNumber: boolean;

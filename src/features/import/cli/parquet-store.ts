@@ -4,7 +4,7 @@ import { loadDuckDb } from "../../../cli/load-duckdb.ts";
 import { fileAt } from "../../../core/base/values/duckdb-text.ts";
 import { LONGEST_RECORD_BYTES } from "./record.ts";
 
-/* What is asked of a Parquet file: DuckDB reads it page by page and gives every value as text. */
+/* The questions to a Parquet file: DuckDB reads it page by page and gives every value as text. */
 
 /** DuckDB's limit on the part of a file that it holds at a time. */
 const SETTINGS = {

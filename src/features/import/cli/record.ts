@@ -10,7 +10,7 @@ export interface FileRecord {
   /** The parsed value, or why there is none. */
   readonly value: unknown;
   readonly fault?: Fault;
-  /** What was left out of the value. */
+  /** Members that were left out of the value. */
   readonly leftOut?: readonly Fault[];
   /** Its JSON, if the line itself is JSON. */
   readonly json?: string;

@@ -76,7 +76,7 @@ export const FORMATS = ["ndjson", "csv", "parquet"] as const;
 export interface Row {
   readonly line: number;
   readonly endsAt: number;
-  /** What is sent; `null` for a row with a fault, so that the server counts it. */
+  /** The object to send; `null` for a row with a fault, so that the server counts it. */
   readonly json: string;
   readonly fault?: Fault;
   /** Cells that the reader left out of the row. */
@@ -97,7 +97,7 @@ export interface Rows {
   /** For a CSV or Parquet file. */
   readonly columns?: readonly Column[];
   readonly rows: AsyncIterable<Row>;
-  /** What a preset left out, each once. */
+  /** Members that a preset left out, each once. */
   readonly leftOut: ReadonlySet<string>;
   /** How many records are of another kind than the imported one. */
   passedOver(): number;

@@ -82,7 +82,7 @@ async function peek(stream: AsyncIterable<Buffer>, bytes: number): Promise<Peeke
   return { head: Buffer.concat(chunks).subarray(0, bytes), all: all() };
 }
 
-/** Whether the first four bytes of a file are those of Parquet. */
+/** Whether a file begins with the four bytes of Parquet. */
 export const isParquetHead = (head: Buffer): boolean => head.toString("latin1", 0, 4) === "PAR1";
 
 const isGzip = (head: Buffer): boolean => head[0] === 0x1f && head[1] === 0x8b;

@@ -42,7 +42,7 @@ Examples:
   rapport tail --user ada --json | jq .items
   RAPPORT_URL=https://rapport.example rapport tail
 
-The server keeps live requests unless LIVE_REQUESTS=0. Those of other servers appear after a second.`;
+The server keeps live requests unless LIVE_REQUESTS=0. Requests to other servers appear after a second.`;
 
 interface Filter {
   readonly status?: string;

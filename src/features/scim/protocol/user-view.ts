@@ -37,7 +37,7 @@ const resourceOf = (
   },
 });
 
-/** What a store compares conditions with. */
+/** The values that a store compares with conditions. */
 export const searchableUser = (
   id: string,
   attributes: UserAttributes,

@@ -143,7 +143,7 @@ function refuseOneMore(
   }
 }
 
-/** What a callback is in the audit log. */
+/** How the audit log names a callback. */
 const CALLBACK = { kind: "segment_export", name: "callback_endpoint" };
 
 /** @throws Problem INVALID_REQUEST for a text that is not a URL that may be called. */

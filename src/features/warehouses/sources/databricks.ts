@@ -272,7 +272,7 @@ async function linkTo(client: WarehouseClient, path: string): Promise<WarehouseR
   const { body } = await client.json<Links>({ path });
   const { external_link: url, http_headers } = body.external_links?.[0] ?? {};
   if (typeof url !== "string" || !URL.canParse(url)) throw noResult();
-  // Headers such as those with a storage's decryption key; the warehouse may not set those of the
+  // Headers such as a storage's decryption key; the warehouse may not set the headers of the
   // connection.
   const headers = Object.entries(http_headers ?? {}).filter(
     ([name, value]) => /^x-[\w-]+$/i.test(name) && typeof value === "string",

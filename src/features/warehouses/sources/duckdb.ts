@@ -98,10 +98,10 @@ function createAsk(connection: DuckDBConnection, fail: (error: unknown) => never
   };
 }
 
-/** What is not as the format wants it. Anything else, such as a disk that is full, may pass. */
+/** Faults of the file's format. Anything else, such as a disk that is full, may pass. */
 const UNFIT = /^(?:Invalid Input|Binder|Catalog|Parser|Conversion|Serialization) Error/;
 
-/** What a message of DuckDB means, in our words: its own may quote a row, and names our statements. */
+/** A message of DuckDB in our words: its own may quote a row, and names our statements. */
 const MEANINGS: readonly (readonly [pattern: RegExp, meaning: string])[] = [
   [/magic bytes|Footer length|thrift|Parquet/i, "it is no Parquet file, or was cut off"],
   [/GZIP|zlib|miniz/i, "it is not compressed with gzip, or was cut off"],

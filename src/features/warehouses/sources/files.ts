@@ -27,7 +27,7 @@ const ENDINGS: Readonly<Record<FileFormat, RegExp>> = {
   ndjson: /\.(?:ndjson|jsonl)(?:\.gz)?$/i,
 };
 
-/** What the ending of a name says. */
+/** The format by the ending of a name. */
 export const formatOf = (name: string): FileFormat | undefined =>
   FILE_FORMATS.find((format) => ENDINGS[format].test(name));
 

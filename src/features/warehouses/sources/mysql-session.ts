@@ -288,11 +288,11 @@ async function cancel(
     await new Promise<void>((resolve) => client.query(`kill query ${threadId}`, () => resolve()));
     end();
   } catch {
-    // What matters is why it is stopped.
+    // The reason why it is stopped matters more.
   }
 }
 
-/* What the client calls its own errors. */
+/* The client's names of its own errors. */
 const NO_TLS = /^HANDSHAKE_NO_SSL_SUPPORT$/;
 const BAD_TLS = /^HANDSHAKE_SSL_ERROR$/;
 const BAD_LOGIN = /^(?:AUTH_SWITCH_PLUGIN_ERROR|MYSQL_CLEAR_PASSWORD_NOT_ENABLED)$/;
@@ -305,7 +305,7 @@ const LOGIN = [
 /** A right on a table, on a column, or to look at a view. */
 const NO_RIGHT = [1142, 1143, 1345];
 
-/** What a user may do in an hour is used up. */
+/** The user's quota of an hour is used up. */
 const QUOTA = 1226;
 
 /** Classes of SQLSTATE that a statement is to blame for: names and syntax, and a table without its database. */
@@ -314,7 +314,7 @@ const UNFIT = /^(?:42|3D)/;
 /** A view whose tables no longer exist. */
 const BROKEN_VIEW = 1356;
 
-/** What an error means for the run. */
+/** How an error ends the run. */
 function errorFor(error: unknown, signal: AbortSignal): unknown {
   if (signal.aborted) return signal.reason;
   if (error instanceof SourceFailed || error instanceof SourceUnfit) return error;

@@ -158,7 +158,7 @@ async function openSocket(
   throw last;
 }
 
-/** What a value is cast to; `text` of Redshift has 256 characters. */
+/** The type to which a value is cast; `text` of Redshift has 256 characters. */
 const TEXT_TYPE = { postgres: "text", redshift: "varchar(65535)" } as const;
 
 export const postgresSource = kind("postgres", "PostgreSQL");

@@ -23,7 +23,7 @@ interface SourceKind<
 > {
   /** The value of `type` that means it. */
   readonly type: string;
-  /** What people call it. */
+  /** Its name for people. */
   readonly label: string;
   /** How the warehouse is reached: the settings that a connection of the company declares. */
   readonly connection: Connection;
@@ -59,7 +59,7 @@ interface SourceKind<
   open(warehouse: SettingsOf<Connection, Place>, opening: Opening): Promise<Source>;
 }
 
-/** What a source is opened with. */
+/** The options with which a source is opened. */
 export interface Opening {
   readonly signal: AbortSignal;
   /**
@@ -223,7 +223,7 @@ export class SourceFailed extends Error {
   }
 }
 
-/** What a code of a driver or the network means. */
+/** The meaning of a code of a driver or the network. */
 const MEANINGS: readonly (readonly [code: RegExp, meaning: string])[] = [
   [/^ECONNREFUSED$/, "nothing accepts connections"],
   [/^ENOTFOUND$/, "the host has no address"],

@@ -46,7 +46,7 @@ export interface Dialect {
   bytes(text: string): string;
 }
 
-/** What a statement gives. */
+/** The result of a statement. */
 export interface Result {
   /**
    * Undefined if the warehouse sends rows as it finds them: a separate statement counts them first.

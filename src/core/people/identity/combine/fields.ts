@@ -7,7 +7,7 @@ import { prevails, readWaiting } from "../../subscriptions/waiting-state.ts";
 import type { Combined, Effect, EffectKind, Extent } from "./effects.ts";
 import type { ProfileFields } from "./whole.ts";
 
-/** What to do if both profiles have a value. */
+/** The rule if both profiles have a value. */
 type Rule = (kept: Json, merged: Json) => { readonly value: Json; readonly effect: EffectKind };
 
 const keepOwn: Rule = (kept) => ({ value: kept, effect: "kept" });

@@ -10,7 +10,7 @@ import {
 import type { Json, JsonObject } from "../../../base/values/plain-json.ts";
 import { findInScalar } from "./nested-values.ts";
 
-/** What an array attribute of scalars holds. */
+/** The elements of an array attribute of scalars. */
 export type Scalar = string | number | boolean;
 
 /** The change `{"add": […], "remove": […]}`, either or both. */

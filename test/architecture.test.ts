@@ -13,15 +13,15 @@ import {
   importsThat,
   isCommand,
   isComposition,
-  ROOMS,
   ROOT,
-  roomHeightOf,
-  roomOf,
+  SUBFOLDERS,
   sources,
+  subfolderHeightOf,
+  subfolderOf,
 } from "./source-tree.ts";
 
 /**
- * Which rooms call the stores of others, beside server/core-parts.ts. The data of a user is read and
+ * Which subfolders call the stores of others, beside server/core-parts.ts. The data of a user is read and
  * written in one transaction by everything that changes users; a use case in between would only
  * pass the rows on.
  */
@@ -47,7 +47,7 @@ const CALLERS_OF_STORES: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Tables whose statements take the table's name from a constant, with the room that writes them,
+ * Tables whose statements take the table's name from a constant, with the subfolder that writes them,
  * and one that its migration fills.
  */
 const NAMED_BY_CONSTANT: Readonly<Record<string, string>> = {
@@ -100,36 +100,38 @@ function tablesOfMigrations(): string[] {
 }
 
 describe("the source code structure", () => {
-  test("every file of src/ is in a folder and a room that has a place in the import order", () => {
+  test("every file of src/ is in a folder and a subfolder that has a place in the import order", () => {
     const folders = [...CORE, "features", ...COMPOSITION];
     const lost = sources
       .map(({ path }) => path)
       .filter((path) => path !== "main.ts")
-      .filter((path) => !folders.includes(folderOf(path)) || roomHeightOf(path) < 0);
+      .filter((path) => !folders.includes(folderOf(path)) || subfolderHeightOf(path) < 0);
     assert.deepEqual(
       lost,
       [],
-      "Put the file into a feature, or into a room of the core. A new room has its place in ROOMS, after the rooms it imports.",
+      "Put the file into a feature, or into a subfolder of the core. A new subfolder has its place in SUBFOLDERS, after the subfolders it imports.",
     );
   });
 
-  test("the map in ARCHITECTURE.md has the folders and rooms of src/ in their import order", () => {
-    const [, core = "", features = ""] =
-      /\n {2}core\/(.*?)\n {2}features\/(.*?)\n {2}server\//s.exec(
+  test("the map in ARCHITECTURE.md has the folders and subfolders of src/, each above what it imports", () => {
+    const [, features = "", core = ""] =
+      /\n {2}features\/(.*?)\n {2}core\/(.*?)\n\w/s.exec(
         readFileSync(join(ROOT, "ARCHITECTURE.md"), "utf8"),
       ) ?? [];
     const entries = core.split(/^ {4}(?=\w)/m).filter((entry) => /^[\w-]+\//.test(entry));
     assert.deepEqual(
       entries.map((entry) => `core/${entry.slice(0, entry.indexOf("/"))}`),
-      CORE.filter((folder) => folder !== "core"),
+      CORE.filter((folder) => folder !== "core").reverse(),
     );
-    for (const [folder, rooms] of Object.entries(ROOMS)) {
+    for (const [folder, subfolders] of Object.entries(SUBFOLDERS)) {
       const entry = entries.find((each) => `core/${each}`.startsWith(`${folder}/`)) ?? "";
-      const named = rooms.filter((room) => room !== ".");
-      const inLines = [...entry.matchAll(/^ {6}([\w-]+)\//gm)].map(([, room]) => room);
+      const named = subfolders.filter((subfolder) => subfolder !== ".").reverse();
+      const inLines = [...entry.matchAll(/^ {6}([\w-]+)\//gm)].map(([, subfolder]) => subfolder);
       if (inLines.length > 0) assert.deepEqual(inLines, named, folder);
-      const missing = named.filter((room) => !new RegExp(`(?<![\\w-])${room}/`).test(entry));
-      assert.deepEqual(missing, [], `The entry of ${folder}/ names every room.`);
+      const missing = named.filter(
+        (subfolder) => !new RegExp(`(?<![\\w-])${subfolder}/`).test(entry),
+      );
+      assert.deepEqual(missing, [], `The entry of ${folder}/ names every subfolder.`);
     }
     const mapped = [...features.matchAll(/^ {4}([\w-]+)\//gm)].map(([, name]) => name);
     const found = readdirSync(join(ROOT, "src", "features"));
@@ -147,16 +149,16 @@ describe("the source code structure", () => {
     );
   });
 
-  test("a room imports only rooms of its folder that precede it in their order", () => {
+  test("a subfolder imports only subfolders of its folder that precede it in their order", () => {
     assert.deepEqual(
       importsThat(
         (path, imported) =>
           path.startsWith("core/") &&
           folderOf(imported) === folderOf(path) &&
-          roomHeightOf(imported) > roomHeightOf(path),
+          subfolderHeightOf(imported) > subfolderHeightOf(path),
       ),
       [],
-      "Move what both need into a room before them.",
+      "Move what both need into a subfolder before them.",
     );
   });
 
@@ -188,7 +190,7 @@ describe("the source code structure", () => {
     );
   });
 
-  test("each table is written by the stores of one room", () => {
+  test("each table is written by the stores of one subfolder", () => {
     const writers = new Map<string, Set<string>>(
       Object.entries(NAMED_BY_CONSTANT).map(([table, folder]) => [table, new Set([folder])]),
     );
@@ -197,7 +199,7 @@ describe("the source code structure", () => {
         writers.set(
           table,
           (writers.get(table) ?? new Set()).add(
-            roomOf(path).replace(/^core\/database\/.*/, "core/database"),
+            subfolderOf(path).replace(/^core\/database\/.*/, "core/database"),
           ),
         );
       }
@@ -207,7 +209,7 @@ describe("the source code structure", () => {
         .filter(([, folders]) => folders.size > 1)
         .map(([table, folders]) => `${table}: ${[...folders].join(", ")}`),
       [],
-      "Let one room write the table, and call a use case of that room from the others.",
+      "Let one subfolder write the table, and call a use case of that subfolder from the others.",
     );
     assert.deepEqual(
       tablesOfMigrations().filter((table) => !writers.has(table)),
@@ -217,20 +219,20 @@ describe("the source code structure", () => {
     );
   });
 
-  test("a store is called only within its room, and those of users and their activity by a few other rooms", () => {
+  test("a store is called only within its subfolder, and those of users and their activity by a few other subfolders", () => {
     const wrong = callsOfStores(
       (path, store) =>
-        roomOf(store) !== roomOf(path) &&
+        subfolderOf(store) !== subfolderOf(path) &&
         path !== "server/core-parts.ts" &&
-        !CALLERS_OF_STORES[roomOf(store)]?.includes(roomOf(path)),
+        !CALLERS_OF_STORES[subfolderOf(store)]?.includes(subfolderOf(path)),
     );
     assert.deepEqual(
       wrong,
       [],
-      "Call a use case of the room that owns the store. If what is read or written belongs to the same " +
-        "transaction, and a use case would only pass it on, enter the room in CALLERS_OF_STORES.",
+      "Call a use case of the subfolder that owns the store. If what is read or written belongs to the same " +
+        "transaction, and a use case would only pass it on, enter the subfolder in CALLERS_OF_STORES.",
     );
-    const calls = callsOfStores((path, store) => roomOf(store) !== roomOf(path));
+    const calls = callsOfStores((path, store) => subfolderOf(store) !== subfolderOf(path));
     const unused = Object.entries(CALLERS_OF_STORES).flatMap(([owner, callers]) =>
       callers
         .filter(

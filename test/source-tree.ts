@@ -20,10 +20,10 @@ export const CORE = [
 ];
 
 /**
- * The order of the rooms of a folder: each imports only rooms before it. `.` means the files
+ * The order of the subfolders of a folder: each imports only subfolders before it. `.` means the files
  * directly in the folder.
  */
-export const ROOMS: Readonly<Record<string, readonly string[]>> = {
+export const SUBFOLDERS: Readonly<Record<string, readonly string[]>> = {
   "core/base": [".", "values", "context", "observe", "threads"],
   "core/database": ["parameters", ".", "citus", "migrations", "postgres", "embedded", "backup"],
   "core/admin": ["attention", "audit", "secrets", "jobs", "workspaces", "retention", "access"],
@@ -54,7 +54,7 @@ interface Source {
   readonly text: string;
   /** The files it imports, relative to `src/`. */
   readonly imports: readonly string[];
-  /** Rooms from which it imports more than types. */
+  /** Subfolders from which it imports more than types. */
   readonly calls: readonly string[];
 }
 
@@ -89,20 +89,20 @@ export function folderOf(path: string): string {
   return first === "core" && rest.length > 0 ? `core/${second}` : first;
 }
 
-/** The room of a file: `core/people/identity`, `core/http`, or a whole feature. */
-export function roomOf(path: string): string {
+/** The subfolder of a file: `core/people/identity`, `core/http`, or a whole feature. */
+export function subfolderOf(path: string): string {
   const folder = folderOf(path);
   const feature = featureOf(path);
   if (feature !== undefined) return `${FEATURES}${feature}`;
-  const [room = "", file] = path.slice(folder.length + 1).split("/");
-  return ROOMS[folder] && file !== undefined ? `${folder}/${room}` : folder;
+  const [subfolder = "", file] = path.slice(folder.length + 1).split("/");
+  return SUBFOLDERS[folder] && file !== undefined ? `${folder}/${subfolder}` : folder;
 }
 
-/** The position of a file's room in its folder. */
-export function roomHeightOf(path: string): number {
+/** The position of a file's subfolder in its folder. */
+export function subfolderHeightOf(path: string): number {
   const folder = folderOf(path);
-  const [room = "", file] = path.slice(folder.length + 1).split("/");
-  return ROOMS[folder]?.indexOf(file === undefined ? "." : room) ?? 0;
+  const [subfolder = "", file] = path.slice(folder.length + 1).split("/");
+  return SUBFOLDERS[folder]?.indexOf(file === undefined ? "." : subfolder) ?? 0;
 }
 
 /** Imports as "a.ts imports b.ts". */

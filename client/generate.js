@@ -1,6 +1,6 @@
 /*
  * Writes what the client knows of the API from openapi.json: `npm run openapi`.
- * test/client-files.test.ts fails when the committed files are stale.
+ * test/system/client-package.test.ts fails when the committed files are stale.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";

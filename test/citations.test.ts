@@ -140,6 +140,58 @@ describe("a citation in a comment", () => {
   });
 });
 
+/** Everything in the repository, as `src/main.ts` and, for a folder, `src/core/`. */
+const tree: readonly string[] = (function list(folder: string): string[] {
+  return readdirSync(join(root, folder), { withFileTypes: true })
+    .filter(({ name }) => !["node_modules", "dist", ".git"].includes(name))
+    .flatMap((each) => {
+      const path = join(folder, each.name);
+      return each.isDirectory() ? [`${path}/`, ...list(path)] : [path];
+    });
+})("");
+
+/** A path from the root, or the last parts of one: `core/http/load.ts`. */
+const isInTree = (path: string): boolean =>
+  tree.some((each) => each === path || each.endsWith(`/${path}`));
+
+const PATH =
+  /(?<![\w/.:@$*{}<>~-])((?:[\w-]+\/)+[\w.-]+\.(?:tsx?|js|sql|css|ya?ml|sh|md)|(?:src|test|web|lab|client|build|docs)\/(?:[\w-]+\/)*(?![\w*{<.[-]))(?![\w/(])/g;
+
+/** The paths in comments that do not exist. What the build writes, and the files of a built page, come later. */
+const lostPaths = (text: string): string[] =>
+  text
+    .split("\n")
+    .map((line) => /^\s*(?:\*|\/\/|--|\/\*|#)(.*)|\s\/\/ (.*)/.exec(line))
+    .flatMap((comment) => [...(comment?.[1] ?? comment?.[2] ?? "").matchAll(PATH)])
+    .map(([, path = ""]) => path)
+    .filter((path) => !/^(?:dist|assets)\//.test(path) && !isInTree(path));
+
+describe("a path in a comment", () => {
+  test("every path that a comment names exists", () => {
+    const files = tree.filter(
+      (path) =>
+        /^(?:src|test|lab|build|web|client|\.ci|deploy)\/.*\.(?:tsx?|js|css|ya?ml|sh)$/.test(
+          path,
+        ) && !/^test\/citations\.test\.ts$|^client\/src\/schema\.ts$/.test(path),
+    );
+    assert.ok(files.length > 900);
+    const lost = files.flatMap((file) =>
+      lostPaths(readFileSync(join(root, file), "utf8")).map((path) => `${file}: ${path}`),
+    );
+    assert.deepEqual(lost, []);
+  });
+
+  test("a path in a comment that does not exist is found, also a folder, and the last parts of a path are enough", () => {
+    const text = [
+      "// See src/main.ts, core/http/load.ts and src/core/http/.",
+      " * Once in src/http/load.ts, http/send-stream.ts and src/jobs/, or as dist/main.js",
+      'const path = "src/none.ts"; // src/none.ts',
+    ].join("\n");
+    const lost = ["src/http/load.ts", "http/send-stream.ts", "src/jobs/", "src/none.ts"];
+    assert.deepEqual(lostPaths(text), lost);
+  });
+});
+
 describe("a document", () => {
   const below = (folder: string) =>
     readdirSync(join(root, folder), { recursive: true, encoding: "utf8" }).map((name) =>
@@ -147,7 +199,8 @@ describe("a document", () => {
     );
   const documents = [
     ...["README.md", "SECURITY.md", "CONTRIBUTING.md", "ARCHITECTURE.md"],
-    ...["web/README.md", "migrations/README.md", "lab/NOTEBOOK.md"],
+    ...["web/README.md", "client/README.md", "migrations/README.md"],
+    ...below("lab").filter((path) => path.endsWith(".md")),
     ...below("docs").filter((path) => path.endsWith(".md")),
   ];
   const tests = new Set(below("test").map((path) => basename(path)));
@@ -161,11 +214,14 @@ describe("a document", () => {
       .map(([, name = ""]) => name)
       .filter((name) => !tests.has(name));
     const paths = [
-      ...text.matchAll(/`((?:src|test|lab|build|web|client|migrations)\/[\w./-]+\.\w+)`/g),
+      ...text.matchAll(
+        /`((?:src|test|lab|build|web|client|migrations|core|features)\/[\w./-]+\.\w+|(?:src|test|web|core|features)\/(?:[\w-]+\/)*)`/g,
+      ),
     ]
       .map(([, file = ""]) => file)
       .filter(
-        (file) => ![file, join(dirname(path), file)].some((each) => existsSync(join(root, each))),
+        (file) =>
+          !file.includes("NAME") && !isInTree(file) && !existsSync(join(root, dirname(path), file)),
       );
     return [...links, ...names, ...paths].map((lost) => `${path}: ${lost}`);
   }
@@ -176,7 +232,8 @@ describe("a document", () => {
   });
 
   test("a link, a test or a path that does not exist is found in a document", () => {
-    const text = "[a](none.md), `none.test.ts` and `src/none.ts`; [b](../README.md)";
-    assert.equal(lostIn("docs/a.md", text).length, 3);
+    const text =
+      "[a](none.md), `none.test.ts`, `src/none.ts`, `core/none.ts` and `src/none/`; [b](../README.md), `core/http/load.ts`";
+    assert.equal(lostIn("docs/a.md", text).length, 5);
   });
 });

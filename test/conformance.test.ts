@@ -5,7 +5,7 @@
  */
 
 import assert from "node:assert/strict";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { describe, it } from "node:test";
 import { titlesIn } from "./titles.ts";
 
@@ -33,6 +33,8 @@ type Proof = "open" | "not applicable" | readonly Reference[];
 interface Row {
   readonly lineNumber: number;
   readonly id: string;
+  /** Begins with the name of a feature in brackets if the proof does not tell. */
+  readonly rule: string;
   readonly proof: Proof;
 }
 
@@ -64,7 +66,7 @@ function readRows(page: string): { rows: Row[]; faults: string[] } {
       );
       continue;
     }
-    rows.push({ lineNumber, id, proof });
+    rows.push({ lineNumber, id, rule, proof });
   }
   return { rows, faults };
 }
@@ -160,6 +162,25 @@ function faultsInOpenRows(openRows: number, atMost: number): string[] {
   return [];
 }
 
+/** The features that a row may belong to: the one that it names, or those whose tests prove it. Of the core it is none. */
+function ownersOf({ rule, proof }: Row, features: readonly string[]): readonly string[] {
+  const [, named] = /^\(([\w-]+)\) /.exec(rule) ?? [];
+  if (named !== undefined) return [named];
+  const files = typeof proof === "string" ? [] : proof.map(({ file }) => file.split("/"));
+  return [...new Set(files.flat().filter((folder) => features.includes(folder)))];
+}
+
+function faultsInOwners(rows: readonly Row[], features: readonly string[]): string[] {
+  return rows
+    .map((row) => ({ ...row, owners: ownersOf(row, features) }))
+    .filter(({ owners }) => owners.length > 1 || owners.some((name) => !features.includes(name)))
+    .map(
+      ({ lineNumber, id, owners }) =>
+        `${PAGE}:${lineNumber}: ${id} belongs to ${owners.join(" and ")}. Begin its rule with the one ` +
+        "feature in brackets, such as (import), or name tests of one feature.",
+    );
+}
+
 function assertNone(faults: readonly string[]): void {
   assert.ok(faults.length === 0, faults.join("\n"));
 }
@@ -185,6 +206,13 @@ describe("the conformance page", () => {
     assertNone(faultsInReferences(rows, sourceOf));
   });
 
+  it("each rule of the conformance page belongs to the core or to one feature", () => {
+    const features = readdirSync(new URL("src/features", root));
+    assertNone(faultsInOwners(rows, features));
+    const owned = rows.filter((row) => ownersOf(row, features).length === 1);
+    assert.ok(owned.length > 200, `${owned.length} rules belong to features.`);
+  });
+
   it("the conformance page has exactly the allowed number of open rows", () => {
     const openRows = rows.filter(({ proof }) => proof === "open").length;
     assertNone(faultsInOpenRows(openRows, OPEN_ROWS_AT_MOST));
@@ -203,7 +231,12 @@ describe("the conformance page", () => {
 });
 
 describe("reading the conformance page", () => {
-  const row = (id: string, proof: Proof = "open"): Row => ({ lineNumber: 1, id, proof });
+  const row = (id: string, proof: Proof = "open"): Row => ({
+    lineNumber: 1,
+    id,
+    rule: "A rule.",
+    proof,
+  });
 
   it("a conformance row is read with each of the three kinds of proof", () => {
     const page = [
@@ -216,11 +249,12 @@ describe("reading the conformance page", () => {
     ].join("\n");
     assert.deepEqual(readRows(page), {
       rows: [
-        { lineNumber: 4, id: "T-01", proof: "open" },
-        { lineNumber: 5, id: "T-02", proof: "not applicable" },
+        { lineNumber: 4, id: "T-01", rule: "A rule.", proof: "open" },
+        { lineNumber: 5, id: "T-02", rule: "A | B.", proof: "not applicable" },
         {
           lineNumber: 6,
           id: "T-03",
+          rule: "A rule.",
           proof: [
             { file: "track.test.ts", title: "keeps order: a | b" },
             { file: "cdi-runs.test.ts", title: "ends" },
@@ -257,6 +291,25 @@ describe("reading the conformance page", () => {
     assert.deepEqual(faultsInIds([row("T-02"), row("S-01"), row("T-01"), row("S-02")]), []);
     assert.match(faultsInIds([row("T-01"), row("T-01")]).join(), /:1: T-01 is used twice/);
     assert.match(faultsInIds([row("T-01"), row("T-03")]).join(), /T-02 is missing/);
+  });
+
+  it("a rule whose tests are of two features, or that names an unknown one, is a fault", () => {
+    const features = ["import", "scim"];
+    const rule = (text: string, ...files: string[]): Row => ({
+      ...row(
+        "T-01",
+        files.map((file) => ({ file, title: "ends" })),
+      ),
+      rule: text,
+    });
+    const mixed = ["import/a.test.ts", "long/scim/b.test.ts"];
+    for (const each of [rule("A rule.", ...mixed.slice(1)), rule("(import) A rule.", ...mixed)]) {
+      assert.deepEqual(faultsInOwners([each], features), []);
+      assert.equal(ownersOf(each, features).length, 1);
+    }
+    assert.deepEqual(ownersOf(rule("A rule.", "core/track/track.test.ts"), features), []);
+    assert.match(faultsInOwners([rule("A rule.", ...mixed)], features).join(), /import and scim/);
+    assert.match(faultsInOwners([rule("(inport) A rule.")], features).join(), /to inport\. Begin/);
   });
 
   it("a citation of a test that does not exist is a fault", () => {

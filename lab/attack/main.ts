@@ -13,7 +13,7 @@ import { type Attack, targetOf } from "./target.ts";
 /*
  * `npm run attack`: runs every attack against a server that it starts itself on this machine, and
  * beside each asks /health/live and sends track requests of another workspace. It prints the
- * effects on them and on the server, and exits with 1 if a defence failed. docs/security-attacks.md
+ * effects on them and on the server, and exits with 1 if a defence failed. lab/attacks.md
  * has the result.
  */
 

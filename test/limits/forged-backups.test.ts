@@ -1,6 +1,6 @@
 /*
  * Backups that were damaged or edited, with a right checksum too: each is restored exactly as the file says, or refused
- * with nothing written. `FORGED_BACKUPS=10000 npm run test:compiled -- forged-backups` tries many (docs/security-attacks.md).
+ * with nothing written. `FORGED_BACKUPS=10000 npm run test:compiled -- forged-backups` tries many (lab/attacks.md).
  */
 import assert from "node:assert/strict";
 import { createHash, randomUUID } from "node:crypto";

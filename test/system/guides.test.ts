@@ -57,7 +57,6 @@ const NO_GUIDES = [
   "releasing.md",
   "reliability.md",
   "scaling.md",
-  "security-attacks.md",
   "security-bounds.md",
   "settings.md",
 ];

@@ -1,5 +1,5 @@
 /*
- * Background work (src/jobs/): a job is done once even if its workers fail, and schedules run on
+ * Background work (src/core/admin/jobs/): a job is done once even if its workers fail, and schedules run on
  * time. On a real engine; the clocks are the tests' own.
  */
 import assert from "node:assert/strict";

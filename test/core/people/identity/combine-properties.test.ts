@@ -1,4 +1,4 @@
-/* Rules for the merge of any two profiles (src/profiles/combine/). */
+/* Rules for the merge of any two profiles (src/core/people/identity/combine/). */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";

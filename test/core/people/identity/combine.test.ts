@@ -1,5 +1,5 @@
 /*
- * The rules for merging two profiles (src/profiles/combine/), line by line.
+ * The rules for merging two profiles (src/core/people/identity/combine/), line by line.
  * identity-merge-data.test.ts shows the same on stored rows.
  */
 import assert from "node:assert/strict";

@@ -180,7 +180,7 @@ describe("the source code structure", () => {
       .filter(({ path }) => !isStore(path) && !path.startsWith("core/database/"))
       // Queries to a customer's warehouse do not concern our tables.
       .filter(({ path }) => !path.startsWith("features/warehouses/sources/"))
-      // Each condition of a filter has its SQL beside its predicate and its words.
+      // Each condition of a filter has its SQL beside its words.
       .filter(({ path }) => !/^features\/segments\/[a-z]+-subjects?\.ts$/.test(path))
       .filter(({ path, text }) => path !== "server/health-endpoints.ts" && statement.test(text));
     assert.deepEqual(

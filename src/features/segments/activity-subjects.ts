@@ -1,13 +1,11 @@
-import { DAY_MS, earlier } from "../../core/base/clock.ts";
-import { isJsonObject, type Json } from "../../core/base/values/plain-json.ts";
-import { sum } from "../../core/base/values/sum.ts";
-import { pathSql, valueAt, wordsOf } from "./attribute-subjects.ts";
+import { earlier } from "../../core/base/clock.ts";
+import { isJsonObject } from "../../core/base/values/plain-json.ts";
+import { pathSql, wordsOf } from "./attribute-subjects.ts";
 import { type FilterPath, refuse } from "./filter-path.ts";
 import type { ValueTest } from "./leaf.ts";
 import { itsRows, type Leaf, type Subject } from "./leaf.ts";
-import type { Happening, SegmentPerson } from "./person.ts";
 import { columnsOf, decided, everyOf, type Values } from "./sql.ts";
-import { isPlainTime, isTimeTest, type TimeTest } from "./time-tests.ts";
+import { isTimeTest, type TimeTest } from "./time-tests.ts";
 import { countOf, readValueTests, readWhole } from "./value-tests.ts";
 
 /*
@@ -41,13 +39,6 @@ const COUNT_WORDS: Readonly<Record<CountComparator, string>> = {
   at_most: "at most",
   exactly: "exactly",
 };
-
-const countHolds = (count: number, { comparator, operand }: CountTest): boolean =>
-  comparator === "at_least"
-    ? count >= operand
-    : comparator === "at_most"
-      ? count <= operand
-      : count === operand;
 
 /** The fields of a leaf about an occurrence, in addition to its name. */
 interface Occurrences {
@@ -132,10 +123,6 @@ interface Source {
   readonly name: string;
   /** How many one row counts. */
   readonly weight: string;
-  of(person: SegmentPerson): readonly (Happening & { readonly quantity?: number })[];
-  summariesOf(
-    person: SegmentPerson,
-  ): readonly { name: string; count: number; firstAt: Date; lastAt: Date }[];
 }
 
 const EVENTS: Source = {
@@ -144,8 +131,6 @@ const EVENTS: Source = {
   rows: "events",
   name: "name",
   weight: "1",
-  of: (person) => person.events,
-  summariesOf: (person) => person.eventSummaries,
 };
 
 const PURCHASES: Source = {
@@ -154,9 +139,6 @@ const PURCHASES: Source = {
   rows: "purchases",
   name: "product_id",
   weight: "e.quantity",
-  of: (person) => person.purchases,
-  summariesOf: (person) =>
-    person.purchaseSummaries.map((each) => ({ ...each, name: each.productId })),
 };
 
 /** A condition on the name of an event or product; empty if any name counts. */
@@ -178,45 +160,12 @@ function happened(
   noun: string,
   occurrences: Occurrences,
 ): Leaf {
-  const { counts, inLastDays, where, first, last } = occurrences;
+  const { counts, inLastDays, where } = occurrences;
   const isSummed = inLastDays === undefined && where === undefined;
-  const isNamed = (each: { readonly name: string }) => name === undefined || each.name === name;
   return {
     looksUp: true,
     words: wordsOfOccurrences(noun, occurrences),
     ...(!isSummed && { readsKept: source.kept }),
-    holds(person, now) {
-      const summaries = source.summariesOf(person).filter(isNamed);
-      const count = isSummed
-        ? sum(summaries.map((each) => each.count))
-        : sum(
-            source
-              .of(person)
-              .filter(isNamed)
-              .filter(({ time }) => isRecent(time, inLastDays, now))
-              .filter(({ properties }) =>
-                (where?.tests ?? []).every((test) =>
-                  propertyHolds(test, valueAt(properties, where?.property ?? ""), now),
-                ),
-              )
-              .map((each) => each.quantity ?? 1),
-          );
-      return (
-        counts.every((test) => countHolds(count, test)) &&
-        timesHold(
-          first,
-          summaries.map((each) => each.firstAt),
-          Math.min,
-          now,
-        ) &&
-        timesHold(
-          last,
-          summaries.map((each) => each.lastAt),
-          Math.max,
-          now,
-        )
-      );
-    },
     sql(values) {
       const summaries = `from ${source.summaries} s where ${itsRows("s")}${nameSql(`s.${source.name}`, name, values)}`;
       if (!isSummed) {
@@ -302,30 +251,6 @@ function countOfRows(
 /** The beginning of the last days, in ISO 8601. */
 export const sinceOf = (now: Date, days: number): string => earlier(now, { days }).toISOString();
 
-/**
- * Whether a time is in the last days.
- *
- * @param days undefined for all of the past and the future.
- */
-export const isRecent = (time: Date, days: number | undefined, now: Date): boolean =>
-  days === undefined || (time.getTime() >= now.getTime() - days * DAY_MS && time <= now);
-
-/** SQL decides about properties, so a time in another form than the plain one counts as a text. */
-const propertyHolds = (test: ValueTest, value: Json | undefined, now: Date): boolean =>
-  test.holds(value, now) && (!isTimeTest(test) || isPlainTime(value));
-
-const timesHold = (
-  tests: readonly TimeTest[],
-  times: readonly Date[],
-  choose: (...times: number[]) => number,
-  now: Date,
-): boolean =>
-  tests.length === 0 ||
-  (times.length > 0 &&
-    tests.every((test) =>
-      test.holdsAt(new Date(choose(...times.map((each) => each.getTime()))), now),
-    ));
-
 export const event: Subject = {
   read(value, rest, path) {
     const name = readName(value, "event", path);
@@ -348,30 +273,10 @@ export const sessions: Subject = {
       throw refuse([...path, "sessions"], "must be 'any' or the id of an app of this workspace");
     }
     const { counts, first, last, ...others } = readOccurrences(rest, path, false);
-    const isOf = (each: { readonly appId: string }) => !appId || each.appId === appId;
     const noun = `opened ${appId ? (scope.apps.get(appId)?.name ?? appId) : "any app"}`;
     return {
       looksUp: true,
       words: wordsOfOccurrences(noun, { counts, first, last, ...others }),
-      holds(person, now) {
-        const apps = person.apps.filter(isOf);
-        const count = sum(apps.map((each) => each.sessions));
-        return (
-          counts.every((test) => countHolds(count, test)) &&
-          timesHold(
-            first,
-            apps.map((each) => each.firstUsedAt),
-            Math.min,
-            now,
-          ) &&
-          timesHold(
-            last,
-            apps.map((each) => each.lastUsedAt),
-            Math.max,
-            now,
-          )
-        );
-      },
       sql(values) {
         const rows = `from app_usages s where ${itsRows("s")}${nameSql("s.app_id", appId, values)}`;
         return decided(

@@ -1,4 +1,3 @@
-import { isJsonObject, type Json } from "../../core/base/values/plain-json.ts";
 import {
   STANDARD_ATTRIBUTES,
   type StandardAttributeName,
@@ -6,7 +5,6 @@ import {
 import { ofAddresses } from "./address-tests.ts";
 import { type FilterPath, refuse } from "./filter-path.ts";
 import type { Leaf, Subject, ValueTest } from "./leaf.ts";
-import type { SegmentPerson } from "./person.ts";
 import { decided, everyOf, type Values } from "./sql.ts";
 import { isTimeTest } from "./time-tests.ts";
 import { readValueTests, type SubjectType } from "./value-tests.ts";
@@ -20,20 +18,14 @@ interface ProfileValue {
   readonly json: string;
   /** The column behind it, if it is a time. */
   readonly timeColumn?: string;
-  of(person: SegmentPerson): Json | undefined;
 }
 
-const text = (column: string, of: (person: SegmentPerson) => string | null): ProfileValue => ({
-  type: "text",
-  json: `to_jsonb(${column})`,
-  of: (person) => of(person) ?? undefined,
-});
+const text = (column: string): ProfileValue => ({ type: "text", json: `to_jsonb(${column})` });
 
-const time = (column: string, of: (person: SegmentPerson) => Date): ProfileValue => ({
+const time = (column: string): ProfileValue => ({
   type: "time",
   json: `to_jsonb(${column})`,
   timeColumn: column,
-  of: (person) => of(person).toISOString(),
 });
 
 /** Only ASCII: engines fold other letters differently. */
@@ -42,15 +34,14 @@ const lowerCase = (value: string): string =>
 
 /** Values with their own columns. */
 const COLUMNS: Readonly<Record<string, ProfileValue>> = {
-  external_id: text("p.external_id", (person) => person.externalId),
-  email: text('lower(p.email collate "C")', ({ email }) => email && lowerCase(email)),
-  phone: text("p.phone", (person) => person.phone),
-  created_at: time("p.created_at", (person) => person.createdAt),
-  updated_at: time("p.updated_at", (person) => person.updatedAt),
+  external_id: text("p.external_id"),
+  email: text('lower(p.email collate "C")'),
+  phone: text("p.phone"),
+  created_at: time("p.created_at"),
+  updated_at: time("p.updated_at"),
   random_bucket: {
     type: "number",
     json: "to_jsonb(('x' || right(p.profile_id::text, 8))::bit(32)::bigint % 10000)",
-    of: ({ id }) => Number.parseInt(id.slice(-8), 16) % 10_000,
   },
 };
 
@@ -82,7 +73,6 @@ const STANDARD_TYPES: Readonly<
 const standard = (name: string, type: SubjectType): ProfileValue => ({
   type,
   json: `(p.standard_attributes -> '${name}')`,
-  of: (person) => person.standardAttributes[name],
 });
 
 const VALUES: ReadonlyMap<string, ProfileValue> = new Map([
@@ -135,12 +125,11 @@ function inLowerCase(comparators: Readonly<Record<string, unknown>>): Record<str
 
 function valueLeaf(
   name: string,
-  { json, timeColumn, of, type }: ProfileValue,
+  { json, timeColumn, type }: ProfileValue,
   tests: readonly ValueTest[],
 ): Leaf {
   return {
     words: wordsOf(name, tests),
-    holds: (person, now) => tests.every((test) => test.holds(of(person), now)),
     sql(values) {
       const value = values.once(json);
       return everyOf(
@@ -161,15 +150,9 @@ export const wordsOf = (subject: string, tests: readonly ValueTest[]): string =>
 /** Holds if one alias has such a label; a negative comparator, if none has the other. */
 function aliasLabel(rest: Readonly<Record<string, unknown>>, path: FilterPath): Leaf {
   const tests = readValueTests(rest, "text", path);
-  const isNegative = tests.every((test) => test.holds(undefined, new Date(0)));
-  const holdsFor = (labels: readonly (string | undefined)[], now: Date) =>
-    isNegative
-      ? labels.every((label) => tests.every((test) => test.holds(label, now)))
-      : labels.some((label) => tests.every((test) => test.holds(label, now)));
+  const isNegative = tests.every((test) => test.isNegative);
   return {
     words: wordsOf("alias_label", tests),
-    holds: ({ aliases }, now) =>
-      holdsFor(aliases.length > 0 ? aliases.map((alias) => alias.alias_label) : [undefined], now),
     sql(values) {
       const label = "(alias.each -> 'alias_label')";
       const each = everyOf(tests.map((test) => test.sql(label, values, false))).must;
@@ -194,22 +177,21 @@ export const customAttribute: Subject = {
       );
     }
     const tests = readValueTests(rest, "any", path);
-    const of = ({ customAttributes }: SegmentPerson) => valueAt(customAttributes, name);
+    const times = tests.filter(isTimeTest);
     return {
       words: wordsOf(name, tests),
-      holds: (person, now) => tests.every((test) => test.holds(of(person), now)),
       sql(values) {
         const value = customValue(name, values);
         return everyOf(tests.map((test) => test.sql(value, values, false)));
       },
-      ...(tests.some(isTimeTest) && {
+      ...(times.length > 0 && {
         open: {
           // Only a text or the time in an object is left open.
           json(values) {
             const json = customValue(name, values);
             return `(case jsonb_typeof(${json}) when 'object' then jsonb_build_object('$time', ${json} -> '$time') else ${json} end)`;
           },
-          holds: (value, _address, now) => tests.every((test) => test.holds(value, now)),
+          holds: (value, _address, now) => times.every((test) => test.holds(value, now)),
         },
       }),
     };
@@ -222,17 +204,10 @@ const CUSTOM_ATTRIBUTES = "p.custom_attributes || '{}'::jsonb";
 const customValue = (name: string, values: Values): string =>
   values.once(pathSql(values.once(CUSTOM_ATTRIBUTES), name, values));
 
-/** The value under a name, or along a path of names. A name may itself contain dots, and then comes first. */
-export function valueAt(object: Json | null | undefined, name: string): Json | undefined {
-  if (isJsonObject(object) && Object.hasOwn(object, name)) return object[name];
-  let value: Json | undefined = object ?? undefined;
-  for (const step of name.split(".")) {
-    value = isJsonObject(value) && Object.hasOwn(value, step) ? value[step] : undefined;
-  }
-  return value;
-}
-
-/** `valueAt` as SQL, with one parameter. A step into a list finds nothing. */
+/**
+ * The value under a name, or along a path of names, as SQL with one parameter. A name may itself
+ * contain dots, and then comes first. A step into a list finds nothing.
+ */
 export function pathSql(column: string, name: string, values: Values): string {
   if (!name.includes(".")) return `(${column} -> ${values.bind(name, "text")})`;
   const steps = name.split(".");

@@ -8,7 +8,6 @@ import { type FilterPath, pathText, refuse } from "./filter-path.ts";
 import { IDENTIFYING } from "./identifying.ts";
 import type { FilterScope, Leaf, Subject } from "./leaf.ts";
 import { moneySpent } from "./money-subject.ts";
-import type { SegmentPerson } from "./person.ts";
 import { anyOf, type Bounds, decided, everyOf, negated } from "./sql.ts";
 import {
   device,
@@ -20,7 +19,7 @@ import {
 
 /*
  * The filter of a segment: `{ all: […] }`, `{ any: […] }`, `{ not: … }`, or a leaf, a condition on one subject. It has
- * three forms, which agree: SQL, a predicate on a user, and a sentence. docs/segments.md
+ * two forms, SQL and a sentence. docs/segments.md
  */
 
 export type Filter = Condition<FilterLeaf>;
@@ -215,10 +214,6 @@ export const filterSql = (filter: Filter, sqlOf: (leaf: Leaf) => Bounds): Bounds
     never: () => decided("false"),
     leaf: (each) => (each.op === "leaf" ? sqlOf(each.leaf) : filterSql(each.filter, sqlOf)),
   });
-
-/** Whether a user meets a filter. */
-export const holds = (filter: Filter, person: SegmentPerson, now: Date): boolean =>
-  decisionOf(filter)((leaf) => leaf.holds(person, now));
 
 /** Decides about users by which conditions hold; made once, because it decides about many. */
 export const decisionOf = (filter: Filter): ((holdsOf: (leaf: Leaf) => boolean) => boolean) =>

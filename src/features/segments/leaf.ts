@@ -1,7 +1,6 @@
 import type { Json } from "../../core/base/values/plain-json.ts";
 import type { EmailState } from "../../core/people/subscriptions/states.ts";
 import type { FilterPath } from "./filter-path.ts";
-import type { SegmentPerson } from "./person.ts";
 import type { Bounds, Values } from "./sql.ts";
 
 /** A value as SQL: an expression of the type jsonb, which is null if there is none. */
@@ -11,7 +10,8 @@ export type JsonSql = string;
 export interface ValueTest {
   /** @param isPlain whether the value, if it is a time, is written in UTC with milliseconds. */
   sql(value: JsonSql, values: Values, isPlain: boolean): Bounds;
-  holds(value: Json | undefined, now: Date): boolean;
+  /** Whether a user without the value passes it. */
+  readonly isNegative?: boolean;
   /** The words after the subject in a sentence: `is at least 5`. */
   readonly words: string;
 }
@@ -30,11 +30,10 @@ export interface OpenQuestion {
   holds(value: Json | undefined, address: Address, now: Date): boolean;
 }
 
-/** A condition on one subject, in its three forms. */
+/** A condition on one subject, as SQL and in words. */
 export interface Leaf {
   /** Over `profiles p`. */
   sql(values: Values): Bounds;
-  holds(person: SegmentPerson, now: Date): boolean;
   /** A part of a sentence, such as `plan is "pro"`. */
   readonly words: string;
   /** Whether SQL reads rows of other tables. */

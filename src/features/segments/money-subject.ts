@@ -1,5 +1,4 @@
-import { compareDecimals, multiplyDecimal, sumDecimals } from "../../core/base/values/decimals.ts";
-import { isRecent, MOST_DAYS, nameSql, orAny, readName, sinceOf } from "./activity-subjects.ts";
+import { MOST_DAYS, nameSql, orAny, readName, sinceOf } from "./activity-subjects.ts";
 import { refuse } from "./filter-path.ts";
 import { itsRows, type Subject } from "./leaf.ts";
 import { decided, type Values } from "./sql.ts";
@@ -15,15 +14,6 @@ const AMOUNT_WORDS = {
   at_most: "at most",
 } as const;
 type AmountComparator = keyof typeof AMOUNT_SQL;
-
-const amountHolds = (order: number, comparator: AmountComparator): boolean =>
-  comparator === "at_least"
-    ? order >= 0
-    : comparator === "more_than"
-      ? order > 0
-      : comparator === "less_than"
-        ? order < 0
-        : order <= 0;
 
 export const moneySpent: Subject = {
   read(value, { in_last_days, ...rest }, path) {
@@ -49,21 +39,6 @@ export const moneySpent: Subject = {
       looksUp: true,
       ...(days !== undefined && { readsKept: "purchases" as const }),
       words: `spent ${tests.map(({ comparator, amount }) => `${AMOUNT_WORDS[comparator]} ${amount}`).join(" and ")}${currency ? ` ${currency}` : ""}${days ? ` in the last ${countOf(days, "day")}` : ""}`,
-      holds(person, now) {
-        const isOf = (each: { readonly currency: string }) =>
-          !currency || each.currency === currency;
-        const spent = days
-          ? sumDecimals(
-              person.purchases
-                .filter(isOf)
-                .filter(({ time }) => isRecent(time, days, now))
-                .map(({ price, quantity }) => multiplyDecimal(price, quantity)),
-            )
-          : sumDecimals(person.purchaseSummaries.filter(isOf).map(({ revenue }) => revenue));
-        return tests.every(({ comparator, amount }) =>
-          amountHolds(compareDecimals(spent, decimalOf(amount)), comparator),
-        );
-      },
       sql(values) {
         const spent = spentSql(currency, days, values);
         const conditions = tests.map(
@@ -90,7 +65,3 @@ function spentSql(currency: string | undefined, days: number | undefined, values
         and e.occurred_at >= ${since} and e.occurred_at <= ${now})
     else 0 end)`;
 }
-
-/** A number as a decimal without an exponent. */
-const decimalOf = (amount: number): string =>
-  /e/i.test(String(amount)) ? amount.toFixed(20) : String(amount);

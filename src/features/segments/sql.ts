@@ -4,7 +4,7 @@
  * Some conditions depend on data that SQL cannot read together with a profile: the state of an
  * address is in the bucket of the address, and an attribute may hold a time in any of the written
  * forms. For each profile SQL therefore gives two answers: `must` is true if the condition surely
- * holds, `may` if it possibly holds. If they differ, the condition's predicate decides. Neither is
+ * holds, `may` if it possibly holds. If they differ, the program decides. Neither is
  * ever null, so that `not` includes users without a value.
  *
  * The text of a statement grows with the number of comparators, and with nothing else that a caller

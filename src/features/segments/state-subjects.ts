@@ -1,7 +1,5 @@
-import { readWaiting } from "../../core/people/subscriptions/waiting-state.ts";
 import { type FilterPath, refuse } from "./filter-path.ts";
 import { itsRows, type Leaf, type Subject } from "./leaf.ts";
-import type { SegmentPerson } from "./person.ts";
 import { decided } from "./sql.ts";
 
 /* Conditions on a user's consent, and on the channels that reach a user. */
@@ -37,7 +35,6 @@ export const subscriptionGroup: Subject = {
     return {
       looksUp: true,
       words: `is ${state} ${state === "unknown" ? "in" : "to"} ${group.name}`,
-      holds: ({ groupStates }) => (groupStates.get(groupId) ?? "unknown") === state,
       sql(values) {
         const row = `select 1 from group_states s where ${itsRows("s")} and s.group_id = ${values.bind(groupId, "text")}`;
         return decided(
@@ -53,18 +50,12 @@ export const subscriptionGroup: Subject = {
 
 const STATES = ["opted_in", "subscribed", "unsubscribed"] as const;
 
-/** The state of the address; for a user without an address, the pending state. */
-const emailStateOf = ({ email, emailState, standardAttributes }: SegmentPerson): string =>
-  (email === null ? readWaiting(standardAttributes.email_subscribe)?.state : emailState) ??
-  "subscribed";
-
 export const emailSubscription: Subject = {
   read(value, rest, path) {
     refuseOthers(rest, path);
     const state = oneOfThese(value, STATES, [...path, "email_subscription"]);
     return {
       words: `email subscription is ${state}`,
-      holds: (person) => emailStateOf(person) === state,
       sql(values) {
         const waiting =
           "coalesce(p.standard_attributes #>> '{email_subscribe,state}', 'subscribed')";
@@ -85,8 +76,6 @@ export const pushSubscription: Subject = {
     const state = oneOfThese(value, STATES, [...path, "push_subscription"]);
     return {
       words: `push subscription is ${state}`,
-      holds: ({ standardAttributes }) =>
-        (standardAttributes.push_subscribe ?? "subscribed") === state,
       sql: (values) =>
         decided(
           `(coalesce(p.standard_attributes ->> 'push_subscribe', 'subscribed') = ${values.bind(state, "text")})`,
@@ -101,14 +90,8 @@ export const emailAvailable: Subject = {
     if (typeof value !== "boolean") {
       throw refuse([...path, "email_available"], "must be true or false");
     }
-    const isAvailable = (person: SegmentPerson): boolean =>
-      person.email !== null &&
-      emailStateOf(person) !== "unsubscribed" &&
-      !person.hasBounced &&
-      person.standardAttributes.marked_email_as_spam_at === undefined;
     return {
       words: value ? "can receive email" : "cannot receive email",
-      holds: (person) => isAvailable(person) === value,
       sql() {
         const mayBe =
           "(p.email is not null and not p.standard_attributes ? 'marked_email_as_spam_at')";
@@ -141,12 +124,6 @@ export const device: Subject = {
 const deviceLeaf = (platform: string, apps: readonly string[]): Leaf => ({
   looksUp: true,
   words: `uses a device with ${platform}`,
-  holds: (person) =>
-    person.apps.some(({ appId }) => apps.includes(appId)) ||
-    person.devices.some(({ details }) => {
-      const os = String(details.os ?? "").toLowerCase();
-      return os === platform || os.startsWith(`${platform} `);
-    }),
   sql(values) {
     const wanted = values.bind(platform, "text");
     const os = "lower(coalesce(s.details ->> 'os', ''))";

@@ -14,7 +14,8 @@ export interface Period {
 
 /** A test of a time, which a column of the type timestamptz can pass too. */
 export interface TimeTest extends ValueTest {
-  holdsAt(time: Date, now: Date): boolean;
+  /** Decides about a value that SQL leaves open. */
+  holds(value: Json | undefined, now: Date): boolean;
   columnSql(column: string, values: Values): string;
 }
 
@@ -73,14 +74,14 @@ function writtenTime(
     holdsAt,
     columnSql,
     plainSql,
-  }: Pick<TimeTest, "holdsAt" | "columnSql"> & {
+  }: Pick<TimeTest, "columnSql"> & {
+    holdsAt(time: Date, now: Date): boolean;
     /** @param text such as 2026-01-31T12:00:00.000Z */
     plainSql(text: string, values: Values): string;
   },
 ): TimeTest {
   return {
     words,
-    holdsAt,
     columnSql,
     holds(value, now) {
       const time = timeIn(value);
@@ -107,17 +108,11 @@ function writtenTime(
 }
 
 /** The time that a value of an attribute holds, in any written form. */
-export function timeIn(value: Json | undefined): Date | undefined {
+function timeIn(value: Json | undefined): Date | undefined {
   const text = isJsonObject(value) ? value.$time : value;
   if (typeof text !== "string" || text.length > LONGEST_TIME) return undefined;
   return parseAttributeTime(text);
 }
-
-/** Whether a value is a time in the form that SQL compares. */
-export const isPlainTime = (value: Json | undefined): boolean =>
-  new RegExp(PLAIN_TIME).test(
-    String(isJsonObject(value) ? value.$time : typeof value === "string" ? value : ""),
-  );
 
 /** Whether a test is one of times. */
 export const isTimeTest = (test: ValueTest): test is TimeTest => "columnSql" in test;

@@ -1,5 +1,4 @@
 import { earlier, later } from "../../core/base/clock.ts";
-import type { Json } from "../../core/base/values/plain-json.ts";
 import { parseTime } from "../../core/base/values/times.ts";
 import { arrayLiteral } from "../../core/database/parameters/array-literal.ts";
 import { type FilterPath, refuse } from "./filter-path.ts";
@@ -9,8 +8,7 @@ import { dayOfYear, timeTest } from "./time-tests.ts";
 
 /*
  * The comparators of a filter. Each is described once: its types of values, how its operand is
- * read, and its three forms: SQL over a JSON value, a predicate, and words. docs/segments.md lists
- * them.
+ * read, and its two forms: SQL over a JSON value, and words. docs/segments.md lists them.
  */
 
 export type ValueType = "text" | "number" | "time" | "boolean" | "list";
@@ -44,21 +42,19 @@ const COMPARATORS: Readonly<Record<string, Comparator>> = {
   contains: of(["text"], readText, (operand) =>
     textTest(
       `contains ${shown(operand)}`,
-      (text) => text.includes(operand),
       (text, values) => `position(${values.bind(operand, "text")} in ${text}) > 0`,
     ),
   ),
   starts_with: of(["text"], readText, (operand) =>
     textTest(
       `starts with ${shown(operand)}`,
-      (text) => text.startsWith(operand),
       (text, values) => `starts_with(${text}, ${values.bind(operand, "text")})`,
     ),
   ),
-  more_than: order("is more than", ">", (value, operand) => value > operand),
-  at_least: order("is at least", ">=", (value, operand) => value >= operand),
-  less_than: order("is less than", "<", (value, operand) => value < operand),
-  at_most: order("is at most", "<=", (value, operand) => value <= operand),
+  more_than: order("is more than", ">"),
+  at_least: order("is at least", ">="),
+  less_than: order("is less than", "<"),
+  at_most: order("is at most", "<="),
   before: of(["time"], readTime, (time) =>
     timeTest(`is before ${time.toISOString()}`, () => ({ until: time, isOpen: true })),
   ),
@@ -99,8 +95,8 @@ const COMPARATORS: Readonly<Record<string, Comparator>> = {
       if (typeof operand !== "boolean") throw refuse(path, "must be true or false");
       return {
         words: operand ? "exists" : "does not exist",
+        isNegative: !operand,
         // A null inside a value is no value. docs/segments.md
-        holds: (value) => ((value ?? null) !== null) === operand,
         sql: (value) =>
           decided(`(nullif(${value}, 'null'::jsonb) is ${operand ? "not " : ""}null)`),
       };
@@ -208,7 +204,6 @@ function readDayOfYear(operand: unknown, path: FilterPath): string {
 function equals(operand: Scalar): ValueTest {
   return {
     words: `is ${shown(operand)}`,
-    holds: (value) => value === operand,
     sql: (value, values) => {
       const wanted = `${values.bind(JSON.stringify(operand), "text")}::jsonb`;
       return decided(`coalesce(${value} = ${wanted}, false)`);
@@ -220,10 +215,7 @@ export function oneOf(operand: readonly Scalar[]): ValueTest {
   const isAmong = amongSql(operand);
   return {
     words: `is one of ${shownList(operand)}`,
-    holds: (value) => operand.includes(value as Scalar),
-    sql: (value, values) => {
-      return decided(`coalesce(${isAmong(value, values)}, false)`);
-    },
+    sql: (value, values) => decided(`coalesce(${isAmong(value, values)}, false)`),
   };
 }
 
@@ -241,31 +233,24 @@ function amongSql(wanted: readonly Scalar[]): (value: string, values: Values) =>
 
 export const opposite = (test: ValueTest, words: string): ValueTest => ({
   words,
-  holds: (value, now) => !test.holds(value, now),
+  isNegative: true,
   sql: (value, values, isPlain) => decided(`(not ${test.sql(value, values, isPlain).must})`),
 });
 
 const textTest = (
   words: string,
-  holds: (text: string) => boolean,
   sql: (text: string, values: Values) => string,
 ): ValueTest => ({
   words,
-  holds: (value) => typeof value === "string" && holds(value),
   sql: (value, values) =>
     decided(
       `coalesce(jsonb_typeof(${value}) = 'string' and ${sql(`(${value} #>> '{}')`, values)}, false)`,
     ),
 });
 
-function order(
-  words: string,
-  operator: string,
-  holds: (value: number, operand: number) => boolean,
-): Comparator {
+function order(words: string, operator: string): Comparator {
   return of(["number"], readNumber, (operand) => ({
     words: `${words} ${operand}`,
-    holds: (value) => typeof value === "number" && holds(value, operand),
     // A case, because the order of the parts of an `and` is the planner's.
     sql: (value, values) =>
       decided(
@@ -276,16 +261,10 @@ function order(
 }
 
 function listTest(words: string, operand: readonly Scalar[], how: "all" | "any"): ValueTest {
-  const isIn = (list: readonly Json[], wanted: Scalar) => list.includes(wanted);
   const wanted = [...new Set(operand)];
   const isAmong = amongSql(wanted);
   return {
     words,
-    holds: (value) =>
-      Array.isArray(value) &&
-      (how === "any"
-        ? wanted.some((each) => isIn(value, each))
-        : wanted.every((each) => isIn(value, each))),
     sql(value, values) {
       // The list is read once, however many values are wanted.
       const found = `from jsonb_array_elements(${value}) as found (each) where ${isAmong("found.each", values)}`;

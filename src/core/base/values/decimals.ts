@@ -30,21 +30,3 @@ export function centsOf(amount: string): number {
   if (digits <= 2) return Number(units * 10n ** BigInt(2 - digits));
   return Number(textOf({ units, digits: digits - 2 }));
 }
-
-/** Adds decimals up exactly. */
-export const sumDecimals = (decimals: readonly string[]): string =>
-  decimals.reduce(addDecimals, "0");
-
-/** A decimal times a whole number, exactly. */
-export function multiplyDecimal(decimal: string, factor: number): string {
-  const { units, digits } = scaledOf(decimal);
-  return textOf({ units: units * BigInt(factor), digits });
-}
-
-/** Below, equal to or above 0, as the first decimal is less than, equal to or more than the other. */
-export function compareDecimals(one: string, other: string): number {
-  const [a, b] = [scaledOf(one), scaledOf(other)];
-  const digits = Math.max(a.digits, b.digits);
-  const raised = ({ units, digits: own }: Scaled) => units * 10n ** BigInt(digits - own);
-  return raised(a) < raised(b) ? -1 : raised(a) > raised(b) ? 1 : 0;
-}

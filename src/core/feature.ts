@@ -57,8 +57,6 @@ export interface Feature<Services = never, Settings = never> {
   readonly repeated?: readonly Repeated<Services>[];
   /** Begins what runs until the server stops. */
   readonly start?: (services: Services) => Promise<{ stop(): Promise<void> }>;
-  /** Lets other processes of this server ask this one. */
-  readonly answers?: (services: Services) => void;
   /** Writes down what is only in memory, before the process ends. */
   readonly finish?: (services: Services) => Promise<void>;
   /** What migrations do that SQL cannot. */

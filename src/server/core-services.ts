@@ -16,7 +16,6 @@ import type { CompanyContext } from "../core/base/context/context.ts";
 import { createFairLine } from "../core/base/fair-line.ts";
 import type { Metrics } from "../core/base/observe/metrics.ts";
 import type { Tracing } from "../core/base/observe/tracing.ts";
-import { createProcesses } from "../core/base/processes.ts";
 import { createThreadPool } from "../core/base/threads/thread-pool.ts";
 import type { Database } from "../core/database/database.ts";
 import type { DiskWatch } from "../core/database/disk-watch.ts";
@@ -116,7 +115,6 @@ export async function createFirst(
       own: config.databaseUrl ? hostsOf(config.databaseUrl) : [],
     }),
     load: createLoad({ requests, eventLoopDelayMs, ...bytesOfThisProcess() }, metrics),
-    processes: createProcesses(),
     recordAuditedRead: createReadRecorder(stored),
     idempotency: createIdempotency(stored),
     rateLimits: createRateLimits(stored),

@@ -168,7 +168,6 @@ async function start(
   const { port } = server.server.address() as AddressInfo;
   const localListener = await listenLocally(server.server, { ...config, port }, log);
   load.watch();
-  for (const { answers } of parts) answers?.(services);
   shareMetrics(metrics.registry);
   const metricsListener =
     config.metricsPort === undefined || cluster.isWorker

@@ -1,6 +1,5 @@
 import cluster, { type Worker } from "node:cluster";
 import { createLog } from "../core/base/observe/log.ts";
-import { relayBetweenProcesses } from "../core/base/processes.ts";
 import type { Config } from "./config.ts";
 import type { Welcome } from "./welcome.ts";
 
@@ -30,7 +29,6 @@ export async function startWorkers({
   "workers" | "metricsHost" | "metricsPort" | "logLevel" | "logFormat"
 >): Promise<Workers> {
   let isStopping = false;
-  relayBetweenProcesses();
   const welcomes = await Promise.all(Array.from({ length: count }, () => ready(cluster.fork())));
   // Opened for the first line: the first process stays small.
   let log: ReturnType<typeof createLog> | undefined;

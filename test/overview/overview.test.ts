@@ -14,6 +14,7 @@ import { startOwnServer, type TestServer, testConfig } from "../harness.ts";
 import { declare, scimClient, WORKSPACE } from "../scim-client.ts";
 import { temporaryFolder } from "../stored-rows.ts";
 import { post, startChild } from "../system/child-server.ts";
+import { until } from "../until.ts";
 
 const port = await freePort();
 const provider = await startProvider(port);
@@ -77,10 +78,14 @@ describe("the overview of a workspace", () => {
     });
     const send = () => post(`${child.url}/users/track`, child.key, { events: [event("ada")] });
     for (let round = 0; round < 5; round++) await Promise.all([send(), send(), send(), send()]);
-    const response = await fetch(`${child.url}/admin/v1/workspaces/demo/overview`, {
-      headers: { authorization: `Bearer ${adminToken}` },
+    // Each process records its counts every ten seconds.
+    const body = await until(async () => {
+      const response = await fetch(`${child.url}/admin/v1/workspaces/demo/overview`, {
+        headers: { authorization: `Bearer ${adminToken}` },
+      });
+      const overview = (await response.json()) as any;
+      return sum(overview.requests) >= 20 && overview;
     });
-    const body = (await response.json()) as any;
     assert.deepEqual([sum(body.requests), sum(body.items_accepted)], [20, 20]);
     await child.end("SIGTERM");
   });

@@ -55,7 +55,7 @@ const list = endpoint({
   summary: "Lists the latest requests of API keys with their verdicts, newest first.",
   description:
     "Those of all servers on the database: each process keeps its latest ones in memory (`LIVE_REQUESTS`) and writes " +
-    "at most 100 of them a second, refused ones first, where other servers find them. " +
+    "at most 100 of them a second, refused ones first, where other processes find them. " +
     "Bodies, responses, messages, users and paths with them are shown to those with view_pii.",
   access,
   params: OfWorkspace,

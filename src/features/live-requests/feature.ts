@@ -1,12 +1,9 @@
 import type { Clock } from "../../core/base/clock.ts";
-import type { Processes } from "../../core/base/processes.ts";
 import type { Database } from "../../core/database/database.ts";
 import type { Feature } from "../../core/feature.ts";
 import { liveRequestEndpoints } from "./endpoints.ts";
-import { answerLiveRequests } from "./read-requests.ts";
 import { createRequestLog, type RequestLog } from "./request-log.ts";
 import {
-  answerForgetting,
   createRequestSharing,
   eraseRequestsNaming,
   forgetRequests,
@@ -14,13 +11,11 @@ import {
   sweepRequests,
 } from "./share-requests.ts";
 import { deleteAllRequests } from "./store.ts";
-import { answerLooks } from "./stream-requests.ts";
 import { createStreamSlots } from "./stream-slots.ts";
 
 interface Given {
   readonly database: Database;
   readonly clock: Clock;
-  readonly processes: Processes;
 }
 
 interface Own {
@@ -48,11 +43,6 @@ export const feature = {
       streamSlots: createStreamSlots(),
     };
   },
-  answers(services: Given & Own) {
-    answerLiveRequests(services);
-    answerLooks(services);
-    answerForgetting(services);
-  },
   onAnswered: ({ requestLog }: Own, { liveRequests }: RequestSettings) =>
     liveRequests > 0 ? requestLog.note : undefined,
   repeated: [
@@ -66,6 +56,6 @@ export const feature = {
   reset: { later: [deleteAllRequests] },
   erasure: [eraseRequestsNaming],
   forgetWorkspace: ({ requestLog }: Own, workspaceId) => requestLog.forget(workspaceId, () => true),
-  forgetPerson: (services: Given, person) => forgetRequests(services, person),
+  forgetPerson: (services: Given & Own, person) => forgetRequests(services, person),
   sweeps: [sweepRequests],
 } satisfies Feature;

@@ -2,7 +2,6 @@ import { type AuditingServices, recordRead } from "../../core/admin/audit/audit.
 import type { WorkspaceContext } from "../../core/base/context/context.ts";
 import { forwardPage } from "../../core/base/pages.ts";
 import { Problem } from "../../core/base/problem.ts";
-import type { Processes } from "../../core/base/processes.ts";
 import type { Database } from "../../core/database/database.ts";
 import {
   matches,
@@ -24,30 +23,10 @@ interface PageQuestion extends Question {
 
 export interface LiveServices extends AuditingServices {
   readonly requestLog: RequestLog;
-  readonly processes: Processes;
   readonly database: Database;
 }
 
-const TOPIC = "live requests";
-
-/** Lets other processes ask this one. */
-export function answerLiveRequests({
-  requestLog,
-  processes,
-}: Omit<LiveServices, keyof AuditingServices>): void {
-  processes.answer(TOPIC, (question: PageQuestion) => findHere(requestLog, question));
-}
-
-/** The requests that a process finds among its own. */
-interface Found {
-  readonly log: string;
-  /** The oldest that it keeps, if it drops one for each new one. */
-  readonly oldest: string | undefined;
-  /** Newest first. */
-  readonly requests: LiveRequest[];
-}
-
-function findHere(log: RequestLog, question: PageQuestion): Found {
+function findHere(log: RequestLog, question: PageQuestion): LiveRequest[] {
   const { id, before, limit, showsPeople } = question;
   const found: LiveRequest[] = [];
   for (const kept of log.newest(question.workspaceId)) {
@@ -58,28 +37,21 @@ function findHere(log: RequestLog, question: PageQuestion): Found {
     const view = viewOf(kept, true);
     if (matches(view, question)) found.push(showsPeople ? view : viewOf(kept, false));
   }
-  return { log: log.id, oldest: log.oldest(), requests: found };
+  return found;
 }
 
 /** How many written requests are read at once. */
 const STEP = 50;
 
-/**
- * The requests that processes have recorded, newest first, except those that this machine's
- * processes no longer keep.
- */
-async function findWritten(
-  database: Database,
-  question: PageQuestion,
-  oldest: ReadonlyMap<string, string | undefined>,
-): Promise<LiveRequest[]> {
+/** The requests that all processes have recorded, newest first. */
+async function findWritten(database: Database, question: PageQuestion): Promise<LiveRequest[]> {
   const { id, before, limit, showsPeople } = question;
   const found: LiveRequest[] = [];
   let last = before;
   for (;;) {
     const read = await selectRequests(database, { ...question, id, before: last }, STEP);
     for (const kept of read) {
-      if (kept.id < (oldest.get(kept.logId) ?? "") || !mayMatch(kept, question)) continue;
+      if (!mayMatch(kept, question)) continue;
       const view = viewOf(kept, true);
       if (matches(view, question)) found.push(showsPeople ? view : viewOf(kept, false));
       if (found.length === limit) return found;
@@ -89,19 +61,14 @@ async function findWritten(
   }
 }
 
-/**
- * The requests of all servers, newest first: those in memory on this machine, and those that all
- * have recorded.
- */
+/** The requests of all servers, newest first: this process has some in memory, and all have recorded some. */
 async function find(
-  { processes, database, requestLog }: LiveServices,
+  { database, requestLog }: LiveServices,
   question: PageQuestion,
 ): Promise<LiveRequest[]> {
   if (requestLog.size === 0) return [];
-  const answers = await processes.ask<Found>(TOPIC, question);
-  const oldest = new Map(answers.map((answer) => [answer.log, answer.oldest]));
-  const written = await findWritten(database, question, oldest);
-  const kept = answers.flatMap(({ requests }) => requests);
+  const written = await findWritten(database, question);
+  const kept = findHere(requestLog, question);
   const all = new Map([...written, ...kept].map((each) => [each.id, each]));
   return [...all.values()]
     .sort((one, other) => (one.id < other.id ? 1 : -1))

@@ -29,8 +29,6 @@ export interface RequestLog {
   forget(workspaceId: number, matches: (request: KeptRequest) => boolean): void;
   /** The requests of all workspaces that came in after this one, or all, in the order of arrival. */
   after(id: string | undefined): KeptRequest[];
-  /** The id of the oldest request, once there is no room for more. */
-  oldest(): string | undefined;
   /** The id of the latest request of any workspace. */
   latest(): string | undefined;
   /** How many a process keeps. */
@@ -107,7 +105,6 @@ export function createRequestLog(clock: Clock, size: number): RequestLog {
       }
       return found.reverse();
     },
-    oldest: () => (count === size ? kept[first]?.id : undefined),
     latest: () => (count === 0 ? undefined : kept[(first + count - 1) % size]?.id),
   };
 }

@@ -1,7 +1,6 @@
 import type { ErasedPerson, TraceEraser } from "../../core/admin/retention/retention.ts";
 import { earlier } from "../../core/base/clock.ts";
 import { type Mentions, mentionsOf } from "../../core/base/mentions.ts";
-import type { Processes } from "../../core/base/processes.ts";
 import {
   type Database,
   isUnavailable,
@@ -154,33 +153,17 @@ export const eraseRequestsNaming: TraceEraser = async (tx, workspaceId, { mentio
   return read.length < STEP ? undefined : read.at(-1)?.id;
 };
 
-const FORGET = "forget live requests";
-
-/** Lets other processes of the machine tell this one what to forget. */
-export function answerForgetting({
-  requestLog,
-  processes,
-}: {
-  readonly requestLog: RequestLog;
-  readonly processes: Processes;
-}): void {
-  processes.answer(FORGET, ({ workspaceId, names }: ErasedPerson) => {
-    const mentions = mentionsOf(names);
-    requestLog.forget(workspaceId, (kept) => mentions.in(textOf(kept)));
-  });
-}
-
 /**
- * Forgets the requests that name an erased person: at once in the processes of this machine and in
- * the table; other servers forget their older requests within a second.
+ * Forgets the requests that name an erased person: at once in this process and in the table. Other
+ * processes forget their older requests within a second.
  */
 export async function forgetRequests(
-  { database, processes }: { readonly database: Database; readonly processes: Processes },
-  forgotten: ErasedPerson,
+  { database, requestLog }: SharingServices,
+  { workspaceId, names }: ErasedPerson,
 ): Promise<void> {
-  await processes.ask(FORGET, forgotten);
-  const { workspaceId, names } = forgotten;
-  const erased = { mentions: mentionsOf(names), since: new Date(0) };
+  const mentions = mentionsOf(names);
+  requestLog.forget(workspaceId, (kept) => mentions.in(textOf(kept)));
+  const erased = { mentions, since: new Date(0) };
   await withRetries(database, async (tx) => {
     await lockForErasing(tx);
     await upsertErasure(tx, workspaceId);

@@ -177,13 +177,14 @@ export async function selectNewRequests(
   }: {
     readonly seen: Readonly<Record<string, string>>;
     readonly since: string;
-    readonly without: readonly string[];
+    /** The log whose requests are left out. */
+    readonly without: string;
   },
   limit: number,
 ): Promise<StoredRequest[]> {
   const rows = await database.query<Row>(
     `select ${COLUMNS} from live_requests
-     where workspace_id = $1 and log_id::text <> all($2::text[])
+     where workspace_id = $1 and log_id <> $2::text::uuid
        and request_id > coalesce(($3::text::jsonb ->> log_id::text)::uuid, $4::text::uuid)
      order by request_id limit $5`,
     [workspaceId, without, JSON.stringify(seen), since, limit],

@@ -42,45 +42,22 @@ const LOOK_EVERY_MS = 500;
 /** After this many looks a comment keeps proxies and the reader connected. */
 const COMMENT_EVERY = 4;
 
-/**
- * How many requests one look reads and passes on, for each process; further ones may match, and are
- * only counted.
- */
+/** How many requests one look reads and passes on; further ones of this process may match, and are only counted. */
 const MOST_AT_A_LOOK = 100;
 const MOST_BYTES_AT_A_LOOK = 524_288;
 
-interface LookQuestion extends Question {
-  /** The latest request that was seen of each log. A log that is not there is looked at from `since` on. */
-  readonly seen: Readonly<Record<string, string>>;
-  readonly since: string;
-}
-
 interface Look {
-  readonly log: string;
-  readonly latest: string | undefined;
   /** Oldest first. */
   readonly requests: readonly LiveRequest[];
   readonly skipped: number;
 }
 
-const TOPIC = "new live requests";
-
-/** Lets other processes ask this one. */
-export function answerLooks({
-  requestLog,
-  processes,
-}: Pick<LiveServices, "requestLog" | "processes">): void {
-  processes.answer(TOPIC, (question: LookQuestion) => lookHere(requestLog, question));
-}
-
 /** The new requests of this process. */
-function lookHere(log: RequestLog, question: LookQuestion): Look {
-  const { workspaceId, seen, since, showsPeople } = question;
-  const after = seen[log.id] ?? since;
+function lookHere(log: RequestLog, question: Question, after: string): Look {
   const requests: LiveRequest[] = [];
   let bytes = 0;
   let skipped = 0;
-  for (const kept of log.newest(workspaceId)) {
+  for (const kept of log.newest(question.workspaceId)) {
     if (kept.id <= after) break;
     if (!mayMatch(kept, question)) continue;
     if (requests.length === MOST_AT_A_LOOK || bytes > MOST_BYTES_AT_A_LOOK) {
@@ -90,29 +67,21 @@ function lookHere(log: RequestLog, question: LookQuestion): Look {
     }
     const view = viewOf(kept, true);
     bytes += (kept.body?.length ?? 0) + (kept.response?.length ?? 0);
-    if (matches(view, question)) requests.push(showsPeople ? view : viewOf(kept, false));
+    if (matches(view, question)) requests.push(question.showsPeople ? view : viewOf(kept, false));
   }
-  return { log: log.id, latest: log.latest(), requests: requests.reverse(), skipped };
+  return { requests: requests.reverse(), skipped };
 }
 
-/**
- * Requests that servers on other machines have recorded since the last look. Looks that find more
- * than fits go on with it the next time.
- */
+/** Requests that other processes have recorded since the last look. The next look reads what does not fit. */
 async function lookElsewhere(
-  { database }: StreamServices,
+  { database, requestLog }: StreamServices,
   question: Question,
-  looked: {
-    readonly seen: Record<string, string>;
-    readonly since: string;
-    /** The logs of this machine. */
-    readonly here: ReadonlySet<string>;
-  },
-): Promise<Pick<Look, "requests" | "skipped">> {
+  seen: Record<string, string>,
+  since: string,
+): Promise<Look> {
   // The embedded engine has one process.
   if (database.engine === "embedded") return { requests: [], skipped: 0 };
-  const { seen, since, here } = looked;
-  const place = { seen, since, without: [...here] };
+  const place = { seen, since, without: requestLog.id };
   const read = await selectNewRequests(database, question.workspaceId, place, MOST_AT_A_LOOK);
   for (const { logId, id } of read) seen[logId] = id;
   const requests = read
@@ -160,8 +129,9 @@ async function* follow(
   services: StreamServices,
   { first, since, confirm, endsAt }: Following,
 ): TextStream {
+  /** The latest request that was seen of each log. */
   const seen: Record<string, string> = {};
-  const here = new Set<string>();
+  const { requestLog } = services;
   let question: Question | undefined = first;
   for (let look = 1; services.readiness.isReady && performance.now() < endsAt; look++) {
     await sleep(Math.max(1, Math.min(LOOK_EVERY_MS, endsAt - performance.now())));
@@ -169,13 +139,12 @@ async function* follow(
     question = await confirm().catch(endOfRight);
     if (question === undefined) return;
     if (look % COMMENT_EVERY === 0) yield ": still here\n\n";
-    const looks = await services.processes.ask<Look>(TOPIC, { ...question, seen, since });
-    for (const { log, latest } of looks) if (latest !== undefined) seen[log] = latest;
-    for (const { log } of looks) here.add(log);
+    const latest = requestLog.latest();
     const events = eventsOf([
-      ...looks,
-      await lookElsewhere(services, question, { seen, since, here }),
+      lookHere(requestLog, question, seen[requestLog.id] ?? since),
+      await lookElsewhere(services, question, seen, since),
     ]);
+    if (latest !== undefined) seen[requestLog.id] = latest;
     if (events) yield events;
   }
 }
@@ -186,7 +155,7 @@ async function* follow(
  */
 const endOfRight = (): undefined => undefined;
 
-function eventsOf(looks: readonly Pick<Look, "requests" | "skipped">[]): string {
+function eventsOf(looks: readonly Look[]): string {
   const requests = looks.flatMap((look) => look.requests);
   requests.sort((one, other) => (one.id < other.id ? -1 : 1));
   const skipped = looks.reduce((sum, look) => sum + look.skipped, 0);

@@ -16,7 +16,7 @@ const overview = endpoint({
   path: "/admin/v1/workspaces/:name/overview",
   summary: "Reads the traffic of a workspace over time, and what needs attention.",
   description:
-    "Every list has a number for each slot, oldest first. All server processes count: those of this machine up to now, " +
+    "Every list has a number for each slot, oldest first. All server processes count: the one that responds up to now, " +
     "others and those before a restart up to ten seconds ago. Findings about syncs need basic_access, those about keys dev_console.",
   access: byAdministratorOfWorkspace("view_usage_data"),
   params: OfWorkspace,

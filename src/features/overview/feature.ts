@@ -3,7 +3,6 @@ import type { Metrics } from "../../core/base/observe/metrics.ts";
 import type { Database } from "../../core/database/database.ts";
 import type { Feature } from "../../core/feature.ts";
 import { overviewEndpoints } from "./endpoints.ts";
-import { answerTraffic } from "./read-overview.ts";
 import { createTrafficSharing, sweepTraffic, type TrafficSharing } from "./share-traffic.ts";
 
 interface Given {
@@ -16,14 +15,13 @@ interface Own {
   readonly trafficSharing: TrafficSharing;
 }
 
-/** The greatest age of the counts that the overview of another server shows. */
+/** The greatest age of the counts that the overview of another process shows. */
 const SHARED_EVERY_MS = 10 * 1_000;
 
 export const feature = {
   name: "overview",
   endpoints: overviewEndpoints,
   services: (given: Given) => ({ trafficSharing: createTrafficSharing(given) }),
-  answers: answerTraffic,
   repeated: [
     {
       ms: SHARED_EVERY_MS,

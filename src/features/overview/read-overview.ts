@@ -7,13 +7,7 @@ import type { Clock } from "../../core/base/clock.ts";
 import type { WorkspaceContext } from "../../core/base/context/context.ts";
 import type { WorkspacePermission } from "../../core/base/context/dashboard-permissions.ts";
 import type { Metrics } from "../../core/base/observe/metrics.ts";
-import {
-  countsOfSlots,
-  PERIODS,
-  type Period,
-  type TrafficCounts,
-} from "../../core/base/observe/traffic.ts";
-import type { Processes } from "../../core/base/processes.ts";
+import { countsOfSlots, PERIODS, type Period } from "../../core/base/observe/traffic.ts";
 import type { Database } from "../../core/database/database.ts";
 import { selectLockHolders } from "../../core/database/postgres/lock-holders.ts";
 import { findAttention, LONG_HELD_SECONDS } from "./attention.ts";
@@ -25,7 +19,6 @@ export interface OverviewServices {
   readonly database: Database;
   readonly clock: Clock;
   readonly metrics: Pick<Metrics, "traffic">;
-  readonly processes: Processes;
   readonly trafficSharing: Pick<TrafficSharing, "processId">;
   /** Findings of the features about a workspace. */
   readonly attentionSources: readonly AttentionSource[];
@@ -37,48 +30,21 @@ interface Question {
   readonly now: number;
 }
 
-const TOPIC = "traffic";
+type Counting = Pick<OverviewServices, "database" | "metrics" | "trafficSharing">;
 
-/** The counts of a process of this machine. */
-interface Answer {
-  readonly processId: string;
-  readonly counts: TrafficCounts;
-}
-
-/** Lets other processes ask this one. */
-export function answerTraffic({
-  metrics: { traffic },
-  processes,
-  trafficSharing: { processId },
-}: Pick<OverviewServices, "metrics" | "processes" | "trafficSharing">): void {
-  processes.answer(
-    TOPIC,
-    ({ workspaceId, period, now }: Question): Answer => ({
-      processId,
-      counts: traffic.read(workspaceId, period, now),
-    }),
-  );
-}
-
-/**
- * The counts of this machine's processes up to now, and the recorded counts of others and from
- * before a restart.
- */
+/** The counts of this process up to now, and the recorded counts of others and from before a restart. */
 async function countTraffic(
-  { database, processes }: Pick<OverviewServices, "database" | "processes">,
-  question: Question,
+  { database, metrics: { traffic }, trafficSharing: { processId } }: Counting,
+  { workspaceId, period, now }: Question,
 ) {
-  const { workspaceId, period, now } = question;
-  const answers = await processes.ask<Answer>(TOPIC, question);
   const start = startOf(period, now);
-  const asked = answers.map(({ processId }) => processId);
-  const rows = await selectSlots(database, workspaceId, period, new Date(start), asked);
+  const rows = await selectSlots(database, workspaceId, period, new Date(start), [processId]);
   const slots = rows.map(({ slotAt, counts }) => ({
     place: Math.round((slotAt.getTime() - start) / PERIODS[period].slotMs),
     counts,
   }));
-  const all = [...answers.map(({ counts }) => counts), countsOfSlots(slots, period)];
-  return combineCounts(all, period);
+  const own = traffic.read(workspaceId, period, now);
+  return combineCounts([own, countsOfSlots(slots, period)], period);
 }
 
 /** When the oldest slot begins. */
@@ -89,19 +55,17 @@ function startOf(period: Period, now: number): number {
 
 /** The traffic of a workspace over a period, its syncs, and what needs attention. */
 export async function readOverview(
-  { database, clock, processes, attentionSources }: OverviewServices,
+  services: OverviewServices,
   context: WorkspaceContext,
   period: Period,
 ) {
+  const { database, clock, attentionSources } = services;
   const { workspace } = context;
   const now = clock.now();
   const { slotMs, slots } = PERIODS[period];
   const start = startOf(period, now.getTime());
   const ask = (of: Period) =>
-    countTraffic(
-      { database, processes },
-      { workspaceId: workspace.id, period: of, now: now.getTime() },
-    );
+    countTraffic(services, { workspaceId: workspace.id, period: of, now: now.getTime() });
   const counts = await ask(period);
   const hour = period === "hour" ? counts : await ask("hour");
   const said = [];

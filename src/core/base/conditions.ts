@@ -76,15 +76,13 @@ export const replaceLeaves = <From extends Leaf, To extends Leaf>(
   });
 
 /** A test of two texts, in memory and as SQL over two text expressions. */
-interface TextComparison {
-  holds(value: string, wanted: string): boolean;
-  sql(value: string, wanted: string): string;
-}
+type TextComparison = ReturnType<typeof ordered>;
 
 /** Order is by code points, independent of the database's collation. */
-const ordered = (operator: string, holdsFor: (order: number) => boolean): TextComparison => ({
-  holds: (value, wanted) => holdsFor(Buffer.compare(Buffer.from(value), Buffer.from(wanted))),
-  sql: (value, wanted) => `${value} collate "C" ${operator} ${wanted} collate "C"`,
+const ordered = (operator: string, holdsFor: (order: number) => boolean) => ({
+  holds: (value: string, wanted: string) =>
+    holdsFor(Buffer.compare(Buffer.from(value), Buffer.from(wanted))),
+  sql: (value: string, wanted: string) => `${value} collate "C" ${operator} ${wanted} collate "C"`,
 });
 
 export type TextComparator = "eq" | "co" | "sw" | "ew" | "gt" | "ge" | "lt" | "le";

@@ -4,17 +4,13 @@
  * `'Ada'`, not in `adam`. Its spellings in JSON and in a path count as well.
  */
 
-export interface Mentions {
-  /** Regular expressions of PostgreSQL that find the same, for `text ~* any($1::text[])`. */
-  readonly patterns: readonly string[];
-  in(text: string): boolean;
-}
+export type Mentions = ReturnType<typeof mentionsOf>;
 
 /** Engines compile one expression in memory that grows with its length. */
 const LONGEST_PATTERN = 4_000;
 
 /** @param names identifiers as the person has them; empty ones are left out. */
-export function mentionsOf(names: readonly string[]): Mentions {
+export function mentionsOf(names: readonly string[]) {
   const spellings = new Set(names.filter((name) => name !== "").flatMap(spellingsOf));
   const groups = groupsOf([...spellings]);
   const expressions = groups.map(
@@ -25,10 +21,11 @@ export function mentionsOf(names: readonly string[]): Mentions {
       ),
   );
   return {
+    /** The same as regular expressions of PostgreSQL, for `text ~* any($1::text[])`. */
     patterns: groups.map(
       (group) => `(^|[^[:alnum:]])(${group.map(escapedForSql).join("|")})($|[^[:alnum:]])`,
     ),
-    in: (text) => expressions.some((expression) => expression.test(text)),
+    in: (text: string) => expressions.some((expression) => expression.test(text)),
   };
 }
 

@@ -1,11 +1,8 @@
 /** Lets some callers run at once; the others wait in order. */
-export interface Semaphore {
-  take(): Promise<void>;
-  give(): void;
-}
+export type Semaphore = ReturnType<typeof createSemaphore>;
 
 /** @param most how many run at once, at most: read at each change, so it may vary. */
-export function createSemaphore(most: () => number): Semaphore {
+export function createSemaphore(most: () => number) {
   const waiting: (() => void)[] = [];
   let taken = 0;
   return {

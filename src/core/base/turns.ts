@@ -35,19 +35,16 @@ export async function inSlices<Item, Row>(
   return rows;
 }
 
-export interface Turns {
-  /** Whether others have waited long enough: then call `next`. */
-  isOver(): boolean;
-  next(): Promise<void>;
-}
+export type Turns = ReturnType<typeof startTurns>;
 
 /** Others wait no longer than this, and the part of the work that is under way. */
 const TURN_MS = 10;
 
 /** Begins work that is done in turns: between two of its parts `if (turns.isOver()) await turns.next()`. */
-export function startTurns(mostMs = TURN_MS): Turns {
+export function startTurns(mostMs = TURN_MS) {
   let startedAt = performance.now();
   return {
+    /** Whether others have waited long enough: then call `next`. */
     isOver: () => performance.now() - startedAt >= mostMs,
     async next() {
       await nextTurn();

@@ -8,16 +8,7 @@ export interface Lanes {
 }
 
 /** How a process shares out transactions that write users. */
-export interface LanePlan {
-  /** How many lanes there are, at most. */
-  readonly count: number;
-  /** How many transactions of a lane are under way at the same time. */
-  readonly depth: number;
-  /** How many transactions of all lanes may be under way at this moment. */
-  atOnce(): number;
-  /** The lanes to use for a number of waiting items. */
-  inUse(waitingItems: number): Lanes;
-}
+export type LanePlan = ReturnType<typeof lanesFor>;
 
 /** How many locks order the writers of a workspace: more than lanes, so that servers with other lanes keep the same order. */
 export const LANE_LOCKS = 64;
@@ -68,14 +59,23 @@ const atOnceAmong = (writers: number): number => Math.max(1, FEWEST_LANES + 1 - 
 const ITEMS_OF_LANE = 256;
 
 /** Lanes of an engine that runs several transactions at the same time. */
-export function lanesFor(writers: WriterCount, concurrency: number): LanePlan {
+export function lanesFor(writers: WriterCount, concurrency: number) {
   const count = Math.min(MOST_LANES, concurrency);
   const choices = Array.from({ length: count }, (_, index) => evenLanes(index + 1));
   const inUse = planEverySecond((items) => {
     const wanted = Math.max(1, Math.ceil(items / (ITEMS_OF_LANE * writers())));
     return choices[Math.min(count, lanesAmong(writers()), wanted) - 1] as Lanes;
   });
-  return { count, depth: 1, atOnce: () => Math.min(count, atOnceAmong(writers())), inUse };
+  return {
+    /** How many lanes there are, at most. */
+    count,
+    /** How many transactions of a lane are under way at the same time. */
+    depth: 1,
+    /** The same of all lanes together, at this moment. */
+    atOnce: () => Math.min(count, atOnceAmong(writers())),
+    /** The lanes to use for a number of waiting items. */
+    inUse,
+  };
 }
 
 /** How long lanes stay as they are: transactions of different lanes may meet on a person. */

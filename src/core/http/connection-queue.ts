@@ -43,27 +43,13 @@ interface Connection {
   waiting: Exchange[];
 }
 
-export interface ConnectionQueue {
-  /** Passes the requests of a server on to `handle`, one at a time per connection. */
-  attach(server: Server, handle: RequestListener): void;
-  /** Closes a connection whose client has left: thousands may leave at once. */
-  drop(socket: Socket): void;
-  /**
-   * Closes every connection once its current request is answered. A client that has not sent its whole
-   * request, or not read its response, within the patience is disconnected: a request that has not
-   * arrived has changed nothing, and can be sent again.
-   */
-  close(): void;
-}
+export type ConnectionQueue = ReturnType<typeof createConnectionQueue>;
 
 /**
  * @param patienceMs how long a stopping server waits for clients.
  * @param isBehindProxy connections come from proxies, so one address may have all of them.
  */
-export function createConnectionQueue(
-  patienceMs: number,
-  { isBehindProxy = false } = {},
-): ConnectionQueue {
+export function createConnectionQueue(patienceMs: number, { isBehindProxy = false } = {}) {
   const addresses = createPool(MOST_CONNECTIONS);
   const connections = new Map<Socket, Connection>();
   const comeAndGo = createStartingLine(CONNECTIONS_MS);
@@ -115,13 +101,20 @@ export function createConnectionQueue(
   }
 
   return {
-    attach(server, handle) {
+    /** Passes the requests of a server on to `handle`, one at a time per connection. */
+    attach(server: Server, handle: RequestListener) {
       takeOver(server, open, (exchange) => {
         const connection = connections.get(exchange.request.socket);
         if (connection && !connection.socket.destroyed) enter(connection, exchange, handle);
       });
     },
-    drop: (socket) => comeAndGo(() => socket.destroy()),
+    /** Closes a connection whose client has left: thousands may leave at once. */
+    drop: (socket: Socket) => comeAndGo(() => socket.destroy()),
+    /**
+     * Closes every connection once its current request is answered. A client that has not sent its whole
+     * request, or not read its response, within the patience is disconnected: a request that has not
+     * arrived has changed nothing, and can be sent again.
+     */
     close() {
       isStopping = true;
       for (const { socket, current } of connections.values()) if (!current) end(socket);

@@ -5,17 +5,12 @@ export interface Deadline {
   hasExpired: boolean;
 }
 
-export interface Deadlines {
-  /** Calls `expire` unless `end` is called within this many milliseconds. */
-  start(milliseconds: number, expire: () => void): Deadline;
-  end(deadline: Deadline): void;
-  stop(): void;
-}
+export type Deadlines = ReturnType<typeof createDeadlines>;
 
 const LOOK_EVERY_MS = 250;
 
 /** Deadlines for thousands of handlers at the cost of one timer. */
-export function createDeadlines(): Deadlines {
+export function createDeadlines() {
   const running = new Set<Deadline>();
   const look = setInterval(() => {
     const now = performance.now();
@@ -27,12 +22,13 @@ export function createDeadlines(): Deadlines {
     }
   }, LOOK_EVERY_MS).unref();
   return {
-    start(milliseconds, expire) {
+    /** Calls `expire` unless `end` is called within this many milliseconds. */
+    start(milliseconds: number, expire: () => void) {
       const deadline = { endsAt: performance.now() + milliseconds, expire, hasExpired: false };
       running.add(deadline);
       return deadline;
     },
-    end: (deadline) => void running.delete(deadline),
+    end: (deadline: Deadline) => void running.delete(deadline),
     stop: () => clearInterval(look),
   };
 }

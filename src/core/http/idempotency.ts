@@ -37,25 +37,7 @@ export class KeyTaken extends Error {
   }
 }
 
-export interface Idempotency {
-  /** Reads the header. @throws Problem INVALID_REQUEST when it cannot be a key. */
-  claimOf(header: unknown, request: RequestPrint): IdempotencyClaim | undefined;
-  /**
-   * The recorded answer, or else what `run` answers; `run` must record its answer itself.
-   *
-   * @throws Problem CONFLICT while the same key runs, and if the response named an erased user;
-   * IDEMPOTENCY_KEY_REUSED for another request.
-   */
-  once(owner: KeyOwner, claim: IdempotencyClaim, run: () => Promise<Reply>): Promise<Reply>;
-  /** Records answers in the transaction that they acknowledge. @throws KeyTaken. */
-  record(
-    tx: Transaction,
-    owner: KeyOwner,
-    answers: readonly { readonly claim: IdempotencyClaim; readonly reply: Reply }[],
-  ): Promise<void>;
-  /** Forgets records older than a day. */
-  sweep(): Promise<void>;
-}
+export type Idempotency = ReturnType<typeof createIdempotency>;
 
 export interface RequestPrint {
   readonly method: string;
@@ -67,7 +49,7 @@ export interface RequestPrint {
 export function createIdempotency(services: {
   readonly database: Database;
   readonly clock: Clock;
-}): Idempotency {
+}) {
   const { database, clock } = services;
   const running = new Set<string>();
   const dayAgo = () => earlier(clock.now(), { ms: REMEMBERED_MS });
@@ -93,7 +75,8 @@ export function createIdempotency(services: {
   }
 
   return {
-    claimOf(header, request) {
+    /** Reads the header. @throws Problem INVALID_REQUEST when it cannot be a key. */
+    claimOf(header: unknown, request: RequestPrint) {
       if (header === undefined) return undefined;
       if (typeof header !== "string" || !header || header.length > LONGEST_KEY) {
         throw new Problem("INVALID_REQUEST", "The Idempotency-Key must have 1 to 255 characters.");
@@ -101,7 +84,13 @@ export function createIdempotency(services: {
       return { key: header, fingerprint: fingerprintOf(request) };
     },
 
-    async once(owner, claim, run) {
+    /**
+     * The recorded answer, or else what `run` answers; `run` must record its answer itself.
+     *
+     * @throws Problem CONFLICT while the same key runs, and if the response named an erased user;
+     * IDEMPOTENCY_KEY_REUSED for another request.
+     */
+    async once(owner: KeyOwner, claim: IdempotencyClaim, run: () => Promise<Reply>) {
       const name = `${owner.id} ${claim.key}`;
       if (running.has(name)) {
         throw new Problem("CONFLICT", "A request with this Idempotency-Key is still running.");
@@ -119,7 +108,12 @@ export function createIdempotency(services: {
       }
     },
 
-    async record(tx, owner, answers) {
+    /** Records answers in the transaction that they acknowledge. @throws KeyTaken. */
+    async record(
+      tx: Transaction,
+      owner: KeyOwner,
+      answers: readonly { readonly claim: IdempotencyClaim; readonly reply: Reply }[],
+    ) {
       if (answers.length === 0) return;
       const rows = answers.map(({ claim, reply }) => ({
         ...claim,
@@ -131,6 +125,7 @@ export function createIdempotency(services: {
       if (kept.length < rows.length) throw new KeyTaken();
     },
 
+    /** Forgets records older than a day. */
     sweep: () => deleteAnswersBefore(database.for("maintenance"), dayAgo()),
   };
 }

@@ -9,15 +9,7 @@ import type { Caller } from "./callers.ts";
  * one question.
  */
 
-export interface LastingRequests {
-  /**
-   * The signal of a request, aborted once it has to end; its reason is the refusal that the caller would get now.
-   *
-   * @param confirm identifies the caller again. @throws as the authenticator does.
-   */
-  watch(request: FastifyRequest, reply: FastifyReply, confirm: Confirm): AbortSignal;
-  stop(): void;
-}
+export type LastingRequests = ReturnType<typeof createLastingRequests>;
 
 export type Confirm = () => Promise<Pick<Caller, "workspace">>;
 
@@ -35,7 +27,7 @@ const ENDS: ReadonlySet<ProblemCode> = new Set(["UNAUTHENTICATED", "FORBIDDEN", 
 
 const isEnd = (error: unknown): boolean => error instanceof Problem && ENDS.has(error.code);
 
-export function createLastingRequests(): LastingRequests {
+export function createLastingRequests() {
   /** By what the caller presents: see `presentedBy`. */
   const watched = new Map<string, Set<Watched>>();
   let isConfirming = false;
@@ -64,7 +56,12 @@ export function createLastingRequests(): LastingRequests {
   const timer = setInterval(() => void confirmAll(), CONFIRM_EVERY_MS).unref();
 
   return {
-    watch(request, { raw }, confirm) {
+    /**
+     * The signal of a request, aborted once it has to end; its reason is the refusal that the caller would get now.
+     *
+     * @param confirm identifies the caller again. @throws as the authenticator does.
+     */
+    watch(request: FastifyRequest, { raw }: FastifyReply, confirm: Confirm) {
       const controller = new AbortController();
       const key = presentedBy(request);
       const others = watched.get(key) ?? new Set();

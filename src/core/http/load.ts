@@ -75,35 +75,9 @@ export interface Room {
   isWorking: boolean;
 }
 
-export interface Load {
-  /** Why requests are refused now, if they are. */
-  overload(): Overload | undefined;
-  /**
-   * Admits a request, which holds nothing yet, unless its owner leaves too much unread.
-   *
-   * @returns the reason if it is refused.
-   */
-  admit(owner: LoadOwner): Room | Overload;
-  /** Counts bytes of the body that have arrived. @returns false if there is no room for them. */
-  holdBody(room: Room, bytes: number): boolean;
-  /** Counts a handler that starts. @returns false if there is no room for it. */
-  startWork(room: Room): boolean;
-  /** The handler has ended, even if its caller went away before; the body is not needed any more. */
-  endWork(room: Room): void;
-  /** Counts bytes of the response. @returns false if there is no room for them. */
-  holdResponse(room: Room, bytes: number): boolean;
-  /** Counts bytes of a response that can no longer be refused: its work has been done. */
-  mustHoldResponse(room: Room, bytes: number): void;
-  /** The response was sent or its connection closed. */
-  leave(room: Room): void;
-  /** Resolves once no handler runs. */
-  whenIdle(): Promise<void>;
-  /** Starts to watch heap and event loop. Called once the server listens: starting up is no overload. */
-  watch(): void;
-  stop(): void;
-}
+export type Load = ReturnType<typeof createLoad>;
 
-export function createLoad(limits: LoadLimits, metrics: Pick<Metrics, "inFlight" | "shed">): Load {
+export function createLoad(limits: LoadLimits, metrics: Pick<Metrics, "inFlight" | "shed">) {
   const machine = createMachineWatch(limits.eventLoopDelayMs);
   const known = createPools(limits, 1);
   const anonymous = createPools(limits, ANONYMOUS_PART);
@@ -126,8 +100,10 @@ export function createLoad(limits: LoadLimits, metrics: Pick<Metrics, "inFlight"
   }
 
   return {
+    /** Why requests are refused now, if they are. */
     overload,
-    admit({ name, isAnonymous }) {
+    /** Admits a request, unless its owner leaves too much unread. @returns the reason if it is refused. */
+    admit({ name, isAnonymous }: LoadOwner) {
       const pools = isAnonymous ? anonymous : known;
       const why = pools.requests.isFull()
         ? "requests"
@@ -137,18 +113,21 @@ export function createLoad(limits: LoadLimits, metrics: Pick<Metrics, "inFlight"
       if (why) metrics.shed(why);
       return why ?? { owner: name, pools, bodyBytes: 0, responseBytes: 0, isWorking: false };
     },
-    holdBody(room, bytes) {
+    /** Counts bytes of the body that have arrived. @returns false if there is no room for them. */
+    holdBody(room: Room, bytes: number) {
       if (!room.pools.bodyBytes.take(room.owner, bytes)) return shed("body_bytes");
       room.bodyBytes += bytes;
       return true;
     },
-    startWork(room) {
+    /** Counts a handler that starts. @returns false if there is no room for it. */
+    startWork(room: Room) {
       if (!room.pools.requests.take(room.owner, 1)) return shed("requests");
       room.isWorking = true;
       metrics.inFlight(++working);
       return true;
     },
-    endWork(room) {
+    /** The handler has ended, even if its caller went away before; the body is not needed any more. */
+    endWork(room: Room) {
       room.isWorking = false;
       room.pools.requests.give(room.owner, 1);
       releaseBody(room);
@@ -157,22 +136,27 @@ export function createLoad(limits: LoadLimits, metrics: Pick<Metrics, "inFlight"
       for (const resolve of waiting) resolve();
       waiting = [];
     },
-    holdResponse(room, bytes) {
+    /** Counts bytes of the response. @returns false if there is no room for them. */
+    holdResponse(room: Room, bytes: number) {
       if (!room.pools.responseBytes.take(room.owner, bytes)) return shed("response_bytes");
       room.responseBytes += bytes;
       return true;
     },
-    mustHoldResponse(room, bytes) {
+    /** Counts bytes of a response that can no longer be refused: its work has been done. */
+    mustHoldResponse(room: Room, bytes: number) {
       room.pools.responseBytes.force(room.owner, bytes);
       room.responseBytes += bytes;
     },
-    leave(room) {
+    /** The response was sent or its connection closed. */
+    leave(room: Room) {
       if (!room.isWorking) releaseBody(room);
       if (room.responseBytes > 0) room.pools.responseBytes.give(room.owner, room.responseBytes);
       room.responseBytes = 0;
     },
+    /** Resolves once no handler runs. */
     whenIdle: () =>
       working === 0 ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve)),
+    /** Starts to watch heap and event loop. Called once the server listens: starting up is no overload. */
     watch: () => machine.start(),
     stop: () => machine.stop(),
   };

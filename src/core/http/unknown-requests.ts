@@ -25,17 +25,6 @@ export function dialectByPath(endpoints: readonly Endpoint<never>[]): (url: stri
   };
 }
 
-/** Requests that no endpoint takes. */
-export interface UnknownRequests {
-  /**
-   * 405 and `Allow` for a path that takes other methods, 404 for any other and for a path with an empty parameter;
-   * undefined for a request that has a route.
-   */
-  refuse(request: FastifyRequest, reply: FastifyReply): Problem | undefined;
-  /** Adds the routes that only refuse. */
-  serve(server: FastifyInstance): void;
-}
-
 /**
  * Looks paths up for every method. A route for each method that a path does not take would be two routes of three,
  * and a quarter of the time that a server takes to start.
@@ -43,19 +32,24 @@ export interface UnknownRequests {
 export function createUnknownRequests(
   endpoints: readonly Endpoint<never>[],
   options: { readonly maxParamLength: number },
-): UnknownRequests {
+) {
   const known = methodsByPath(endpoints);
   const router = findMyWay(options);
   for (const [path, methods] of known) router.on("GET", path, () => {}, methods);
   return {
-    refuse({ is404, url, params }, reply) {
+    /**
+     * 405 and `Allow` for a path that takes other methods, 404 for any other and for a path with an empty parameter;
+     * undefined for a request that has a route.
+     */
+    refuse({ is404, url, params }: FastifyRequest, reply: FastifyReply) {
       if (!is404) return hasEmptyParameter(params) ? nothingThere() : undefined;
       const found = router.find("GET", url.split("?", 1)[0] ?? "");
       if (found) return refuseMethod(found.store as ReadonlySet<string>, reply);
       const meant = nearestPath(url.split("?", 1)[0] ?? "", known.keys());
       return nothingThere(meant && `Did you mean ${meant}?`);
     },
-    serve(server) {
+    /** Adds the routes that only refuse. */
+    serve(server: FastifyInstance) {
       const paths = [...known].map(([path, methods]): DeclaredPath => [path.split("/"), methods]);
       for (const path of paths) {
         const [steps, methods] = path;

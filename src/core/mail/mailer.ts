@@ -9,10 +9,7 @@ export interface Mail {
   readonly id: string;
 }
 
-export interface Mailer {
-  /** @throws the error of the SMTP client, with the server's `responseCode` if it answered. */
-  send(mail: Mail): Promise<void>;
-}
+export type Mailer = ReturnType<typeof createMailer>;
 
 /** How long a server may keep silent, in milliseconds. */
 const PATIENCE_MS = 30_000;
@@ -23,11 +20,12 @@ const PATIENCE_MS = 30_000;
  * @param url `smtp://user:password@host:port`, or `smtps://…`.
  * @param from the sender, such as `Rapport <rapport@acme.example>`.
  */
-export function createMailer(url: string, from: string): Mailer {
+export function createMailer(url: string, from: string) {
   let transport: ReturnType<typeof createTransport> | undefined;
   const domain = /@([^>\s]+)/.exec(from)?.[1] ?? "localhost";
   return {
-    async send({ to, subject, text, id }) {
+    /** @throws the error of the SMTP client, with the server's `responseCode` if it answered. */
+    async send({ to, subject, text, id }: Mail) {
       transport ??= await connect(url);
       await transport.sendMail({
         from,

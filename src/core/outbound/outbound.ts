@@ -62,23 +62,7 @@ export interface CheckOptions {
   readonly mustResolve?: boolean;
 }
 
-export interface Outbound {
-  /**
-   * Resolves a host and checks its addresses. A host that cannot be resolved now passes, because
-   * connecting fails then; for a caller who may not know which names exist, it does not.
-   *
-   * @throws OutboundRefused
-   */
-  check(host: string, port: number, options?: CheckOptions): Promise<void>;
-  /** The addresses of a host, all of them checked. @throws OutboundRefused, or the error of the look-up. */
-  resolve(host: string, port: number): Promise<readonly string[]>;
-  /**
-   * Connects to a checked address of a host; of several, to the first that answers.
-   *
-   * @throws OutboundRefused, or the error of the look-up or of the last address.
-   */
-  connect(host: string, port: number, signal?: AbortSignal): Promise<Socket>;
-}
+export type Outbound = ReturnType<typeof createOutbound>;
 
 /** How long one address may take to accept a connection. */
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -89,7 +73,7 @@ const CHECK_TIMEOUT_MS = 3_000;
 /** How many addresses of a name are tried. */
 const MOST_ADDRESSES = 4;
 
-export function createOutbound({ allow, own }: OutboundSettings): Outbound {
+export function createOutbound({ allow, own }: OutboundSettings) {
   const isAllowed = networks(allow.filter(isNetwork));
   const names = new Set(allow.filter((entry) => !isNetwork(entry)).map(plainName));
 
@@ -105,8 +89,15 @@ export function createOutbound({ allow, own }: OutboundSettings): Outbound {
   }
 
   return {
+    /** The addresses of a host, all of them checked. @throws OutboundRefused, or the error of the look-up. */
     resolve,
-    async check(host, port, { mustResolve = false } = {}) {
+    /**
+     * Resolves a host and checks its addresses. A host that cannot be resolved now passes, because
+     * connecting fails then; for a caller who may not know which names exist, it does not.
+     *
+     * @throws OutboundRefused
+     */
+    async check(host: string, port: number, { mustResolve = false }: CheckOptions = {}) {
       const checked = resolve(host, port).catch((error) => {
         if (mustResolve || error instanceof OutboundRefused) throw new OutboundRefused(host);
         return [];
@@ -115,7 +106,12 @@ export function createOutbound({ allow, own }: OutboundSettings): Outbound {
       const found = await Promise.race([checked, late]);
       if (mustResolve && !found) throw new OutboundRefused(host);
     },
-    async connect(host, port, signal) {
+    /**
+     * Connects to a checked address of a host; of several, to the first that answers.
+     *
+     * @throws OutboundRefused, or the error of the look-up or of the last address.
+     */
+    async connect(host: string, port: number, signal?: AbortSignal) {
       let last: unknown;
       for (const address of (await resolve(host, port)).slice(0, MOST_ADDRESSES)) {
         signal?.throwIfAborted();
@@ -192,10 +188,7 @@ function connectTo(address: string, port: number, signal?: AbortSignal): Promise
 const COUNT_MS = 20;
 
 /** Ends a connection that sends more than its client should have to hold. */
-export interface ReadLimit {
-  /** Resets the count: call it before a question whose answer the client buffers whole. */
-  renew(): void;
-}
+export type ReadLimit = ReturnType<typeof limitReads>;
 
 /** A server sent more than it may: the message says how much that is. */
 export class AnswerTooLarge extends Error {}
@@ -205,7 +198,7 @@ export class AnswerTooLarge extends Error {}
  * answer whole. Counts TLS bytes as sent on the wire. The socket is destroyed up to 20 ms after the
  * last byte that it may receive.
  */
-export function limitReads(socket: Socket, mostBytes: number): ReadLimit {
+export function limitReads(socket: Socket, mostBytes: number) {
   let from = socket.bytesRead;
   const timer = setInterval(() => {
     if (socket.bytesRead - from <= mostBytes) return;
@@ -214,6 +207,7 @@ export function limitReads(socket: Socket, mostBytes: number): ReadLimit {
   }, COUNT_MS).unref();
   socket.once("close", () => clearInterval(timer));
   return {
+    /** Resets the count: call it before a question whose answer the client buffers whole. */
     renew() {
       from = socket.bytesRead;
     },

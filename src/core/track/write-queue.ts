@@ -25,15 +25,7 @@ const CHARACTERS_OF_ITEM = 2_500;
 /** One tick for the affected profiles, one for the named profile (`applyItem`). */
 const MICROSECONDS_OF_ITEM = 2;
 
-export interface WriteQueue {
-  /**
-   * Writes a request together with others that wait; resolves once all of it is committed.
-   *
-   * @returns the verdicts on its items, in their order.
-   * @throws Problem RATE_LIMITED when too much is waiting.
-   */
-  write(request: WriteRequest): Promise<Verdict[]>;
-}
+export type WriteQueue = ReturnType<typeof createWriteQueue>;
 
 /**
  * Requests that wait share transactions (`createSharedTransactions`).
@@ -44,7 +36,7 @@ export interface WriteQueue {
  *
  * @param plan of the engine (`Database.lanes`).
  */
-export function createWriteQueue(services: WriteServices, plan: LanePlan): WriteQueue {
+export function createWriteQueue(services: WriteServices, plan: LanePlan) {
   const { depth } = plan;
   const slots = createSemaphore(plan.atOnce);
   const lockWaits = createPeopleLockWaits(services.database, namesIn);
@@ -68,7 +60,13 @@ export function createWriteQueue(services: WriteServices, plan: LanePlan): Write
   }
 
   return {
-    async write(request) {
+    /**
+     * Writes a request together with others that wait; resolves once all of it is committed.
+     *
+     * @returns the verdicts on its items, in their order.
+     * @throws Problem RATE_LIMITED when too much is waiting.
+     */
+    async write(request: WriteRequest) {
       const { length } = request.items;
       const owner = request.context.workspace.name;
       if (!room.take(owner, length)) {

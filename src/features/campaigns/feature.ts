@@ -13,7 +13,7 @@ export type {
   TranslationMap,
 } from "./campaign.ts";
 export { refuseFaulty, refuseTooLarge, Uuid } from "./declarations.ts";
-export type { ManageServices, TextServices } from "./manage-campaigns.ts";
+export type { TextServices } from "./manage-campaigns.ts";
 export { findMessage, lockMessage, type MessageRow, unknownMessage } from "./manage-messages.ts";
 export { type ManifestPath, refusalAt, refuseTwice } from "./manifest-path.ts";
 export { MESSAGE_PATH, MessageAddressFields, OfMessage } from "./message-endpoints.ts";

@@ -30,14 +30,7 @@ export interface Sent {
   }[];
 }
 
-export interface Catalogue {
-  /** Counts the writes of a committed transaction. */
-  note(workspaceId: number, sent: Sent): void;
-  /** Writes the counts since the last call. */
-  write(): Promise<void>;
-  /** Drops the unwritten counts of a workspace that was reset. */
-  forget(workspaceId: number): void;
-}
+export type Catalogue = ReturnType<typeof createCatalogue>;
 
 /** How many counts are written in a transaction. */
 const PORTION = 2_000;
@@ -48,7 +41,7 @@ export const SHOWN_DAYS = 30;
 /** The first of the days that are shown. */
 export const firstShownDay = (now: Date): Date => earlier(now, { days: SHOWN_DAYS - 1 });
 
-export function createCatalogue(database: Database, clock: Clock): Catalogue {
+export function createCatalogue(database: Database, clock: Clock) {
   const noted = createNoted();
   let writing: Promise<void> = Promise.resolve();
 
@@ -72,7 +65,8 @@ export function createCatalogue(database: Database, clock: Clock): Catalogue {
     });
 
   return {
-    note(workspaceId, { people, events, purchases }) {
+    /** Counts the writes of a committed transaction. */
+    note(workspaceId: number, { people, events, purchases }: Sent) {
       const nowMs = clock.now().getTime();
       for (const { customAttributes } of people.created) noteValues(customAttributes);
       for (const { customPatch } of people.updated) if (customPatch) noteValues(customPatch);
@@ -92,11 +86,13 @@ export function createCatalogue(database: Database, clock: Clock): Catalogue {
         }
       }
     },
+    /** Writes the counts since the last call. */
     write() {
       // Writes run one after the other: when a caller's turn ends, all earlier counts are written.
       writing = writing.catch(() => {}).then(writeAll);
       return writing;
     },
+    /** Drops the unwritten counts of a workspace that was reset. */
     forget: noted.forget,
   };
 }

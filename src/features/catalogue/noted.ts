@@ -33,17 +33,7 @@ interface Count {
 /** How many names of all workspaces wait to be written; one beyond them is counted from its next use. */
 const MOST_NAMES = 50_000;
 
-/** Counts in memory the names that were sent to each workspace. */
-export interface Noted {
-  add(workspaceId: number, key: CountKey, atMs: number): void;
-  /** Everything counted since the last time. */
-  take(): CatalogueCount[];
-  /** Adds counts back that were taken and could not be written. */
-  giveBack(counts: readonly CatalogueCount[]): void;
-  forget(workspaceId: number): void;
-}
-
-export function createNoted(): Noted {
+export function createNoted() {
   /** By workspace, by kind and type, by name. */
   const workspaces = new Map<number, Map<string, Map<string, Count>>>();
   let names = 0;
@@ -60,7 +50,7 @@ export function createNoted(): Noted {
   }
 
   return {
-    add(workspaceId, key, atMs) {
+    add(workspaceId: number, key: CountKey, atMs: number) {
       const count = countOf(workspaceId, key);
       if (!count) return;
       count.seen += 1;
@@ -69,6 +59,7 @@ export function createNoted(): Noted {
       const day = Math.floor(atMs / DAY_MS);
       count.byDay.set(day, (count.byDay.get(day) ?? 0) + 1);
     },
+    /** Everything counted since the last time. */
     take() {
       const taken: CatalogueCount[] = [];
       for (const [workspaceId, shelves] of workspaces) {
@@ -83,7 +74,8 @@ export function createNoted(): Noted {
       names = 0;
       return taken;
     },
-    giveBack(counts) {
+    /** Adds counts back that were taken and could not be written. */
+    giveBack(counts: readonly CatalogueCount[]) {
       for (const { workspaceId, seen, firstMs, lastMs, byDay, ...key } of counts) {
         const count = countOf(workspaceId, key);
         if (!count) continue;
@@ -93,7 +85,7 @@ export function createNoted(): Noted {
         for (const [day, times] of byDay) count.byDay.set(day, (count.byDay.get(day) ?? 0) + times);
       }
     },
-    forget(workspaceId) {
+    forget(workspaceId: number) {
       for (const shelf of workspaces.get(workspaceId)?.values() ?? []) names -= shelf.size;
       workspaces.delete(workspaceId);
     },

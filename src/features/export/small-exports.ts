@@ -20,15 +20,7 @@ export interface Exported {
   readonly invalid_user_ids?: unknown[];
 }
 
-export interface SmallExports {
-  /**
-   * Reads an export together with others that wait, from one snapshot.
-   *
-   * @returns undefined if something is too large to be read without measuring it first.
-   * @throws Problem INVALID_REQUEST over the budget of an export.
-   */
-  read(wanted: WantedExport): Promise<Exported | undefined>;
-}
+export type SmallExports = ReturnType<typeof createSmallExports>;
 
 /** How many users one transaction reads, at most (lab/NOTEBOOK.md). */
 const USERS_TOGETHER = 200;
@@ -49,7 +41,7 @@ export function createSmallExports({
 }: {
   readonly database: Database;
   readonly tracing: Tracing;
-}): SmallExports {
+}) {
   /** Until when the exports of a workspace are read one by one. */
   const apartUntil = new Map<number, number>();
   const transactions = createSharedTransactions<WantedExport, Exported | undefined>({
@@ -74,7 +66,14 @@ export function createSmallExports({
   }
 
   return {
-    read: (wanted) => transactions.run(wanted.workspace.id, wanted, sizeOf(wanted), database),
+    /**
+     * Reads an export together with others that wait, from one snapshot.
+     *
+     * @returns undefined if something is too large to be read without measuring it first.
+     * @throws Problem INVALID_REQUEST over the budget of an export.
+     */
+    read: (wanted: WantedExport) =>
+      transactions.run(wanted.workspace.id, wanted, sizeOf(wanted), database),
   };
 }
 

@@ -17,23 +17,7 @@ export interface KeptRequest extends AnsweredRequest {
   readonly server: string;
 }
 
-export interface RequestLog {
-  /** Tells the logs of several processes apart. */
-  readonly id: string;
-  /** The name of this process. */
-  readonly server: string;
-  note(answered: AnsweredRequest): void;
-  /** The requests of a workspace, newest first. */
-  newest(workspaceId: number): Generator<KeptRequest>;
-  /** Forgets the requests of a workspace that match. */
-  forget(workspaceId: number, matches: (request: KeptRequest) => boolean): void;
-  /** The requests of all workspaces that came in after this one, or all, in the order of arrival. */
-  after(id: string | undefined): KeptRequest[];
-  /** The id of the latest request of any workspace. */
-  latest(): string | undefined;
-  /** How many a process keeps. */
-  readonly size: number;
-}
+export type RequestLog = ReturnType<typeof createRequestLog>;
 
 /** Larger bodies and responses are left out. */
 const MOST_BODY_BYTES = 65_536;
@@ -42,7 +26,7 @@ const MOST_BODY_BYTES = 65_536;
 const MOST_BYTES = 16 * 1_048_576;
 
 /** @param size how many requests are kept; 0 keeps none. */
-export function createRequestLog(clock: Clock, size: number): RequestLog {
+export function createRequestLog(clock: Clock, size: number) {
   const server = `${hostname()} (process ${process.pid})`;
   // A ring in the order of arrival: the oldest is at `first`.
   const kept: (KeptRequest | undefined)[] = Array.from({ length: size });
@@ -58,10 +42,13 @@ export function createRequestLog(clock: Clock, size: number): RequestLog {
   }
 
   return {
+    /** Tells the logs of several processes apart. */
     id: clock.newId(),
+    /** The name of this process. */
     server,
+    /** How many a process keeps. */
     size,
-    note(answered) {
+    note(answered: AnsweredRequest) {
       if (size === 0) return;
       const { body } = answered;
       const fits = body === undefined || body.length <= MOST_BODY_BYTES;
@@ -78,13 +65,15 @@ export function createRequestLog(clock: Clock, size: number): RequestLog {
       bytes += bytesOf(request);
       while (bytes > MOST_BYTES) dropOldest();
     },
-    *newest(workspaceId) {
+    /** The requests of a workspace, newest first. */
+    *newest(workspaceId: number) {
       for (let back = count - 1; back >= 0; back--) {
         const request = kept[(first + back) % size] as KeptRequest;
         if (request.workspace.id === workspaceId) yield request;
       }
     },
-    forget(workspaceId, matches) {
+    /** Forgets the requests of a workspace that match. */
+    forget(workspaceId: number, matches: (request: KeptRequest) => boolean) {
       const stays: KeptRequest[] = [];
       for (let place = 0; place < count; place++) {
         const request = kept[(first + place) % size] as KeptRequest;
@@ -96,7 +85,8 @@ export function createRequestLog(clock: Clock, size: number): RequestLog {
       count = stays.length;
       bytes = stays.reduce((sum, request) => sum + bytesOf(request), 0);
     },
-    after(id) {
+    /** The requests of all workspaces that came in after this one, or all, in the order of arrival. */
+    after(id: string | undefined) {
       const found: KeptRequest[] = [];
       for (let back = count - 1; back >= 0; back--) {
         const request = kept[(first + back) % size] as KeptRequest;
@@ -105,6 +95,7 @@ export function createRequestLog(clock: Clock, size: number): RequestLog {
       }
       return found.reverse();
     },
+    /** The id of the latest request of any workspace. */
     latest: () => (count === 0 ? undefined : kept[(first + count - 1) % size]?.id),
   };
 }

@@ -27,14 +27,7 @@ import {
  * which writes them when it stops: a restart forgets nothing. docs/decisions/live-requests.md
  */
 
-export interface RequestSharing {
-  /**
-   * Writes the new requests, and forgets those that were erased elsewhere. Call it every second.
-   */
-  write(): Promise<void>;
-  /** The same before the process ends: all that it keeps. */
-  writeAll(): Promise<void>;
-}
+export type RequestSharing = ReturnType<typeof createRequestSharing>;
 
 interface SharingServices {
   readonly database: Database;
@@ -60,7 +53,7 @@ const KEPT = { days: 1 };
 /** The clocks of servers on one database differ by less (docs/decisions/clocks.md). */
 const CLOCKS_DIFFER_MS = 1_000;
 
-export function createRequestSharing({ database, requestLog }: SharingServices): RequestSharing {
+export function createRequestSharing({ database, requestLog }: SharingServices) {
   const isShared = database.engine === "postgres";
   /** What this process has forgotten already. */
   let applied: ReadonlyMap<number, Date> = new Map();
@@ -95,6 +88,9 @@ export function createRequestSharing({ database, requestLog }: SharingServices):
   }
 
   return {
+    /**
+     * Writes the new requests, and forgets those that were erased elsewhere. Call it every second.
+     */
     async write() {
       if (!isShared || writing !== undefined) return;
       writing = writeAtMost(A_SECOND).catch((error) => {
@@ -105,6 +101,7 @@ export function createRequestSharing({ database, requestLog }: SharingServices):
         writing = undefined;
       });
     },
+    /** The same before the process ends: all that it keeps. */
     async writeAll() {
       await writing?.catch(() => {});
       await writeAtMost(AT_THE_END);

@@ -2,10 +2,7 @@ import { createSlots } from "../../core/base/pool.ts";
 import { Problem } from "../../core/base/problem.ts";
 
 /** The streams that a process serves at the same time. */
-export interface StreamSlots {
-  /** @throws Problem RATE_LIMITED @returns gives the slot back. */
-  take(workspaceId: number, caller: string): () => void;
-}
+export type StreamSlots = ReturnType<typeof createStreamSlots>;
 
 /** Several tabs, and a terminal beside them. */
 const OF_A_CALLER = 4;
@@ -14,11 +11,12 @@ const OF_A_CALLER = 4;
 const OF_A_WORKSPACE = 16;
 
 /** Bounds the open streams of this process, by caller and by workspace. */
-export function createStreamSlots(): StreamSlots {
+export function createStreamSlots() {
   const ofCallers = createSlots(OF_A_CALLER);
   const ofWorkspaces = createSlots(OF_A_WORKSPACE);
   return {
-    take(workspaceId, caller) {
+    /** @throws Problem RATE_LIMITED @returns gives the slot back. */
+    take(workspaceId: number, caller: string) {
       const leaveCaller = ofCallers.take(caller);
       if (!leaveCaller) throw tooMany(`You have ${OF_A_CALLER}`);
       const leaveWorkspace = ofWorkspaces.take(`${workspaceId}`);

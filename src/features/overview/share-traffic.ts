@@ -10,12 +10,7 @@ import { deleteOldSlots, upsertSlots } from "./store.ts";
  * a slot is over: writing twice counts nothing twice.
  */
 
-export interface TrafficSharing {
-  /** Identifies this process. */
-  readonly processId: string;
-  /** Writes the counts since the last call. */
-  write(): Promise<void>;
-}
+export type TrafficSharing = ReturnType<typeof createTrafficSharing>;
 
 interface SharingServices {
   readonly database: Database;
@@ -26,15 +21,13 @@ interface SharingServices {
 /** How many slots a statement writes. */
 const PORTION = 500;
 
-export function createTrafficSharing({
-  database,
-  clock,
-  metrics: { traffic },
-}: SharingServices): TrafficSharing {
+export function createTrafficSharing({ database, clock, metrics: { traffic } }: SharingServices) {
   const processId = clock.newId();
   let writtenAt = 0;
   return {
+    /** Identifies this process. */
     processId,
+    /** Writes the counts since the last call. */
     async write() {
       const startedAt = clock.now().getTime();
       const slots = traffic.since(writtenAt);

@@ -10,23 +10,17 @@ export type ServedCenter = PreferenceCenter & { readonly revision: string };
  * Centers by their revision, which every view reads: a change takes effect at once, whichever
  * process made it.
  */
-export interface CenterCache {
-  /** The center of this revision, if it is active and still there. */
-  find(
-    database: Queryable,
-    workspaceId: number,
-    head: CenterHead,
-  ): Promise<ServedCenter | undefined>;
-}
+export type CenterCache = ReturnType<typeof createCenterCache>;
 
 /** The limit for all centers together. */
 const MOST_CHARACTERS = 16 * 1_048_576;
 
 /** Keeps the centers that were viewed last, by their revision. */
-export function createCenterCache(): CenterCache {
+export function createCenterCache() {
   const centers = new LRUCache<string, ServedCenter>({ maxSize: MOST_CHARACTERS });
   return {
-    async find(database, workspaceId, head) {
+    /** The center of this revision, if it is active and still there. */
+    async find(database: Queryable, workspaceId: number, head: CenterHead) {
       if (head.state !== "active") return undefined;
       const cached = centers.get(keyOf(workspaceId, head));
       const center = cached ?? (await selectCenter(database, workspaceId, head.id));

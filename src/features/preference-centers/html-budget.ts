@@ -44,14 +44,7 @@ export class HtmlBudgetExceeded extends Error {
 }
 
 /** Counts what parsing a page costs. */
-export interface HtmlMeter {
-  /** Steps so far. */
-  readonly work: number;
-  /** Builds the tree, and counts the work. */
-  readonly treeAdapter: TreeAdapter<DefaultTreeAdapterMap>;
-  /** Counts a token, and checks the open elements. @throws HtmlBudgetExceeded */
-  token(parser: Parser<DefaultTreeAdapterMap>): void;
-}
+export type HtmlMeter = ReturnType<typeof createHtmlMeter>;
 
 /** How many searched siblings count as one step. */
 const SIBLINGS_A_STEP = 64;
@@ -59,7 +52,7 @@ const SIBLINGS_A_STEP = 64;
 type Parent = DefaultTreeAdapterMap["parentNode"];
 
 /** @throws HtmlBudgetExceeded from everything that it counts. */
-export function createHtmlMeter(): HtmlMeter {
+export function createHtmlMeter() {
   let nodes = 0;
   let work = 0;
 
@@ -114,11 +107,14 @@ export function createHtmlMeter(): HtmlMeter {
   };
 
   return {
+    /** Steps so far. */
     get work() {
       return work;
     },
+    /** Builds the tree, and counts the work. */
     treeAdapter,
-    token(parser) {
+    /** Counts a token, and checks the open elements. @throws HtmlBudgetExceeded */
+    token(parser: Parser<DefaultTreeAdapterMap>) {
       spend(1);
       if (parser.openElements.stackTop > HTML_BUDGETS.html_depth) {
         throw new HtmlBudgetExceeded("html_depth");

@@ -11,7 +11,6 @@ import { type Database, type Transaction, withRetries } from "../../core/databas
 import {
   type LinkTarget,
   linkOf,
-  type OpenedLink,
   type PreviewTarget,
   previewLinkOf,
   readLink,
@@ -29,22 +28,7 @@ import {
 } from "./link-key-store.ts";
 
 /** Makes and reads links, with secrets that all processes on the database share. */
-export interface Links {
-  /** @param address the present address of the profile, or null. */
-  make(target: LinkTarget, address: string | null): Promise<string>;
-  /** Undefined for a link that is forged, or has expired. */
-  read(link: string): Promise<OpenedLink | undefined>;
-  /** A link to a preview, and until when it opens. */
-  makePreview(target: PreviewTarget): Promise<{ readonly link: string; readonly expiresAt: Date }>;
-  /** Undefined for a link that is forged, or has expired. */
-  readPreview(link: string): Promise<PreviewTarget | undefined>;
-  /**
-   * Signs with a new secret from now on.
-   *
-   * @param overlapDays how long links of earlier secrets still open.
-   */
-  rotate(context: Context, overlapDays: number): Promise<void>;
-}
+export type Links = ReturnType<typeof createLinks>;
 
 export interface LinkServices {
   readonly database: Database;
@@ -61,7 +45,7 @@ const PREVIEW_MINUTES = 10;
 const CACHED_FOR_MS = 30_000;
 
 /** @param lifetimeDays how long a link opens. */
-export function createLinks(services: LinkServices, lifetimeDays: number): Links {
+export function createLinks(services: LinkServices, lifetimeDays: number) {
   const { database, clock } = services;
   let cached: { readonly keys: readonly LinkKey[]; readonly until: number } | undefined;
 
@@ -74,21 +58,30 @@ export function createLinks(services: LinkServices, lifetimeDays: number): Links
   }
 
   return {
-    async make(target, address) {
+    /** @param address the present address of the profile, or null. */
+    async make(target: LinkTarget, address: string | null) {
       const [key] = await goodKeys();
       if (!key) throw new Error("There is no secret for signing links.");
       const expiresAt = later(clock.now(), { days: lifetimeDays });
       return linkOf(key, target, address, expiresAt);
     },
-    read: async (link) => readLink(await goodKeys(), link, clock.now()),
-    async makePreview(target) {
+    /** Undefined for a link that is forged, or has expired. */
+    read: async (link: string) => readLink(await goodKeys(), link, clock.now()),
+    /** A link to a preview, and until when it opens. */
+    async makePreview(target: PreviewTarget) {
       const [key] = await goodKeys();
       if (!key) throw new Error("There is no secret for signing links.");
       const expiresAt = later(clock.now(), { minutes: PREVIEW_MINUTES });
       return { link: previewLinkOf(key, target, expiresAt), expiresAt };
     },
-    readPreview: async (link) => readPreviewLink(await goodKeys(), link, clock.now()),
-    async rotate(context, overlapDays) {
+    /** Undefined for a link that is forged, or has expired. */
+    readPreview: async (link: string) => readPreviewLink(await goodKeys(), link, clock.now()),
+    /**
+     * Signs with a new secret from now on.
+     *
+     * @param overlapDays how long links of earlier secrets still open.
+     */
+    async rotate(context: Context, overlapDays: number) {
       const now = clock.now();
       await withRetries(database, async (tx) => {
         const until = later(now, { days: overlapDays });

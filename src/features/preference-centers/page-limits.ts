@@ -14,12 +14,7 @@ export interface PageRequest {
   readonly isOneClick: boolean;
 }
 
-export interface PageLimits {
-  /** Counts a request before its link is read. @throws Problem RATE_LIMITED */
-  countForAddress(request: PageRequest): void;
-  /** Counts a request with a genuine link. @throws Problem RATE_LIMITED */
-  countForWorkspace(workspaceId: number, request: PageRequest): void;
-}
+export type PageLimits = ReturnType<typeof createPageLimits>;
 
 /** How many times the limit of one address a workspace may have, and a mail program. */
 const WORKSPACE_FACTOR = 50;
@@ -29,7 +24,7 @@ const ONE_CLICK_FACTOR = 10;
 const MOST_COUNTED = 20_000;
 
 /** @param perMinute the limit of one network (`networkOf`). */
-export function createPageLimits(perMinute: number, nowMs?: () => number): PageLimits {
+export function createPageLimits(perMinute: number, nowMs?: () => number) {
   const addresses = createAllowance(MOST_COUNTED, nowMs);
   // Apart, so that many addresses cannot push out the counter of a workspace.
   const workspaces = createAllowance(MOST_COUNTED, nowMs);
@@ -46,12 +41,14 @@ export function createPageLimits(perMinute: number, nowMs?: () => number): PageL
   const kindOf = ({ isOneClick }: PageRequest) => (isOneClick ? "one-click" : "page");
 
   return {
-    countForAddress(request) {
+    /** Counts a request before its link is read. @throws Problem RATE_LIMITED */
+    countForAddress(request: PageRequest) {
       if (request.address === null) return;
       const name = `${kindOf(request)} ${networkOf(request.address)}`;
       count(addresses, name, limitOf(request));
     },
-    countForWorkspace(workspaceId, request) {
+    /** Counts a request with a genuine link. @throws Problem RATE_LIMITED */
+    countForWorkspace(workspaceId: number, request: PageRequest) {
       const name = `${kindOf(request)} ${workspaceId}`;
       count(workspaces, name, limitOf(request) * WORKSPACE_FACTOR);
     },

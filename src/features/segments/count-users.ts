@@ -14,9 +14,7 @@ export interface UserTotal {
 }
 
 /** Counts the users of workspaces. */
-export interface UserTotals {
-  read(workspaceId: number): Promise<UserTotal>;
-}
+export type UserTotals = ReturnType<typeof createUserTotals>;
 
 /** Counting these takes about as long as a large export holds up the embedded engine: fractions of a second. */
 const COUNTED_UP_TO = 1_000_000;
@@ -32,11 +30,7 @@ const KEPT_WORKSPACES = 10_000;
  *
  * @param countedUpTo more users are estimated.
  */
-export function createUserTotals(
-  database: Database,
-  clock: Clock,
-  countedUpTo = COUNTED_UP_TO,
-): UserTotals {
+export function createUserTotals(database: Database, clock: Clock, countedUpTo = COUNTED_UP_TO) {
   const totals = new LRUCache<number, { total: Promise<UserTotal>; until: number }>({
     max: KEPT_WORKSPACES,
   });
@@ -57,7 +51,7 @@ export function createUserTotals(
   }
 
   return {
-    read(workspaceId) {
+    read(workspaceId: number) {
       const entry = totals.get(workspaceId);
       return entry && entry.until > clock.elapsedMs() ? entry.total : count(workspaceId);
     },

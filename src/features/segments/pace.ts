@@ -16,20 +16,17 @@ const FEWEST = 400;
 const MOST = 50_000;
 const MOST_GROWTH = 4;
 
-export interface Pace {
-  /** How many users the next slice has. */
-  size(): number;
-  /** Tells how long the last slice took. */
-  took(ms: number, targetMs: number): void;
-}
+export type Pace = ReturnType<typeof createPace>;
 
 /** @param conditions how many are decided about each user. */
-export function createPace(conditions: number): Pace {
+export function createPace(conditions: number) {
   const first = Math.min(MOST_FIRST, Math.ceil(FIRST_CONDITIONS / Math.max(1, conditions)));
   let size = Math.max(FEWEST, first);
   return {
+    /** How many users the next slice has. */
     size: () => size,
-    took(ms, targetMs) {
+    /** Tells how long the last slice took. */
+    took(ms: number, targetMs: number) {
       const wanted = (size * targetMs) / Math.max(1, ms);
       size = Math.round(Math.min(MOST, MOST_GROWTH * size, Math.max(FEWEST, wanted)));
     },

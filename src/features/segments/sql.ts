@@ -47,13 +47,7 @@ function joined(parts: readonly Bounds[], word: string, empty: string): Bounds {
 }
 
 /** Where a statement gets its values from: nothing of a filter becomes part of its text. */
-export interface Values {
-  readonly now: Date;
-  /** Adds a parameter. @returns it with its type, such as `$3::text`. */
-  bind(value: unknown, type: string): string;
-  /** Computes an expression over the rows once for each row. @returns the column that has it. */
-  once(expression: string): string;
-}
+export type Values = ReturnType<typeof valuesOf>;
 
 /** To compare longer values would take longer than to send one twice. */
 const LONG_VALUE = 1_000;
@@ -63,12 +57,14 @@ const LONG_VALUE = 1_000;
  *
  * @param parameters the values before them; is added to.
  */
-export function valuesOf(now: Date, parameters: unknown[], { once }: Columns): Values {
+export function valuesOf(now: Date, parameters: unknown[], { once }: Columns) {
   const known = new Map<string, string>();
   return {
     now,
+    /** Computes an expression over the rows once for each row. @returns the column that has it. */
     once,
-    bind(value, type) {
+    /** Adds a parameter. @returns it with its type, such as `$3::text`. */
+    bind(value: unknown, type: string) {
       const push = () => `$${parameters.push(value)}::${type}`;
       const text = typeof value === "string" ? value : JSON.stringify(value);
       if (text.length > LONG_VALUE) return push();
@@ -81,11 +77,7 @@ export function valuesOf(now: Date, parameters: unknown[], { once }: Columns): V
 }
 
 /** Columns that a statement computes for its rows. */
-export interface Columns {
-  readonly once: Values["once"];
-  /** The rows with these columns, for a `from`. @param rows a statement. */
-  around(rows: string): string;
-}
+type Columns = ReturnType<typeof columnsOf>;
 
 /**
  * Collects columns. An expression may use columns that were made before it; each level of them is a
@@ -94,12 +86,12 @@ export interface Columns {
  *
  * @param alias the rows in the expressions.
  */
-export function columnsOf(alias: string): Columns {
+export function columnsOf(alias: string) {
   /** The names of the expressions of each level. */
   const levels: Map<string, string>[] = [];
   const used = new RegExp(`\\b${alias}\\.c(\\d+)_`, "g");
   return {
-    once(expression) {
+    once(expression: string) {
       const level = Math.max(
         0,
         ...[...expression.matchAll(used)].map(([, below]) => Number(below) + 1),
@@ -110,7 +102,8 @@ export function columnsOf(alias: string): Columns {
       names.set(expression, name);
       return name;
     },
-    around: (rows) =>
+    /** The rows with these columns, for a `from`. @param rows a statement. */
+    around: (rows: string) =>
       levels.reduce((from, names) => {
         const added = [...names].map(([sql, name]) => `${sql} as ${name.slice(alias.length + 1)}`);
         return `(select ${alias}.*, ${added.join(", ")} from ${from} offset 0) as ${alias}`;

@@ -237,10 +237,7 @@ export const opposite = (test: ValueTest, words: string): ValueTest => ({
   sql: (value, values, isPlain) => decided(`(not ${test.sql(value, values, isPlain).must})`),
 });
 
-const textTest = (
-  words: string,
-  sql: (text: string, values: Values) => string,
-): ValueTest => ({
+const textTest = (words: string, sql: (text: string, values: Values) => string): ValueTest => ({
   words,
   sql: (value, values) =>
     decided(

@@ -8,7 +8,8 @@ import {
   type Transaction,
   withRetries,
 } from "../../core/database/database.ts";
-import type { ManageServices, TranslationMap } from "../campaigns/feature.ts";
+import type { StoringServices } from "../../core/database/storing-services.ts";
+import type { TranslationMap } from "../campaigns/feature.ts";
 import {
   findMessage,
   lockMessage,
@@ -32,7 +33,7 @@ export interface WholeMessage {
 
 /** @throws Problem NOT_FOUND. */
 export async function readMessage(
-  { database }: Pick<ManageServices, "database">,
+  { database }: Pick<StoringServices, "database">,
   context: WorkspaceContext,
   messageId: string,
 ): Promise<WholeMessage> {
@@ -59,7 +60,7 @@ export async function readWholeMessage(
  * @throws Problem NOT_FOUND for the message or the locale; TRANSLATIONS_TOO_LARGE.
  */
 export const putTranslation = (
-  services: ManageServices,
+  services: StoringServices,
   context: WorkspaceContext,
   address: TranslationAddress,
   map: TranslationMap,
@@ -73,7 +74,7 @@ export const putTranslation = (
  * @throws Problem as `putTranslation`; INVALID_REQUEST if there are too many strings afterwards.
  */
 export const changeTranslation = (
-  services: ManageServices,
+  services: StoringServices,
   context: WorkspaceContext,
   address: TranslationAddress,
   changes: Readonly<Record<string, string | null>>,
@@ -95,7 +96,7 @@ export interface TranslationAddress {
 }
 
 async function setTranslation(
-  { database, clock }: ManageServices,
+  { database, clock }: StoringServices,
   context: WorkspaceContext,
   { messageId, localeId }: TranslationAddress,
   mapAfter: (known: TranslationMap) => TranslationMap,
@@ -120,7 +121,7 @@ async function setTranslation(
 
 /** Removes the strings of a message in one locale. @throws Problem NOT_FOUND. */
 export async function removeTranslation(
-  { database, clock }: ManageServices,
+  { database, clock }: StoringServices,
   context: WorkspaceContext,
   address: TranslationAddress,
 ): Promise<void> {

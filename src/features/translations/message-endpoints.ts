@@ -1,7 +1,8 @@
 import Type, { type Static } from "typebox";
 import { NullableText, OnlySuccess } from "../../core/base/values/schemas.ts";
+import type { StoringServices } from "../../core/database/storing-services.ts";
 import { byAdministratorOfWorkspace, endpoint, success } from "../../core/http/endpoint.ts";
-import type { ManageServices, MessageAddress, TextServices } from "../campaigns/feature.ts";
+import type { MessageAddress, TextServices } from "../campaigns/feature.ts";
 import {
   judgeTexts,
   MESSAGE_PATH,
@@ -45,7 +46,7 @@ const readEndpoint = endpoint({
       message: Type.Literal("success"),
     }),
   },
-}).handledBy(async (services: ManageServices, context, { params }) => {
+}).handledBy(async (services: StoringServices, context, { params }) => {
   const whole = await readMessage(services, context, params.id);
   return success(messageView(whole));
 });
@@ -134,7 +135,7 @@ const removeTranslationEndpoint = endpoint({
   access: byAdministratorOfWorkspace("send_campaigns_canvases"),
   params: OfTranslation,
   replies: { 200: OnlySuccess },
-}).handledBy(async (services: ManageServices, context, { params }) => {
+}).handledBy(async (services: StoringServices, context, { params }) => {
   await removeTranslation(services, context, translationAddress(params));
   return success();
 });

@@ -30,14 +30,6 @@ export interface RunnerServices extends DeliverServices {
   readonly changeWatch: ChangeWatch;
 }
 
-export interface WebhookRunner {
-  /**
-   * Lets every batch reach a point where it can stop. A delivery without a response in time is sent
-   * again later.
-   */
-  stop(): Promise<void>;
-}
-
 /** How often it looks for what no change announces. */
 const ROUND_MS = 1_000;
 
@@ -78,7 +70,7 @@ function byOwner(lanes: readonly Lane[]): Iterable<readonly Lane[]> {
 
 /** Delivers until it is stopped. */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: its rounds share what runs and whether it stops.
-export async function startWebhooks(services: RunnerServices): Promise<WebhookRunner> {
+export async function startWebhooks(services: RunnerServices) {
   const { database, clock, log, changeWatch } = services;
   const holder = randomUUID();
   const running = new Map<string, { readonly lane: Lane; readonly done: Promise<void> }>();
@@ -262,6 +254,10 @@ export async function startWebhooks(services: RunnerServices): Promise<WebhookRu
 
   const rounds = goRounds();
   return {
+    /**
+     * Lets every batch reach a point where it can stop. A delivery without a response in time is sent
+     * again later.
+     */
     async stop() {
       isStopping = true;
       endPause();

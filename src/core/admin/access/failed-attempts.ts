@@ -33,31 +33,14 @@ export type LockingKind = "administrator" | "scim" | "link" | "sign_in";
 /** Each address has a count for each kind, and one for all kinds. */
 const MOST_COUNTS = 20_000;
 
-export interface FailedAttempts {
-  /**
-   * Counts a request without a valid secret.
-   *
-   * @param sent the secret; undefined if the request has none, which the sentence says then.
-   * @param body further members of the response's body.
-   * @returns UNAUTHENTICATED; RATE_LIMITED once the address has used up its attempts of this minute.
-   */
-  refuse(kind: AttemptKind, address: string, sent?: string, body?: ProblemDetails["body"]): Problem;
-  /** Counts a failure that gets its own response. */
-  note(kind: AttemptKind, address: string): void;
-  /**
-   * Call it before a secret of this kind is checked.
-   *
-   * @throws Problem RATE_LIMITED if the address has used up its attempts with secrets of this kind.
-   */
-  refuseLocked(kind: LockingKind, address: string): void;
-}
+export type FailedAttempts = ReturnType<typeof createFailedAttempts>;
 
 /** @param mostPerMinute attempts of one network (`networkOf`). */
 export function createFailedAttempts(
   mostPerMinute: number,
   metrics: { failedAuthentication(kind: AttemptKind): void },
   nowMs?: () => number,
-): FailedAttempts {
+) {
   const allowance = createAllowance(MOST_COUNTS, nowMs);
   /** @returns after how many seconds the address has an attempt left; 0 if it has one. */
   function count(kind: AttemptKind, address: string): number {
@@ -67,7 +50,14 @@ export function createFailedAttempts(
     return allowance.take(network, mostPerMinute);
   }
   return {
-    refuse(kind, address, sent, body = {}) {
+    /**
+     * Counts a request without a valid secret.
+     *
+     * @param sent the secret; undefined if the request has none, which the sentence says then.
+     * @param body further members of the response's body.
+     * @returns UNAUTHENTICATED; RATE_LIMITED once the address has used up its attempts of this minute.
+     */
+    refuse(kind: AttemptKind, address: string, sent?: string, body: ProblemDetails["body"] = {}) {
       const retryAfterSeconds = count(kind, address);
       const why = sent === undefined ? (NONE_SENT[kind] ?? "") : "";
       if (retryAfterSeconds === 0) {
@@ -75,10 +65,16 @@ export function createFailedAttempts(
       }
       return tooMany(retryAfterSeconds);
     },
-    note(kind, address) {
+    /** Counts a failure that gets its own response. */
+    note(kind: AttemptKind, address: string) {
       count(kind, address);
     },
-    refuseLocked(kind, address) {
+    /**
+     * Call it before a secret of this kind is checked.
+     *
+     * @throws Problem RATE_LIMITED if the address has used up its attempts with secrets of this kind.
+     */
+    refuseLocked(kind: LockingKind, address: string) {
       const retryAfterSeconds = allowance.wait(`${kind} ${networkOf(address)}`, mostPerMinute);
       if (retryAfterSeconds > 0) throw tooMany(retryAfterSeconds);
     },

@@ -6,20 +6,17 @@ import { type SeenTable, updateLastSeen } from "./credential-store.ts";
 const EXACTNESS_SECONDS = 60;
 
 /** When keys and tokens were last used: collected in memory, written together now and then. */
-export interface LastUsed {
-  note(table: SeenTable, id: string): void;
-  /** Writes the uses since the last call, in one statement for each table. */
-  write(): Promise<void>;
-}
+export type LastUsed = ReturnType<typeof createLastUsed>;
 
 /** Notes uses in memory, until `write` stores them. */
-export function createLastUsed(database: Database, clock: Clock): LastUsed {
+export function createLastUsed(database: Database, clock: Clock) {
   const noted = new Map<SeenTable, Map<string, Date>>();
   return {
-    note(table, id) {
+    note(table: SeenTable, id: string) {
       const times = noted.get(table) ?? new Map<string, Date>();
       noted.set(table, times.set(id, clock.now()));
     },
+    /** Writes the uses since the last call, in one statement for each table. */
     async write() {
       const lastUsed = [...noted];
       noted.clear();

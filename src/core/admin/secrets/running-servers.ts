@@ -11,11 +11,7 @@ import { countOtherWriters, deleteServer, selectServers, upsertServer } from "./
  */
 
 /** A process that has announced itself. */
-export interface Announcement {
-  /** Call it every few seconds. @returns how many processes write users, this one included. */
-  renew(): Promise<number>;
-  withdraw(): Promise<void>;
-}
+export type Announcement = Awaited<ReturnType<typeof announceServer>>;
 
 /**
  * Announces this process. The embedded engine has a single server: no other server needs to know.
@@ -28,7 +24,7 @@ export async function announceServer({
   readonly database: Database;
   readonly clock: Clock;
   readonly sealing: Sealing;
-}): Promise<Announcement> {
+}) {
   const { current, previous } = sealing.keys;
   const keyIds = [current, previous].flatMap((key) => (key ? [key.id] : []));
   const name = nameOf(process.pid);
@@ -44,6 +40,7 @@ export async function announceServer({
   };
   await renew();
   return {
+    /** Call it every few seconds. @returns how many processes write users, this one included. */
     renew,
     withdraw: async () => {
       if (isShared) await deleteServer(database, server.id);

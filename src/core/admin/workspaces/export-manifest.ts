@@ -73,18 +73,10 @@ async function declareAll<Where extends Context>(
 /** Around the name of a variable while a manifest is put together. No stored text contains it. */
 const MARK = "\0";
 
-interface ManifestSecrets {
-  secret(...words: readonly string[]): string;
-  /** The value with variables written out. Texts that look like one are written so that they stay texts. */
-  writeOut(value: unknown): unknown;
-  /** The names of all variables that `writeOut` wrote. */
-  variables(): string[];
-}
-
 /** Its value must be a dollar sign: it keeps `${NAME}` in a text from being replaced. */
 const DOLLAR = "DOLLAR";
 
-function collectSecrets(): ManifestSecrets {
+function collectSecrets() {
   const names = new Set<string>();
   let hasDollar = false;
 
@@ -104,7 +96,7 @@ function collectSecrets(): ManifestSecrets {
   }
 
   return {
-    secret(...words) {
+    secret(...words: readonly string[]) {
       const wanted = words
         .join("_")
         .normalize("NFKD")
@@ -115,7 +107,9 @@ function collectSecrets(): ManifestSecrets {
       names.add(name);
       return MARK + name;
     },
+    /** The value with variables written out. Texts that look like one are written so that they stay texts. */
     writeOut,
+    /** The names of all variables that `writeOut` wrote. */
     variables: () => [...names, ...(hasDollar ? [DOLLAR] : [])],
   };
 }

@@ -20,13 +20,6 @@ class ManifestUnreadable extends Error {
   }
 }
 
-interface ManifestFile {
-  /** The manifest with its variables filled in, not yet checked against the schema. */
-  readonly content: unknown;
-  /** The place of a member in the file, such as `manifest.yaml:12:5`. */
-  placeOf(path: Path): string;
-}
-
 /** Upper case only: `${email_address}` in a page is Liquid's, not ours. */
 const VARIABLE = /\$\{([A-Z][A-Z0-9_]*)\}/g;
 
@@ -36,10 +29,7 @@ const VARIABLE = /\$\{([A-Z][A-Z0-9_]*)\}/g;
  *
  * @throws ManifestUnreadable with every fault.
  */
-async function readManifestFile(
-  path: string,
-  environment: NodeJS.ProcessEnv,
-): Promise<ManifestFile> {
+async function readManifestFile(path: string, environment: NodeJS.ProcessEnv) {
   const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
     throw new ManifestUnreadable([{ place: path, rule: `it cannot be read (${error.code}).` }]);
   });
@@ -66,7 +56,12 @@ async function readManifestFile(
     missing.push({ place: placeOf(place), rule });
   });
   if (missing.length > 0) throw new ManifestUnreadable(missing);
-  return { content, placeOf };
+  return {
+    /** The manifest with its variables filled in, not yet checked against the schema. */
+    content,
+    /** The place of a member in the file, such as `manifest.yaml:12:5`. */
+    placeOf,
+  };
 }
 
 /**

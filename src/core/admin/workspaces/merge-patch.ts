@@ -15,28 +15,25 @@ import type { Entry, KeptSecrets } from "./resource.ts";
 export const MERGED = "null resets one to its default, and lists are replaced (RFC 7396).";
 
 /** How PATCH changes what `body`, the schema of PUT, describes. */
-export interface Patching {
-  /** The schema of a PATCH. */
-  readonly body: TSchema;
-  /**
-   * @param present what PUT would take to change nothing.
-   * @param kept the secrets of the present entry.
-   * @returns what PUT would take to make the change.
-   * @throws Problem INVALID_REQUEST that names the field.
-   */
-  apply(present: Entry, patch: Entry, kept?: KeptSecrets): Entry;
-}
+export type Patching = ReturnType<typeof patchingOf>;
 
 /**
  * @param body the schema of PUT.
  * @param example of a PATCH, for a schema that has none; by default one is derived.
  */
-export function patchingOf(body: TSchema, example?: Entry): Patching {
+export function patchingOf(body: TSchema, example?: Entry) {
   let check: ReturnType<typeof checkOf> | undefined;
   const schema = patchSchema(body);
   return {
+    /** The schema of a PATCH. */
     body: example ? { ...schema, examples: [example] } : schema,
-    apply(present, patch, kept) {
+    /**
+     * @param present what PUT would take to change nothing.
+     * @param kept the secrets of the present entry.
+     * @returns what PUT would take to make the change.
+     * @throws Problem INVALID_REQUEST that names the field.
+     */
+    apply(present: Entry, patch: Entry, kept?: KeptSecrets) {
       const wanted = mergeInto(present, patch, kept);
       // Compiled when it is needed first: a server starts without it.
       check ??= checkOf(body);

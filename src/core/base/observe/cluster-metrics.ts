@@ -7,10 +7,7 @@ import { AggregatorRegistry, type Registry } from "prom-client";
  */
 
 /** The metrics that the metrics port serves. */
-export interface MetricsSource {
-  readonly contentType: string;
-  metrics(): Promise<string>;
-}
+export type MetricsSource = ReturnType<typeof clusterMetrics>;
 
 /** Lets the first process ask this one, if this is one of several. */
 export function shareMetrics(registry: Registry): void {
@@ -20,7 +17,7 @@ export function shareMetrics(registry: Registry): void {
 }
 
 /** The metrics of all server processes together. */
-export function clusterMetrics(): MetricsSource {
+export function clusterMetrics() {
   const aggregator = new AggregatorRegistry();
   return {
     contentType: aggregator.contentType,

@@ -1,60 +1,9 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import { type Clock, systemClock } from "../clock.ts";
-import { createTraffic, type Traffic } from "./traffic.ts";
+import { createTraffic } from "./traffic.ts";
 
 /** The server's own counters (docs/operations/metrics.md). Labels never contain a user's data. */
-export interface Metrics {
-  /** In Prometheus' text format. */
-  readonly registry: Registry;
-  /** One answered request: the route as declared, the status, how long it took in seconds. */
-  request(labels: { method: string; route: string; status: number }, seconds: number): void;
-  /** The same by workspace and time, for the overview of the dashboard. */
-  readonly traffic: Traffic;
-  /** Objects of track requests with the same verdict: applied, skipped or refused. */
-  items(outcome: string, count: number): void;
-  /** One object of a track request that was skipped or refused, with its code. */
-  rejection(code: string): void;
-  /** One transaction of the write queue: how many items it wrote, in how many seconds. */
-  batch(items: number, seconds: number): void;
-  /** How many items wait for the next transaction. */
-  waiting(items: number): void;
-  /** One statement: its purpose, and how many seconds it took, including the wait for its turn. */
-  statement(use: string, seconds: number): void;
-  /**
-   * One transaction: its purpose, and whether it was committed, aborted (and retried), met a lock, or failed.
-   */
-  transaction(use: string, ending: string): void;
-  /** How many requests are in flight. */
-  inFlight(requests: number): void;
-  databaseUp(isUp: boolean): void;
-  /** How long the oldest transaction that others wait for has held locks, in seconds. */
-  lockHolder(seconds: number): void;
-  /** One request that was refused because the server has too much to do, and why. */
-  shed(why: string): void;
-  /** Units of work that a request's handler counted against its budget. */
-  work(route: string, units: number): void;
-  /** One request without a valid key or token: which kind it needed. */
-  failedAuthentication(kind: string): void;
-  /** One run of a job: its kind, and whether it was done or failed. */
-  job(kind: string, outcome: string): void;
-  /** Changes that were deleted from a change feed because of their age, or because it takes too much space. */
-  expiredChanges(why: "age" | "size", count: number): void;
-  /**
-   * One attempt of a webhook, or changes that it has missed: the outcome, and how many changes it
-   * had.
-   */
-  webhook(outcome: string, changes: number): void;
-  /** How many webhooks were paused automatically, and how far the others are behind, in seconds. */
-  webhooks(paused: number, behind: readonly WebhookBehind[]): void;
-  /** One run of a warehouse sync that ended, with its status, its rows, and the time of its end. */
-  sync(run: {
-    integration: string;
-    status: string;
-    synced: number;
-    failed: number;
-    at: Date;
-  }): void;
-}
+export type Metrics = ReturnType<typeof createMetrics>;
 
 export interface WebhookBehind {
   readonly workspace: string;
@@ -63,7 +12,7 @@ export interface WebhookBehind {
 }
 
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: a list of metrics, one after the other.
-export function createMetrics(clock: Clock = systemClock): Metrics {
+export function createMetrics(clock: Clock = systemClock) {
   const registry = new Registry();
   const traffic = createTraffic(() => clock.now().getTime());
   const registers = [registry];
@@ -220,43 +169,81 @@ export function createMetrics(clock: Clock = systemClock): Metrics {
     "integration",
   );
   return {
+    /** In Prometheus' text format. */
     registry,
+    /** The same by workspace and time, for the overview of the dashboard. */
     traffic,
-    request: ({ method, route, status }, seconds) =>
-      requests.observe({ method, route, status: String(status) }, seconds),
-    items: (outcome, count) => items.inc({ outcome }, count),
-    rejection: (code) => rejections.inc({ code }),
-    batch(count, seconds) {
+    /** One answered request: the route as declared, the status, how long it took in seconds. */
+    request: (
+      { method, route, status }: { method: string; route: string; status: number },
+      seconds: number,
+    ) => requests.observe({ method, route, status: String(status) }, seconds),
+    /** Objects of track requests with the same verdict: applied, skipped or refused. */
+    items: (outcome: string, count: number) => items.inc({ outcome }, count),
+    /** One object of a track request that was skipped or refused, with its code. */
+    rejection: (code: string) => rejections.inc({ code }),
+    /** One transaction of the write queue: how many items it wrote, in how many seconds. */
+    batch(count: number, seconds: number) {
       batches.observe(seconds);
       batchItems.observe(count);
       written.inc(count);
     },
-    waiting(count) {
+    /** How many items wait for the next transaction. */
+    waiting(count: number) {
       waiting.value = count;
       traffic.waiting(count);
     },
-    statement: (use, seconds) => statements.observe({ use }, seconds),
-    transaction: (use, end) => transactions.inc({ use, end }),
-    databaseUp: (isUp) => databaseUp.set(isUp ? 1 : 0),
-    lockHolder: (seconds) => lockHolder.set(seconds),
-    inFlight(count) {
+    /** One statement: its purpose, and how many seconds it took, including the wait for its turn. */
+    statement: (use: string, seconds: number) => statements.observe({ use }, seconds),
+    /**
+     * One transaction: its purpose, and whether it was committed, aborted (and retried), met a lock, or failed.
+     */
+    transaction: (use: string, end: string) => transactions.inc({ use, end }),
+    databaseUp: (isUp: boolean) => databaseUp.set(isUp ? 1 : 0),
+    /** How long the oldest transaction that others wait for has held locks, in seconds. */
+    lockHolder: (seconds: number) => lockHolder.set(seconds),
+    /** How many requests are in flight. */
+    inFlight(count: number) {
       inFlight.value = count;
     },
-    shed: (why) => shed.inc({ why }),
-    work: (route, units) => work.inc({ route }, units),
-    failedAuthentication: (kind) => failedAuthentications.inc({ kind }),
-    job: (kind, outcome) => jobs.inc({ kind, outcome }),
-    expiredChanges: (why, count) => expiredChanges.inc({ why }, count),
-    webhook(outcome, changes) {
+    /** One request that was refused because the server has too much to do, and why. */
+    shed: (why: string) => shed.inc({ why }),
+    /** Units of work that a request's handler counted against its budget. */
+    work: (route: string, units: number) => work.inc({ route }, units),
+    /** One request without a valid key or token: which kind it needed. */
+    failedAuthentication: (kind: string) => failedAuthentications.inc({ kind }),
+    /** One run of a job: its kind, and whether it was done or failed. */
+    job: (kind: string, outcome: string) => jobs.inc({ kind, outcome }),
+    /** Changes that were deleted from a change feed because of their age, or because it takes too much space. */
+    expiredChanges: (why: "age" | "size", count: number) => expiredChanges.inc({ why }, count),
+    /**
+     * One attempt of a webhook, or changes that it has missed: the outcome, and how many changes it
+     * had.
+     */
+    webhook(outcome: string, changes: number) {
       webhookAttempts.inc({ outcome });
       if (outcome === "delivered") webhookChanges.inc(changes);
     },
-    webhooks(paused, behind) {
+    /** How many webhooks were paused automatically, and how far the others are behind, in seconds. */
+    webhooks(paused: number, behind: readonly WebhookBehind[]) {
       webhooksPaused.set(paused);
       webhookLag.reset();
       for (const { seconds, ...labels } of behind) webhookLag.set(labels, seconds);
     },
-    sync({ integration, status, synced, failed, at }) {
+    /** One run of a warehouse sync that ended, with its status, its rows, and the time of its end. */
+    sync({
+      integration,
+      status,
+      synced,
+      failed,
+      at,
+    }: {
+      integration: string;
+      status: string;
+      synced: number;
+      failed: number;
+      at: Date;
+    }) {
       syncRuns.inc({ status });
       syncRows.inc({ outcome: "synced" }, synced);
       syncRows.inc({ outcome: "failed" }, failed);

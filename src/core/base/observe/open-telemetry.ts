@@ -45,11 +45,7 @@ export interface TelemetrySettings {
   readonly metricsEveryMs: number;
 }
 
-export interface Telemetry {
-  readonly tracing: Tracing;
-  /** Sends the remaining data, for two seconds at most. */
-  stop(): Promise<void>;
-}
+export type Telemetry = ReturnType<typeof startTelemetry>;
 
 /** A collector that does not respond must not keep a server from stopping. */
 const LAST_EXPORT_MS = 2_000;
@@ -64,7 +60,7 @@ const METRICS_TIMEOUT_MS = 10_000;
 export function startTelemetry(
   settings: TelemetrySettings,
   { version, registry, log }: { version: string; registry: Registry; log: Logger },
-): Telemetry {
+) {
   const resource = resourceOf(version);
   const report = reportChanges(log);
   const stops: (() => Promise<void>)[] = [];
@@ -91,6 +87,7 @@ export function startTelemetry(
   }
   return {
     tracing,
+    /** Sends the remaining data, for two seconds at most. */
     async stop() {
       const late = new Promise((resolve) => setTimeout(resolve, LAST_EXPORT_MS).unref());
       await Promise.race([Promise.allSettled(stops.map((stop) => stop())), late]);

@@ -65,16 +65,7 @@ export interface Slot {
 /** How a request ended; `throttled` is a refusal because its key exceeded its rate limit. */
 export type Ending = "served" | "refused" | "throttled" | "failed";
 
-export interface Traffic {
-  request(workspaceId: number, keyId: string, ending: Ending, durationMs: number): void;
-  items(workspaceId: number, outcome: "accepted" | "rejected", count: number): void;
-  rejection(workspaceId: number, code: string): void;
-  waiting(items: number): void;
-  /** @param now the slot of this time is the last one. */
-  read(workspaceId: number, period: Period, now: number): TrafficCounts;
-  /** Every slot that may have changed since a time. */
-  since(from: number): Slot[];
-}
+export type Traffic = ReturnType<typeof createTraffic>;
 
 /** Numbers by slot: a slot that comes round again starts from zero. */
 function createRing(slotMs: number, slots: number, width: number) {
@@ -140,7 +131,7 @@ interface OfWorkspace {
 }
 
 /** @param clock the time in milliseconds. */
-export function createTraffic(clock: () => number): Traffic {
+export function createTraffic(clock: () => number) {
   const workspaces = new Map<number, OfWorkspace>();
   const waiting = createSeries(1);
 
@@ -161,7 +152,7 @@ export function createTraffic(clock: () => number): Traffic {
   }
 
   return {
-    request(workspaceId, keyId, ending, durationMs) {
+    request(workspaceId: number, keyId: string, ending: Ending, durationMs: number) {
       const now = clock();
       const { main, throttled } = of(workspaceId, now);
       main.add(now, COLUMNS.indexOf("requests"), 1);
@@ -170,16 +161,17 @@ export function createTraffic(clock: () => number): Traffic {
       main.add(now, COLUMNS.indexOf(ending === "failed" ? "failed" : "refused"), 1);
       if (ending === "throttled") named(throttled, keyId)?.add(now, 0, 1);
     },
-    items(workspaceId, outcome, count) {
+    items(workspaceId: number, outcome: "accepted" | "rejected", count: number) {
       const now = clock();
       of(workspaceId, now).main.add(now, COLUMNS.indexOf(outcome), count);
     },
-    rejection(workspaceId, code) {
+    rejection(workspaceId: number, code: string) {
       const now = clock();
       named(of(workspaceId, now).rejections, code)?.add(now, 0, 1);
     },
-    waiting: (items) => waiting.raise(clock(), items),
-    read(workspaceId, period, now) {
+    waiting: (items: number) => waiting.raise(clock(), items),
+    /** @param now the slot of this time is the last one. */
+    read(workspaceId: number, period: Period, now: number) {
       const { main, rejections, throttled } = workspaces.get(workspaceId) ?? EMPTY;
       const rows = main.rings[period].rows(now);
       const column = (index: number) => rows.map((row) => row?.[index] ?? 0);
@@ -197,7 +189,8 @@ export function createTraffic(clock: () => number): Traffic {
         waiting: firstColumn(waiting, period, now),
       };
     },
-    since(from) {
+    /** Every slot that may have changed since a time. */
+    since(from: number) {
       const now = clock();
       const changed = [...workspaces].filter(([, { lastAt }]) => lastAt >= from);
       return changed.flatMap(([workspaceId, of]) =>

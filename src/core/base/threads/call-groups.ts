@@ -39,12 +39,7 @@ export interface GroupRunner {
   run(inputs: readonly unknown[]): Promise<readonly unknown[]>;
 }
 
-export interface CallGroups {
-  /** @param key the same for calls that go together. @throws the refusal where too many of them wait. */
-  call(key: string, input: unknown, runner: GroupRunner): Promise<unknown>;
-}
-
-export function createCallGroups(mostWaiting: number, refusal: () => Error): CallGroups {
+export function createCallGroups(mostWaiting: number, refusal: () => Error) {
   const waiting = new Map<string, Call[]>();
 
   function begin(key: string, calls: Call[], runner: GroupRunner): void {
@@ -80,7 +75,8 @@ export function createCallGroups(mostWaiting: number, refusal: () => Error): Cal
   }
 
   return {
-    call: (key, input, runner) =>
+    /** @param key the same for calls that go together. @throws the refusal where too many of them wait. */
+    call: (key: string, input: unknown, runner: GroupRunner) =>
       new Promise((resolve, reject) => {
         const call = { input, resolve, reject };
         const group = waiting.get(key);

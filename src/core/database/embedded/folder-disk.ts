@@ -25,19 +25,10 @@ const LOOK_EVERY_MS = 50;
 /** How often the folder is written to while it is in trouble; otherwise every fifth time. */
 const PROBE_EVERY_MS = 1_000;
 
-export interface FolderDisk {
-  /** Why nothing can be written; undefined if it can. Looks again unless it has just done so. */
-  trouble(): DiskTrouble | undefined;
-  /** Writes to the folder soon, because the engine could not. */
-  suspect(): void;
-  close(): void;
-}
+export type FolderDisk = ReturnType<typeof watchFolder>;
 
 /** @param tell learns of every change. */
-export function watchFolder(
-  folder: string,
-  tell: (trouble: DiskTrouble | undefined) => void,
-): FolderDisk {
+export function watchFolder(folder: string, tell: (trouble: DiskTrouble | undefined) => void) {
   let known: DiskTrouble | undefined;
   let unwritable: DiskTrouble | undefined;
   let lookedAt = -Infinity;
@@ -76,10 +67,12 @@ export function watchFolder(
   }, PROBE_EVERY_MS).unref();
 
   return {
+    /** Why nothing can be written; undefined if it can. Looks again unless it has just done so. */
     trouble() {
       if (performance.now() - lookedAt >= LOOK_EVERY_MS) look();
       return known;
     },
+    /** Writes to the folder soon, because the engine could not. */
     suspect: probe,
     close: () => clearInterval(timer),
   };

@@ -42,19 +42,8 @@ interface Outcome {
   written: number;
 }
 
-export interface StatementRunner {
-  /**
-   * Runs statements one after the other, in their own transaction or within the running one.
-   *
-   * @returns the rows of each, or how many it wrote.
-   */
-  run(statements: readonly Statement[], as: "transaction" | "part"): Promise<unknown[]>;
-  /** Runs several statements without parameters. */
-  script(sql: string): Promise<void>;
-}
-
 /** Runs statements on the engine and keeps the latest ones prepared. */
-export function createStatementRunner(engine: PGlite): StatementRunner {
+export function createStatementRunner(engine: PGlite) {
   /** Messages to send with the next statements. */
   let closing: Uint8Array[] = [];
   const prepared = new LRUCache<string, Prepared>({
@@ -118,7 +107,16 @@ export function createStatementRunner(engine: PGlite): StatementRunner {
     }
   }
 
-  return { run, script };
+  return {
+    /**
+     * Runs statements one after the other, in their own transaction or within the running one.
+     *
+     * @returns the rows of each, or how many it wrote.
+     */
+    run,
+    /** Runs several statements without parameters. */
+    script,
+  };
 }
 
 const resultsOf = (statements: readonly Statement[], outcomes: readonly Outcome[]): unknown[] =>

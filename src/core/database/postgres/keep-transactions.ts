@@ -10,23 +10,7 @@ export const FROZEN_MS = 2_000;
 const TICK_MS = 500;
 
 /** Lets transactions live that are computing. */
-export interface Keeper {
-  /**
-   * Keeps a transaction alive until it ends, or has sent no statement for `idleMs`.
-   *
-   * @param send sends any statement.
-   */
-  keep(idleMs: number, send: () => PromiseLike<unknown>): Kept;
-  stop(): void;
-}
-
-interface Kept {
-  /** A statement was sent. */
-  note(): void;
-  end(): void;
-  /** Whether this process was paused since the transaction began, for so long that it may have been ended. */
-  wasFrozen(): boolean;
-}
+export type Keeper = ReturnType<typeof createKeeper>;
 
 interface Transaction {
   readonly send: () => PromiseLike<unknown>;
@@ -36,7 +20,7 @@ interface Transaction {
   isAsking: boolean;
 }
 
-export function createKeeper(): Keeper {
+export function createKeeper() {
   const running = new Set<Transaction>();
   let tickedAt = performance.now();
   let frozenAt = -Infinity;
@@ -59,15 +43,22 @@ export function createKeeper(): Keeper {
   }, TICK_MS).unref();
 
   return {
-    keep(idleMs, send) {
+    /**
+     * Keeps a transaction alive until it ends, or has sent no statement for `idleMs`.
+     *
+     * @param send sends any statement.
+     */
+    keep(idleMs: number, send: () => PromiseLike<unknown>) {
       const begunAt = performance.now();
       const own = { send, idleMs, hasSent: true, silentTicks: 0, isAsking: false };
       running.add(own);
       return {
+        /** A statement was sent. */
         note() {
           own.hasSent = true;
         },
         end: () => void running.delete(own),
+        /** Whether this process was paused since the transaction began, for so long that it may have been ended. */
         wasFrozen() {
           measure();
           return frozenAt > begunAt;

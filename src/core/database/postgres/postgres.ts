@@ -147,15 +147,7 @@ function shareAnswer<Answer>(ask: () => Promise<Answer>): () => Promise<Answer> 
   };
 }
 
-interface Pool {
-  readonly sql: postgres.Sql;
-  readonly watchdog: Watchdog;
-  readonly keeper: Keeper;
-  readonly idleMs: number;
-  disconnect(reason: Error): void;
-  /** Closes the connections; waits at most 5 s for busy ones. */
-  end(): Promise<void>;
-}
+type Pool = ReturnType<typeof openPool>;
 
 /** Opens the connection for the server's pulse; it exists only while a sign of life is awaited. */
 function startPulse(url: string, disconnectPools: (reason: Error) => void) {
@@ -187,7 +179,7 @@ interface Watching {
   readonly keeper: Keeper;
 }
 
-function openPool(url: string, use: Use, { deadlines, pulse, keeper }: Watching): Pool {
+function openPool(url: string, use: Use, { deadlines, pulse, keeper }: Watching) {
   const sockets = createSockets();
   const options = {
     max: CONNECTIONS[use],
@@ -218,7 +210,15 @@ function openPool(url: string, use: Use, { deadlines, pulse, keeper }: Watching)
   const disconnect = sockets.destroy;
   const watchdog = createWatchdog(deadlines, pulse, disconnect);
   const { idleMs } = deadlines;
-  return { sql, watchdog, keeper, idleMs, disconnect, end: () => sockets.end(sql, 5) };
+  return {
+    sql,
+    watchdog,
+    keeper,
+    idleMs,
+    disconnect,
+    /** Closes the connections; waits at most 5 s for busy ones. */
+    end: () => sockets.end(sql, 5),
+  };
 }
 
 const namesSeveralHosts = (url: string): boolean => /^[^/]+\/\/[^/?]*,/.test(url);

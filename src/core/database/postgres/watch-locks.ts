@@ -1,12 +1,6 @@
 import type { Database } from "../database.ts";
 import { type LockHolder, selectLockHolders } from "./lock-holders.ts";
 
-/** Finds out who holds the locks that transactions of this process wait for. */
-export interface LockWatch {
-  /** A transaction has waited for a lock for too long. */
-  notice(): void;
-}
-
 /** Learns of holders. */
 interface Listener {
   held(holder: LockHolder): void;
@@ -24,7 +18,7 @@ const LONG_SECONDS = 1;
 const WATCHED_MS = 10_000;
 
 /** Looks at the locks of the database once a second while transactions wait for some. */
-export function watchLocks(database: Database, { held, released, oldest }: Listener): LockWatch {
+export function watchLocks(database: Database, { held, released, oldest }: Listener) {
   let noticedAt = -Infinity;
   let isWatching = false;
   let known = new Map<string, LockHolder>();
@@ -48,6 +42,7 @@ export function watchLocks(database: Database, { held, released, oldest }: Liste
   }
 
   return {
+    /** A transaction has waited for a lock for too long. */
     notice() {
       noticedAt = performance.now();
       if (isWatching) return;

@@ -39,10 +39,9 @@ export interface WantedPage {
   readonly signal: AbortSignal;
 }
 
-export interface FeedReaders {
-  /** @throws Problem GONE with `oldest`; NOT_FOUND if the feed is off; the reason of the signal. */
-  read(workspace: FeedWorkspace, wanted: WantedPage): Promise<ReadPage>;
-}
+export type FeedReaders = ReturnType<typeof createFeedReaders>;
+
+type ReadFeed = (workspace: FeedWorkspace, wanted: WantedPage) => Promise<ReadPage>;
 
 export type ReadPage = Omit<FeedPage, "characters">;
 
@@ -103,15 +102,16 @@ interface GroupServices {
 }
 
 /** Reads the feed for all readers of this process. */
-export function createFeedReaders(database: Database, changeWatch: ChangeWatch): FeedReaders {
-  const groups = new Map<string, FeedReaders["read"]>();
+export function createFeedReaders(database: Database, changeWatch: ChangeWatch) {
+  const groups = new Map<string, ReadFeed>();
   const turns = createFairLine({
     places: TURNS_AT_ONCE,
     mostWaiting: 1,
     refusal: () => new Error("A workspace takes one turn at a time."),
   });
   return {
-    read(workspace, wanted) {
+    /** @throws Problem GONE with `oldest`; NOT_FOUND if the feed is off; the reason of the signal. */
+    read(workspace: FeedWorkspace, wanted: WantedPage) {
       // A feed that was turned off and on again is another one.
       const key = `${workspace.id} ${workspace.feed}`;
       const services = { database, changeWatch, turns };
@@ -127,7 +127,7 @@ function createGroup(
   { database, changeWatch, turns }: GroupServices,
   workspace: FeedWorkspace,
   onEmpty: () => void,
-): FeedReaders["read"] {
+): ReadFeed {
   /** Those that have waited longest come first. */
   const readers = new Set<Reader>();
   let isRunning = false;

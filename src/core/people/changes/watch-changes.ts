@@ -4,21 +4,7 @@ import type { Positions } from "./cursor.ts";
 import { type Head, selectHeads } from "./store.ts";
 
 /** Wakes readers that wait for changes. */
-export interface ChangeWatch {
-  /**
-   * Resolves once a workspace has changes after these positions, after the time, when the signal is
-   * aborted, or when the server stops.
-   */
-  wait(
-    workspaceId: number,
-    after: Positions,
-    milliseconds: number,
-    signal?: AbortSignal,
-  ): Promise<void>;
-  stop(): void;
-  /** Stops waiting for further changes. */
-  readonly isStopped: boolean;
-}
+export type ChangeWatch = ReturnType<typeof createChangeWatch>;
 
 /** One statement for all workspaces of a process; half of this is how long a change waits for it. */
 const LOOK_EVERY_MS = 40;
@@ -32,7 +18,7 @@ interface Waiting {
  * Looks at the heads of workspaces for which a reader waits, because any process may write; without
  * readers it looks at nothing.
  */
-export function createChangeWatch(database: Database): ChangeWatch {
+export function createChangeWatch(database: Database) {
   const waiting = new Map<number, Set<Waiting>>();
   let isLooking = false;
   let isStopped = false;
@@ -58,7 +44,16 @@ export function createChangeWatch(database: Database): ChangeWatch {
   }
 
   return {
-    wait(workspaceId, after, milliseconds, signal) {
+    /**
+     * Resolves once a workspace has changes after these positions, after the time, when the signal is
+     * aborted, or when the server stops.
+     */
+    wait(
+      workspaceId: number,
+      after: Positions,
+      milliseconds: number,
+      signal?: AbortSignal,
+    ): Promise<void> {
       if (isStopped || milliseconds <= 0 || signal?.aborted) return Promise.resolve();
       return new Promise((resolve) => {
         const others = waiting.get(workspaceId) ?? new Set();
@@ -76,6 +71,7 @@ export function createChangeWatch(database: Database): ChangeWatch {
         void look();
       });
     },
+    /** Stops waiting for further changes. */
     get isStopped() {
       return isStopped;
     },

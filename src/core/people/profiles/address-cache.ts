@@ -13,18 +13,16 @@ const CACHED_ADDRESSES = 125_000;
  *
  * It holds hashes: a wrong match fails the condition like a stale one.
  */
-export interface AddressCache {
-  /** Whether the profile has the address, letter for letter, as far as this process knows. */
-  matches(profileId: string, kind: AddressKind, address: string): boolean;
-  store(profileId: string, kind: AddressKind, address: string | null): void;
-}
+export type AddressCache = ReturnType<typeof createAddressCache>;
 
 /** Two generations, like the id cache. */
-export function createAddressCache(capacity = CACHED_ADDRESSES): AddressCache {
+export function createAddressCache(capacity = CACHED_ADDRESSES) {
   const ofKind = { email: createGenerations(capacity), phone: createGenerations(capacity) };
   return {
-    matches: (profileId, kind, address) => ofKind[kind].get(profileId) === hashOf(address),
-    store(profileId, kind, address) {
+    /** Whether the profile has the address, letter for letter, as far as this process knows. */
+    matches: (profileId: string, kind: AddressKind, address: string) =>
+      ofKind[kind].get(profileId) === hashOf(address),
+    store(profileId: string, kind: AddressKind, address: string | null) {
       if (address === null) ofKind[kind].remove(profileId);
       else ofKind[kind].set(profileId, hashOf(address));
     },

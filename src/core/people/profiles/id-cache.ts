@@ -14,17 +14,7 @@ const CACHED_IDS = 125_000;
  *   counted in the database; cached ids belong to one count, which the transaction that relies on them checks
  *   (`writePeopleAt`).
  */
-export interface IdCache {
-  get(scope: IdScope, externalId: string): string | undefined;
-  /** Caches an id that was read when the count was `removals`, unless the count has changed since. */
-  store(scope: IdScope, externalId: string, profileId: string, removals: number): void;
-  /** The count that the cached ids of a scope belong to; undefined before `expect` was called. */
-  removals(scope: IdScope): number | undefined;
-  /** Sets the count; a different one drops the cached ids of the scope. */
-  expect(scope: IdScope, removals: number): void;
-  /** Drops the ids of profiles that no longer exist. */
-  remove(profileIds: readonly string[]): void;
-}
+export type IdCache = ReturnType<typeof createIdCache>;
 
 /** The scope of cached ids: see `idScope`. */
 export type IdScope = number;
@@ -47,7 +37,7 @@ export interface CachedIds {
  * Two generations: when the young one is full, the old one is dropped; an entry that is used moves to the
  * young one. A list in the order of use (LRU) took a tenth of the server's time.
  */
-export function createIdCache(capacity = CACHED_IDS): IdCache {
+export function createIdCache(capacity = CACHED_IDS) {
   const counts = new Map<IdScope, number>();
   let young = new Map<IdScope, Map<string, string>>();
   let old = young;
@@ -78,24 +68,28 @@ export function createIdCache(capacity = CACHED_IDS): IdCache {
     youngRemoved.has(profileId) || oldRemoved.has(profileId);
 
   return {
-    get(scope, externalId) {
+    get(scope: IdScope, externalId: string) {
       const recent = young.get(scope)?.get(externalId);
       const found = recent ?? old.get(scope)?.get(externalId);
       if (found === undefined || isRemoved(found)) return undefined;
       if (recent === undefined) put(scope, externalId, found);
       return found;
     },
-    store(scope, externalId, profileId, removals) {
+    /** Caches an id that was read when the count was `removals`, unless the count has changed since. */
+    store(scope: IdScope, externalId: string, profileId: string, removals: number) {
       if (counts.get(scope) === removals) put(scope, externalId, profileId);
     },
-    removals: (scope) => counts.get(scope),
-    expect(scope, removals) {
+    /** The count that the cached ids of a scope belong to; undefined before `expect` was called. */
+    removals: (scope: IdScope) => counts.get(scope),
+    /** Sets the count; a different one drops the cached ids of the scope. */
+    expect(scope: IdScope, removals: number) {
       if (counts.get(scope) === removals) return;
       counts.set(scope, removals);
       young.delete(scope);
       old.delete(scope);
     },
-    remove(profileIds) {
+    /** Drops the ids of profiles that no longer exist. */
+    remove(profileIds: readonly string[]) {
       for (const id of profileIds) {
         if (isRemoved(id)) continue;
         makeRoom();

@@ -7,14 +7,7 @@ import { addRemoved, selectRemoved } from "./removed-profiles-store.ts";
  * batch that relies on such a profile finds no row and runs again.
  */
 
-export interface RemovedProfiles {
-  /** Whether other processes write at present. */
-  hasOthers(): boolean;
-  /** Tells other processes, if any write. It comes last, because others who tell the same wait until the transaction ends. */
-  tell(tx: Transaction, workspaceId: number, profileIds: readonly string[]): Promise<void>;
-  /** Drops the profiles that others have removed from the id cache. */
-  follow(workspaceId: number): Promise<void>;
-}
+export type RemovedProfiles = ReturnType<typeof createRemovedProfiles>;
 
 /** How long what was heard counts as new. */
 const FRESH_MS = 20;
@@ -24,7 +17,7 @@ export function createRemovedProfiles(
   database: Database,
   idCache: IdCache,
   hasOthers: () => boolean,
-): RemovedProfiles {
+) {
   const heard = new Map<number, { at: number; removals: number; reading: Promise<void> }>();
 
   async function read(workspaceId: number, since: number): Promise<number> {
@@ -35,12 +28,15 @@ export function createRemovedProfiles(
   }
 
   return {
+    /** Whether other processes write at present. */
     hasOthers,
-    async tell(tx, workspaceId, profileIds) {
+    /** Tells other processes, if any write. It comes last, because others who tell the same wait until the transaction ends. */
+    async tell(tx: Transaction, workspaceId: number, profileIds: readonly string[]) {
       if (profileIds.length === 0 || !hasOthers()) return;
       await addRemoved(tx, workspaceId, profileIds);
     },
-    async follow(workspaceId) {
+    /** Drops the profiles that others have removed from the id cache. */
+    async follow(workspaceId: number) {
       if (!hasOthers()) return;
       const last = heard.get(workspaceId) ?? { at: -FRESH_MS, removals: 0, reading: undefined };
       if (performance.now() - last.at > FRESH_MS) {

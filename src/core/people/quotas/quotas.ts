@@ -29,26 +29,16 @@ export interface NamingItem {
 }
 
 /** The quotas' verdicts on the items of one batch. */
-export interface BatchQuotas {
-  /** Why the names of an item are refused. */
-  refusalOf(item: NamingItem): Fault | undefined;
-  /** Why another user is refused; otherwise counts the user. */
-  refuseUser(): Fault | undefined;
-}
+export type BatchQuotas = Awaited<ReturnType<typeof prepare>>;
 
-export interface Quotas {
-  /** Undefined if nothing is refused. Waits for the database only for names that are new. */
-  of(
-    workspace: Workspace,
-    items: readonly NamingItem[],
-  ): BatchQuotas | undefined | Promise<BatchQuotas | undefined>;
-}
+export type Quotas = ReturnType<typeof createQuotas>;
 
-export function createQuotas(database: Database, clock: Clock): Quotas {
+export function createQuotas(database: Database, clock: Clock) {
   const register = createNameRegister(database, clock);
   const users = createUserCount(database, clock);
   return {
-    of(workspace, items) {
+    /** Undefined if nothing is refused. Waits for the database only for names that are new. */
+    of(workspace: Workspace, items: readonly NamingItem[]) {
       const isLimited = workspace.settings.max_users > 0;
       const known = register.known(workspace.id);
       if (!isLimited && known && items.every((item) => newName(known, item) === undefined)) {
@@ -64,7 +54,7 @@ async function prepare(
   workspace: Workspace,
   items: readonly NamingItem[],
   room: UserRoom | Promise<UserRoom> | undefined,
-): Promise<BatchQuotas> {
+) {
   const known = register.known(workspace.id);
   const used =
     known && !mayAdd(workspace, known, items)
@@ -72,10 +62,12 @@ async function prepare(
       : await register.add(workspace, namesIn(items));
   const users = await room;
   return {
-    refusalOf(item) {
+    /** Why the names of an item are refused. */
+    refusalOf(item: NamingItem) {
       const name = newName(used, item);
       return name === undefined ? undefined : tooMany(workspace, kindOf(item), name);
     },
+    /** Why another user is refused; otherwise counts the user. */
     refuseUser: () => (!users || users.take() ? undefined : tooManyUsers(workspace)),
   };
 }

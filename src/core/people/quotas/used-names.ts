@@ -9,12 +9,7 @@ export type UsedNames = Readonly<Record<NameKind, Set<string>>>;
 
 export type NewNames = Readonly<Record<NameKind, ReadonlySet<string>>>;
 
-export interface NameRegister {
-  /** Undefined until they are read, and again after a minute. */
-  known(workspaceId: number): UsedNames | undefined;
-  /** Adds new names as far as the quotas of the workspace allow. @returns all names. */
-  add(workspace: Workspace, names: NewNames): Promise<UsedNames>;
-}
+export type NameRegister = ReturnType<typeof createNameRegister>;
 
 /** A reset by another process, which frees names, shows after this time. */
 const KNOWN_FOR_MS = 60_000;
@@ -24,17 +19,19 @@ const MOST_NAMES = 1_000_000;
 
 const sizeOf = ({ attribute, event }: UsedNames): number => attribute.size + event.size + 1;
 
-export function createNameRegister(database: Database, clock: Clock): NameRegister {
+export function createNameRegister(database: Database, clock: Clock) {
   const cache = new LRUCache<number, { readonly names: UsedNames; readonly until: number }>({
     maxSize: MOST_NAMES,
     sizeCalculation: ({ names }) => sizeOf(names),
   });
   return {
-    known(workspaceId) {
+    /** Undefined until they are read, and again after a minute. */
+    known(workspaceId: number) {
       const entry = cache.get(workspaceId);
       return entry && entry.until > clock.elapsedMs() ? entry.names : undefined;
     },
-    async add(workspace, names) {
+    /** Adds new names as far as the quotas of the workspace allow. @returns all names. */
+    async add(workspace: Workspace, names: NewNames) {
       const used = await withRetries(database, async (tx) => {
         await lockNames(tx, workspace.id);
         const present = usedNames(await selectNames(tx, workspace.id));

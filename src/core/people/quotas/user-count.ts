@@ -9,11 +9,6 @@ export interface UserRoom {
   take(): boolean;
 }
 
-/** Counts users of workspaces that have a limit. */
-export interface UserCount {
-  room(workspace: Workspace): UserRoom | Promise<UserRoom>;
-}
-
 interface Count {
   /** Counted in the database, plus the users that this process created since. */
   users: number;
@@ -29,7 +24,7 @@ const RECOUNT_AFTER_MS = 30_000;
 /** At the limit: the time after which deleted users free their places. */
 const RECOUNT_FULL_AFTER_MS = 1_000;
 
-export function createUserCount(database: Database, clock: Clock): UserCount {
+export function createUserCount(database: Database, clock: Clock) {
   const counts = new Map<number, Count>();
 
   /** One at a time for each workspace: batches that run side by side share it. */
@@ -47,7 +42,7 @@ export function createUserCount(database: Database, clock: Clock): UserCount {
   }
 
   return {
-    room(workspace) {
+    room(workspace: Workspace) {
       const { max_users: limit } = workspace.settings;
       const count: Count = counts.get(workspace.id) ?? notCounted();
       counts.set(workspace.id, count);

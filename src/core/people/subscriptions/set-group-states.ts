@@ -72,18 +72,7 @@ export async function setGroupStates(
   return skipped ?? [];
 }
 
-export interface SetQueue {
-  /**
-   * Sets group states together with other requests that wait, each of them whole, in one transaction.
-   *
-   * @returns the identifiers that match no user.
-   */
-  set(
-    services: SetServices,
-    context: SettingContext,
-    sets: readonly GroupSet[],
-  ): Promise<ItemNote[]>;
-}
+export type SetQueue = ReturnType<typeof createSetQueue>;
 
 /** How many named users one transaction takes, at most (docs/performance.md). */
 const USERS_TOGETHER = 2_000;
@@ -94,7 +83,7 @@ const AT_ONCE = 2;
 /** Lets calls that wait at the same time share a transaction. */
 export function createSetQueue(
   services: SetServices & PeopleServices & { readonly tracing: Tracing },
-): SetQueue {
+) {
   const queue = createSharedTransactions<SetRequest, ItemNote[]>({
     name: "set states",
     tracing: services.tracing,
@@ -105,7 +94,12 @@ export function createSetQueue(
       setTogether({ ...services, database }, requests, lockMs),
   });
   return {
-    set: ({ database }, context, sets) =>
+    /**
+     * Sets group states together with other requests that wait, each of them whole, in one transaction.
+     *
+     * @returns the identifiers that match no user.
+     */
+    set: ({ database }: SetServices, context: SettingContext, sets: readonly GroupSet[]) =>
       queue.run(
         context.workspace.id,
         { context, sets },

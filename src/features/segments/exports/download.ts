@@ -16,13 +16,6 @@ export interface DownloadServices extends SegmentExportServices, AuditingService
   readonly exportSlots: Slots;
 }
 
-export interface Download {
-  readonly fileName: string;
-  readonly body: AsyncGenerator<Uint8Array>;
-  /** @throws Problem NOT_FOUND once the link no longer opens. */
-  readonly confirm: () => Promise<unknown>;
-}
-
 /**
  * Opens the link to an export.
  *
@@ -30,11 +23,7 @@ export interface Download {
  *   may no longer export; UNAVAILABLE while as many exports are sent
  *   as may.
  */
-export async function openDownload(
-  services: DownloadServices,
-  context: Context,
-  token: string,
-): Promise<Download> {
+export async function openDownload(services: DownloadServices, context: Context, token: string) {
   const { database, clock } = services;
   const find = async () => {
     const found = await selectExportOf(database, hashSecret(token), clock.now());
@@ -46,6 +35,7 @@ export async function openDownload(
   return {
     fileName: `segment-${found.segmentId}.${ending}`,
     body: send(services, context, found),
+    /** @throws Problem NOT_FOUND once the link no longer opens. */
     confirm: find,
   };
 }

@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import type { Connection, FieldPacket, QueryError } from "mysql2";
+import type { FieldPacket, QueryError } from "mysql2";
 import { OutboundRefused } from "../../../core/outbound/outbound.ts";
 import { ConnectionUnfit, SourceUnfit } from "../../../core/outbound/unfit.ts";
 import { type Opening, SourceFailed, withoutValues } from "./source.ts";
@@ -199,15 +199,8 @@ export async function openSession(settings: MysqlSettings, opening: Opening): Pr
   }
 }
 
-interface Link {
-  readonly client: Connection;
-  /** The next packet is counted as a new row. */
-  hasMoved(): void;
-  end(): void;
-}
-
 /** Connects and logs in. @throws what its failure means. */
-async function connect(settings: MysqlSettings, { signal, outbound }: Opening): Promise<Link> {
+async function connect(settings: MysqlSettings, { signal, outbound }: Opening) {
   const { createConnection } = await import("mysql2").catch((error: unknown) => {
     throw new SourceUnfit(
       "Reading MySQL needs the optional package mysql2, which is not installed here: " +
@@ -268,6 +261,7 @@ async function connect(settings: MysqlSettings, { signal, outbound }: Opening): 
   }
   return {
     client,
+    /** The next packet is counted as a new row. */
     hasMoved: () => {
       received = 0;
     },

@@ -6,7 +6,6 @@ import { type Opening, SourceFailed, sourceKind } from "./source.ts";
 import {
   countIn,
   type Dialect,
-  type Result,
   sqlSource,
   type Values,
   type WarehouseColumn,
@@ -170,14 +169,9 @@ function tokenOf(key: KeyObject, name: string): string {
   return signToken(key, {}, claims);
 }
 
-interface Statements {
-  run(statement: string): Promise<Result & { readonly columns: readonly WarehouseColumn[] }>;
-  close(): Promise<void>;
-}
-
 const HOUR_SECONDS = 3_600;
 
-function createStatements(settings: Settings, opening: Opening): Statements {
+function createStatements(settings: Settings, opening: Opening) {
   const login = loginOf(settings);
   const client = createClient({
     ...opening,
@@ -188,7 +182,7 @@ function createStatements(settings: Settings, opening: Opening): Statements {
   });
   const { warehouse, role } = settings;
   return {
-    async run(statement) {
+    async run(statement: string) {
       const sent = { statement, timeout: HOUR_SECONDS, warehouse, role };
       const body = await resultOf(client, JSON.stringify(sent));
       const { resultSetMetaData: about, data, statementHandle: handle } = body;

@@ -59,7 +59,7 @@ export interface CallOptions {
   readonly retries?: number;
 }
 
-type OperationName = keyof typeof OPERATIONS & keyof operations;
+export type OperationName = keyof typeof OPERATIONS & keyof operations;
 
 type ContentOf<Part> = Part extends { content: infer Content } ? Content[keyof Content] : undefined;
 

@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { OperationName, OutputOf } from "../../client/src/client.ts";
 import { Problem } from "../core/base/problem.ts";
 import { findLocalServer, type Send } from "./local-server.ts";
 import { AdminError, type AdminTarget, placeOf } from "./target.ts";
@@ -23,6 +24,9 @@ interface Refusal {
   readonly errors?: readonly object[];
 }
 
+/** The body of a success of an operation, as openapi.json describes it; or a type that says it. */
+export type Reply<Wanted> = Wanted extends OperationName ? OutputOf<Wanted> : Wanted;
+
 /**
  * Calls the admin API of a running server.
  *
@@ -31,15 +35,15 @@ interface Refusal {
  * @throws Problem INVALID_REQUEST with the body of the response, if that names the place in a
  * manifest or the objects of a list that are faulty; otherwise an AdminError with an explanation.
  */
-export async function callAdmin<Answer>(
+export async function callAdmin<Wanted>(
   target: AdminTarget,
   method: "GET" | "POST" | "PATCH" | "DELETE",
   path: string,
   body?: unknown,
-): Promise<Answer> {
+): Promise<Reply<Wanted>> {
   const response = await request(target, method, path, body);
   const answer = await readAnswer(target, response);
-  if (response.ok) return answer as Answer;
+  if (response.ok) return answer as Reply<Wanted>;
   throw refusalOf(response, answer);
 }
 

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from "commander";
-import { callAdmin, openAdmin } from "./admin-client.ts";
+import { callAdmin, openAdmin, type Reply } from "./admin-client.ts";
 import { writeOutput } from "./output-file.ts";
 import { count } from "./progress.ts";
 import { type AdminTarget, type TargetOptions, targetOf, withTarget } from "./target.ts";
@@ -18,17 +18,6 @@ Prints one JSON entry per line, oldest first. To continue later, pass the positi
 Example:
   rapport audit export --since 2026-01-01 >> audit.ndjson`;
 
-interface Verified {
-  readonly intact: boolean;
-  readonly entries: number;
-  readonly head: string;
-  readonly broken_at: {
-    readonly position: number;
-    readonly message: string;
-    readonly entry: Readonly<Record<"id" | "at" | "action" | "kind" | "name", string>> | null;
-  } | null;
-}
-
 /** `rapport audit verify|export`. */
 export function define(audit: Command): void {
   audit.addHelpText("after", "\nExample:\n  rapport audit verify");
@@ -39,7 +28,11 @@ export function define(audit: Command): void {
     .addHelpText("after", VERIFY_HELP)
     .action(async (options: TargetOptions & { expect?: string }) => {
       const query = options.expect ? `?expect=${options.expect}` : "";
-      const found = await callAdmin<Verified>(targetOf(options), "GET", `/audit/verify${query}`);
+      const found = await callAdmin<"verifyAudit">(
+        targetOf(options),
+        "GET",
+        `/audit/verify${query}`,
+      );
       printResult(options, found, describe);
       if (!found.intact) process.exitCode = 2;
     });
@@ -78,7 +71,7 @@ async function* exportedFrom(
   }
 }
 
-function describe({ intact, entries, head, broken_at }: Verified): string[] {
+function describe({ intact, entries, head, broken_at }: Reply<"verifyAudit">): string[] {
   const end = `${count(entries)} ${entries === 1 ? "entry" : "entries"}, head ${head}`;
   if (intact || !broken_at) return [`The audit is intact: ${end}`];
   const { position, message, entry } = broken_at;

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
+import type { Reply } from "./admin-client.ts";
 import {
   describeLife,
-  type Listed,
   OVERLAP,
   printListed,
   printSecret,
@@ -11,12 +11,6 @@ import {
 } from "./secrets.ts";
 import { withTarget } from "./target.ts";
 import { workspacePath } from "./workspace-option.ts";
-
-interface ListedKey extends Listed {
-  readonly permissions: readonly string[];
-  readonly ip_allowlist: readonly string[];
-  readonly previous_key_until: string | null;
-}
 
 /**
  * `rapport keys list|create|rotate|revoke`. Only the secret goes to standard output, so that it can
@@ -60,7 +54,7 @@ export function define(keys: Command): void {
     );
 }
 
-function describeKey(key: ListedKey): string {
+function describeKey(key: Reply<"listApiKeys">["api_keys"][number]): string {
   const parts = [key.name, `permissions ${key.permissions.join(",")}`];
   if (key.ip_allowlist.length > 0) parts.push(`from ${key.ip_allowlist.join(",")}`);
   return [...parts, ...describeLife(key, key.previous_key_until)].join("  ");

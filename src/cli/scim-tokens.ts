@@ -1,7 +1,7 @@
 import type { Command } from "commander";
+import type { Reply } from "./admin-client.ts";
 import {
   describeLife,
-  type Listed,
   OVERLAP,
   printListed,
   printSecret,
@@ -10,13 +10,6 @@ import {
   rotate,
 } from "./secrets.ts";
 import { withTarget } from "./target.ts";
-
-interface ListedToken extends Listed {
-  readonly service_origin: string;
-  readonly require_origin: boolean;
-  readonly company_permissions: readonly string[];
-  readonly previous_token_until: string | null;
-}
 
 /** `rapport scim-tokens list|create|rotate|revoke`: the same as `rapport keys`, for SCIM tokens. */
 export function define(tokens: Command): void {
@@ -65,9 +58,9 @@ export function define(tokens: Command): void {
     .action((name: string, options) => revoke(options, path, name, "SCIM token"));
 }
 
-function describeToken(token: ListedToken): string {
+function describeToken(token: Reply<"listScimTokens">["scim_tokens"][number]): string {
   const origin = `${token.service_origin}${token.require_origin ? "" : " (not required)"}`;
-  const grants = `grants ${token.company_permissions.join(", ") || "nothing in the company"}`;
+  const grants = `grants ${(token.company_permissions ?? []).join(", ") || "nothing in the company"}`;
   return [
     token.name,
     `origin ${origin}`,

@@ -1,6 +1,5 @@
 import type { Command } from "commander";
-import type { SealedCounts } from "../core/admin/secrets/rotate.ts";
-import { callAdmin } from "./admin-client.ts";
+import { callAdmin, type Reply } from "./admin-client.ts";
 import { counted } from "./progress.ts";
 import { type TargetOptions, targetOf, withTarget } from "./target.ts";
 import { type ConfirmOptions, confirm, printJson, printLines, printResult } from "./terminal.ts";
@@ -12,19 +11,6 @@ PREVIOUS_SECRET_KEY, run rapport secrets rotate, and remove PREVIOUS_SECRET_KEY.
 Example:
   rapport secrets rotate`;
 
-/** The server's report of its keys. */
-interface Status {
-  readonly key_id: string | null;
-  readonly secret_key_id: string | null;
-  readonly previous_secret_key_id: string | null;
-  readonly secrets: SealedCounts;
-}
-
-interface Rotation {
-  readonly resealed: number;
-  readonly unreadable: number;
-}
-
 /** `rapport secrets status|rotate|discard`. */
 export function define(secrets: Command): void {
   secrets.addHelpText("after", HELP);
@@ -33,7 +19,7 @@ export function define(secrets: Command): void {
     .description("Shows the key in use, and how many secrets are sealed with each key.")
     .addHelpText("after", "\nExample:\n  rapport secrets status")
     .action(async (options: TargetOptions) => {
-      const status = await callAdmin<Status>(targetOf(options), "GET", "/secret-key");
+      const status = await callAdmin<"getSecretKey">(targetOf(options), "GET", "/secret-key");
       printResult(options, status, describe);
     });
 
@@ -46,7 +32,7 @@ export function define(secrets: Command): void {
     .addHelpText("after", "\nExample:\n  rapport secrets rotate")
     .action(async (options: TargetOptions) => {
       const path = "/secret-key/rotate";
-      const done = await callAdmin<Rotation>(targetOf(options), "POST", path);
+      const done = await callAdmin<"rotateSecretKey">(targetOf(options), "POST", path);
       printResult(options, done, describeRotation);
       if (done.unreadable > 0) process.exitCode = 2;
     });
@@ -79,12 +65,12 @@ export function define(secrets: Command): void {
     });
 }
 
-const describeRotation = ({ resealed, unreadable }: Rotation): string[] => [
+const describeRotation = ({ resealed, unreadable }: Reply<"rotateSecretKey">): string[] => [
   `Sealed ${counted(resealed, "secret")} with SECRET_KEY.`,
   ...(unreadable > 0 ? [`${counted(unreadable, "secret")} cannot be opened with any key.`] : []),
 ];
 
-const describe = ({ secrets, ...keys }: Status): string[] => [
+const describe = ({ secrets, ...keys }: Reply<"getSecretKey">): string[] => [
   `key in use            ${keys.key_id ?? "none yet"}`,
   `SECRET_KEY            ${keys.secret_key_id ?? "not set"}`,
   `PREVIOUS_SECRET_KEY   ${keys.previous_secret_key_id ?? "not set"}`,

@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from "commander";
-import { callAdmin } from "./admin-client.ts";
+import { callAdmin, type Reply } from "./admin-client.ts";
 import { type TargetOptions, targetOf } from "./target.ts";
 import {
   type ConfirmOptions,
@@ -44,16 +44,9 @@ export async function revoke(
 ) {
   const target = targetOf(options);
   await confirm(`The ${noun} '${name}' stops working and cannot be restored.`, options);
-  const answer = await callAdmin(target, "DELETE", below(path, name));
+  const answer = await callAdmin<object>(target, "DELETE", below(path, name));
   if (options.json) printJson(answer);
   else printNote(`The ${noun} ${name} is revoked.`);
-}
-
-interface Shown {
-  readonly key?: string;
-  readonly token?: string;
-  readonly previous_key_until?: string;
-  readonly previous_token_until?: string;
 }
 
 /** Calls a path that returns a secret, and prints only the secret to the standard output. */
@@ -62,7 +55,12 @@ export async function printSecret(
   path: string,
   body: unknown,
 ): Promise<void> {
-  const shown = await callAdmin<Shown>(targetOf(options), "POST", path, body);
+  const shown = await callAdmin<Partial<Reply<"rotateApiKey"> & Reply<"rotateScimToken">>>(
+    targetOf(options),
+    "POST",
+    path,
+    body,
+  );
   if (options.json) return printJson(shown);
   printText(`${shown.key ?? shown.token}\n`);
   const until = shown.previous_key_until ?? shown.previous_token_until;

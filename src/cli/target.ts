@@ -53,6 +53,13 @@ export const withTarget = (command: Command): Command =>
     )
     .option("--json", "prints the result as JSON");
 
+/** Adds a subcommand that talks to a running server, with an example of its arguments. */
+export const addCommand = (parent: Command, usage: string, about: string, example: string) =>
+  withTarget(parent.command(usage).description(about)).addHelpText(
+    "after",
+    `\nExample:\n  rapport ${parent.name()} ${example}`,
+  );
+
 /** The server that a command talks to: by its options, then by the environment. */
 export function targetOf(
   { url, adminTokenFile }: TargetOptions,

@@ -4,11 +4,6 @@ import { placeOf, type TargetOptions, targetOf, withTarget } from "./target.ts";
 import { type ConfirmOptions, confirm, printJson, printResult, printText } from "./terminal.ts";
 import { workspacePath } from "./workspace-option.ts";
 
-interface Listed {
-  readonly name: string;
-  readonly allow_reset: boolean;
-}
-
 const DELETION = `
 It must have no users, or allow_reset: true. Everything in it is deleted: users, keys, apps, groups, campaigns, syncs,
 webhooks. Take it out of manifests first: a manifest that still declares it creates it again.
@@ -24,11 +19,8 @@ export function define(workspaces: Command): void {
     .description("Lists the workspaces.")
     .addHelpText("after", "\nExample:\n  rapport workspaces list --json")
     .action(async (options: TargetOptions & { readonly json?: true }) => {
-      const { workspaces: all } = await callAdmin<{ workspaces: readonly Listed[] }>(
-        targetOf(options),
-        "GET",
-        "/workspaces",
-      );
+      const target = targetOf(options);
+      const { workspaces: all } = await callAdmin<"listWorkspaces">(target, "GET", "/workspaces");
       printResult(options, all, (each) =>
         each.map(({ name, allow_reset }) => (allow_reset ? `${name}  allow_reset` : name)),
       );

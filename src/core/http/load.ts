@@ -84,11 +84,6 @@ export function createLoad(limits: LoadLimits, metrics: Pick<Metrics, "inFlight"
   let working = 0;
   let waiting: (() => void)[] = [];
 
-  function overload(): Overload | undefined {
-    if (known.requests.isFull()) return "requests";
-    return machine.trouble();
-  }
-
   function shed(why: Overload): false {
     metrics.shed(why);
     return false;
@@ -101,9 +96,10 @@ export function createLoad(limits: LoadLimits, metrics: Pick<Metrics, "inFlight"
 
   return {
     /** Why requests are refused now, if they are. */
-    overload,
+    overload: (): Overload | undefined =>
+      known.requests.isFull() ? "requests" : machine.trouble(),
     /** Admits a request, unless its owner leaves too much unread. @returns the reason if it is refused. */
-    admit({ name, isAnonymous }: LoadOwner) {
+    admit({ name, isAnonymous }: LoadOwner): Room | Overload {
       const pools = isAnonymous ? anonymous : known;
       const why = pools.requests.isFull()
         ? "requests"
@@ -154,7 +150,7 @@ export function createLoad(limits: LoadLimits, metrics: Pick<Metrics, "inFlight"
       room.responseBytes = 0;
     },
     /** Resolves once no handler runs. */
-    whenIdle: () =>
+    whenIdle: (): Promise<void> =>
       working === 0 ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve)),
     /** Starts to watch heap and event loop. Called once the server listens: starting up is no overload. */
     watch: () => machine.start(),

@@ -10,18 +10,13 @@ import { findWorkspaceName, workspacePath } from "../../../cli/workspace-option.
 import { type ExportSelection, readExport } from "./read-export.ts";
 import { writeCsv, writeParquet } from "./write-table.ts";
 
-interface ExportedManifest {
-  readonly manifest: unknown;
-  readonly variables: readonly string[];
-}
-
 /** The manifest of a workspace as YAML, headed by the variables that an apply needs. */
 async function configText(
   target: AdminTarget,
   workspace: string,
 ): Promise<{ readonly text: string; readonly variables: readonly string[] }> {
   const path = `${workspacePath(workspace)}/manifest`;
-  const { manifest, variables } = await callAdmin<ExportedManifest>(target, "GET", path);
+  const { manifest, variables } = await callAdmin<"exportManifest">(target, "GET", path);
   const head = [
     `# The manifest of the workspace ${workspace}. Apply it with: rapport apply FILE`,
     ...(variables.length > 0 ? ["# Secrets are not exported. Set these variables first:"] : []),

@@ -1,19 +1,22 @@
 import { readFileSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";
 import type { Command } from "commander";
-import { callAdmin } from "../../../cli/admin-client.ts";
+import { callAdmin, type Reply } from "../../../cli/admin-client.ts";
 import { writeOutput } from "../../../cli/output-file.ts";
 import { readCount } from "../../../cli/read-count.ts";
-import { type AdminTarget, type TargetOptions, targetOf, withTarget } from "../../../cli/target.ts";
+import type { AdminTarget } from "../../../cli/target.ts";
 import { printJson, printLines, printResult } from "../../../cli/terminal.ts";
-import { findWorkspaceName, workspacePath } from "../../../cli/workspace-option.ts";
+import {
+  addWorkspaceCommand,
+  findNamed,
+  locate,
+  type WorkspaceOptions,
+} from "../../../cli/workspace-option.ts";
 
-type Options = TargetOptions & { readonly workspace?: string; readonly filter?: string };
+type Options = WorkspaceOptions & { readonly filter?: string };
 
-interface Segment {
-  readonly id: string;
-  readonly name: string;
-}
+type Counts = Extract<Reply<"countSegment">, { description: string }>;
+type RunningCount = Omit<Reply<"getSegmentCount">, "message">;
 
 /** The subject of requests about segments: a segment or a filter. */
 type Wanted = { readonly segment_id: string } | { readonly filter: unknown };
@@ -32,73 +35,58 @@ Examples:
 /** `rapport segments …`: who meets a filter, through the admin API of a running server. */
 export function define(segments: Command): void {
   segments.addHelpText("after", HELP);
-  const command = (usage: string, about: string) =>
-    withTarget(segments.command(usage).description(about)).option(
-      "--workspace <name>",
-      "needed if the server has several",
+  const command = (usage: string, about: string, example: string) =>
+    addWorkspaceCommand(segments, usage, about, example);
+  const ofFilter = (usage: string, about: string, example: string) =>
+    command(usage, about, example).option(
+      "--filter <json>",
+      "a filter, or @file, instead of a segment",
     );
-  const ofFilter = (usage: string, about: string) =>
-    command(usage, about).option("--filter <json>", "a filter, or @file, instead of a segment");
 
-  command("list", "Lists the segments.")
-    .addHelpText("after", "\nExample:\n  rapport segments list --json")
-    .action(list);
-  ofFilter("count [segment]", "Estimates how many users meet a filter, or counts them.")
+  command("list", "Lists the segments.", "list --json").action(list);
+  ofFilter(
+    "count [segment]",
+    "Estimates how many users meet a filter, or counts them.",
+    'count "Repeat buyers" --exact',
+  )
     .option("--exact", "counts all users, and waits until that is done; Ctrl-C cancels the count")
     .option("--parts", "estimates each part of the filter too")
     .option("--reach", "estimates who can be reached on each channel")
-    .addHelpText("after", '\nExample:\n  rapport segments count "Repeat buyers" --exact')
     .action(count);
-  command("counts", "Lists exact counts: running, waiting, and finished ones.")
-    .addHelpText("after", "\nExample:\n  rapport segments counts --json")
-    .action(listCounts);
-  command("cancel <count-id>", "Cancels an exact count that runs or waits.")
-    .addHelpText(
-      "after",
-      "\nExample:\n  rapport segments cancel 0199f0a0-7c11-7000-8000-00c0ffee0001",
-    )
-    .action(cancel);
-  ofFilter("users [segment]", "Prints users who meet a filter, one JSON object per line.")
+  command(
+    "counts",
+    "Lists exact counts: running, waiting, and finished ones.",
+    "counts --json",
+  ).action(listCounts);
+  command(
+    "cancel <count-id>",
+    "Cancels an exact count that runs or waits.",
+    "cancel 0199f0a0-7c11-7000-8000-00c0ffee0001",
+  ).action(cancel);
+  ofFilter(
+    "users [segment]",
+    "Prints users who meet a filter, one JSON object per line.",
+    'users "Repeat buyers" --limit 20',
+  )
     .option("--limit <count>", "how many at most", readCount, 100)
-    .addHelpText("after", '\nExample:\n  rapport segments users "Repeat buyers" --limit 20')
     .action(users);
-  ofFilter("export [segment] [file]", "Writes all users who meet a filter to a file.")
+  ofFilter(
+    "export [segment] [file]",
+    "Writes all users who meet a filter to a file.",
+    'export "Repeat buyers" buyers.ndjson.gz',
+  )
     .addHelpText(
       "after",
       "\nOne JSON object per line; compressed if the name of the file ends in .gz. Without a file, or for -, it\n" +
-        'goes to standard output.\n\nExample:\n  rapport segments export "Repeat buyers" buyers.ndjson.gz',
+        "goes to standard output.",
     )
     .action(exportAll);
 }
 
 async function list(options: Options): Promise<void> {
-  const { target, path } = await locate(options);
-  const { segments } = await callAdmin<{ segments: readonly Segment[] }>(target, "GET", path);
+  const { target, path } = await locate(options, "/segments");
+  const { segments } = await callAdmin<"listSegments">(target, "GET", path);
   printResult(options, segments, (all) => all.map(({ id, name }) => `${id}  ${name}`));
-}
-
-interface Size {
-  readonly matching: number;
-  readonly low: number;
-  readonly high: number;
-}
-
-interface Counted extends Size {
-  readonly total: number;
-  readonly exact: boolean;
-  readonly description: string;
-  readonly counts_since?: Readonly<Record<string, string>>;
-  readonly parts?: readonly { condition: string; alone: Size; together: Size }[];
-  readonly reach?: readonly (Size & { name: string; channel: string })[];
-}
-
-interface RunningCount {
-  readonly count_id: string;
-  readonly status: "running" | "finished" | "cancelled" | "failed";
-  readonly failure: string | null;
-  readonly counted: number;
-  readonly expected: number;
-  readonly matching: number;
 }
 
 type CountOptions = Options & { exact?: true; parts?: true; reach?: true };
@@ -122,13 +110,13 @@ async function countUntil(
   given: string | undefined,
   options: CountOptions,
 ): Promise<void> {
-  const { target, path } = await locate(options);
+  const { target, path } = await locate(options, "/segments");
   const wanted = await wantedBy(target, path, given, options);
   const { exact = false, parts = false, reach = false } = options;
   const body = { ...wanted, exact, parts, reach };
   if (interrupted.aborted) throw wasCancelled();
   // The server counts by itself for some seconds, and does not learn of an interrupt meanwhile.
-  const answer = await callAdmin<Counted | RunningCount>(target, "POST", `${path}/count`, body);
+  const answer = await callAdmin<"countSegment">(target, "POST", `${path}/count`, body);
   if ("count_id" in answer) {
     const done = await whenCounted(target, path, answer.count_id, interrupted);
     return printResult(options, done, ({ counted, matching }) => [
@@ -152,7 +140,7 @@ async function whenCounted(
 ): Promise<RunningCount> {
   for (;;) {
     const method = interrupted.aborted ? "DELETE" : "GET";
-    const found = await callAdmin<RunningCount>(target, method, `${path}/counts/${countId}`);
+    const found = await callAdmin<"getSegmentCount">(target, method, `${path}/counts/${countId}`);
     if (found.status === "finished") return found;
     if (found.status === "cancelled") throw wasCancelled();
     if (found.status === "failed") throw new Error(`The count failed. ${found.failure}`);
@@ -164,33 +152,17 @@ async function whenCounted(
 const describeProgress = ({ counted, expected }: RunningCount): string =>
   `counted ${counted} of about ${Math.max(counted, expected)} users`;
 
-interface ListedCount extends RunningCount {
-  readonly description: string | null;
-  readonly started_at: string;
-  readonly before: number | null;
-}
+type ListedCount = Reply<"listSegmentCounts">["counts"][number];
 
 async function listCounts(options: Options): Promise<void> {
-  const { target, path } = await locate(options);
-  const { counts } = await callAdmin<{ counts: readonly ListedCount[] }>(
-    target,
-    "GET",
-    `${path}/counts`,
-  );
+  const { target, path } = await locate(options, "/segments");
+  const { counts } = await callAdmin<"listSegmentCounts">(target, "GET", `${path}/counts`);
   printResult(options, counts, (all) => all.map(describeListed));
 }
 
 function describeListed(count: ListedCount): string {
-  const {
-    count_id: id,
-    status,
-    failure,
-    counted,
-    matching,
-    before,
-    description,
-    started_at,
-  } = count;
+  const { count_id: id, status, failure, counted, matching } = count;
+  const { before, description, started_at } = count;
   const state =
     status === "finished"
       ? `${matching} of ${counted} users`
@@ -206,18 +178,22 @@ function describeListed(count: ListedCount): string {
 }
 
 async function cancel(id: string, options: Options): Promise<void> {
-  const { target, path } = await locate(options);
+  const { target, path } = await locate(options, "/segments");
   const onCount = `${path}/counts/${encodeURIComponent(id)}`;
-  const found = await callAdmin<RunningCount>(target, "DELETE", onCount);
+  const found = await callAdmin<"cancelSegmentCount">(target, "DELETE", onCount);
   printResult(options, found, ({ status }) => [
     status === "cancelled" ? "Cancelled the count." : "The count had ended.",
   ]);
 }
 
-const describeSize = ({ matching, low, high }: Size): string =>
+const describeSize = ({
+  matching,
+  low,
+  high,
+}: Pick<Counts, "matching" | "low" | "high">): string =>
   low === high ? `${matching}` : `about ${matching} (${low} to ${high})`;
 
-function describeCount({ description, parts = [], reach = [], ...size }: Counted): string[] {
+function describeCount({ description, parts = [], reach = [], ...size }: Counts): string[] {
   const since = Object.entries(size.counts_since ?? {});
   return [
     description,
@@ -235,7 +211,7 @@ async function users(
   given: string | undefined,
   options: Options & { limit: number },
 ): Promise<void> {
-  const { target, path } = await locate(options);
+  const { target, path } = await locate(options, "/segments");
   const wanted = await wantedBy(target, path, given, options);
   const found: unknown[] = [];
   for await (const user of readUsers(target, path, wanted, options.limit)) found.push(user);
@@ -250,7 +226,7 @@ async function exportAll(
 ): Promise<void> {
   // With --filter no segment is given, so the first word is the file.
   const [name, to = "-"] = options.filter === undefined ? [given, file] : [undefined, given];
-  const { target, path } = await locate(options);
+  const { target, path } = await locate(options, "/segments");
   const wanted = await wantedBy(target, path, name, options);
   let written = 0;
   async function* lines(): AsyncGenerator<string> {
@@ -265,11 +241,6 @@ async function exportAll(
   else process.stdout.write(`Wrote ${written} users to ${to}.\n`);
 }
 
-interface UsersPage {
-  readonly users: readonly unknown[];
-  readonly cursor: string | null;
-}
-
 const PAGE = 1_000;
 
 async function* readUsers(
@@ -282,17 +253,17 @@ async function* readUsers(
   let left = limit;
   do {
     const body = { ...wanted, limit: Math.min(PAGE, left), cursor };
-    const page: UsersPage = await callAdmin<UsersPage>(target, "POST", `${path}/users`, body);
+    const users = `${path}/users`;
+    const page: Reply<"listSegmentUsers"> = await callAdmin<"listSegmentUsers">(
+      target,
+      "POST",
+      users,
+      body,
+    );
     yield* page.users;
     left -= page.users.length;
     cursor = page.cursor;
   } while (cursor !== null && left > 0);
-}
-
-async function locate(options: Options): Promise<{ target: AdminTarget; path: string }> {
-  const target = targetOf(options);
-  const name = await findWorkspaceName(target, options.workspace);
-  return { target, path: `${workspacePath(name)}/segments` };
 }
 
 /** @throws unless there is either a segment or a filter. */
@@ -306,11 +277,8 @@ async function wantedBy(
     throw new Error("Name a segment, or pass --filter.");
   }
   if (filter !== undefined) return { filter: readFilter(filter) };
-  const { segments } = await callAdmin<{ segments: readonly Segment[] }>(target, "GET", path);
-  const found = segments.find(({ id, name }) => id === given?.toLowerCase() || name === given);
-  if (found) return { segment_id: found.id };
-  const names = segments.map(({ name }) => name).join(", ");
-  throw new Error(`There is no segment '${given}'. ${names ? `There are: ${names}.` : ""}`.trim());
+  const { segments } = await callAdmin<"listSegments">(target, "GET", path);
+  return { segment_id: findNamed(segments, "segment", given as string).id };
 }
 
 function readFilter(text: string): unknown {

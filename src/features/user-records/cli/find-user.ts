@@ -1,24 +1,11 @@
-import { callAdmin } from "../../../cli/admin-client.ts";
+import { callAdmin, type Reply } from "../../../cli/admin-client.ts";
 import type { AdminTarget } from "../../../cli/target.ts";
 import { plain } from "../../../cli/terminal.ts";
-import { findWorkspaceName, workspacePath } from "../../../cli/workspace-option.ts";
-import type { FoundUser } from "../search-users.ts";
 
-export interface UsersPage {
-  readonly users: readonly FoundUser[];
-  readonly next_cursor?: string;
-}
+export type FoundUser = Reply<"listUsers">["users"][number];
 
-/** How a command finds users: the options of every `rapport users` command. */
 export interface UserOptions {
-  readonly workspace?: string;
   readonly identifier?: string;
-}
-
-/** The path of a workspace's users in the admin API. */
-export async function usersPath(target: AdminTarget, { workspace }: UserOptions): Promise<string> {
-  const name = await findWorkspaceName(target, workspace);
-  return `${workspacePath(name)}/users`;
 }
 
 /**
@@ -37,7 +24,7 @@ export async function findUser(
     match: "exact",
     ...(identifier && { identifier }),
   });
-  const { users } = await callAdmin<UsersPage>(target, "GET", `${path}?${query}`);
+  const { users } = await callAdmin<"listUsers">(target, "GET", `${path}?${query}`);
   const [user, second] = users;
   if (!user) {
     throw new Error(

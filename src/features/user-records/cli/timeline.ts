@@ -1,19 +1,7 @@
-import { callAdmin } from "../../../cli/admin-client.ts";
+import { callAdmin, type Reply } from "../../../cli/admin-client.ts";
 import type { AdminTarget } from "../../../cli/target.ts";
 
-/** The common fields of every timeline entry; the rest depends on its kind. */
-export interface TimelineEntry {
-  readonly kind: string;
-  readonly at: string;
-  readonly id: string;
-  readonly [member: string]: unknown;
-}
-
-interface TimelinePage {
-  readonly entries: readonly TimelineEntry[];
-  readonly attributes_since?: string | null;
-  readonly next_cursor?: string;
-}
+type TimelineEntry = Reply<"getUserTimeline">["entries"][number];
 
 export interface TimelineOptions {
   readonly kind?: readonly string[];
@@ -44,7 +32,7 @@ export async function* readTimeline(
     if (since !== undefined) query.set("since", since);
     if (cursor !== undefined) query.set("cursor", cursor);
     const path = `${userPath}/timeline?${query}`;
-    const page = await callAdmin<TimelinePage>(target, "GET", path);
+    const page: Reply<"getUserTimeline"> = await callAdmin<"getUserTimeline">(target, "GET", path);
     if (page.attributes_since) onSince(page.attributes_since);
     yield* page.entries;
     left -= page.entries.length;

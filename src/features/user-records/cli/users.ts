@@ -5,7 +5,7 @@ import { readChanges } from "../../../cli/changes/follow.ts";
 import { writeOutput } from "../../../cli/output-file.ts";
 import { counted } from "../../../cli/progress.ts";
 import { readCount } from "../../../cli/read-count.ts";
-import { type AdminTarget, type TargetOptions, targetOf, withTarget } from "../../../cli/target.ts";
+import type { AdminTarget } from "../../../cli/target.ts";
 import {
   type ConfirmOptions,
   confirm,
@@ -16,15 +16,14 @@ import {
   printText,
 } from "../../../cli/terminal.ts";
 import {
-  describeUser,
-  findUser,
-  type UserOptions,
-  type UsersPage,
-  usersPath,
-} from "./find-user.ts";
+  addWorkspaceCommand,
+  locate as locateWorkspace,
+  type WorkspaceOptions,
+} from "../../../cli/workspace-option.ts";
+import { describeUser, type FoundUser, findUser, type UserOptions } from "./find-user.ts";
 import { describeEntry, readTimeline } from "./timeline.ts";
 
-type Options = TargetOptions & UserOptions;
+type Options = WorkspaceOptions & UserOptions;
 
 const HELP = `
 A user is named by external_id, alias name, email address, phone number or platform_id.
@@ -44,71 +43,71 @@ const IDENTIFIERS = ["external_id", "alias", "email", "phone"];
 /** `rapport users …`: the data about one person, through the admin API of a running server. */
 export function define(users: Command): void {
   users.addHelpText("after", HELP);
-  const command = (usage: string, about: string) =>
-    withTarget(users.command(usage).description(about))
-      .option("--workspace <name>", "needed if the server has several")
-      .addOption(
-        new Option("--identifier <kind>", "only identifiers of this kind").choices(IDENTIFIERS),
-      );
+  const command = (usage: string, about: string, example: string) =>
+    addWorkspaceCommand(users, usage, about, example).addOption(
+      new Option("--identifier <kind>", "only identifiers of this kind").choices(IDENTIFIERS),
+    );
 
-  command("search <text>", "Finds users by an identifier prefix.")
+  command("search <text>", "Finds users by an identifier prefix.", "search ada --identifier email")
     .option("--limit <count>", "how many at most", readCount, 20)
-    .addHelpText("after", "\nExample:\n  rapport users search ada --identifier email")
     .action(search);
-  withTarget(users.command("count").description("Says how many users there are."))
-    .option("--workspace <name>", "needed if the server has several")
-    .addHelpText("after", "\nExample:\n  rapport users count --json")
-    .action(countUsers);
-  command("get <user>", "Shows everything that is stored about a user, except the timeline.")
-    .addHelpText("after", "\nExample:\n  rapport users get ada --json")
-    .action(get);
-  command("timeline <user>", "Shows the timeline of a user, newest first.")
+  addWorkspaceCommand(users, "count", "Says how many users there are.", "count --json").action(
+    countUsers,
+  );
+  command(
+    "get <user>",
+    "Shows everything that is stored about a user, except the timeline.",
+    "get ada --json",
+  ).action(get);
+  command(
+    "timeline <user>",
+    "Shows the timeline of a user, newest first.",
+    "timeline ada --kind event --since 2026-01-01",
+  )
     .option("--limit <count>", "how many entries at most", readCount, 50)
     .option("--since <time>", "ISO 8601")
     .option("--kind <kinds...>", "event, purchase, message, subscription or identity")
-    .addHelpText(
-      "after",
-      "\nExample:\n  rapport users timeline ada --kind event --since 2026-01-01",
-    )
     .action(timeline);
-  command("watch <user>", "Prints the changes of a user as they are made.")
-    .addHelpText("after", "\nExample:\n  rapport users watch ada --json")
-    .action(watch);
+  command(
+    "watch <user>",
+    "Prints the changes of a user as they are made.",
+    "watch ada --json",
+  ).action(watch);
   command(
     "export <user> [file]",
     "Writes everything that is stored about a user, for an access request.",
+    "export ada ada.json",
   )
     .addOption(
       new Option("--format <format>", "one document, or one object per line")
         .choices(["json", "ndjson"])
         .default("json"),
     )
-    .addHelpText(
-      "after",
-      "\nWithout a file, or for -, it goes to standard output.\n\nExample:\n  rapport users export ada ada.json",
-    )
+    .addHelpText("after", "\nWithout a file, or for -, it goes to standard output.")
     .action(exportOne);
-  command("erase <user>", "Erases a user: profile, history, and the state of the address.")
+  command(
+    "erase <user>",
+    "Erases a user: profile, history, and the state of the address.",
+    "erase ada --yes",
+  )
     .option("-y, --yes", "does not ask")
-    .addHelpText("after", "\nExample:\n  rapport users erase ada --yes")
     .action(erase);
-  command("merge <user> <into>", "Merges a user into another one.")
+  command("merge <user> <into>", "Merges a user into another one.", "merge ada-old ada --dry-run")
     .option("--dry-run", "previews the effects without merging")
     .option("-y, --yes", "does not ask")
-    .addHelpText("after", "\nExample:\n  rapport users merge ada-old ada --dry-run")
     .action(merge);
 }
 
 async function search(text: string, options: Options & { limit: number }): Promise<void> {
-  const target = targetOf(options);
-  const path = await usersPath(target, options);
+  const { target, path } = await locateWorkspace(options, "/users");
   const query = new URLSearchParams({ query: text });
   if (options.identifier) query.set("identifier", options.identifier);
-  const found: UsersPage["users"][number][] = [];
+  const found: FoundUser[] = [];
   let hasMore = true;
   while (hasMore && found.length < options.limit) {
     query.set("limit", String(Math.min(100, options.limit - found.length)));
-    const { users, next_cursor } = await callAdmin<UsersPage>(target, "GET", `${path}?${query}`);
+    const page = `${path}?${query}`;
+    const { users, next_cursor } = await callAdmin<"listUsers">(target, "GET", page);
     found.push(...users);
     hasMore = next_cursor !== undefined;
     if (next_cursor) query.set("cursor", next_cursor);
@@ -120,16 +119,9 @@ async function search(text: string, options: Options & { limit: number }): Promi
   else if (hasMore) printNote("There are more: narrow the search, or pass --limit.");
 }
 
-interface UserCount {
-  readonly users: number;
-  readonly exact: boolean;
-  readonly counted_at: string;
-}
-
 async function countUsers(options: Options): Promise<void> {
-  const target = targetOf(options);
-  const path = (await usersPath(target, options)).replace(/users$/, "user-count");
-  const { users, exact, counted_at } = await callAdmin<UserCount>(target, "GET", path);
+  const { target, path } = await locateWorkspace(options, "/user-count");
+  const { users, exact, counted_at } = await callAdmin<"getUserCount">(target, "GET", path);
   if (options.json) return printJson({ users, exact, counted_at });
   printText(`${exact ? "" : "About "}${counted(users, "user")}\n`);
 }
@@ -182,19 +174,10 @@ async function exportOne(
   else printText(`Wrote everything about ${plain(describeUser(user))} to ${path}.\n`);
 }
 
-interface Erased {
-  readonly email_state: "erased" | "kept" | "none";
-  readonly audit: {
-    readonly id: string;
-    readonly at: string;
-    readonly effects: readonly { readonly field: string; readonly name?: string }[];
-  };
-}
-
 async function erase(text: string, options: Options & ConfirmOptions): Promise<void> {
   const { target, userPath, user } = await locate(text, options);
   await confirm(`This erases ${describeUser(user)} and everything the user did.`, options);
-  const { email_state, audit } = await callAdmin<Erased>(target, "DELETE", userPath);
+  const { email_state, audit } = await callAdmin<"deleteUser">(target, "DELETE", userPath);
   if (options.json) return printJson({ platform_id: user.platform_id, email_state, audit });
   const address = {
     erased: "The state of the address is erased.",
@@ -211,16 +194,6 @@ async function erase(text: string, options: Options & ConfirmOptions): Promise<v
   ]);
 }
 
-interface Merged {
-  readonly merged: boolean;
-  readonly effects: readonly {
-    readonly field: string;
-    readonly name?: string;
-    readonly effect: string;
-    readonly result: unknown;
-  }[];
-}
-
 type MergeOptions = Options & ConfirmOptions & { dryRun?: true };
 
 async function merge(text: string, into: string, options: MergeOptions): Promise<void> {
@@ -231,7 +204,12 @@ async function merge(text: string, into: string, options: MergeOptions): Promise
     await confirm(sentence, options);
   }
   const body = { into: kept.platform_id, ...(options.dryRun && { dry_run: true }) };
-  const { merged, effects } = await callAdmin<Merged>(target, "POST", `${userPath}/merge`, body);
+  const { merged, effects } = await callAdmin<"mergeUser">(
+    target,
+    "POST",
+    `${userPath}/merge`,
+    body,
+  );
   if (options.json) return printJson({ merged, effects });
   printLines([
     merged
@@ -245,8 +223,7 @@ async function merge(text: string, into: string, options: MergeOptions): Promise
 }
 
 async function locate(text: string, options: Options) {
-  const target = targetOf(options);
-  const path = await usersPath(target, options);
+  const { target, path } = await locateWorkspace(options, "/users");
   const user = await findUser(target, path, text, options);
   return { target, user, userPath: `${path}/${user.platform_id}` };
 }

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { callAdmin, openPages } from "../../../cli/admin-client.ts";
+import { callAdmin, openPages, type Reply } from "../../../cli/admin-client.ts";
 import { readCount } from "../../../cli/read-count.ts";
 import { type AdminTarget, type TargetOptions, targetOf, withTarget } from "../../../cli/target.ts";
 import { printJson, printLines } from "../../../cli/terminal.ts";
@@ -74,18 +74,7 @@ export function define(cdi: Command): void {
     );
 }
 
-interface Listed {
-  readonly workspace: string;
-  readonly integration_name: string;
-  readonly integration_type: string;
-  readonly integration_status: string;
-  readonly last_job_status: string | null;
-}
-
-interface ListedPage {
-  readonly results: readonly Listed[];
-  readonly next_cursor?: string;
-}
+type Listed = Reply<"findIntegrations">["results"][number];
 
 async function listIntegrations({ workspace, json, ...options }: Options): Promise<void> {
   const target = targetOf(options);
@@ -94,7 +83,12 @@ async function listIntegrations({ workspace, json, ...options }: Options): Promi
   const shown: Listed[] = [];
   let cursor: string | undefined;
   do {
-    const page = await callAdmin<ListedPage>(target, "GET", `/integrations?${query}`);
+    const path = `/integrations?${query}`;
+    const page: Reply<"findIntegrations"> = await callAdmin<"findIntegrations">(
+      target,
+      "GET",
+      path,
+    );
     shown.push(...page.results);
     cursor = page.next_cursor;
     if (cursor !== undefined) query.set("cursor", cursor);
@@ -146,11 +140,7 @@ async function printRows(
 }
 
 async function lastRun(target: AdminTarget, path: string, name: string): Promise<string> {
-  const { results } = await callAdmin<{ results: { run_id: string }[] }>(
-    target,
-    "GET",
-    `${path}/runs`,
-  );
+  const { results } = await callAdmin<"listIntegrationRuns">(target, "GET", `${path}/runs`);
   const [last] = results;
   if (!last) throw new Error(`'${name}' has not run yet: start it with rapport cdi run.`);
   return last.run_id;

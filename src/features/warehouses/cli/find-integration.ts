@@ -2,11 +2,6 @@ import { callAdmin } from "../../../cli/admin-client.ts";
 import type { AdminTarget } from "../../../cli/target.ts";
 import { workspacePath } from "../../../cli/workspace-option.ts";
 
-interface Found {
-  readonly workspace: string;
-  readonly integration_id: string;
-}
-
 /**
  * The path of an integration in the admin API.
  *
@@ -19,7 +14,7 @@ export async function findIntegration(
 ): Promise<string> {
   const query = new URLSearchParams({ name, ...(workspace && { workspace }) });
   const path = `/integrations?${query}`;
-  const { results } = await callAdmin<{ results: Found[] }>(target, "GET", path);
+  const { results } = await callAdmin<"findIntegrations">(target, "GET", path);
   const [first, second] = results;
   if (!first) throw new Error(`There is no integration '${name}'.`);
   if (second) {

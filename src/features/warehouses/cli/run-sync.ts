@@ -25,11 +25,11 @@ export async function runSyncThroughApi(
   asJson = false,
 ): Promise<number> {
   const path = await findIntegration(target, sync.name, sync.workspace);
-  const { run_id } = await callAdmin<{ run_id: string }>(target, "POST", `${path}/sync`);
+  const { run_id } = await callAdmin<"startIntegrationRun">(target, "POST", `${path}/sync`);
   const display = displayProgress(output, "row", "read");
   let said: string | null = null;
   for (;;) {
-    const { run } = await callAdmin<{ run: Run }>(target, "GET", `${path}/runs/${run_id}`);
+    const { run } = await callAdmin<"getIntegrationRun">(target, "GET", `${path}/runs/${run_id}`);
     const isRunning = run.job_status === "running";
     display.show({
       done: run.rows_read,

@@ -1,24 +1,10 @@
-import { callAdmin } from "../../../cli/admin-client.ts";
+import { callAdmin, type Reply } from "../../../cli/admin-client.ts";
 import { count, counted } from "../../../cli/progress.ts";
 import type { AdminTarget } from "../../../cli/target.ts";
 import { printJson, printLines } from "../../../cli/terminal.ts";
 import { findIntegration } from "./find-integration.ts";
 
-interface Tested {
-  readonly problem: string | null;
-  readonly columns: readonly { readonly name: string; readonly read_as: string | null }[];
-  readonly from: string | null;
-  readonly rows_to_read: number | null;
-  readonly rows: readonly {
-    readonly identity: Readonly<Record<string, string>>;
-    readonly updated_at: string;
-    readonly payload_bytes: number;
-    readonly code: string | null;
-    readonly message: string | null;
-  }[];
-  readonly rows_without_time: number | null;
-  readonly rows_in_future: number | null;
-}
+type Tested = Reply<"testIntegration">;
 
 /**
  * Prints what a sync would read, and the faults.
@@ -32,7 +18,7 @@ export async function testSourceThroughApi(
   asJson?: true,
 ): Promise<number> {
   const path = await findIntegration(target, name, workspace);
-  const found = await callAdmin<Tested>(target, "POST", `${path}/test`);
+  const found = await callAdmin<"testIntegration">(target, "POST", `${path}/test`);
   if (asJson) printJson(found);
   else printLines(linesOf(found));
   if (found.problem !== null) return 1;

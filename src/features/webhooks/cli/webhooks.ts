@@ -1,48 +1,19 @@
 import type { Command } from "commander";
-import { callAdmin } from "../../../cli/admin-client.ts";
+import { callAdmin, type Reply } from "../../../cli/admin-client.ts";
 import { readCount } from "../../../cli/read-count.ts";
 import { OVERLAP, readDuration } from "../../../cli/secrets.ts";
-import { type AdminTarget, type TargetOptions, targetOf, withTarget } from "../../../cli/target.ts";
 import { printJson, printNote, printResult, printText } from "../../../cli/terminal.ts";
-import { findWorkspaceName, workspacePath } from "../../../cli/workspace-option.ts";
+import {
+  addWorkspaceCommand,
+  findNamed,
+  locate,
+  type WorkspaceOptions,
+} from "../../../cli/workspace-option.ts";
 
-type Options = TargetOptions & { readonly workspace?: string };
-
-interface Webhook {
-  readonly id: string;
-  readonly name: string;
-  readonly url: string;
-  readonly types: readonly string[];
-  readonly contact_emails: string;
-  readonly state: "active" | "paused";
-  readonly paused_reason: string | null;
-  readonly behind_since: string | null;
-  readonly failing_since: string | null;
-}
-
-interface Attempt {
-  readonly outcome: string;
-  readonly status: number | null;
-  readonly error: string | null;
-  readonly at: string;
-  readonly duration_ms: number;
-}
-
-interface Delivery extends Attempt {
-  readonly webhook_id: string;
-  readonly kind: string;
-  readonly changes: number;
-  readonly attempt: number;
-  readonly next_attempt_at: string | null;
-}
-
-interface DeadLetter {
-  readonly dead_letter_id: string;
-  readonly change_id: string;
-  readonly type: string;
-  readonly status: number | null;
-  readonly at: string;
-}
+type Options = WorkspaceOptions;
+type Webhook = Reply<"listWebhooks">["webhooks"][number];
+type Delivery = Reply<"listWebhookDeliveries">["deliveries"][number];
+type Attempt = Pick<Delivery, "outcome" | "status" | "error" | "at" | "duration_ms">;
 
 const HELP = `
 A webhook is named by its id or its name. It is declared in the manifest, or in the dashboard.
@@ -62,9 +33,7 @@ Examples:
 export function define(webhooks: Command): void {
   webhooks.addHelpText("after", HELP);
   const command = (usage: string, about: string, example: string) =>
-    withTarget(webhooks.command(usage).description(about))
-      .option("--workspace <name>", "needed if the server has several")
-      .addHelpText("after", `\nExample:\n  rapport webhooks ${example}`);
+    addWorkspaceCommand(webhooks, usage, about, example);
 
   command("list", "Lists the webhooks, and how far each is behind.", "list --json").action(list);
   command(
@@ -114,8 +83,8 @@ export function define(webhooks: Command): void {
 }
 
 async function list(options: Options): Promise<void> {
-  const { target, path } = await locate(options);
-  const { webhooks } = await callAdmin<{ webhooks: readonly Webhook[] }>(target, "GET", path);
+  const { target, path } = await locate(options, "/webhooks");
+  const { webhooks } = await callAdmin<"listWebhooks">(target, "GET", path);
   printResult(options, webhooks, (all) => all.map(describeWebhook));
 }
 
@@ -138,16 +107,13 @@ function printAttempt(options: Options, attempt: Attempt): void {
 
 async function sendTest(given: string, options: Options): Promise<void> {
   const { target, path } = await find(given, options);
-  printAttempt(options, await callAdmin<Attempt>(target, "POST", `${path}/test`, {}));
+  printAttempt(options, await callAdmin<"testWebhook">(target, "POST", `${path}/test`, {}));
 }
 
 async function listDeliveries(given: string, options: Options): Promise<void> {
   const { target, path } = await find(given, options);
-  const { deliveries } = await callAdmin<{ deliveries: readonly Delivery[] }>(
-    target,
-    "GET",
-    `${path}/deliveries`,
-  );
+  const deliveriesPath = `${path}/deliveries`;
+  const { deliveries } = await callAdmin<"listWebhookDeliveries">(target, "GET", deliveriesPath);
   printResult(options, deliveries, (all) => all.map(describeDelivery));
 }
 
@@ -163,7 +129,7 @@ async function listDeadLetters(
   options: Options & { readonly limit: number },
 ): Promise<void> {
   const { target, path } = await find(given, options);
-  const { dead_letters } = await callAdmin<{ dead_letters: readonly DeadLetter[] }>(
+  const { dead_letters } = await callAdmin<"listWebhookDeadLetters">(
     target,
     "GET",
     `${path}/dead-letters?limit=${options.limit}`,
@@ -202,29 +168,17 @@ async function rotate(
 ): Promise<void> {
   const { target, path } = await find(given, options);
   const { overlap } = options;
-  const shown = await callAdmin<{ secret: string; previous_secret_until: string }>(
-    target,
-    "POST",
-    `${path}/rotate-secret`,
-    overlap === undefined ? {} : { overlap_seconds: overlap },
-  );
+  const body = overlap === undefined ? {} : { overlap_seconds: overlap };
+  const rotation = `${path}/rotate-secret`;
+  const shown = await callAdmin<"rotateWebhookSecret">(target, "POST", rotation, body);
   if (options.json) return printJson(shown);
   printText(`${shown.secret}\n`);
   printNote(`The previous secret signs too until ${shown.previous_secret_until}.`);
 }
 
-async function locate(options: Options): Promise<{ target: AdminTarget; path: string }> {
-  const target = targetOf(options);
-  const name = await findWorkspaceName(target, options.workspace);
-  return { target, path: `${workspacePath(name)}/webhooks` };
-}
-
-/** @throws with the names to choose from. */
 async function find(given: string, options: Options) {
-  const { target, path } = await locate(options);
-  const { webhooks } = await callAdmin<{ webhooks: readonly Webhook[] }>(target, "GET", path);
-  const webhook = webhooks.find(({ id, name }) => id === given || name === given);
-  if (webhook) return { target, webhook, path: `${path}/${encodeURIComponent(webhook.id)}` };
-  const names = webhooks.map(({ name }) => name).join(", ");
-  throw new Error(`There is no webhook '${given}'. ${names ? `There are: ${names}.` : ""}`.trim());
+  const { target, path } = await locate(options, "/webhooks");
+  const { webhooks } = await callAdmin<"listWebhooks">(target, "GET", path);
+  const webhook = findNamed(webhooks, "webhook", given);
+  return { target, webhook, path: `${path}/${encodeURIComponent(webhook.id)}` };
 }

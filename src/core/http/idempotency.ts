@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import type { Clock } from "../base/clock.ts";
 import { DAY_MS, earlier } from "../base/clock.ts";
 import { Problem } from "../base/problem.ts";
-import type { Database, Transaction } from "../database/database.ts";
+import type { Transaction } from "../database/database.ts";
+import type { StoringServices } from "../database/storing-services.ts";
 import type { IdempotencyClaim, Reply } from "./endpoint.ts";
 import { deleteAnswersBefore, ERASED, insertAnswers, selectAnswer } from "./idempotency-store.ts";
 
@@ -46,10 +46,7 @@ export interface RequestPrint {
   readonly body: Uint8Array | undefined;
 }
 
-export function createIdempotency(services: {
-  readonly database: Database;
-  readonly clock: Clock;
-}) {
+export function createIdempotency(services: StoringServices) {
   const { database, clock } = services;
   const running = new Set<string>();
   const dayAgo = () => earlier(clock.now(), { ms: REMEMBERED_MS });

@@ -3,12 +3,11 @@ import { type Job, type JobKey, type JobKind, TryAgain } from "../admin/jobs/job
 import { insertJobs } from "../admin/jobs/store.ts";
 import type { Clock } from "../base/clock.ts";
 import { type Database, type Transaction, withRetries } from "../database/database.ts";
+import type { StoringServices } from "../database/storing-services.ts";
 import { planMail } from "./mail-store.ts";
 import type { Mailer } from "./mailer.ts";
 
-export interface MailServices {
-  readonly database: Database;
-  readonly clock: Clock;
+export interface MailServices extends StoringServices {
   readonly log: Logger;
   /** Undefined if no SMTP_URL is set. */
   readonly mailer: Mailer | undefined;

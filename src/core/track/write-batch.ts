@@ -1,10 +1,10 @@
-import type { Clock } from "../base/clock.ts";
 import type { WorkspaceContext } from "../base/context/context.ts";
 import type { Workspace } from "../base/context/workspace.ts";
 import type { Metrics } from "../base/observe/metrics.ts";
 import type { Tracing } from "../base/observe/tracing.ts";
 import { startTurns, type Turns } from "../base/turns.ts";
-import { type Database, settleAll, type Transaction } from "../database/database.ts";
+import { settleAll, type Transaction } from "../database/database.ts";
+import type { StoringServices } from "../database/storing-services.ts";
 import type { IdempotencyClaim, Reply } from "../http/endpoint.ts";
 import type { Idempotency } from "../http/idempotency.ts";
 import { addActivity } from "../people/activity/write-activity.ts";
@@ -55,9 +55,7 @@ export type BatchWritten = Required<Pick<Written, "people" | "events" | "purchas
 
 export type OnWritten = (workspaceId: number, written: BatchWritten) => void;
 
-export interface WriteServices {
-  readonly database: Database;
-  readonly clock: Clock;
+export interface WriteServices extends StoringServices {
   readonly idempotency: Idempotency;
   readonly idCache: IdCache;
   readonly addressCache: AddressCache;

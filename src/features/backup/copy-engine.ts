@@ -1,15 +1,12 @@
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { recordChanges } from "../../core/admin/audit/audit.ts";
-import type { Clock } from "../../core/base/clock.ts";
 import type { Context } from "../../core/base/context/context.ts";
 import { Problem } from "../../core/base/problem.ts";
 import { folderOfCopy } from "../../core/database/backup/copy-folder.ts";
-import type { Database } from "../../core/database/database.ts";
+import type { StoringServices } from "../../core/database/storing-services.ts";
 
-export interface CopyServices {
-  readonly database: Database;
-  readonly clock: Clock;
+export interface CopyServices extends StoringServices {
   readonly dataDir: string;
 }
 

@@ -3,15 +3,11 @@ import { Name } from "../../core/admin/workspaces/manifest.ts";
 import { MERGED, type Patching, patchingOf } from "../../core/admin/workspaces/merge-patch.ts";
 import { Problem } from "../../core/base/problem.ts";
 import { OfWorkspace, OnlySuccess } from "../../core/base/values/schemas.ts";
+import type { StoringServices } from "../../core/database/storing-services.ts";
 import { byAdministratorOfWorkspace, endpoint, success } from "../../core/http/endpoint.ts";
 import type { Campaign, CampaignKind, MessageHead } from "./campaign.ts";
 import { stepIdsOf, Uuid } from "./declarations.ts";
-import {
-  listCampaigns,
-  type ManageServices,
-  putCampaign,
-  removeCampaign,
-} from "./manage-campaigns.ts";
+import { listCampaigns, putCampaign, removeCampaign } from "./manage-campaigns.ts";
 import { messageEndpoints } from "./message-endpoints.ts";
 import type { RemovedWithMessages } from "./write-campaigns.ts";
 
@@ -49,7 +45,7 @@ const listCampaignsEndpoint = endpoint({
       message: Type.Literal("success"),
     }),
   },
-}).handledBy(async (services: ManageServices, context) => {
+}).handledBy(async (services: StoringServices, context) => {
   const found = await listCampaigns(services, context, "campaign");
   const campaigns = found.map(({ id, name, declared, messages }) => ({
     id,
@@ -80,7 +76,7 @@ const listCanvasesEndpoint = endpoint({
       message: Type.Literal("success"),
     }),
   },
-}).handledBy(async (services: ManageServices, context) => {
+}).handledBy(async (services: StoringServices, context) => {
   const found = await listCampaigns(services, context, "canvas");
   const canvases = found.map(({ id, name, declared, stepIds, messages }) => ({
     id,
@@ -110,7 +106,7 @@ const putCampaignEndpoint = endpoint({
   params: OfCampaign,
   body: CampaignBody,
   replies: { 200: OnlySuccess },
-}).handledBy(async (services: ManageServices, context, { params, body }) => {
+}).handledBy(async (services: StoringServices, context, { params, body }) => {
   const campaign = { id: params.id, name: body.name, stepIds: [] };
   await putCampaign(services, context, "campaign", params.id, () => campaign);
   return success();
@@ -125,7 +121,7 @@ const putCanvasEndpoint = endpoint({
   params: OfCampaign,
   body: CanvasBody,
   replies: { 200: OnlySuccess },
-}).handledBy(async (services: ManageServices, context, { params, body }) => {
+}).handledBy(async (services: StoringServices, context, { params, body }) => {
   const stepIds = stepIdsOf(body.step_ids, ["step_ids"]);
   const canvas = { id: params.id, name: body.name, stepIds };
   await putCampaign(services, context, "canvas", params.id, () => canvas);
@@ -144,7 +140,7 @@ const patchEndpoint = (path: string, kind: CampaignKind, patching: Patching) =>
     body: patching.body,
     examples: { "Its name": { name: "Welcome" } },
     replies: { 200: OnlySuccess },
-  }).handledBy(async (services: ManageServices, context, { params: { id }, body }) => {
+  }).handledBy(async (services: StoringServices, context, { params: { id }, body }) => {
     const wanted = (present: Campaign | undefined) => {
       if (!present) throw new Problem("NOT_FOUND", `There is no ${kind} '${id}'.`);
       const steps = kind === "canvas" && { step_ids: present.stepIds };
@@ -168,7 +164,7 @@ const removeEndpoint = (path: string, kind: CampaignKind, extension: RemovedWith
     access: byAdministratorOfWorkspace("send_campaigns_canvases"),
     params: OfCampaign,
     replies: { 200: OnlySuccess },
-  }).handledBy(async (services: ManageServices, context, { params }) => {
+  }).handledBy(async (services: StoringServices, context, { params }) => {
     await removeCampaign(services, context, extension, kind, params.id);
     return success();
   });

@@ -1,30 +1,25 @@
 import { isDeepStrictEqual } from "node:util";
 import { recordChangeIn } from "../../core/admin/audit/audit.ts";
 import { changedMembers } from "../../core/admin/workspaces/field-changes.ts";
-import type { Clock } from "../../core/base/clock.ts";
 import type { WorkspaceContext } from "../../core/base/context/context.ts";
 import { Problem } from "../../core/base/problem.ts";
 import type { ThreadPool } from "../../core/base/threads/thread-pool.ts";
-import { type Database, readTogether, withRetries } from "../../core/database/database.ts";
+import { readTogether, withRetries } from "../../core/database/database.ts";
+import type { StoringServices } from "../../core/database/storing-services.ts";
 import type { Campaign, CampaignKind, Declared, MessageHead } from "./campaign.ts";
 import { lockCampaign, selectCampaigns, selectMessageHeads, upsertCampaigns } from "./store.ts";
 import { type RemovedWithMessages, removeCampaignsOf } from "./write-campaigns.ts";
 
 /* Every change is audited, without texts. */
 
-export interface ManageServices {
-  readonly database: Database;
-  readonly clock: Clock;
-}
-
 /** For use cases that also parse Liquid. */
-export interface TextServices extends ManageServices {
+export interface TextServices extends StoringServices {
   readonly threads: ThreadPool;
 }
 
 /** The campaigns of one kind with their messages, by name. */
 export async function listCampaigns(
-  { database }: ManageServices,
+  { database }: StoringServices,
   context: WorkspaceContext,
   kind: CampaignKind,
 ): Promise<(Campaign & Declared & { readonly messages: readonly MessageHead[] })[]> {
@@ -47,7 +42,7 @@ export async function listCampaigns(
  * @throws Problem NOT_FOUND, CONFLICT if a step that would be removed still has messages.
  */
 export async function putCampaign(
-  { database, clock }: ManageServices,
+  { database, clock }: StoringServices,
   context: WorkspaceContext,
   kind: CampaignKind,
   campaignId: string,
@@ -88,7 +83,7 @@ export async function putCampaign(
 
 /** Removes a campaign with its messages and their data. @throws Problem NOT_FOUND. */
 export async function removeCampaign(
-  { database, clock }: ManageServices,
+  { database, clock }: StoringServices,
   context: WorkspaceContext,
   extension: RemovedWithMessages,
   kind: CampaignKind,

@@ -3,8 +3,8 @@ import { recordChangeIn } from "../../core/admin/audit/audit.ts";
 import type { WorkspaceContext } from "../../core/base/context/context.ts";
 import { Problem } from "../../core/base/problem.ts";
 import { type Queryable, type Transaction, withRetries } from "../../core/database/database.ts";
+import type { StoringServices } from "../../core/database/storing-services.ts";
 import type { Message, TranslationMap } from "./campaign.ts";
-import type { ManageServices } from "./manage-campaigns.ts";
 import { lockCampaign, type MessageRow, selectMessage, touchMessage } from "./store.ts";
 import { type RemovedWithMessages, removeMessagesOf, saveMessages } from "./write-campaigns.ts";
 
@@ -38,7 +38,7 @@ export const lockMessage = async (
  * @throws Problem NOT_FOUND for the campaign or step, CONFLICT if the message belongs to another one.
  */
 export async function putMessage(
-  { database, clock }: ManageServices,
+  { database, clock }: StoringServices,
   context: WorkspaceContext,
   message: Message,
 ): Promise<void> {
@@ -68,7 +68,7 @@ const withoutLife = ({ declared: _declared, updatedAt: _updatedAt, ...message }:
 
 /** Removes a message with its data. @throws Problem NOT_FOUND. */
 export async function removeMessage(
-  { database, clock }: ManageServices,
+  { database, clock }: StoringServices,
   context: WorkspaceContext,
   extension: RemovedWithMessages,
   messageId: string,

@@ -1,10 +1,11 @@
 import Type, { type Static } from "typebox";
 import { Problem } from "../../core/base/problem.ts";
 import { OnlySuccess } from "../../core/base/values/schemas.ts";
+import type { StoringServices } from "../../core/database/storing-services.ts";
 import { byAdministratorOfWorkspace, endpoint, success } from "../../core/http/endpoint.ts";
 import type { MessageAddress } from "./campaign.ts";
 import { declaredTexts, messageMembers, messageOf, Uuid } from "./declarations.ts";
-import type { ManageServices, TextServices } from "./manage-campaigns.ts";
+import type { TextServices } from "./manage-campaigns.ts";
 import { putMessage, removeMessage } from "./manage-messages.ts";
 import { judgeTexts } from "./texts.ts";
 import type { RemovedWithMessages } from "./write-campaigns.ts";
@@ -79,7 +80,7 @@ const removeEndpoint = (extension: RemovedWithMessages) =>
     access: byAdministratorOfWorkspace("send_campaigns_canvases"),
     params: OfMessage,
     replies: { 200: OnlySuccess },
-  }).handledBy(async (services: ManageServices, context, { params }) => {
+  }).handledBy(async (services: StoringServices, context, { params }) => {
     await removeMessage(services, context, extension, params.id);
     return success();
   });

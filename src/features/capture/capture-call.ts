@@ -1,15 +1,10 @@
-import type { Clock } from "../../core/base/clock.ts";
 import type { WorkspaceContext } from "../../core/base/context/context.ts";
 import { refuseUnstorable } from "../../core/base/values/plain-json.ts";
-import { type Database, withRetries } from "../../core/database/database.ts";
+import { withRetries } from "../../core/database/database.ts";
+import type { StoringServices } from "../../core/database/storing-services.ts";
 import { advanceHead, deleteBeyond, insertCall } from "./captured-store.ts";
 import type { PublicCall } from "./public-calls.ts";
 import type { CapturedReply } from "./replies.ts";
-
-export interface CaptureServices {
-  readonly database: Database;
-  readonly clock: Clock;
-}
 
 /**
  * The limit of a workspace: beyond it the oldest calls are deleted. The number of calls alone would allow 40 GB, because
@@ -30,7 +25,7 @@ export interface ReceivedCall {
  * @throws Problem INVALID_REQUEST for a body that no engine can keep.
  */
 export async function captureCall(
-  { database, clock }: CaptureServices,
+  { database, clock }: StoringServices,
   { workspace, actorName, requestId }: WorkspaceContext,
   [method, path, , replyTo]: PublicCall,
   { params = {}, query, body }: ReceivedCall,

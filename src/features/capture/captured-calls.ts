@@ -1,9 +1,9 @@
 import { type AuditingServices, recordChanges, recordRead } from "../../core/admin/audit/audit.ts";
 import type { Retained } from "../../core/admin/retention/retention.ts";
 import type { Eraser } from "../../core/admin/workspaces/reset.ts";
-import type { Clock } from "../../core/base/clock.ts";
 import type { WorkspaceContext } from "../../core/base/context/context.ts";
-import { type Database, withRetries } from "../../core/database/database.ts";
+import { withRetries } from "../../core/database/database.ts";
+import type { StoringServices } from "../../core/database/storing-services.ts";
 import { deleteAllCalls, deleteOldCalls, selectCalls } from "./captured-store.ts";
 
 /* Administrators' calls about the captured calls of a workspace. */
@@ -11,10 +11,7 @@ import { deleteAllCalls, deleteOldCalls, selectCalls } from "./captured-store.ts
 /** A page ends before it is larger than this, even below its limit; a single call always fits. */
 const PAGE_BYTES = 8 * 1_048_576;
 
-export interface CapturedCallServices extends AuditingServices {
-  readonly database: Database;
-  readonly clock: Clock;
-}
+export interface CapturedCallServices extends StoringServices, AuditingServices {}
 
 export interface CapturedQuery {
   readonly path: string | undefined;

@@ -1,8 +1,9 @@
 import Type from "typebox";
 import type { Workspace } from "../../core/base/context/workspace.ts";
 import { Problem } from "../../core/base/problem.ts";
+import type { StoringServices } from "../../core/database/storing-services.ts";
 import { type Endpoint, endpoint } from "../../core/http/endpoint.ts";
-import { type CaptureServices, captureCall, type ReceivedCall } from "./capture-call.ts";
+import { captureCall, type ReceivedCall } from "./capture-call.ts";
 import { PUBLIC_CALLS, type PublicCall } from "./public-calls.ts";
 
 /*
@@ -17,7 +18,7 @@ const Anything = Type.Record(Type.String(), Type.Unknown());
 const takesBody = ([method, path]: PublicCall): boolean =>
   method !== "GET" && (method !== "DELETE" || /\/(?:items|delete)$/.test(path));
 
-function routeOf(call: PublicCall): Endpoint<CaptureServices> {
+function routeOf(call: PublicCall): Endpoint<StoringServices> {
   const [method, path, permission] = call;
   // Clients write a slash at the end of these.
   const isCatalog = path.startsWith("/catalogs");
@@ -38,7 +39,7 @@ function routeOf(call: PublicCall): Endpoint<CaptureServices> {
     query: Anything,
     ...(takesBody(call) && { body: Type.Object({}, { additionalProperties: true }) }),
     replies: { 200: Anything, 201: Anything, 202: Anything },
-  }).handledBy((services: CaptureServices, context, input) =>
+  }).handledBy((services: StoringServices, context, input) =>
     captureCall(services, context, call, input as unknown as ReceivedCall),
   );
 }
@@ -59,4 +60,4 @@ function refuseUnlessCaptured(
   );
 }
 
-export const publicEndpoints: readonly Endpoint<CaptureServices>[] = PUBLIC_CALLS.map(routeOf);
+export const publicEndpoints: readonly Endpoint<StoringServices>[] = PUBLIC_CALLS.map(routeOf);

@@ -1,5 +1,4 @@
-import type { Clock } from "../../core/base/clock.ts";
-import type { Database } from "../../core/database/database.ts";
+import type { StoringServices } from "../../core/database/storing-services.ts";
 import type { Feature } from "../../core/feature.ts";
 import { type Catalogue, createCatalogue, sweepCatalogue } from "./catalogue.ts";
 import { catalogueEndpoints } from "./endpoints.ts";
@@ -15,7 +14,7 @@ const EVERY_MS = 10 * 1_000;
 export const feature = {
   name: "catalogue",
   endpoints: catalogueEndpoints,
-  services: ({ database, clock }: { readonly database: Database; readonly clock: Clock }) => ({
+  services: ({ database, clock }: StoringServices) => ({
     catalogue: createCatalogue(database, clock),
   }),
   onWritten: ({ catalogue }: Own) => catalogue.note,

@@ -1,4 +1,4 @@
-import { type Clock, DAY_MS } from "../../core/base/clock.ts";
+import { DAY_MS } from "../../core/base/clock.ts";
 import type { WorkspaceContext } from "../../core/base/context/context.ts";
 import {
   forwardPage,
@@ -7,14 +7,12 @@ import {
   readOpaque,
   readPage,
 } from "../../core/base/pages.ts";
-import type { Database } from "../../core/database/database.ts";
+import type { StoringServices } from "../../core/database/storing-services.ts";
 import { type Catalogue, firstShownDay, SHOWN_DAYS } from "./catalogue.ts";
 import type { CatalogueKind } from "./kinds.ts";
 import { type CatalogueEntry, selectDays, selectEntries } from "./store.ts";
 
-export interface CatalogueServices {
-  readonly database: Database;
-  readonly clock: Clock;
+export interface CatalogueServices extends StoringServices {
   readonly catalogue: Catalogue;
 }
 

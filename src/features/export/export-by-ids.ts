@@ -1,8 +1,8 @@
-import type { Clock } from "../../core/base/clock.ts";
 import type { Workspace } from "../../core/base/context/workspace.ts";
 import { createFairLine, type FairLine } from "../../core/base/fair-line.ts";
 import { refuseUnstorable } from "../../core/base/values/plain-json.ts";
-import { type Database, readTogether } from "../../core/database/database.ts";
+import { readTogether } from "../../core/database/database.ts";
+import type { StoringServices } from "../../core/database/storing-services.ts";
 import { tooMuchLoad } from "../../core/http/respond.ts";
 import { findHolders } from "../../core/people/profiles/find-holders.ts";
 import { refuseLargeExport } from "./export-budget.ts";
@@ -17,9 +17,7 @@ import {
 import { sourcesOf } from "./view-users.ts";
 import { type ExportRequest, MOST_HOLDERS, refuseTooManyUsers, wantedBy } from "./wanted-users.ts";
 
-export interface ExportServices {
-  readonly database: Database;
-  readonly clock: Clock;
+export interface ExportServices extends StoringServices {
   readonly smallExports: SmallExports;
   readonly largeExports: FairLine;
 }

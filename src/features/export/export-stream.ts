@@ -1,10 +1,9 @@
-import type { Clock } from "../../core/base/clock.ts";
 import type { WorkspaceContext } from "../../core/base/context/context.ts";
 import type { Workspace } from "../../core/base/context/workspace.ts";
 import { createSlots, type Slots } from "../../core/base/pool.ts";
 import { Problem } from "../../core/base/problem.ts";
 import { streamTogether } from "../../core/database/cursor.ts";
-import type { Database } from "../../core/database/database.ts";
+import type { StoringServices } from "../../core/database/storing-services.ts";
 import { type ExportQuery, readFilter } from "./export-filter.ts";
 import { type ExportedKind, ROWS_OF } from "./exported-rows.ts";
 
@@ -17,9 +16,7 @@ const OF_A_WORKSPACE = 2;
 /** Slots for the exports of a process: four, two of them for one workspace. */
 export const createExportSlots = (): Slots => createSlots(OF_A_WORKSPACE, OF_A_PROCESS);
 
-export interface StreamServices {
-  readonly database: Database;
-  readonly clock: Clock;
+export interface StreamServices extends StoringServices {
   readonly exportSlots: Slots;
 }
 

@@ -1,5 +1,4 @@
-import type { Clock } from "../../core/base/clock.ts";
-import type { Database } from "../../core/database/database.ts";
+import type { StoringServices } from "../../core/database/storing-services.ts";
 import type { Feature } from "../../core/feature.ts";
 import { liveRequestEndpoints } from "./endpoints.ts";
 import { createRequestLog, type RequestLog } from "./request-log.ts";
@@ -12,11 +11,6 @@ import {
 } from "./share-requests.ts";
 import { deleteAllRequests } from "./store.ts";
 import { createStreamSlots } from "./stream-slots.ts";
-
-interface Given {
-  readonly database: Database;
-  readonly clock: Clock;
-}
 
 interface Own {
   readonly requestLog: RequestLog;
@@ -35,7 +29,7 @@ export const feature = {
   name: "live-requests",
   endpoints: liveRequestEndpoints,
   reference: [{ tag: "Dashboard", paths: ["/admin/v1/workspaces/:name/requests"] }],
-  services({ database, clock }: Given, { liveRequests }: RequestSettings) {
+  services({ database, clock }: StoringServices, { liveRequests }: RequestSettings) {
     const requestLog = createRequestLog(clock, liveRequests);
     return {
       requestLog,
@@ -56,6 +50,6 @@ export const feature = {
   reset: { later: [deleteAllRequests] },
   erasure: [eraseRequestsNaming],
   forgetWorkspace: ({ requestLog }: Own, workspaceId) => requestLog.forget(workspaceId, () => true),
-  forgetPerson: (services: Given & Own, person) => forgetRequests(services, person),
+  forgetPerson: (services: StoringServices & Own, person) => forgetRequests(services, person),
   sweeps: [sweepRequests],
 } satisfies Feature;

@@ -1,13 +1,10 @@
-import type { Clock } from "../../core/base/clock.ts";
 import type { Metrics } from "../../core/base/observe/metrics.ts";
-import type { Database } from "../../core/database/database.ts";
+import type { StoringServices } from "../../core/database/storing-services.ts";
 import type { Feature } from "../../core/feature.ts";
 import { overviewEndpoints } from "./endpoints.ts";
 import { createTrafficSharing, sweepTraffic, type TrafficSharing } from "./share-traffic.ts";
 
-interface Given {
-  readonly database: Database;
-  readonly clock: Clock;
+interface Given extends StoringServices {
   readonly metrics: Metrics;
 }
 

@@ -3,21 +3,18 @@ import { API_KEYS } from "../../core/admin/access/keys.ts";
 import type { AttentionSource, RunRows } from "../../core/admin/attention/attention.ts";
 import { selectFaulty } from "../../core/admin/jobs/store.ts";
 import { MOST_FAULTS } from "../../core/admin/jobs/worker.ts";
-import type { Clock } from "../../core/base/clock.ts";
 import type { WorkspaceContext } from "../../core/base/context/context.ts";
 import type { WorkspacePermission } from "../../core/base/context/dashboard-permissions.ts";
 import type { Metrics } from "../../core/base/observe/metrics.ts";
 import { countsOfSlots, PERIODS, type Period } from "../../core/base/observe/traffic.ts";
-import type { Database } from "../../core/database/database.ts";
 import { selectLockHolders } from "../../core/database/postgres/lock-holders.ts";
+import type { StoringServices } from "../../core/database/storing-services.ts";
 import { findAttention, LONG_HELD_SECONDS } from "./attention.ts";
 import { combineCounts } from "./combine.ts";
 import type { TrafficSharing } from "./share-traffic.ts";
 import { selectSlots } from "./store.ts";
 
-export interface OverviewServices {
-  readonly database: Database;
-  readonly clock: Clock;
+export interface OverviewServices extends StoringServices {
   readonly metrics: Pick<Metrics, "traffic">;
   readonly trafficSharing: Pick<TrafficSharing, "processId">;
   /** Findings of the features about a workspace. */

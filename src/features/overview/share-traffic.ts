@@ -1,7 +1,8 @@
-import { type Clock, earlier } from "../../core/base/clock.ts";
+import { earlier } from "../../core/base/clock.ts";
 import type { Metrics } from "../../core/base/observe/metrics.ts";
 import { PERIODS } from "../../core/base/observe/traffic.ts";
 import type { Database } from "../../core/database/database.ts";
+import type { StoringServices } from "../../core/database/storing-services.ts";
 import { deleteOldSlots, upsertSlots } from "./store.ts";
 
 /*
@@ -12,9 +13,7 @@ import { deleteOldSlots, upsertSlots } from "./store.ts";
 
 export type TrafficSharing = ReturnType<typeof createTrafficSharing>;
 
-interface SharingServices {
-  readonly database: Database;
-  readonly clock: Clock;
+interface SharingServices extends StoringServices {
   readonly metrics: Pick<Metrics, "traffic">;
 }
 

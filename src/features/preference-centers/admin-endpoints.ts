@@ -3,6 +3,7 @@ import { type AuditingServices, recordRead } from "../../core/admin/audit/audit.
 import type { AdministerServices } from "../../core/admin/workspaces/administer.ts";
 import { MERGED } from "../../core/admin/workspaces/merge-patch.ts";
 import { NullableText, OfWorkspace, OnlySuccess, Success } from "../../core/base/values/schemas.ts";
+import type { StoringServices } from "../../core/database/storing-services.ts";
 import {
   byAdministrator,
   byAdministratorOfWorkspace,
@@ -15,7 +16,6 @@ import { type CenterWarning, ShownOptions, State, Translations, Warnings } from 
 import { CenterId, centerMembers, centerOf } from "./declarations.ts";
 import type { Links } from "./links.ts";
 import {
-  type CenterServices,
   changeCenter,
   listCenters,
   putCenter,
@@ -83,7 +83,7 @@ const listEndpoint = endpoint({
   replies: {
     200: Type.Object({ preference_centers: Type.Array(Type.Object(Summary)), message: Success }),
   },
-}).handledBy(async (services: CenterServices, context) => {
+}).handledBy(async (services: StoringServices, context) => {
   const { workspace } = context;
   const centers = await listCenters(services, workspace);
   return success({ preference_centers: centers.map(summaryOf) });
@@ -97,7 +97,7 @@ const readEndpoint = endpoint({
   access: byAdministratorOfWorkspace("basic_access"),
   params: OfCenter,
   replies: { 200: Type.Object({ ...Center, message: Success }) },
-}).handledBy(async (services: CenterServices, context, { params }) => {
+}).handledBy(async (services: StoringServices, context, { params }) => {
   const { workspace } = context;
   return { status: 200, body: viewOf(await readCenter(services, workspace, params.id)) };
 });
@@ -166,7 +166,7 @@ const previewOptions = {
   page: Type.Optional(Type.Enum(["page", "confirmation"])),
 };
 
-type PreviewServices = CenterServices & CheckServices & AuditingServices;
+type PreviewServices = StoringServices & CheckServices & AuditingServices;
 
 const previewEndpoint = endpoint({
   name: "previewPreferenceCenter",
@@ -252,7 +252,7 @@ const previewLinkEndpoint = endpoint({
   },
 }).handledBy(
   async (
-    services: CenterServices & { readonly links: Links },
+    services: StoringServices & { readonly links: Links },
     context,
     { params, body, baseUrl },
   ) => {

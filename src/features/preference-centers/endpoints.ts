@@ -2,6 +2,7 @@ import Type, { type Static } from "typebox";
 import type { WorkspaceContext } from "../../core/base/context/context.ts";
 import { Problem } from "../../core/base/problem.ts";
 import { NullableText, nullable, Success } from "../../core/base/values/schemas.ts";
+import type { StoringServices } from "../../core/database/storing-services.ts";
 import {
   type Contract,
   endpoint,
@@ -30,7 +31,6 @@ import {
   Warnings,
 } from "./content-form.ts";
 import {
-  type CenterServices,
   changeCenter,
   createCenter,
   listCenters,
@@ -43,7 +43,7 @@ import { type UrlServices, urlOfUser } from "./user-url.ts";
 
 const PATH = "/preference_center/v1";
 
-interface ChangeServices extends CenterServices, CheckServices {
+interface ChangeServices extends StoringServices, CheckServices {
   readonly idempotency: Idempotency;
 }
 
@@ -79,7 +79,7 @@ const listEndpoint = endpoint({
   replies: {
     200: Type.Object({ preference_centers: Type.Array(Type.Object(Summary)), message: Success }),
   },
-}).handledBy(async (services: CenterServices, { workspace }) => {
+}).handledBy(async (services: StoringServices, { workspace }) => {
   const centers = await listCenters(services, workspace);
   return success({ preference_centers: centers.map(summaryOf) });
 });
@@ -105,7 +105,7 @@ const readEndpoint = endpoint({
       message: Success,
     }),
   },
-}).handledBy(async (services: CenterServices, { workspace }, { params }) => {
+}).handledBy(async (services: StoringServices, { workspace }, { params }) => {
   const center = await readCenter(services, workspace, params.preference_center_id);
   return success({
     ...summaryOf(center),
@@ -250,7 +250,7 @@ const update = {
  *
  * @throws Problem NOT_FOUND that names the path of links, unless a center has this id.
  */
-async function refuseUrl(services: CenterServices, workspace: Where): Promise<void> {
+async function refuseUrl(services: StoringServices, workspace: Where): Promise<void> {
   const centers = await listCenters(services, workspace);
   if (centers.some(({ id }) => id === "url")) return;
   const path = `GET ${PATH}/{preference_center_id}/url/{user_id}`;

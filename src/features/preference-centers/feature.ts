@@ -1,6 +1,5 @@
 import type { Sealing } from "../../core/admin/secrets/sealing.ts";
-import type { Clock } from "../../core/base/clock.ts";
-import type { Database } from "../../core/database/database.ts";
+import type { StoringServices } from "../../core/database/storing-services.ts";
 import type { Feature } from "../../core/feature.ts";
 import { preferenceCenterAdminEndpoints } from "./admin-endpoints.ts";
 import { createCenterCache } from "./center-cache.ts";
@@ -11,9 +10,7 @@ import { createPageLimits } from "./page-limits.ts";
 import { createPageViews } from "./page-views.ts";
 import { PREFERENCE_CENTER_RESOURCES } from "./resources.ts";
 
-interface Given {
-  readonly database: Database;
-  readonly clock: Clock;
+interface Given extends StoringServices {
   readonly sealing: Sealing;
 }
 

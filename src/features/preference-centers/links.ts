@@ -3,11 +3,11 @@ import { sealedColumn } from "../../core/admin/secrets/rotate.ts";
 import { Unopenable } from "../../core/admin/secrets/seal.ts";
 import type { Sealing } from "../../core/admin/secrets/sealing.ts";
 import { newSecret } from "../../core/admin/secrets/secrets.ts";
-import type { Clock } from "../../core/base/clock.ts";
 import { later } from "../../core/base/clock.ts";
 import type { Context } from "../../core/base/context/context.ts";
 import { Problem } from "../../core/base/problem.ts";
-import { type Database, type Transaction, withRetries } from "../../core/database/database.ts";
+import { type Transaction, withRetries } from "../../core/database/database.ts";
+import type { StoringServices } from "../../core/database/storing-services.ts";
 import {
   type LinkTarget,
   linkOf,
@@ -30,9 +30,7 @@ import {
 /** Makes and reads links, with secrets that all processes on the database share. */
 export type Links = ReturnType<typeof createLinks>;
 
-export interface LinkServices {
-  readonly database: Database;
-  readonly clock: Clock;
+export interface LinkServices extends StoringServices {
   readonly sealing: Sealing;
 }
 

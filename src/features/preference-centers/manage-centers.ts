@@ -6,16 +6,15 @@ import {
   changeDeclared,
 } from "../../core/admin/workspaces/administer.ts";
 import type { Change } from "../../core/admin/workspaces/resource.ts";
-import type { Clock } from "../../core/base/clock.ts";
 import type { WorkspaceContext } from "../../core/base/context/context.ts";
 import { Problem } from "../../core/base/problem.ts";
 import {
-  type Database,
   isDuplicate,
   type Queryable,
   type Transaction,
   withRetries,
 } from "../../core/database/database.ts";
+import type { StoringServices } from "../../core/database/storing-services.ts";
 import type { CenterContent, DeclaredCenter, PreferenceCenter } from "./center.ts";
 import {
   type CenterSummary,
@@ -30,11 +29,6 @@ import {
 /** Its name in responses, changes and the audit. */
 export const KIND = "preference_center";
 
-export interface CenterServices {
-  readonly database: Database;
-  readonly clock: Clock;
-}
-
 /** The workspace that centers are read or changed in. */
 export interface Where {
   readonly id: number;
@@ -43,7 +37,7 @@ export interface Where {
 
 /** The preference centers of a workspace, by name. */
 export const listCenters = (
-  { database }: Pick<CenterServices, "database">,
+  { database }: Pick<StoringServices, "database">,
   workspace: Where,
 ): Promise<CenterSummary[]> => selectCenters(database, workspace.id);
 
@@ -73,7 +67,7 @@ export async function requireCenter(
  * @throws Problem CONFLICT if the name is in use.
  */
 export function createCenter<Result>(
-  services: CenterServices,
+  services: StoringServices,
   context: WorkspaceContext,
   content: CenterContent,
   answer: (center: PreferenceCenter, tx: Transaction) => Promise<Result>,
@@ -98,7 +92,7 @@ const MOST_TRIES = 5;
  * @throws Problem NOT_FOUND, CONFLICT if the name is in use, and what `change` throws.
  */
 export async function changeCenter<Result>(
-  services: CenterServices,
+  services: StoringServices,
   context: WorkspaceContext,
   id: string,
   change: (present: CenterContent) => Promise<CenterContent>,
@@ -168,7 +162,7 @@ const isSame = (present: PreferenceCenter, wanted: DeclaredCenter): boolean =>
 
 async function saveCenter(
   tx: Transaction,
-  { clock }: CenterServices,
+  { clock }: StoringServices,
   context: WorkspaceContext,
   present: PreferenceCenter | undefined,
   center: DeclaredCenter,
@@ -182,7 +176,7 @@ async function saveCenter(
 
 async function writeCenter(
   tx: Transaction,
-  { clock }: Pick<CenterServices, "clock">,
+  { clock }: Pick<StoringServices, "clock">,
   workspace: Where,
   present: PreferenceCenter | undefined,
   center: DeclaredCenter,

@@ -1,7 +1,6 @@
-import type { Clock } from "../../core/base/clock.ts";
 import type { Context } from "../../core/base/context/context.ts";
 import { Problem } from "../../core/base/problem.ts";
-import type { Database } from "../../core/database/database.ts";
+import type { StoringServices } from "../../core/database/storing-services.ts";
 import { PAGE_HEADERS } from "../../core/http/page-headers.ts";
 import { sentencePage } from "../../core/http/sentence-page.ts";
 import { emailValue } from "../../core/people/profiles/identifiers.ts";
@@ -62,9 +61,7 @@ function textsFor(acceptLanguage: string | undefined) {
   };
 }
 
-export interface PageServices extends PresentServices {
-  readonly database: Database;
-  readonly clock: Clock;
+export interface PageServices extends StoringServices, PresentServices {
   readonly links: Links;
   readonly pageViews: PageViews;
   readonly centerCache: CenterCache;

@@ -1,6 +1,6 @@
 import { earlier } from "../../core/base/clock.ts";
 import type { WorkspaceContext } from "../../core/base/context/context.ts";
-import type { CountServices } from "./count-exactly.ts";
+import type { StoringServices } from "../../core/database/storing-services.ts";
 import { estimateSizes, type SegmentSize } from "./estimate.ts";
 import { type Filter, leavesOf, readFilter, wordsOf } from "./filter.ts";
 import type { FilterScope } from "./leaf.ts";
@@ -87,7 +87,7 @@ const partsOf = (filter: Filter): readonly Filter[] =>
  * @param wants which of the two; the other result is empty.
  */
 export async function breakDown(
-  { database, clock }: CountServices,
+  { database, clock }: StoringServices,
   { workspace }: WorkspaceContext,
   { filter, scope }: { readonly filter: Filter; readonly scope: FilterScope },
   wants: { readonly parts: boolean; readonly reach: boolean },
@@ -133,7 +133,7 @@ export interface KeptSince {
  * unless for ever.
  */
 export function keptSince(
-  { clock }: Pick<CountServices, "clock">,
+  { clock }: Pick<StoringServices, "clock">,
   { workspace }: WorkspaceContext,
   filter: Filter,
 ): KeptSince {

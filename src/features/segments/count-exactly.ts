@@ -2,11 +2,11 @@ import { setTimeout } from "node:timers/promises";
 import { recordChangeIn } from "../../core/admin/audit/audit.ts";
 import type { Job, JobKind } from "../../core/admin/jobs/job.ts";
 import { enqueue } from "../../core/admin/jobs/queue.ts";
-import type { Clock } from "../../core/base/clock.ts";
 import { hidesPeople, type WorkspaceContext } from "../../core/base/context/context.ts";
 import { createSlots, type Slots } from "../../core/base/pool.ts";
 import { Problem } from "../../core/base/problem.ts";
 import { type Database, settleAll } from "../../core/database/database.ts";
+import type { StoringServices } from "../../core/database/storing-services.ts";
 import { estimateSize, exactSize, type SegmentSize } from "./estimate.ts";
 import {
   EVERYONE,
@@ -41,18 +41,13 @@ import {
  * one count runs at a time.
  */
 
-export interface CountServices {
-  readonly database: Database;
-  readonly clock: Clock;
-}
-
 /**
  * How many requests of a workspace, and of a process, count themselves at a time; further ones get
  * a job at once.
  */
 export const createCountSlots = (): Slots => createSlots(2, 4);
 
-export type InlineServices = CountServices & { readonly countSlots: Slots };
+export type InlineServices = StoringServices & { readonly countSlots: Slots };
 
 /** How many seconds a request counts by itself, at most and by default. */
 export const MOST_WAIT_SECONDS = 5;
@@ -92,7 +87,7 @@ const START: Progress = { after: BEFORE_ALL, total: 0, matching: 0 };
  * @returns how far it has come, and whether it has reached the last user.
  */
 async function countOn(
-  { database, clock }: CountServices,
+  { database, clock }: StoringServices,
   workspaceId: number,
   filter: Filter,
   from: Progress,
@@ -204,7 +199,7 @@ export async function countExactly(
 
 /** About how many users a count will have looked at. */
 async function expectedUsers(
-  { database, clock }: CountServices,
+  { database, clock }: StoringServices,
   workspaceId: number,
   { total: counted }: Progress,
 ): Promise<number> {
@@ -217,7 +212,7 @@ const COUNT_JOB = "segment_count";
 const keyOf = (workspaceId: number) => ({ workspaceId, kind: COUNT_JOB, subject: "queue" });
 
 /** Finishes the counts of a workspace, one after the other. */
-export const countJob: JobKind<CountServices> = {
+export const countJob: JobKind<StoringServices> = {
   name: COUNT_JOB,
   async run(services, job) {
     const { database } = services;
@@ -241,7 +236,7 @@ export const countJob: JobKind<CountServices> = {
   },
 };
 
-async function finishCount(services: CountServices, job: Job, count: ExactCount): Promise<void> {
+async function finishCount(services: StoringServices, job: Job, count: ExactCount): Promise<void> {
   const { database, clock } = services;
   const save = (progress: Progress, finishedAt: Date | null) =>
     database.transaction(async (tx) => {
@@ -284,7 +279,7 @@ function readIfWhole(
 
 /** @throws Problem NOT_FOUND */
 export async function readCount(
-  { database }: CountServices,
+  { database }: StoringServices,
   { workspace }: WorkspaceContext,
   id: string,
 ): Promise<ExactCount> {
@@ -305,7 +300,7 @@ export interface ListedCount extends ExactCount {
 
 /** The counts of a workspace, the newest first: those that run and wait, and those that ended in the last 30 days. */
 export async function listCounts(
-  { database }: CountServices,
+  { database }: StoringServices,
   context: WorkspaceContext,
   segmentId: string | undefined,
 ): Promise<ListedCount[]> {
@@ -329,7 +324,7 @@ export async function listCounts(
 
 /** Cancels a running count; a count that has ended stays. @throws Problem NOT_FOUND */
 export async function stopCount(
-  services: CountServices,
+  services: StoringServices,
   context: WorkspaceContext,
   id: string,
 ): Promise<ExactCount> {

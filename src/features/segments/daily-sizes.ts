@@ -8,7 +8,7 @@ import { Problem } from "../../core/base/problem.ts";
 import { groupBy } from "../../core/base/values/group-by.ts";
 import { parseTime } from "../../core/base/values/times.ts";
 import { type Database, StatementTooLarge, settleAll } from "../../core/database/database.ts";
-import type { CountServices } from "./count-exactly.ts";
+import type { StoringServices } from "../../core/database/storing-services.ts";
 import { estimateSize, exactSize } from "./estimate.ts";
 import { readFilter } from "./filter.ts";
 import { readSegments, scopeOf } from "./scope.ts";
@@ -30,7 +30,7 @@ const SUBJECT = "workspace";
 /** Shortly before midnight in UTC, so that the size belongs to the end of the day. */
 const DAILY = "41 23 * * *";
 
-type SizesServices = CountServices & { readonly log: Logger };
+type SizesServices = StoringServices & { readonly log: Logger };
 
 /** Estimates the size of every segment once a day, apart from those that cannot be counted. */
 export const sizesJob: JobKind<SizesServices> = {
@@ -94,7 +94,7 @@ export interface KnownSizes {
 
 /** The known sizes of all segments, of the last 30 days and of their last counts, as the caller may see them. */
 export async function sizesOfSegments(
-  { database, clock }: CountServices,
+  { database, clock }: StoringServices,
   context: WorkspaceContext,
 ): Promise<KnownSizes[]> {
   const { workspace } = context;
@@ -140,7 +140,7 @@ export interface SizeSeriesQuery {
  * @throws Problem NOT_FOUND for an unknown segment; INVALID_REQUEST for a time that is none.
  */
 export async function sizeSeries(
-  { database, clock }: CountServices,
+  { database, clock }: StoringServices,
   { workspace }: WorkspaceContext,
   { segment_id, length, ending_at }: SizeSeriesQuery,
 ): Promise<{ time: string; size: number }[]> {

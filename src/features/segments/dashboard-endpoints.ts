@@ -1,8 +1,8 @@
 import Type from "typebox";
 import { type AuditingServices, recordRead } from "../../core/admin/audit/audit.ts";
 import { nullable, OfWorkspace, Success } from "../../core/base/values/schemas.ts";
+import type { StoringServices } from "../../core/database/storing-services.ts";
 import { byAdministratorOfWorkspace, endpoint, success } from "../../core/http/endpoint.ts";
-import type { CountServices } from "./count-exactly.ts";
 import type { UserTotals } from "./count-users.ts";
 import { sizesOfSegments } from "./daily-sizes.ts";
 import { segmentsOfUser } from "./list-members.ts";
@@ -67,7 +67,7 @@ const sizes = endpoint({
       message: Success,
     }),
   },
-}).handledBy(async (services: CountServices, context) => {
+}).handledBy(async (services: StoringServices, context) => {
   const segments = await sizesOfSegments(services, context);
   return success({ segments });
 });
@@ -137,7 +137,7 @@ const ofUser = endpoint({
     }),
   },
   refusals: ["NOT_FOUND"],
-}).handledBy(async (services: CountServices & AuditingServices, context, { params }) => {
+}).handledBy(async (services: StoringServices & AuditingServices, context, { params }) => {
   const found = await segmentsOfUser(services, context, params.id.toLowerCase());
   await recordRead(services, context, "segments_of_user", 1);
   return success({ ...found });
@@ -163,7 +163,7 @@ const values = endpoint({
       message: Success,
     }),
   },
-}).handledBy(async (services: CountServices & AuditingServices, context, { query }) => {
+}).handledBy(async (services: StoringServices & AuditingServices, context, { query }) => {
   const found = await suggestValues(services, context, query.kind, query.attribute);
   await recordRead(services, context, "attribute_values", found.length);
   return success({ values: found });

@@ -2,10 +2,10 @@ import Type from "typebox";
 import { type AuditingServices, recordRead } from "../../core/admin/audit/audit.ts";
 import type { WorkspaceContext } from "../../core/base/context/context.ts";
 import { nullable, OfWorkspace, Success } from "../../core/base/values/schemas.ts";
+import type { StoringServices } from "../../core/database/storing-services.ts";
 import { byAdministratorOfWorkspace, endpoint, success } from "../../core/http/endpoint.ts";
 import { breakDown, keptSince } from "./breakdown.ts";
 import {
-  type CountServices,
   countExactly,
   type InlineServices,
   listCounts,
@@ -182,7 +182,7 @@ const listCountsEndpoint = endpoint({
       message: Success,
     }),
   },
-}).handledBy(async (services: CountServices, context, { query }) => {
+}).handledBy(async (services: StoringServices, context, { query }) => {
   const found = await listCounts(services, context, query.segment_id);
   const counts = found.map((each) => ({
     ...countView(each, context),
@@ -203,7 +203,7 @@ const readCountEndpoint = endpoint({
   access: byAdministratorOfWorkspace("edit_segments"),
   params: OfCount,
   replies: { 200: Type.Object({ ...Count, message: Success }) },
-}).handledBy(async (services: CountServices, context, { params }) => {
+}).handledBy(async (services: StoringServices, context, { params }) => {
   const found = await readCount(services, context, params.count_id);
   return success(countView(found, context));
 });
@@ -216,7 +216,7 @@ const stopCountEndpoint = endpoint({
   access: byAdministratorOfWorkspace("edit_segments"),
   params: OfCount,
   replies: { 200: Type.Object({ ...Count, message: Success }) },
-}).handledBy(async (services: CountServices, context, { params }) => {
+}).handledBy(async (services: StoringServices, context, { params }) => {
   const found = await stopCount(services, context, params.count_id);
   return success(countView(found, context));
 });
@@ -261,7 +261,7 @@ const users = endpoint({
   lasts: true,
   isHeavy: true,
   budgets: { bytesOut: 64 * 1_048_576 },
-}).handledBy(async (services: CountServices & AuditingServices, context, { body }) => {
+}).handledBy(async (services: StoringServices & AuditingServices, context, { body }) => {
   const { limit = 100, cursor, ...wanted } = body;
   const page = await listMembers(services, context, {
     ...wanted,
@@ -312,7 +312,7 @@ const explainEndpoint = endpoint({
     }),
   },
   idempotency: "ignored",
-}).handledBy(async (services: CountServices & AuditingServices, context, { body }) => {
+}).handledBy(async (services: StoringServices & AuditingServices, context, { body }) => {
   const { isMember, reasons } = await explain(services, context, body);
   await recordRead(services, context, "segment_membership", 1);
   return success({ is_member: isMember, conditions: [...reasons] });

@@ -1,5 +1,4 @@
-import type { Clock } from "../../core/base/clock.ts";
-import type { Database } from "../../core/database/database.ts";
+import type { StoringServices } from "../../core/database/storing-services.ts";
 import type { Feature } from "../../core/feature.ts";
 import { countJob, createCountSlots } from "./count-exactly.ts";
 import { createUserTotals } from "./count-users.ts";
@@ -23,7 +22,7 @@ export const feature = {
     ...segmentExportEndpoints,
   ],
   resources: [segments],
-  services: ({ database, clock }: { readonly database: Database; readonly clock: Clock }) => ({
+  services: ({ database, clock }: StoringServices) => ({
     countSlots: createCountSlots(),
     userTotals: createUserTotals(database, clock),
   }),

@@ -10,6 +10,7 @@ import {
   readTogether,
   StatementTooLarge,
 } from "../../core/database/database.ts";
+import type { StoringServices } from "../../core/database/storing-services.ts";
 import {
   DEFAULT_FIELDS,
   type ExportField,
@@ -18,7 +19,6 @@ import {
   viewInPortions,
   viewUsers,
 } from "../export/feature.ts";
-import type { CountServices } from "./count-exactly.ts";
 import { EVERYONE, type Filter, leavesOf, readFilter, sentenceOf } from "./filter.ts";
 import { readFitting } from "./fit.ts";
 import { countMembersOfEach, explainMember, type Reason, readMembers } from "./members.ts";
@@ -46,7 +46,7 @@ export interface MembersPage {
  * @throws Problem as `filterOf` does; INVALID_REQUEST for a cursor that is none.
  */
 export async function listMembers(
-  { database, clock }: CountServices,
+  { database, clock }: StoringServices,
   context: WorkspaceContext,
   wanted: WantedFilter & { readonly limit: number; readonly cursor?: string | undefined },
 ): Promise<MembersPage> {
@@ -123,7 +123,7 @@ export interface MembersStep {
  * @throws Problem if something the filter names no longer exists.
  */
 export async function* walkMembers(
-  { database, clock }: CountServices,
+  { database, clock }: StoringServices,
   workspace: Workspace,
   { filter, fields }: { readonly filter: Json; readonly fields: readonly ExportField[] },
   from: string = BEFORE_ALL,
@@ -177,7 +177,7 @@ export interface SegmentsOfUser {
 
 /** The segments that a user is in, the oldest first. @throws Problem NOT_FOUND for an unknown user. */
 export async function segmentsOfUser(
-  { database, clock }: CountServices,
+  { database, clock }: StoringServices,
   { workspace }: WorkspaceContext,
   userId: string,
 ): Promise<SegmentsOfUser> {
@@ -223,7 +223,7 @@ function inGroups<Segment extends { readonly read: Filter }>(
 
 /** Whether a user meets a filter, and why. @throws Problem NOT_FOUND for an unknown user. */
 export async function explain(
-  { database, clock }: CountServices,
+  { database, clock }: StoringServices,
   context: WorkspaceContext,
   wanted: WantedFilter & { readonly user_id: string },
 ): Promise<{ readonly isMember: boolean; readonly reasons: readonly Reason[] }> {

@@ -1,7 +1,7 @@
 import Type from "typebox";
 import { Success } from "../../core/base/values/schemas.ts";
+import type { StoringServices } from "../../core/database/storing-services.ts";
 import { endpoint, success, withPermission } from "../../core/http/endpoint.ts";
-import type { CountServices } from "./count-exactly.ts";
 import { sizeSeries } from "./daily-sizes.ts";
 import { describeSegment, listSegments } from "./read-segments.ts";
 
@@ -37,7 +37,7 @@ const list = endpoint({
       message: Success,
     }),
   },
-}).handledBy(async (services: CountServices, context, { query }) => {
+}).handledBy(async (services: StoringServices, context, { query }) => {
   const { page = 0, sort_direction: direction = "asc" } = query;
   const found = await listSegments(services, context, page, direction);
   const segments = found.map(({ id, name, tags }) => ({
@@ -78,7 +78,7 @@ const details = endpoint({
     }),
   },
   refusals: ["NOT_FOUND"],
-}).handledBy(async (services: CountServices, context, { query }) => {
+}).handledBy(async (services: StoringServices, context, { query }) => {
   const segment = await describeSegment(services, context, query.segment_id);
   return success({
     created_at: segment.createdAt.toISOString(),
@@ -117,7 +117,7 @@ const series = endpoint({
     }),
   },
   refusals: ["NOT_FOUND"],
-}).handledBy(async (services: CountServices, context, { query }) => {
+}).handledBy(async (services: StoringServices, context, { query }) => {
   const data = await sizeSeries(services, context, query);
   return success({ data });
 });

@@ -1,6 +1,6 @@
 import type { WorkspaceContext } from "../../core/base/context/context.ts";
 import { Problem } from "../../core/base/problem.ts";
-import type { CountServices } from "./count-exactly.ts";
+import type { StoringServices } from "../../core/database/storing-services.ts";
 import { readFilter, sentenceOf } from "./filter.ts";
 import { scopeOf } from "./scope.ts";
 import { type StoredSegment, selectSegments } from "./store.ts";
@@ -9,7 +9,7 @@ const PAGE_SIZE = 100;
 
 /** The segments of a page, from page 0 on, the oldest first or last. */
 export async function listSegments(
-  { database }: Pick<CountServices, "database">,
+  { database }: Pick<StoringServices, "database">,
   { workspace }: WorkspaceContext,
   page: number,
   direction: "asc" | "desc",
@@ -21,7 +21,7 @@ export async function listSegments(
 
 /** A segment, and its filter as a sentence. @throws Problem NOT_FOUND */
 export async function describeSegment(
-  { database }: Pick<CountServices, "database">,
+  { database }: Pick<StoringServices, "database">,
   { workspace }: WorkspaceContext,
   segmentId: string,
 ): Promise<StoredSegment & { readonly sentence: string }> {

@@ -1,6 +1,6 @@
 import type { WorkspaceContext } from "../../core/base/context/context.ts";
 import { readTogether } from "../../core/database/database.ts";
-import type { CountServices } from "./count-exactly.ts";
+import type { StoringServices } from "../../core/database/storing-services.ts";
 import { portionToRead } from "./estimate.ts";
 import { selectFrequentValues } from "./members-store.ts";
 
@@ -10,7 +10,7 @@ const SHOWN = 20;
 
 /** Frequent texts, numbers and booleans of an attribute, for a form that asks for one. */
 export const suggestValues = (
-  { database }: CountServices,
+  { database }: StoringServices,
   { workspace }: WorkspaceContext,
   kind: "attribute" | "custom_attribute",
   name: string,

@@ -1,16 +1,14 @@
-import type { Clock } from "../../core/base/clock.ts";
 import type { Workspace } from "../../core/base/context/workspace.ts";
 import type { ThreadPool } from "../../core/base/threads/thread-pool.ts";
-import { type Database, type Transaction, withRetries } from "../../core/database/database.ts";
+import { type Transaction, withRetries } from "../../core/database/database.ts";
+import type { StoringServices } from "../../core/database/storing-services.ts";
 import type { MessageAddress, TranslationMap } from "../campaigns/feature.ts";
 import { findMapFault, judgeTexts, lockMessage } from "../campaigns/feature.ts";
 import { findMessage } from "./read-translations.ts";
 import { refusal, refusalOf } from "./refusal.ts";
 import { selectOversized, type Translation, upsertTranslations } from "./translation-store.ts";
 
-export interface WriteServices {
-  readonly database: Database;
-  readonly clock: Clock;
+export interface WriteServices extends StoringServices {
   readonly threads: ThreadPool;
 }
 

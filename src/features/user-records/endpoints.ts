@@ -6,6 +6,7 @@ import {
 } from "../../core/admin/audit/audit.ts";
 import type { WorkspaceContext } from "../../core/base/context/context.ts";
 import { nullable, OfWorkspace, Success } from "../../core/base/values/schemas.ts";
+import type { StoringServices } from "../../core/database/storing-services.ts";
 import { byAdministratorOfWorkspace, endpoint, success } from "../../core/http/endpoint.ts";
 import { AuditedEffect } from "../../core/people/identity/audit-view.ts";
 import type { IdentityServices } from "../../core/people/identity/change-identities.ts";
@@ -14,7 +15,7 @@ import { mergeByPlatformId } from "../../core/people/identity/merge-users.ts";
 import type { WriteServices } from "../../core/track/write-batch.ts";
 import { changeUser } from "./change-user.ts";
 import { type EraseServices, eraseUser } from "./erase-user.ts";
-import { PersonRecord, type ReadRecordServices, readRecord } from "./read-record.ts";
+import { PersonRecord, readRecord } from "./read-record.ts";
 import { readTimeline, TimelineQuery } from "./read-timeline.ts";
 import { FoundUser, type RecordServices, searchUsers, UsersQuery } from "./search-users.ts";
 import { TimelineEntry } from "./timeline-entry.ts";
@@ -112,7 +113,7 @@ const read = endpoint({
   },
   isHeavy: true,
   budgets: { bytesOut: 64 * 1_048_576 },
-}).handledBy(async (services: ReadRecordServices & AuditingServices, context, { params }) => {
+}).handledBy(async (services: StoringServices & AuditingServices, context, { params }) => {
   const record = await readRecord(services, context, params.id);
   if ("mergedInto" in record) return movedTo(params.name, record.mergedInto);
   await recordRead(services, context, "user", 1);

@@ -1,16 +1,11 @@
 import Type, { type Static } from "typebox";
 import { readGroups } from "../../core/admin/workspaces/subscription-groups.ts";
-import type { Clock } from "../../core/base/clock.ts";
 import type { WorkspaceContext } from "../../core/base/context/context.ts";
 import type { Channel } from "../../core/base/context/workspace.ts";
 import { NullableText, nullable } from "../../core/base/values/schemas.ts";
 import { sum } from "../../core/base/values/sum.ts";
-import {
-  type Database,
-  type Queryable,
-  readTogether,
-  settleAll,
-} from "../../core/database/database.ts";
+import { type Queryable, readTogether, settleAll } from "../../core/database/database.ts";
+import type { StoringServices } from "../../core/database/storing-services.ts";
 import { readMessageCounts, readSummaries } from "../../core/people/activity/read-activity.ts";
 import { emailValue } from "../../core/people/profiles/identifiers.ts";
 import { selectMergedInto } from "../../core/people/profiles/merged-store.ts";
@@ -21,11 +16,6 @@ import {
 } from "../../core/people/subscriptions/person-states-store.ts";
 import { EXPORT_FIELDS, type ExportField, viewUsers } from "../export/feature.ts";
 import { findRecord } from "./find-record.ts";
-
-export interface ReadRecordServices {
-  readonly database: Database;
-  readonly clock: Clock;
-}
 
 /** Everything that is stored about one person, without the entries of the timeline. */
 export const PersonRecord = Type.Object({
@@ -82,7 +72,7 @@ const FIELDS = EXPORT_FIELDS.filter((field) => !NOT_SHOWN.includes(field));
  * @throws Problem NOT_FOUND.
  */
 export function readRecord(
-  { database, clock }: ReadRecordServices,
+  { database, clock }: StoringServices,
   { workspace }: WorkspaceContext,
   platformId: string,
 ): Promise<PersonRecord | { readonly mergedInto: string }> {

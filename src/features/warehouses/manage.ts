@@ -6,10 +6,10 @@ import { changeDeclared } from "../../core/admin/workspaces/administer.ts";
 import { checkContacts } from "../../core/admin/workspaces/contacts.ts";
 import { changedMembers } from "../../core/admin/workspaces/field-changes.ts";
 import type { Change, Colleagues } from "../../core/admin/workspaces/resource.ts";
-import type { Clock } from "../../core/base/clock.ts";
 import type { WorkspaceContext } from "../../core/base/context/context.ts";
 import { Problem } from "../../core/base/problem.ts";
-import { type Database, type Transaction, withRetries } from "../../core/database/database.ts";
+import { type Transaction, withRetries } from "../../core/database/database.ts";
+import type { StoringServices } from "../../core/database/storing-services.ts";
 import type { Authenticator } from "../../core/http/callers.ts";
 import { changeIntegrations, detailsOf } from "./change-integrations.ts";
 import type { Integration } from "./integration.ts";
@@ -20,10 +20,8 @@ import { openIntegration } from "./stored-warehouse.ts";
 
 /* The integrations of a workspace as administrators see and change them. */
 
-export interface ManageServices extends Colleagues {
+export interface ManageServices extends StoringServices, Colleagues {
   readonly authenticator: Authenticator;
-  readonly database: Database;
-  readonly clock: Clock;
   readonly sealing: Sealing;
 }
 

@@ -1,15 +1,12 @@
 import { enqueue } from "../../core/admin/jobs/queue.ts";
 import type { Worker } from "../../core/admin/jobs/worker.ts";
-import type { Clock } from "../../core/base/clock.ts";
 import { Problem } from "../../core/base/problem.ts";
-import type { Database } from "../../core/database/database.ts";
+import type { StoringServices } from "../../core/database/storing-services.ts";
 import { SYNC_JOB } from "./integration.ts";
 import { getIntegration, type WorkspaceId } from "./list.ts";
 import { insertRun } from "./store.ts";
 
-export interface TriggerServices {
-  readonly database: Database;
-  readonly clock: Clock;
+export interface TriggerServices extends StoringServices {
   readonly worker: Pick<Worker, "wake">;
 }
 

@@ -7,16 +7,11 @@ import { type AuditingServices, recordRead } from "../../core/admin/audit/audit.
 import type { Sealing } from "../../core/admin/secrets/sealing.ts";
 import { Problem } from "../../core/base/problem.ts";
 import { nullable, OfWorkspace, OnlySuccess, Success } from "../../core/base/values/schemas.ts";
+import type { StoringServices } from "../../core/database/storing-services.ts";
 import { byAdministratorOfWorkspace, endpoint, success } from "../../core/http/endpoint.ts";
 import { CHANGE_TYPES, type ChangeType } from "../../core/people/changes/change.ts";
 import type { DeadLetter, Delivery } from "./deliveries-store.ts";
-import {
-  discardDeadLetter,
-  listDeadLetters,
-  listDeliveries,
-  type ManageServices,
-  rotateSecret,
-} from "./manage.ts";
+import { discardDeadLetter, listDeadLetters, listDeliveries, rotateSecret } from "./manage.ts";
 import { type ReplayServices, replayDeadLetter, replayFrom, testWebhook } from "./replay.ts";
 import type { Attempt } from "./send.ts";
 
@@ -116,7 +111,7 @@ const deliveries = endpoint({
     }),
   },
   refusals: ["NOT_FOUND"],
-}).handledBy(async (services: ManageServices & AuditingServices, context, { params }) => {
+}).handledBy(async (services: StoringServices & AuditingServices, context, { params }) => {
   const found = await listDeliveries(services, context, params.id);
   await recordRead(services, context, "webhook_deliveries", "all");
   return success({ deliveries: found.map(deliveryOf) });
@@ -162,7 +157,7 @@ const deadLetters = endpoint({
     }),
   },
   refusals: ["NOT_FOUND"],
-}).handledBy(async (services: ManageServices, context, { params, query }) => {
+}).handledBy(async (services: StoringServices, context, { params, query }) => {
   const { cursor, limit = 100 } = query;
   const { rows, next } = await listDeadLetters(services, context, params.id, { cursor, limit });
   return success({ dead_letters: rows.map(letterOf), ...next });
@@ -177,7 +172,7 @@ const discard = endpoint({
   params: Type.Object({ ...OfWebhook.properties, dead_letter_id: DeadLetterId }),
   replies: { 200: OnlySuccess },
   refusals: ["NOT_FOUND"],
-}).handledBy(async (services: ManageServices, context, { params }) => {
+}).handledBy(async (services: StoringServices, context, { params }) => {
   await discardDeadLetter(services, context, params.id, params.dead_letter_id);
   return success();
 });
@@ -280,7 +275,7 @@ const rotate = endpoint({
   },
   refusals: ["NOT_FOUND", "CONFLICT"],
 }).handledBy(
-  async (services: ManageServices & { readonly sealing: Sealing }, context, { params, body }) => {
+  async (services: StoringServices & { readonly sealing: Sealing }, context, { params, body }) => {
     const seconds = body.overlap_seconds ?? DEFAULT_OVERLAP_SECONDS;
     const { secret, previousUntil } = await rotateSecret(services, context, params.id, seconds);
     return {

@@ -1,16 +1,12 @@
 import { type AuditedChange, recordChangeIn } from "../../core/admin/audit/audit.ts";
 import type { Sealing } from "../../core/admin/secrets/sealing.ts";
-import { type Clock, later } from "../../core/base/clock.ts";
+import { later } from "../../core/base/clock.ts";
 import type { WorkspaceContext } from "../../core/base/context/context.ts";
 import { forwardPage, invalidCursor } from "../../core/base/pages.ts";
 import { Problem } from "../../core/base/problem.ts";
 import { isUuid } from "../../core/base/values/uuid.ts";
-import {
-  type Database,
-  type Queryable,
-  settleAll,
-  withRetries,
-} from "../../core/database/database.ts";
+import { type Queryable, settleAll, withRetries } from "../../core/database/database.ts";
+import type { StoringServices } from "../../core/database/storing-services.ts";
 import {
   type DeadLetter,
   type Delivery,
@@ -26,11 +22,6 @@ import { selectWebhook, selectWebhooks, upsertWebhook } from "./store.ts";
 import { MOST_DELIVERIES, type StoredWebhook, type WebhookKey } from "./webhook.ts";
 
 /* The deliveries of a webhook as administrators see and manage them. */
-
-export interface ManageServices {
-  readonly database: Database;
-  readonly clock: Clock;
-}
 
 /** The key of a webhook in the workspace of a request. */
 export const keyIn = ({ workspace }: WorkspaceContext, webhookId: string): WebhookKey => ({
@@ -80,7 +71,7 @@ export const webhookChange = (
 
 /** The latest attempts, the newest first. While a webhook is paused none of them is tried again. */
 export async function listDeliveries(
-  { database }: ManageServices,
+  { database }: StoringServices,
   context: WorkspaceContext,
   id: string,
 ): Promise<Delivery[]> {
@@ -93,7 +84,7 @@ export async function listDeliveries(
 
 /** A page of refused changes, the newest first. @throws Problem */
 export async function listDeadLetters(
-  { database }: ManageServices,
+  { database }: StoringServices,
   context: WorkspaceContext,
   id: string,
   { cursor, limit }: { readonly cursor: string | undefined; readonly limit: number },
@@ -118,7 +109,7 @@ export async function findDeadLetter(
 
 /** Gives up a dead letter. */
 export async function discardDeadLetter(
-  { database, clock }: ManageServices,
+  { database, clock }: StoringServices,
   context: WorkspaceContext,
   id: string,
   letterId: string,
@@ -135,7 +126,7 @@ export async function discardDeadLetter(
 
 /** Gives a webhook a new secret; the previous one also signs for a while. */
 export async function rotateSecret(
-  { database, clock, sealing }: ManageServices & { readonly sealing: Sealing },
+  { database, clock, sealing }: StoringServices & { readonly sealing: Sealing },
   context: WorkspaceContext,
   id: string,
   overlapSeconds: number,

@@ -1,13 +1,11 @@
 import { readWorkspaceNames } from "../../core/admin/workspaces/find-workspace.ts";
-import type { Clock } from "../../core/base/clock.ts";
 import type { Metrics } from "../../core/base/observe/metrics.ts";
-import { type Database, settleAll } from "../../core/database/database.ts";
+import { settleAll } from "../../core/database/database.ts";
+import type { StoringServices } from "../../core/database/storing-services.ts";
 import { selectBehind } from "./positions-store.ts";
 import { countPaused } from "./store.ts";
 
-interface MeasureServices {
-  readonly database: Database;
-  readonly clock: Clock;
+interface MeasureServices extends StoringServices {
   readonly metrics: Pick<Metrics, "webhooks">;
 }
 

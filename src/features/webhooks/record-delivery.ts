@@ -1,12 +1,9 @@
-import type { Clock } from "../../core/base/clock.ts";
 import type { Metrics } from "../../core/base/observe/metrics.ts";
-import type { Database } from "../../core/database/database.ts";
+import type { StoringServices } from "../../core/database/storing-services.ts";
 import { type Delivery, insertDelivery, trimDeliveries } from "./deliveries-store.ts";
 import type { WebhookKey } from "./webhook.ts";
 
-interface RecordServices {
-  readonly database: Database;
-  readonly clock: Clock;
+interface RecordServices extends StoringServices {
   readonly metrics: Pick<Metrics, "webhook">;
 }
 

@@ -1,6 +1,5 @@
-import type { Clock } from "../../base/clock.ts";
 import { Problem } from "../../base/problem.ts";
-import type { Database } from "../../database/database.ts";
+import type { StoringServices } from "../../database/storing-services.ts";
 import type { Authenticator, Presented } from "../../http/callers.ts";
 import type { Access, AdministratorAccess } from "../../http/endpoint.ts";
 import { hasHash } from "../secrets/secrets.ts";
@@ -19,9 +18,7 @@ import {
 import { SCIM_TOKENS } from "./scim-tokens.ts";
 import { selectTokenHolders } from "./store.ts";
 
-export interface AuthenticatorServices {
-  readonly database: Database;
-  readonly clock: Clock;
+export interface AuthenticatorServices extends StoringServices {
   /** Records which keys and tokens are used. */
   readonly lastUsed: LastUsed;
   readonly failedAttempts: FailedAttempts;

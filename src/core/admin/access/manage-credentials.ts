@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
-import type { Clock } from "../../base/clock.ts";
 import { later } from "../../base/clock.ts";
 import type { Context } from "../../base/context/context.ts";
 import { Problem } from "../../base/problem.ts";
-import type { Database, Transaction } from "../../database/database.ts";
+import type { Transaction } from "../../database/database.ts";
+import type { StoringServices } from "../../database/storing-services.ts";
 import type { Authenticator } from "../../http/callers.ts";
 import { type AuditedChange, recordChanges } from "../audit/audit.ts";
 import { hashSecret, newSecret } from "../secrets/secrets.ts";
@@ -26,9 +26,7 @@ export { hasSecret } from "./secret-store.ts";
 
 /* Changes to single API keys and SCIM tokens by an administrator. Every change is audited. */
 
-export interface CredentialServices {
-  readonly database: Database;
-  readonly clock: Clock;
+export interface CredentialServices extends StoringServices {
   readonly authenticator: Authenticator;
   readonly lastUsed: LastUsed;
 }

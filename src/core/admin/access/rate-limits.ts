@@ -1,6 +1,6 @@
-import type { Clock } from "../../base/clock.ts";
 import type { Permission } from "../../base/context/permissions.ts";
-import { type Database, isRefusedWrite } from "../../database/database.ts";
+import { isRefusedWrite } from "../../database/database.ts";
+import type { StoringServices } from "../../database/storing-services.ts";
 import type { RateLimits } from "../../http/callers.ts";
 import type { Access } from "../../http/endpoint.ts";
 import { lendFromWindow } from "./limit-store.ts";
@@ -63,16 +63,11 @@ const BUCKETS: readonly Bucket[] = [
 /** For all other permissions, counted together. */
 const DEFAULT_BUCKET: Bucket = { names: [], requests: 250_000, perSeconds: HOUR };
 
-export interface RateLimitServices {
-  readonly database: Database;
-  readonly clock: Clock;
-}
-
 /**
  * Counts requests by owner and bucket: on the embedded engine in this process, which is the only
  * one; otherwise together with all processes of the database.
  */
-export function createRateLimits({ database, clock }: RateLimitServices): RateLimits {
+export function createRateLimits({ database, clock }: StoringServices): RateLimits {
   const alone = lendToOneProcess(clock);
   const together: typeof alone = async (limit, wanted) => {
     try {

@@ -4,12 +4,8 @@ import type { Context, WorkspaceContext } from "../../base/context/context.ts";
 import { forwardPage } from "../../base/pages.ts";
 import { Problem } from "../../base/problem.ts";
 import { commitTogether } from "../../database/commit-together.ts";
-import {
-  type Database,
-  type Queryable,
-  type Transaction,
-  withRetries,
-} from "../../database/database.ts";
+import { type Queryable, type Transaction, withRetries } from "../../database/database.ts";
+import type { StoringServices } from "../../database/storing-services.ts";
 import { type ChainedEntry, chainTo, type StoredEntry, type UnchainedEntry } from "./chain.ts";
 import { type AuditFilter, insertEntries, lockHead, selectChain, selectEntries } from "./store.ts";
 
@@ -111,13 +107,7 @@ export type ReadRecorder = (read: AuditedRead) => Promise<void>;
  * Records reads. All reads that arrive while a transaction runs are recorded by the next one,
  * because each transaction waits for the end of the chain. docs/decisions/audit-chain.md
  */
-export const createReadRecorder = ({
-  database,
-  clock,
-}: {
-  readonly database: Database;
-  readonly clock: Clock;
-}): ReadRecorder =>
+export const createReadRecorder = ({ database, clock }: StoringServices): ReadRecorder =>
   createBatches(async (reads) => {
     await withRetries(database, (tx) =>
       append(tx, clock, (at) => reads.map((each) => entryOf(clock, at, each.context, each.read))),

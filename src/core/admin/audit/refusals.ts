@@ -1,7 +1,7 @@
 import { createAllowance } from "../../base/allowance.ts";
-import type { Clock } from "../../base/clock.ts";
 import type { Context } from "../../base/context/context.ts";
-import { type Database, withRetries } from "../../database/database.ts";
+import { withRetries } from "../../database/database.ts";
+import type { StoringServices } from "../../database/storing-services.ts";
 import { type Reaching, ReachRefused } from "../../outbound/reach-refused.ts";
 import { recordChanges } from "./audit.ts";
 
@@ -14,11 +14,6 @@ const MOST_A_MINUTE = 100;
 
 const allowance = createAllowance(10_000);
 
-interface RefusalServices {
-  readonly database: Database;
-  readonly clock: Clock;
-}
-
 /** In the company, or in a workspace. */
 type SomeContext = Context & { readonly workspace?: { readonly name: string } };
 
@@ -27,7 +22,7 @@ type SomeContext = Context & { readonly workspace?: { readonly name: string } };
  * workspace.
  */
 export async function recordRefusal(
-  { database, clock }: RefusalServices,
+  { database, clock }: StoringServices,
   context: SomeContext,
   { kind, name }: Reaching,
   reason: string,
@@ -40,7 +35,7 @@ export async function recordRefusal(
 
 /** Runs a function that may refuse to reach a place, and records such a refusal. */
 export async function recordingRefusals<Result>(
-  services: RefusalServices,
+  services: StoringServices,
   context: SomeContext,
   work: () => Promise<Result>,
 ): Promise<Result> {

@@ -1,13 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
-import type { Clock } from "../../base/clock.ts";
 import { DAY_MS, later } from "../../base/clock.ts";
 import { describeError } from "../../base/observe/log.ts";
 import type { Metrics } from "../../base/observe/metrics.ts";
 import type { Tracing } from "../../base/observe/tracing.ts";
 import { createPool } from "../../base/pool.ts";
 import { type Database, isUnavailable, type Transaction } from "../../database/database.ts";
+import type { StoringServices } from "../../database/storing-services.ts";
 import { faultOf } from "./fault.ts";
 import { type Job, type JobKind, LeaseLost, type PlaceKind, TryAgain } from "./job.ts";
 import { enqueueDue, followStepBack } from "./schedule.ts";
@@ -23,9 +23,7 @@ import {
   selectDue,
 } from "./store.ts";
 
-export interface WorkerServices {
-  readonly database: Database;
-  readonly clock: Clock;
+export interface WorkerServices extends StoringServices {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly tracing: Tracing;

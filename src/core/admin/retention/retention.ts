@@ -1,8 +1,8 @@
-import type { Clock } from "../../base/clock.ts";
 import { earlier } from "../../base/clock.ts";
 import type { WorkspaceSettings } from "../../base/context/workspace-settings.ts";
 import type { Mentions } from "../../base/mentions.ts";
 import type { Database, Transaction } from "../../database/database.ts";
+import type { StoringServices } from "../../database/storing-services.ts";
 import { recordChanges } from "../audit/audit.ts";
 import { contextOf, type Job, type JobKind } from "../jobs/job.ts";
 import { readNextTimes, setSchedules } from "../jobs/schedule.ts";
@@ -63,11 +63,6 @@ export interface ErasedPerson {
   readonly names: readonly string[];
 }
 
-interface RetentionServices {
-  readonly database: Database;
-  readonly clock: Clock;
-}
-
 export const RETENTION_JOB = "retention";
 
 /** One job removes everything of a workspace. */
@@ -80,7 +75,7 @@ const DAILY = "17 3 * * *";
  * A killed job starts from the beginning. Each kind has one audit entry, in the transaction of the first step
  * that removes something.
  */
-export function retentionJob(retained: readonly Retained[]): JobKind<RetentionServices> {
+export function retentionJob(retained: readonly Retained[]): JobKind<StoringServices> {
   return {
     name: RETENTION_JOB,
     async run({ database, clock }, job) {
@@ -99,7 +94,7 @@ export function retentionJob(retained: readonly Retained[]): JobKind<RetentionSe
 }
 
 async function removeAll(
-  { database, clock }: RetentionServices,
+  { database, clock }: StoringServices,
   job: Job,
   { kind, removeStep }: Retained,
   before: Date,

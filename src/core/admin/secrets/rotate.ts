@@ -1,13 +1,8 @@
 import Type, { type Static } from "typebox";
-import type { Clock } from "../../base/clock.ts";
 import type { Context } from "../../base/context/context.ts";
 import { Problem } from "../../base/problem.ts";
-import {
-  type Database,
-  type Queryable,
-  type Transaction,
-  withRetries,
-} from "../../database/database.ts";
+import { type Queryable, type Transaction, withRetries } from "../../database/database.ts";
+import type { StoringServices } from "../../database/storing-services.ts";
 import { recordChanges } from "../audit/audit.ts";
 import { serversWithout } from "./running-servers.ts";
 import { keyIdOf, sealWith, Unopenable } from "./seal.ts";
@@ -82,9 +77,7 @@ export const SealedCounts = Type.Object({
 
 export type SealedCounts = Static<typeof SealedCounts>;
 
-export interface SealingServices {
-  readonly database: Database;
-  readonly clock: Clock;
+export interface SealingServices extends StoringServices {
   readonly sealing: Sealing;
   readonly sealedKinds: readonly SealedKind[];
 }

@@ -1,16 +1,14 @@
-import type { Clock } from "../../base/clock.ts";
 import type { WorkspaceContext } from "../../base/context/context.ts";
 import { Problem } from "../../base/problem.ts";
-import { type Database, type Transaction, withRetries } from "../../database/database.ts";
+import { type Transaction, withRetries } from "../../database/database.ts";
 import { lockPeople } from "../../database/people-lock.ts";
+import type { StoringServices } from "../../database/storing-services.ts";
 import { recordChanges } from "../audit/audit.ts";
 
 /** Removes a feature's data about the users of a workspace. */
 export type Eraser = (tx: Transaction, workspaceId: number) => Promise<void>;
 
-export interface ResetServices {
-  readonly database: Database;
-  readonly clock: Clock;
+export interface ResetServices extends StoringServices {
   /** One for every feature that holds user data. */
   readonly erasers: readonly Eraser[];
   /** Drops what this process holds in memory about a workspace, which the erasers do not reach. */

@@ -11,6 +11,7 @@ import {
   untilUnlocked,
 } from "../../database/database.ts";
 import { LOCK_AGAIN_MS, LOCK_MS, laneLocksOf, writePeopleOf } from "../../database/people-lock.ts";
+import type { StoringServices } from "../../database/storing-services.ts";
 import { bucketOfChanges, recordChanges } from "../changes/record-changes.ts";
 import type { AddressCache } from "./address-cache.ts";
 import { describeChanges } from "./describe-changes.ts";
@@ -58,9 +59,7 @@ export interface PeopleWrite<Found, Worked> {
   sentAtOnce?(worked: Worked): Written | undefined;
 }
 
-interface CachingServices {
-  readonly database: Database;
-  readonly clock: Clock;
+interface CachingServices extends StoringServices {
   readonly idCache: IdCache;
   readonly addressCache: AddressCache;
 }

@@ -5,8 +5,9 @@ import type { Tracing } from "../../base/observe/tracing.ts";
 import type { Fault } from "../../base/problem.ts";
 import { afterAll, isSliced, startTurns } from "../../base/turns.ts";
 import type { ItemNote } from "../../base/verdicts.ts";
-import { type Database, settleAll, type Transaction } from "../../database/database.ts";
+import { settleAll, type Transaction } from "../../database/database.ts";
 import { createSharedTransactions } from "../../database/shared-transactions.ts";
+import type { StoringServices } from "../../database/storing-services.ts";
 import type { PersonIdentifier } from "../profiles/identifiers.ts";
 import { readPeople, type Target } from "../profiles/load-people.ts";
 import { createPeopleLockWaits } from "../profiles/locked-people.ts";
@@ -18,9 +19,7 @@ import type { Written } from "../profiles/written.ts";
 import { sharersOf } from "./sharers.ts";
 import { type GroupState, type GroupStateSet, writeGroupSets } from "./states.ts";
 
-export interface SetServices {
-  readonly database: Database;
-  readonly clock: Clock;
+export interface SetServices extends StoringServices {
   readonly peopleOrder?: PeopleOrder;
 }
 

@@ -3,11 +3,12 @@ import { contextOf, type Job, type JobKind, TryAgain } from "../../../core/admin
 import { enqueue } from "../../../core/admin/jobs/queue.ts";
 import { hashSecret, newSecret } from "../../../core/admin/secrets/secrets.ts";
 import { readWorkspaceNames } from "../../../core/admin/workspaces/find-workspace.ts";
-import { type Clock, later } from "../../../core/base/clock.ts";
+import { later } from "../../../core/base/clock.ts";
 import type { WorkspaceContext } from "../../../core/base/context/context.ts";
 import type { WorkspaceSettings } from "../../../core/base/context/workspace-settings.ts";
 import { Problem } from "../../../core/base/problem.ts";
 import { type Database, withRetries } from "../../../core/database/database.ts";
+import type { StoringServices } from "../../../core/database/storing-services.ts";
 import type { BucketFolder } from "../../../core/outbound/bucket.ts";
 import { fetchOutbound } from "../../../core/outbound/fetch-outbound.ts";
 import { type Outbound, OutboundRefused } from "../../../core/outbound/outbound.ts";
@@ -35,9 +36,7 @@ import {
  * there instead (upload.ts).
  */
 
-export interface SegmentExportServices {
-  readonly database: Database;
-  readonly clock: Clock;
+export interface SegmentExportServices extends StoringServices {
   readonly outbound: Outbound;
 }
 

@@ -1,9 +1,8 @@
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { loadWorkspace } from "../../../core/admin/workspaces/find-workspace.ts";
-import type { Clock } from "../../../core/base/clock.ts";
 import { Problem } from "../../../core/base/problem.ts";
-import type { Database } from "../../../core/database/database.ts";
+import type { StoringServices } from "../../../core/database/storing-services.ts";
 import type { ExportField } from "../../export/feature.ts";
 import { walkMembers } from "../list-members.ts";
 import type { StoredExport } from "./store.ts";
@@ -23,7 +22,7 @@ export interface ExportFile extends ZipFile, Pick<StoredExport, "after" | "files
  * @throws Problem if the workspace, or something the filter names, no longer exists.
  */
 export async function* filesOf(
-  { database, clock }: { readonly database: Database; readonly clock: Clock },
+  { database, clock }: StoringServices,
   stands: Pick<StoredExport, "workspaceId" | "filter" | "fields" | "after" | "files" | "users">,
 ): AsyncGenerator<ExportFile> {
   const workspace = await loadWorkspace(database, stands.workspaceId);

@@ -1,15 +1,9 @@
 import { readKeyHolders } from "../../../core/admin/access/keys.ts";
-import type { Clock } from "../../../core/base/clock.ts";
 import { Problem } from "../../../core/base/problem.ts";
-import type { Database } from "../../../core/database/database.ts";
+import type { StoringServices } from "../../../core/database/storing-services.ts";
 import type { StoredExport } from "./store.ts";
 
 /* An export ends with the API key that asked for it: a link, an archive under way, a file, a report. */
-
-interface MakerServices {
-  readonly database: Database;
-  readonly clock: Clock;
-}
 
 type Made = Pick<StoredExport, "workspaceId" | "makerHash" | "makerAddress">;
 
@@ -18,7 +12,7 @@ const LOOK_EVERY_MS = 500;
 
 /** Whether the call that asked for an export could not be made any more. */
 export async function isMakerGone(
-  { database, clock }: MakerServices,
+  { database, clock }: StoringServices,
   { workspaceId, makerHash, makerAddress }: Made,
 ): Promise<boolean> {
   // An earlier version did not store who asked.
@@ -32,7 +26,7 @@ export const MAKER_GONE = "The API key that asked for this export may no longer 
 
 /** Aborts a signal within a second after the key of an export may no longer export. */
 export function watchMaker(
-  services: MakerServices,
+  services: StoringServices,
   found: Made,
 ): { readonly signal: AbortSignal; stop(): void } {
   const controller = new AbortController();

@@ -3,6 +3,7 @@ import type { Context, WorkspaceContext } from "../base/context/context.ts";
 import type { Fault } from "../base/problem.ts";
 import { spellingOf } from "../base/values/address-form.ts";
 import { printable } from "../base/values/describe-value.ts";
+import type { EmailState } from "../base/values/email-states.ts";
 import type { Json } from "../base/values/plain-json.ts";
 import type { Work } from "../base/work.ts";
 import { addPushTokens, type PushToken } from "../people/profiles/attribute-rules/push-tokens.ts";
@@ -14,7 +15,6 @@ import { countAgainstQuota } from "../people/profiles/profile-quota.ts";
 import type { BatchQuotas } from "../people/quotas/quotas.ts";
 import { sharersOf } from "../people/subscriptions/sharers.ts";
 import type {
-  EmailState,
   EmailStateSet,
   GroupStateSet,
   LinkedEmailState,

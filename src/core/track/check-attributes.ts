@@ -1,6 +1,7 @@
 import type { Workspace } from "../base/context/workspace.ts";
 import type { Intake } from "../base/context/workspace-settings.ts";
 import { accepted, type Checked, type Fault, refused } from "../base/problem.ts";
+import type { EmailState } from "../base/values/email-states.ts";
 import type { Json } from "../base/values/plain-json.ts";
 import {
   type AttributeOperation,
@@ -14,7 +15,7 @@ import {
   standardAttribute,
 } from "../people/profiles/standard-attributes.ts";
 import { groupIdOf } from "../people/subscriptions/check-names.ts";
-import type { EmailState, GroupState } from "../people/subscriptions/states.ts";
+import type { GroupState } from "../people/subscriptions/states.ts";
 import {
   checkAttributesIdentifier,
   checkFlag,

@@ -1,8 +1,9 @@
 import type { Fault } from "../base/problem.ts";
+import type { EmailState } from "../base/values/email-states.ts";
 import type { Json, JsonText } from "../base/values/plain-json.ts";
 import type { AttributeOperation } from "../people/profiles/custom-attributes.ts";
 import type { Target } from "../people/profiles/load-people.ts";
-import type { EmailState, GroupState } from "../people/subscriptions/states.ts";
+import type { GroupState } from "../people/subscriptions/states.ts";
 
 /** The arrays of a track request, in the order of application. */
 export const INPUT_ARRAYS = ["attributes", "events", "purchases"] as const;

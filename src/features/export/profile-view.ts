@@ -1,5 +1,6 @@
 import type { Workspace } from "../../core/base/context/workspace.ts";
 import { addDecimals } from "../../core/base/values/decimals.ts";
+import type { EmailState } from "../../core/base/values/email-states.ts";
 import { groupBy } from "../../core/base/values/group-by.ts";
 import { isoTime } from "../../core/base/values/iso-time.ts";
 import type { EventSummary, PurchaseSummary } from "../../core/people/activity/activity.ts";
@@ -10,7 +11,7 @@ import {
   STANDARD_ATTRIBUTES,
   type StandardAttributeName,
 } from "../../core/people/profiles/standard-attributes.ts";
-import type { EmailState, GroupStateRow } from "../../core/people/subscriptions/states.ts";
+import type { GroupStateRow } from "../../core/people/subscriptions/states.ts";
 import { readWaiting } from "../../core/people/subscriptions/waiting-state.ts";
 import {
   type ActivitySource,

@@ -2,6 +2,7 @@ import Type, { type Static } from "typebox";
 import { Compile } from "typebox/compile";
 import type { WorkspaceContext } from "../../core/base/context/context.ts";
 import { accepted, type Checked, refused } from "../../core/base/problem.ts";
+import { type EmailState, EmailStateName } from "../../core/base/values/email-states.ts";
 import { findUnstorable } from "../../core/base/values/plain-json.ts";
 import { within, withRetries } from "../../core/database/database.ts";
 import { sentenceOf } from "../../core/http/validation-sentence.ts";
@@ -15,7 +16,7 @@ import {
 import { findRefused } from "../../core/people/subscriptions/refuse-unseen.ts";
 import { setEmailStates } from "../../core/people/subscriptions/set-email-states.ts";
 import { type GroupSet, setGroupStates } from "../../core/people/subscriptions/set-group-states.ts";
-import type { EmailState, GroupState } from "../../core/people/subscriptions/states.ts";
+import type { GroupState } from "../../core/people/subscriptions/states.ts";
 import type { WriteServices } from "../../core/track/write-batch.ts";
 import { type Commit, noteOn, type RowNote } from "./import-kind.ts";
 
@@ -28,7 +29,7 @@ const SubscriptionRow = Type.Object({
   email: Id,
   phone: Id,
   subscription_group_id: Id,
-  subscription_state: Type.Enum(["subscribed", "unsubscribed", "opted_in"]),
+  subscription_state: EmailStateName,
 });
 
 const validator = Compile(SubscriptionRow);

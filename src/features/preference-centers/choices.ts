@@ -1,5 +1,6 @@
 import { Problem } from "../../core/base/problem.ts";
-import type { EmailState, GroupState } from "../../core/people/subscriptions/states.ts";
+import type { EmailState } from "../../core/base/values/email-states.ts";
+import type { GroupState } from "../../core/people/subscriptions/states.ts";
 import { GLOBAL_FIELD, groupOfField } from "./fields.ts";
 
 /** The choices of a reader on a page. */

@@ -1,8 +1,9 @@
 import type { SubscriptionGroup } from "../../core/admin/workspaces/subscription-groups.ts";
 import type { WorkspaceSettings } from "../../core/base/context/workspace-settings.ts";
+import type { EmailState } from "../../core/base/values/email-states.ts";
 import type { Json } from "../../core/base/values/plain-json.ts";
 import { STANDARD_ATTRIBUTES } from "../../core/people/profiles/standard-attributes.ts";
-import type { EmailState, GroupState } from "../../core/people/subscriptions/states.ts";
+import type { GroupState } from "../../core/people/subscriptions/states.ts";
 import { maskName } from "../liquid/feature.ts";
 import { GLOBAL_FIELD, groupField } from "./fields.ts";
 import { directionOf } from "./locales.ts";

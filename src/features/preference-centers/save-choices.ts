@@ -1,5 +1,6 @@
 import { readFeed } from "../../core/admin/workspaces/find-workspace.ts";
 import type { Context } from "../../core/base/context/context.ts";
+import type { EmailState } from "../../core/base/values/email-states.ts";
 import { within, withRetries } from "../../core/database/database.ts";
 import { emailValue } from "../../core/people/profiles/identifiers.ts";
 import { setEmailStates } from "../../core/people/subscriptions/set-email-states.ts";
@@ -7,7 +8,7 @@ import {
   type SetServices,
   setGroupStates,
 } from "../../core/people/subscriptions/set-group-states.ts";
-import type { EmailState, GroupState } from "../../core/people/subscriptions/states.ts";
+import type { GroupState } from "../../core/people/subscriptions/states.ts";
 import type { Choices } from "./choices.ts";
 import type { Reader } from "./page-scope.ts";
 

@@ -1,5 +1,5 @@
+import type { EmailState } from "../../core/base/values/email-states.ts";
 import type { Json } from "../../core/base/values/plain-json.ts";
-import type { EmailState } from "../../core/people/subscriptions/states.ts";
 import type { FilterPath } from "./filter-path.ts";
 import type { Bounds, Values } from "./sql.ts";
 

@@ -1,7 +1,7 @@
+import type { EmailState } from "../../core/base/values/email-states.ts";
 import type { Json } from "../../core/base/values/plain-json.ts";
 import { bucketsOfValues } from "../../core/database/buckets.ts";
 import { NOT_PREPARED, type Queryable } from "../../core/database/database.ts";
-import type { EmailState } from "../../core/people/subscriptions/states.ts";
 import { type Filter, filterSql } from "./filter.ts";
 import { itsRows, type Leaf } from "./leaf.ts";
 import { type Bounds, columnsOf, decided, type Values, valuesOf } from "./sql.ts";

@@ -1,3 +1,4 @@
+import { EMAIL_STATES } from "../../core/base/values/email-states.ts";
 import { type FilterPath, refuse } from "./filter-path.ts";
 import { itsRows, type Leaf, type Subject } from "./leaf.ts";
 import { decided } from "./sql.ts";
@@ -48,12 +49,10 @@ export const subscriptionGroup: Subject = {
   },
 };
 
-const STATES = ["opted_in", "subscribed", "unsubscribed"] as const;
-
 export const emailSubscription: Subject = {
   read(value, rest, path) {
     refuseOthers(rest, path);
-    const state = oneOfThese(value, STATES, [...path, "email_subscription"]);
+    const state = oneOfThese(value, EMAIL_STATES, [...path, "email_subscription"]);
     return {
       words: `email subscription is ${state}`,
       sql(values) {
@@ -73,7 +72,7 @@ export const emailSubscription: Subject = {
 export const pushSubscription: Subject = {
   read(value, rest, path) {
     refuseOthers(rest, path);
-    const state = oneOfThese(value, STATES, [...path, "push_subscription"]);
+    const state = oneOfThese(value, EMAIL_STATES, [...path, "push_subscription"]);
     return {
       words: `push subscription is ${state}`,
       sql: (values) =>

@@ -2,6 +2,7 @@ import Type, { type Static } from "typebox";
 import { readGroups } from "../../core/admin/workspaces/subscription-groups.ts";
 import type { WorkspaceContext } from "../../core/base/context/context.ts";
 import type { Channel } from "../../core/base/context/workspace.ts";
+import { EmailStateName } from "../../core/base/values/email-states.ts";
 import { NullableText, nullable } from "../../core/base/values/schemas.ts";
 import { sum } from "../../core/base/values/sum.ts";
 import { type Queryable, readTogether, settleAll } from "../../core/database/database.ts";
@@ -31,7 +32,7 @@ export const PersonRecord = Type.Object({
       Type.Object({
         address: Type.String(),
         state: Type.Union([
-          Type.Enum(["subscribed", "unsubscribed", "opted_in"]),
+          EmailStateName,
           Type.Null({ description: "Never set, so it counts as subscribed." }),
         ]),
         set_at: NullableText,

@@ -1,4 +1,5 @@
 import Type, { type Static } from "typebox";
+import { EmailStateName } from "../../core/base/values/email-states.ts";
 import { NullableText, nullable } from "../../core/base/values/schemas.ts";
 import type { SentMessage } from "../../core/people/activity/activity.ts";
 import type { TimedEvent, TimedPurchase } from "../../core/people/activity/timeline-store.ts";
@@ -51,7 +52,7 @@ export const TimelineEntry = Type.Union([
     ...PLACE,
     subscription_group_id: NullableText,
     email: NullableText,
-    subscription_state: Type.Enum(["subscribed", "unsubscribed", "opted_in"]),
+    subscription_state: EmailStateName,
     ...CALL,
   }),
   Type.Object({

@@ -1,4 +1,5 @@
 import Type, { type TProperties } from "typebox";
+import { EMAIL_STATES } from "../../base/values/email-states.ts";
 import { NullableText, nullable } from "../../base/values/schemas.ts";
 import type { ChangeType } from "./change.ts";
 
@@ -99,7 +100,7 @@ const FORMS = [
   change(["email_state.changed"], {
     user: Type.Optional(User),
     email: Type.String(),
-    ...ofStates(["opted_in", "subscribed", "unsubscribed"]),
+    ...ofStates([...EMAIL_STATES]),
   }),
   change(["sync.finished"], {
     integration_id: Type.String(),

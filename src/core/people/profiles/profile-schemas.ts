@@ -1,4 +1,5 @@
 import Type, { type TSchema } from "typebox";
+import { EMAIL_STATES } from "../../base/values/email-states.ts";
 import { nullable } from "../../base/values/schemas.ts";
 import type { StandardAttributeName } from "./standard-attributes.ts";
 
@@ -80,7 +81,7 @@ const text = (description: string, example: string, maxLength = 255): TSchema =>
   Type.String({ maxLength, description, examples: [example] });
 
 const state = (description: string): TSchema =>
-  Type.Enum(["subscribed", "unsubscribed", "opted_in"], { description, examples: ["opted_in"] });
+  Type.Enum([...EMAIL_STATES], { description, examples: ["opted_in"] });
 
 const flag = (description: string): TSchema => Type.Boolean({ description, examples: [false] });
 

@@ -1,5 +1,6 @@
 import Type from "typebox";
 import type { WorkspaceContext } from "../../base/context/context.ts";
+import { EmailStateName } from "../../base/values/email-states.ts";
 import { ItemNote } from "../../base/verdicts.ts";
 import { endpoint, success, withPermission } from "../../http/endpoint.ts";
 import { checkAddresses, MOST_NAMES } from "./check-names.ts";
@@ -101,7 +102,7 @@ const emailStatusEndpoint = endpoint({
   access: withPermission("email.status"),
   body: Type.Object({
     email: Type.Union([Type.String(), Addresses]),
-    subscription_state: Type.Enum(["subscribed", "unsubscribed", "opted_in"]),
+    subscription_state: EmailStateName,
   }),
   replies: { 201: SetReply },
 }).handledBy(async (services: SetServices, context, { body }) => {

@@ -1,8 +1,9 @@
+import type { EmailState } from "../../base/values/email-states.ts";
 import { readByCursor } from "../../database/cursor.ts";
 import type { Queryable } from "../../database/database.ts";
 import { NAME_COLUMNS, type ProfileFilter, profileCondition } from "../profiles/export-store.ts";
 import type { ProfileNames } from "../profiles/identifiers.ts";
-import type { EmailState, GroupState } from "./store.ts";
+import type { GroupState } from "./store.ts";
 
 /* All states of a workspace, in portions: by user and group, or by address. */
 

@@ -1,6 +1,7 @@
+import type { EmailState } from "../../base/values/email-states.ts";
 import { bucketOfId, bucketOfValue } from "../../database/buckets.ts";
 import type { Queryable } from "../../database/database.ts";
-import type { EmailState, GroupState } from "./store.ts";
+import type { GroupState } from "./store.ts";
 
 /** A group state of one user, and when it was set. */
 export interface StandingGroupState {

@@ -2,6 +2,7 @@ import Type, { type Static } from "typebox";
 import type { WorkspaceContext } from "../../base/context/context.ts";
 import { forwardPage, invalidCursor, opaqueCursor, readOpaque } from "../../base/pages.ts";
 import { Problem } from "../../base/problem.ts";
+import { EmailStateName } from "../../base/values/email-states.ts";
 import { readQueryTime } from "../../base/values/query-time.ts";
 import { NullableText } from "../../base/values/schemas.ts";
 import { parseTime } from "../../base/values/times.ts";
@@ -35,7 +36,7 @@ export const HistoryEntry = Type.Object({
   changed_at: Type.String(),
   /** Null if it is the email state. */
   subscription_group_id: NullableText,
-  subscription_state: Type.Enum(["subscribed", "unsubscribed", "opted_in"]),
+  subscription_state: EmailStateName,
   platform_id: NullableText,
   external_id: NullableText,
   email: NullableText,

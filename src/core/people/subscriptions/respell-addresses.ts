@@ -1,6 +1,7 @@
 import { readFeed } from "../../admin/workspaces/find-workspace.ts";
 import type { Clock } from "../../base/clock.ts";
 import { addressForm } from "../../base/values/address-form.ts";
+import type { EmailState } from "../../base/values/email-states.ts";
 import { groupBy } from "../../base/values/group-by.ts";
 import type { Json } from "../../base/values/plain-json.ts";
 import type { Transaction } from "../../database/database.ts";
@@ -24,7 +25,7 @@ import {
   selectPresent,
   selectStoredStates,
 } from "./spellings-store.ts";
-import { deleteEmailStates, type EmailState } from "./store.ts";
+import { deleteEmailStates } from "./store.ts";
 
 /*
  * Gives every stored address its form (docs/decisions/addresses.md). Rows move with their bucket. Where two spellings

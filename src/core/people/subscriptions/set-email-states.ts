@@ -2,6 +2,7 @@ import { recordChangeIn } from "../../admin/audit/audit.ts";
 import type { WorkspaceContext } from "../../base/context/context.ts";
 import { afterAll } from "../../base/turns.ts";
 import { spellingOf } from "../../base/values/address-form.ts";
+import type { EmailState } from "../../base/values/email-states.ts";
 import type { Transaction } from "../../database/database.ts";
 import type { PersonIdentifier } from "../profiles/identifiers.ts";
 import { readPeople } from "../profiles/load-people.ts";
@@ -12,7 +13,7 @@ import type { Written } from "../profiles/written.ts";
 import { forgetAddress } from "./person-states.ts";
 import type { SetServices, SettingContext } from "./set-group-states.ts";
 import { leastRecentFirst } from "./sharers.ts";
-import { type EmailState, writeSubscriptions } from "./states.ts";
+import { writeSubscriptions } from "./states.ts";
 
 /**
  * Sets the email state of addresses; for one without a user it applies as soon as a user gets the address.

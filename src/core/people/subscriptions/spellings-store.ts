@@ -1,7 +1,7 @@
+import type { EmailState } from "../../base/values/email-states.ts";
 import { bucketsOfValues } from "../../database/buckets.ts";
 import type { Queryable, Transaction } from "../../database/database.ts";
 import { type AddressRow, hasForm, NO_ID } from "../profiles/spellings-store.ts";
-import type { EmailState } from "./store.ts";
 
 /* Rows by address, for the migration that gives every address its form. */
 

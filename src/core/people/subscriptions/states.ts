@@ -1,6 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import type { CallRecord } from "../../base/context/context.ts";
 import { inSlices } from "../../base/turns.ts";
+import type { EmailState } from "../../base/values/email-states.ts";
 import { settleAll, type Transaction } from "../../database/database.ts";
 import {
   deleteAllChanges,
@@ -13,7 +14,6 @@ import { deleteAllJoined } from "./spellings-store.ts";
 import {
   type DatedEmailStateRow,
   deleteAllStates,
-  type EmailState,
   type EmailStateRow,
   type GroupState,
   type GroupStateRow,
@@ -34,7 +34,6 @@ import {
 
 export type {
   DatedEmailStateRow,
-  EmailState,
   EmailStateRow,
   GroupState,
   GroupStateRow,

@@ -1,3 +1,4 @@
+import type { EmailState } from "../../base/values/email-states.ts";
 import { bucketsOfIds, bucketsOfValues, OF_PROFILES, ofProfiles } from "../../database/buckets.ts";
 import type { Queryable, Transaction } from "../../database/database.ts";
 import { texts, timestamps, uuids } from "../../database/parameters/typed-list.ts";
@@ -109,8 +110,6 @@ export async function deleteGroupStates(
     ofProfiles(workspaceId, profileIds),
   );
 }
-
-export type EmailState = "opted_in" | "subscribed" | "unsubscribed";
 
 export interface EmailStateRow {
   /** The form of the address. */

@@ -1,5 +1,5 @@
+import type { EmailState } from "../../base/values/email-states.ts";
 import type { Json, JsonObject } from "../../base/values/plain-json.ts";
-import type { EmailState } from "./store.ts";
 
 /*
  * The email state of a profile without an address is stored in the profile, under `email_subscribe` and with

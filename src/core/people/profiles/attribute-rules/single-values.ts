@@ -1,6 +1,7 @@
 import { DAY_MS } from "../../../base/clock.ts";
 import { accepted, type Checked } from "../../../base/problem.ts";
 import { describeValue, listed } from "../../../base/values/describe-value.ts";
+import { EMAIL_STATES, type EmailState } from "../../../base/values/email-states.ts";
 import { refusedAt } from "../../../base/values/findings.ts";
 import { isLongerThan, type Json } from "../../../base/values/plain-json.ts";
 import { parseAttributeTime } from "../../../base/values/times.ts";
@@ -30,14 +31,12 @@ export function code(read: (text: string) => string | undefined, complaint: stri
   };
 }
 
-const subscriptionStates = ["opted_in", "subscribed", "unsubscribed"];
-
 /** A subscription state; `fault` is the code of the fault for any other value. */
 export function subscriptionState(fault: string): Rule {
   return (name, value) =>
-    typeof value === "string" && subscriptionStates.includes(value)
-      ? accepted(value)
-      : refusedAt(name, fault, `${describeValue(value)} is none of ${listed(subscriptionStates)}`);
+    EMAIL_STATES.some((each) => each === value)
+      ? accepted(value as EmailState)
+      : refusedAt(name, fault, `${describeValue(value)} is none of ${listed(EMAIL_STATES)}`);
 }
 
 /**

@@ -1,6 +1,5 @@
 import type { DeclaredApp } from "../../core/admin/workspaces/apps.ts";
 import { addDecimals } from "../../core/base/values/decimals.ts";
-import { isoTime } from "../../core/base/values/iso-time.ts";
 import type {
   AppUsage,
   Device,
@@ -13,6 +12,7 @@ import type {
 import { RECENT_DAYS } from "../../core/people/activity/read-activity.ts";
 import { LAST_TIME } from "../../core/people/identity/combine/fields.ts";
 import type { ShownProfile } from "../../core/people/profiles/export-store.ts";
+import { isoTime } from "./iso-time.ts";
 
 /* The exported fields of apps, devices, messages and recent days, under their public names. */
 

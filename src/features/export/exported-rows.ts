@@ -1,21 +1,21 @@
 import type { Workspace } from "../../core/base/context/workspace.ts";
 import type { Queryable } from "../../core/database/database.ts";
+import { selectProfileIds } from "../../core/people/profiles/export-store.ts";
+import { identifierOf } from "../../core/people/profiles/identifiers.ts";
 import {
   type ExportedEvent,
   type ExportedPurchase,
   selectAllEvents,
   selectAllPurchases,
-} from "../../core/people/activity/export-store.ts";
-import { selectProfileIds } from "../../core/people/profiles/export-store.ts";
-import { identifierOf } from "../../core/people/profiles/identifiers.ts";
+} from "./activity-store.ts";
+import type { ExportFilter } from "./export-filter.ts";
+import { DEFAULT_FIELDS, type ExportField } from "./profile-view.ts";
 import {
   type ExportedEmailState,
   type ExportedGroupState,
   selectAllEmailStates,
   selectAllGroupStates,
-} from "../../core/people/subscriptions/export-store.ts";
-import type { ExportFilter } from "./export-filter.ts";
-import { DEFAULT_FIELDS, type ExportField } from "./profile-view.ts";
+} from "./states-store.ts";
 import { viewInPortions } from "./view-in-portions.ts";
 
 /*

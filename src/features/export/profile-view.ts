@@ -2,7 +2,6 @@ import type { Workspace } from "../../core/base/context/workspace.ts";
 import { addDecimals } from "../../core/base/values/decimals.ts";
 import type { EmailState } from "../../core/base/values/email-states.ts";
 import { groupBy } from "../../core/base/values/group-by.ts";
-import { isoTime } from "../../core/base/values/iso-time.ts";
 import type { EventSummary, PurchaseSummary } from "../../core/people/activity/activity.ts";
 import type { ShownProfile } from "../../core/people/profiles/export-store.ts";
 import type { MergedProfile } from "../../core/people/profiles/merged-store.ts";
@@ -22,6 +21,7 @@ import {
   messagesView,
   recentActivityView,
 } from "./activity-view.ts";
+import { isoTime } from "./iso-time.ts";
 
 /** Everything that is stored about one person, with what is needed to show it. */
 export interface ProfileSource {

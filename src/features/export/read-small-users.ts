@@ -1,7 +1,5 @@
 import type { Workspace } from "../../core/base/context/workspace.ts";
 import { type Queryable, settleAll } from "../../core/database/database.ts";
-import { readSmallActivity } from "../../core/people/activity/read-small-activity.ts";
-import type { SmallPart } from "../../core/people/activity/small-activity-store.ts";
 import {
   type ShownProfile,
   type SmallProfile,
@@ -11,6 +9,8 @@ import { readGroupStates } from "../../core/people/subscriptions/states.ts";
 import { FIELDS_OF, MOST_BYTES, refuseOverBudget } from "./export-budget.ts";
 import type { ExportField } from "./profile-view.ts";
 import { activitySource, NOTHING_ON_REQUEST } from "./read-activity-source.ts";
+import { readSmallActivity } from "./read-small-activity.ts";
+import type { SmallPart } from "./small-activity-store.ts";
 import type { StoredUsers } from "./view-users.ts";
 
 const SMALL_PARTS: readonly SmallPart[] = [

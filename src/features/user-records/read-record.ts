@@ -11,12 +11,9 @@ import { readMessageCounts, readSummaries } from "../../core/people/activity/rea
 import { emailValue } from "../../core/people/profiles/identifiers.ts";
 import { selectMergedInto } from "../../core/people/profiles/merged-store.ts";
 import type { ProfileRow } from "../../core/people/profiles/store.ts";
-import {
-  selectAddressState,
-  selectStandingGroupStates,
-} from "../../core/people/subscriptions/person-states-store.ts";
 import { EXPORT_FIELDS, type ExportField, viewUsers } from "../export/feature.ts";
 import { findRecord } from "./find-record.ts";
+import { selectAddressState, selectStandingGroupStates } from "./person-states-store.ts";
 
 /** Everything that is stored about one person, without the entries of the timeline. */
 export const PersonRecord = Type.Object({

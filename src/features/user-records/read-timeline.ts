@@ -7,12 +7,6 @@ import { parseTime } from "../../core/base/values/times.ts";
 import { isUuid } from "../../core/base/values/uuid.ts";
 import { type Queryable, readTogether, settleAll } from "../../core/database/database.ts";
 import type { TimelineRange } from "../../core/people/activity/activity.ts";
-import {
-  selectEventsBefore,
-  selectMessagesBefore,
-  selectPurchasesBefore,
-} from "../../core/people/activity/timeline-store.ts";
-import { readAttributeChanges } from "../../core/people/changes/person-changes.ts";
 import type { FeedWorkspace } from "../../core/people/changes/read-changes.ts";
 import { selectIdentityChanges } from "../../core/people/identity/store.ts";
 import { emailValue } from "../../core/people/profiles/identifiers.ts";
@@ -23,6 +17,7 @@ import {
   readGroupChangesBefore,
 } from "../../core/people/subscriptions/person-states.ts";
 import { findRecord } from "./find-record.ts";
+import { readAttributeChanges } from "./person-changes.ts";
 import type { RecordServices } from "./search-users.ts";
 import {
   attributesEntry,
@@ -35,6 +30,11 @@ import {
   TIMELINE_KINDS,
   type TimelineEntry,
 } from "./timeline-entry.ts";
+import {
+  selectEventsBefore,
+  selectMessagesBefore,
+  selectPurchasesBefore,
+} from "./timeline-store.ts";
 
 /*
  * The timeline of one person: what several tables hold, merged by time, the newest first. A cursor

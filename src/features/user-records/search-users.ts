@@ -4,8 +4,8 @@ import { Cursor, NullableText, nullable } from "../../core/base/values/schemas.t
 import type { Database } from "../../core/database/database.ts";
 import { isProfileId } from "../../core/people/profiles/identifiers.ts";
 import { selectMerged } from "../../core/people/profiles/merged-store.ts";
-import { searchPeople } from "../../core/people/profiles/search.ts";
 import { type ProfileRow, selectProfiles } from "../../core/people/profiles/store.ts";
+import { searchPeople } from "./search.ts";
 
 export interface RecordServices {
   readonly database: Database;

@@ -2,14 +2,14 @@ import Type, { type Static } from "typebox";
 import { EmailStateName } from "../../core/base/values/email-states.ts";
 import { NullableText, nullable } from "../../core/base/values/schemas.ts";
 import type { SentMessage } from "../../core/people/activity/activity.ts";
-import type { TimedEvent, TimedPurchase } from "../../core/people/activity/timeline-store.ts";
-import type { AttributeChange } from "../../core/people/changes/person-changes.ts";
 import { AuditEntryView, auditEntryView } from "../../core/people/identity/audit-view.ts";
 import type { AuditEntry } from "../../core/people/identity/store.ts";
 import type {
   EmailStateChange,
   GroupStateChange,
 } from "../../core/people/subscriptions/history-store.ts";
+import type { AttributeChange } from "./person-changes.ts";
+import type { TimedEvent, TimedPurchase } from "./timeline-store.ts";
 
 /* The entries of a timeline: their declaration, and how they are built from stored rows. */
 

@@ -12,10 +12,10 @@ import {
   oldestPositions,
   readHeads,
 } from "../../core/people/changes/read-changes.ts";
-import { type PartitionPart, readPartition } from "../../core/people/changes/read-partition.ts";
 import { countDeadLetters, insertDeadLetter } from "./deliveries-store.ts";
 import { MAIL_JOB } from "./mail.ts";
 import { deleteLane, type Lane, type LaneUpdate, updateLane } from "./positions-store.ts";
+import { type PartitionPart, readPartition } from "./read-partition.ts";
 import { recordDelivery } from "./record-delivery.ts";
 import { delayAfter, PAUSES_AFTER_MS } from "./retry.ts";
 import { type Attempt, type SendServices, send } from "./send.ts";

@@ -7,11 +7,11 @@ import { parseTime } from "../../core/base/values/times.ts";
 import { withRetries } from "../../core/database/database.ts";
 import type { Positions } from "../../core/people/changes/cursor.ts";
 import { inFeed, MissingChanges, startOf } from "../../core/people/changes/read-changes.ts";
-import { positionsAt, readPartition } from "../../core/people/changes/read-partition.ts";
 import type { DeliverServices } from "./deliver.ts";
 import { deleteDeadLetter } from "./deliveries-store.ts";
 import { findDeadLetter, findWebhook, keyIn, webhookChange } from "./manage.ts";
 import { insertLanes, selectLive } from "./positions-store.ts";
+import { positionsAt, readPartition } from "./read-partition.ts";
 import { recordDelivery } from "./record-delivery.ts";
 import { type Attempt, type Message, send } from "./send.ts";
 import {

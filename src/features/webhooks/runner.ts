@@ -5,7 +5,6 @@ import { describeError } from "../../core/base/observe/log.ts";
 import { createPool } from "../../core/base/pool.ts";
 import { settleAll } from "../../core/database/database.ts";
 import type { Positions } from "../../core/people/changes/cursor.ts";
-import { readHeadsOf } from "../../core/people/changes/read-partition.ts";
 import type { ChangeWatch } from "../../core/people/changes/watch-changes.ts";
 import { type DeliverServices, deliverLane, LEASE } from "./deliver.ts";
 import {
@@ -17,6 +16,7 @@ import {
   selectFree,
   type Times,
 } from "./positions-store.ts";
+import { readHeadsOf } from "./read-partition.ts";
 import { LONGEST_DELAY_MS } from "./retry.ts";
 
 /*

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
-import { isoTime } from "../../../src/core/base/values/iso-time.ts";
 import { parseAttributeTime, parseTime } from "../../../src/core/base/values/times.ts";
+import { isoTime } from "../../../src/features/export/iso-time.ts";
 
 type Table = readonly (readonly [text: string, instant: string])[];
 

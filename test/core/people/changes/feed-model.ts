@@ -1,5 +1,5 @@
 /* Users as a reader knows them who has nothing but the change feed. */
-import { isoTime } from "../../../../src/core/base/values/iso-time.ts";
+import { isoTime } from "../../../../src/features/export/iso-time.ts";
 
 export interface FeedChange {
   readonly id: string;

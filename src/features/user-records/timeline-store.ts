@@ -1,6 +1,11 @@
-import { bucketOfId } from "../../database/buckets.ts";
-import type { Queryable } from "../../database/database.ts";
-import type { EventDetails, PurchaseDetails, SentMessage, TimelineRange } from "./activity.ts";
+import { bucketOfId } from "../../core/database/buckets.ts";
+import type { Queryable } from "../../core/database/database.ts";
+import type {
+  EventDetails,
+  PurchaseDetails,
+  SentMessage,
+  TimelineRange,
+} from "../../core/people/activity/activity.ts";
 
 /* The activity of one person, newest first, in pages. Each statement reads a range of a primary key. */
 

@@ -1,9 +1,13 @@
-import type { EmailState } from "../../base/values/email-states.ts";
-import { readByCursor } from "../../database/cursor.ts";
-import type { Queryable } from "../../database/database.ts";
-import { NAME_COLUMNS, type ProfileFilter, profileCondition } from "../profiles/export-store.ts";
-import type { ProfileNames } from "../profiles/identifiers.ts";
-import type { GroupState } from "./store.ts";
+import type { EmailState } from "../../core/base/values/email-states.ts";
+import { readByCursor } from "../../core/database/cursor.ts";
+import type { Queryable } from "../../core/database/database.ts";
+import {
+  NAME_COLUMNS,
+  type ProfileFilter,
+  profileCondition,
+} from "../../core/people/profiles/export-store.ts";
+import type { ProfileNames } from "../../core/people/profiles/identifiers.ts";
+import type { GroupState } from "../../core/people/subscriptions/store.ts";
 
 /* All states of a workspace, in portions: by user and group, or by address. */
 

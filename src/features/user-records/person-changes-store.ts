@@ -1,5 +1,5 @@
-import type { Queryable } from "../../database/database.ts";
-import { type BatchPlace, PLACE } from "./store.ts";
+import type { Queryable } from "../../core/database/database.ts";
+import { type BatchPlace, PLACE } from "../../core/people/changes/store.ts";
 
 /** A batch with its changes. */
 export interface PersonBatch extends BatchPlace {

@@ -1,15 +1,20 @@
-import { type Database, settleAll } from "../../database/database.ts";
-import type { Change, ChangeType } from "./change.ts";
-import type { Positions } from "./cursor.ts";
-import { PARTITION_BUCKETS } from "./partitions.ts";
+import { type Database, settleAll } from "../../core/database/database.ts";
+import type { Change, ChangeType } from "../../core/people/changes/change.ts";
+import type { Positions } from "../../core/people/changes/cursor.ts";
+import { PARTITION_BUCKETS } from "../../core/people/changes/partitions.ts";
 import {
   changesOf,
   type FeedWorkspace,
   MissingChanges,
   readHeads,
   withoutErased,
-} from "./read-changes.ts";
-import { type BatchPlace, selectBatches, selectBodies, selectPositionAt } from "./store.ts";
+} from "../../core/people/changes/read-changes.ts";
+import {
+  type BatchPlace,
+  selectBatches,
+  selectBodies,
+  selectPositionAt,
+} from "../../core/people/changes/store.ts";
 
 /* One partition of the feed at a time: for webhooks, which wait for each partition separately. */
 
@@ -126,4 +131,4 @@ export async function positionsAt(
 }
 
 /** The latest positions of workspaces, by workspace. */
-export { selectHeads as readHeadsOf } from "./store.ts";
+export { selectHeads as readHeadsOf } from "../../core/people/changes/store.ts";

@@ -1,13 +1,13 @@
-import { nextTurn } from "../../base/turns.ts";
-import type { Queryable } from "../../database/database.ts";
-import { bucketOfChanges, tagOf } from "./partitions.ts";
+import { nextTurn } from "../../core/base/turns.ts";
+import type { Queryable } from "../../core/database/database.ts";
+import { bucketOfChanges, tagOf } from "../../core/people/changes/partitions.ts";
+import { changesOf, type FeedWorkspace, namedIn } from "../../core/people/changes/read-changes.ts";
 import {
   type PersonBatch,
   selectOldestAfter,
   selectPersonBatches,
   selectPosition,
-} from "./person-store.ts";
-import { changesOf, type FeedWorkspace, namedIn } from "./read-changes.ts";
+} from "./person-changes-store.ts";
 
 /*
  * The latest changes of one person's attributes, out of the feed. There is no index by person,

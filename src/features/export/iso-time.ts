@@ -1,4 +1,4 @@
-import { DAY_MS } from "../clock.ts";
+import { DAY_MS } from "../../core/base/clock.ts";
 
 /** As many days as nearly all times of a workspace fall on. */
 const MOST_DAYS = 2_000;

@@ -1,7 +1,7 @@
-import { invalidCursor, opaqueCursor, readOpaque } from "../../base/pages.ts";
-import { spellingOf } from "../../base/values/address-form.ts";
-import { unicodeDomain } from "../../base/values/domains.ts";
-import type { Queryable } from "../../database/database.ts";
+import { invalidCursor, opaqueCursor, readOpaque } from "../../core/base/pages.ts";
+import { spellingOf } from "../../core/base/values/address-form.ts";
+import { unicodeDomain } from "../../core/base/values/domains.ts";
+import type { Queryable } from "../../core/database/database.ts";
 import {
   ALIAS_SEPARATOR,
   aliasValue,
@@ -9,10 +9,14 @@ import {
   type IdentifierKind,
   isProfileId,
   readAliasValue,
-} from "./identifiers.ts";
-import { selectMergedInto } from "./merged-store.ts";
+} from "../../core/people/profiles/identifiers.ts";
+import { selectMergedInto } from "../../core/people/profiles/merged-store.ts";
+import {
+  type FoundIdentifier,
+  type ProfileRow,
+  selectProfiles,
+} from "../../core/people/profiles/store.ts";
 import { selectIdentifierRange } from "./search-store.ts";
-import { type FoundIdentifier, type ProfileRow, selectProfiles } from "./store.ts";
 
 /*
  * The search for people by the beginning of an identifier. Kinds of identifiers are read one after

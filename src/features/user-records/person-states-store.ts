@@ -1,7 +1,7 @@
-import type { EmailState } from "../../base/values/email-states.ts";
-import { bucketOfId, bucketOfValue } from "../../database/buckets.ts";
-import type { Queryable } from "../../database/database.ts";
-import type { GroupState } from "./store.ts";
+import type { EmailState } from "../../core/base/values/email-states.ts";
+import { bucketOfId, bucketOfValue } from "../../core/database/buckets.ts";
+import type { Queryable } from "../../core/database/database.ts";
+import type { GroupState } from "../../core/people/subscriptions/store.ts";
 
 /** A group state of one user, and when it was set. */
 export interface StandingGroupState {

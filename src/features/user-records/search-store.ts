@@ -1,6 +1,6 @@
-import type { Queryable } from "../../database/database.ts";
-import type { IdentifierKind } from "./identifiers.ts";
-import type { FoundIdentifier } from "./store.ts";
+import type { Queryable } from "../../core/database/database.ts";
+import type { IdentifierKind } from "../../core/people/profiles/identifiers.ts";
+import type { FoundIdentifier } from "../../core/people/profiles/store.ts";
 
 /** Identifiers of one kind whose values are in a range, in the order of their bytes. */
 export interface IdentifierRange {

@@ -1,5 +1,5 @@
-import type { JsonObject } from "../../base/values/plain-json.ts";
-import type { Queryable } from "../../database/database.ts";
+import type { JsonObject } from "../../core/base/values/plain-json.ts";
+import type { Queryable } from "../../core/database/database.ts";
 import type {
   AppUsage,
   Device,
@@ -8,8 +8,8 @@ import type {
   InteractionKind,
   Of,
   PurchaseSummary,
-} from "./activity.ts";
-import type { ActivityPart } from "./size-store.ts";
+} from "../../core/people/activity/activity.ts";
+import type { ActivityPart } from "../../core/people/activity/size-store.ts";
 import { type SmallPart, type SmallRow, selectSmallActivity } from "./small-activity-store.ts";
 
 /** Together about as much as one response may hold. */

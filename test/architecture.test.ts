@@ -26,6 +26,7 @@ import {
  * pass the rows on.
  */
 const CALLERS_OF_STORES: Readonly<Record<string, readonly string[]>> = {
+  "core/people/changes": ["features/user-records", "features/webhooks"],
   "core/people/profiles": [
     "core/people/activity",
     "core/people/identity",

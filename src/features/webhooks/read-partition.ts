@@ -129,6 +129,3 @@ export async function positionsAt(
     PARTITION_BUCKETS.map((bucket, index) => [bucket, found[index] ?? heads.get(bucket) ?? 0]),
   );
 }
-
-/** The latest positions of workspaces, by workspace. */
-export { selectHeads as readHeadsOf } from "../../core/people/changes/store.ts";

@@ -5,6 +5,7 @@ import { describeError } from "../../core/base/observe/log.ts";
 import { createPool } from "../../core/base/pool.ts";
 import { settleAll } from "../../core/database/database.ts";
 import type { Positions } from "../../core/people/changes/cursor.ts";
+import { selectHeads } from "../../core/people/changes/store.ts";
 import type { ChangeWatch } from "../../core/people/changes/watch-changes.ts";
 import { type DeliverServices, deliverLane, LEASE } from "./deliver.ts";
 import {
@@ -16,7 +17,6 @@ import {
   selectFree,
   type Times,
 } from "./positions-store.ts";
-import { readHeadsOf } from "./read-partition.ts";
 import { LONGEST_DELAY_MS } from "./retry.ts";
 
 /*
@@ -134,7 +134,7 @@ export async function startWebhooks(services: RunnerServices) {
     awake.clear();
     const [free, heads] = await settleAll([
       selectFree(database, ids, times()),
-      readHeadsOf(database, ids),
+      selectHeads(database, ids),
     ]).catch((error: unknown) => {
       for (const id of ids) awake.add(id);
       throw error;

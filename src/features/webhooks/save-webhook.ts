@@ -5,8 +5,8 @@ import { type Clock, later } from "../../core/base/clock.ts";
 import { Problem } from "../../core/base/problem.ts";
 import type { Transaction } from "../../core/database/database.ts";
 import { PARTITION_BUCKETS } from "../../core/people/changes/partitions.ts";
+import { selectHeads } from "../../core/people/changes/store.ts";
 import { insertLanes, restartLanes } from "./positions-store.ts";
-import { readHeadsOf } from "./read-partition.ts";
 import { openSecret, placeOf } from "./secrets.ts";
 import { newSigningSecret } from "./sign.ts";
 import { deleteWebhooks, selectWebhooks, upsertWebhook } from "./store.ts";
@@ -101,7 +101,7 @@ export async function endOfFeed(
   tx: Transaction,
   workspaceId: number,
 ): Promise<(readonly [bucket: number, position: number])[]> {
-  const heads = await readHeadsOf(tx, [workspaceId]);
+  const heads = await selectHeads(tx, [workspaceId]);
   const positions = new Map(heads.map(({ bucket, position }) => [bucket, position]));
   return PARTITION_BUCKETS.map((bucket) => [bucket, positions.get(bucket) ?? 0] as const);
 }

@@ -28,7 +28,6 @@ import {
 const CALLERS_OF_STORES: Readonly<Record<string, readonly string[]>> = {
   "core/people/changes": ["features/user-records", "features/webhooks"],
   "core/people/profiles": [
-    "core/people/activity",
     "core/people/identity",
     "core/people/subscriptions",
     "core/track",
@@ -36,13 +35,7 @@ const CALLERS_OF_STORES: Readonly<Record<string, readonly string[]>> = {
     "features/preference-centers",
     "features/user-records",
   ],
-  "core/people/activity": [
-    "core/people/identity",
-    "core/track",
-    "features/export",
-    "features/user-records",
-  ],
-  "core/people/subscriptions": ["features/export", "features/user-records"],
+  "core/people/activity": ["core/people/identity", "core/track", "features/export"],
   "core/people/identity": ["features/user-records"],
   "core/admin/jobs": ["core/mail", "features/overview"],
 };

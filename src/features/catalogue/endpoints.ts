@@ -1,4 +1,5 @@
 import Type from "typebox";
+import { MOST_ELEMENTS } from "../../core/base/context/custom-attribute-bounds.ts";
 import { nullable, OfWorkspace, Success } from "../../core/base/values/schemas.ts";
 import {
   byAdministratorOfWorkspace,
@@ -6,7 +7,6 @@ import {
   success,
   withPermission,
 } from "../../core/http/endpoint.ts";
-import { maxElements } from "../../core/people/profiles/attribute-rules/scalar-arrays.ts";
 import { CATALOGUE_KINDS, DATA_TYPES } from "./kinds.ts";
 import {
   type CatalogueServices,
@@ -143,7 +143,7 @@ const getAttributes = endpoint({
   const attributes = rows.map(({ name, types }) => ({
     name,
     data_type: types[0]?.type ?? null,
-    array_length: types[0]?.type === "array" ? maxElements : null,
+    array_length: types[0]?.type === "array" ? MOST_ELEMENTS : null,
     ...ALWAYS,
   }));
   return { status: 200, headers, body: { attributes, message: "success" } };

@@ -1,5 +1,6 @@
 import Type, { type Static } from "typebox";
 import { distinctList, patterned } from "../values/schemas.ts";
+import { ATTRIBUTE_NAMES, PROFILE_BYTES } from "./custom-attribute-bounds.ts";
 import { PERMISSIONS, type Permission } from "./permissions.ts";
 
 const RateLimit = Type.Union(
@@ -111,16 +112,16 @@ export const Settings = Type.Object(
     ),
     profile_max_bytes: Type.Optional(
       Type.Integer({
-        minimum: 1_024,
-        maximum: 16_777_216,
+        minimum: PROFILE_BYTES.minimum,
+        maximum: PROFILE_BYTES.maximum,
         description:
           "How many bytes of JSON the custom attributes of a profile may take. 1048576 by default.",
       }),
     ),
     max_attribute_names: Type.Optional(
       Type.Integer({
-        minimum: 1,
-        maximum: 100_000,
+        minimum: ATTRIBUTE_NAMES.minimum,
+        maximum: ATTRIBUTE_NAMES.maximum,
         description:
           "How many distinct custom attributes its users may have in total. 5000 by default.",
       }),
@@ -255,8 +256,8 @@ export type Intake = WorkspaceSettings["intake"];
 export const DEFAULT_SETTINGS: WorkspaceSettings = {
   track_max_updates: 50,
   intake: "strict",
-  profile_max_bytes: 1_048_576,
-  max_attribute_names: 5_000,
+  profile_max_bytes: PROFILE_BYTES.default,
+  max_attribute_names: ATTRIBUTE_NAMES.default,
   max_event_names: 5_000,
   max_users: 0,
   keep_events_days: 0,

@@ -1,3 +1,4 @@
+import { MOST_CHARACTERS } from "../../base/context/custom-attribute-bounds.ts";
 import { accepted, type Checked, type Fault } from "../../base/problem.ts";
 import { describeValue } from "../../base/values/describe-value.ts";
 import { faultAt, refusedAt } from "../../base/values/findings.ts";
@@ -16,7 +17,6 @@ import {
   findNullFault,
   findSizeFault,
   isMergeable,
-  maxCharacters,
   mergeDeep,
 } from "./attribute-rules/nested-values.ts";
 import {
@@ -139,8 +139,8 @@ function complaintAboutName(name: string): string | undefined {
   if (name === "") return "the name of an attribute cannot be empty";
   if (name === "__proto__") return "'__proto__' is not allowed as a key";
   if (name.startsWith("$")) return "the name of an attribute cannot begin with '$'";
-  return isLongerThan(name, maxCharacters)
-    ? `the name of an attribute has at most ${maxCharacters} characters`
+  return isLongerThan(name, MOST_CHARACTERS)
+    ? `the name of an attribute has at most ${MOST_CHARACTERS} characters`
     : undefined;
 }
 

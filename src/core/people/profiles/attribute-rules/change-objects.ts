@@ -1,3 +1,4 @@
+import { MOST_OBJECT_BYTES } from "../../../base/context/custom-attribute-bounds.ts";
 import { accepted, type Checked } from "../../../base/problem.ts";
 import { describeValue, listed } from "../../../base/values/describe-value.ts";
 import { refusedAt } from "../../../base/values/findings.ts";
@@ -7,7 +8,7 @@ import {
   type JsonObject,
   jsonByteLength,
 } from "../../../base/values/plain-json.ts";
-import { maxBytes, mergeDeep, tooLarge } from "./nested-values.ts";
+import { mergeDeep, tooLarge } from "./nested-values.ts";
 import { type Identifier, type ObjectChange, operators, type Update } from "./object-arrays.ts";
 import type { Scalar } from "./scalar-arrays.ts";
 import { spend, type WorkBudgets, workLimitExceeded } from "./work-budgets.ts";
@@ -61,7 +62,7 @@ export function changeObjects(
     const changed = object && update(object, updates, updated, budgets);
     if (changed === undefined) return { fault: workLimitExceeded(name, budgets) };
     bytes += jsonByteLength(changed) + 1;
-    if (bytes > maxBytes) return { fault: tooLarge(name) };
+    if (bytes > MOST_OBJECT_BYTES) return { fault: tooLarge(name) };
     after.push(changed);
   }
   return accepted({

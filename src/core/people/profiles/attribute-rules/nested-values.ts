@@ -1,3 +1,7 @@
+import {
+  MOST_CHARACTERS,
+  MOST_OBJECT_BYTES,
+} from "../../../base/context/custom-attribute-bounds.ts";
 import type { Fault } from "../../../base/problem.ts";
 import { describeValue } from "../../../base/values/describe-value.ts";
 import { type Finding, faultAt, finding, foundAt } from "../../../base/values/findings.ts";
@@ -11,12 +15,6 @@ import {
   jsonByteLength,
 } from "../../../base/values/plain-json.ts";
 import { parseAttributeTime } from "../../../base/values/times.ts";
-
-/** The limit for a key and a string anywhere in an attribute. docs/decisions/values.md */
-export const maxCharacters = 255;
-
-/** The limit for an object or an array of objects, as compact JSON. 100 KB is 102,400 bytes. */
-export const maxBytes = 102_400;
 
 /**
  * Checks an object, or an array that holds objects, as the value of a custom attribute or a part
@@ -55,12 +53,15 @@ function findNull(value: Json): Finding | undefined {
 
 /** The fault of an object or array of objects that has more than 100 KB of compact JSON. */
 export function findSizeFault(name: string, value: Json): Fault | undefined {
-  return jsonByteLength(value) > maxBytes ? tooLarge(name) : undefined;
+  return jsonByteLength(value) > MOST_OBJECT_BYTES ? tooLarge(name) : undefined;
 }
 
 /** The fault OBJECT_TOO_LARGE of the attribute with this name. */
 export const tooLarge = (name: string): Fault =>
-  faultAt(name, finding("OBJECT_TOO_LARGE", `it takes more than ${maxBytes} bytes as JSON`));
+  faultAt(
+    name,
+    finding("OBJECT_TOO_LARGE", `it takes more than ${MOST_OBJECT_BYTES} bytes as JSON`),
+  );
 
 /**
  * `current` with the changes of `patch`: objects are merged key by key at every depth, everything
@@ -90,8 +91,8 @@ function findIn(value: Json): Finding | undefined {
 
 /** The fault of a string, a number or a boolean as a value or an element of an array. */
 export function findInScalar(value: Json): Finding | undefined {
-  if (typeof value === "string" && isLongerThan(value, maxCharacters)) {
-    return finding("VALUE_TOO_LONG", `the string has more than ${maxCharacters} characters`);
+  if (typeof value === "string" && isLongerThan(value, MOST_CHARACTERS)) {
+    return finding("VALUE_TOO_LONG", `the string has more than ${MOST_CHARACTERS} characters`);
   }
   if (typeof value === "number" && !isExact(value)) {
     return finding("NUMBER_NOT_EXACT", inexactReason);
@@ -129,8 +130,8 @@ function findInObject(object: JsonObject): Finding | undefined {
 function findInKey(key: string): Finding | undefined {
   if (key === "") return finding("INVALID_KEY", "a key cannot be empty");
   if (key === "__proto__") return finding("INVALID_KEY", "'__proto__' is not allowed as a key");
-  if (isLongerThan(key, maxCharacters)) {
-    return finding("INVALID_KEY", `the key has more than ${maxCharacters} characters`);
+  if (isLongerThan(key, MOST_CHARACTERS)) {
+    return finding("INVALID_KEY", `the key has more than ${MOST_CHARACTERS} characters`);
   }
   return /[.$]/.test(key) ? finding("INVALID_KEY", "a key must not contain '.' or '$'") : undefined;
 }

@@ -1,3 +1,4 @@
+import { MOST_ELEMENTS } from "../../../base/context/custom-attribute-bounds.ts";
 import { accepted, type Checked } from "../../../base/problem.ts";
 import { describeValue } from "../../../base/values/describe-value.ts";
 import {
@@ -18,9 +19,6 @@ export interface ScalarChange {
   readonly add: readonly Scalar[];
   readonly remove: readonly Scalar[];
 }
-
-/** A longer array is a fault; no element is ever dropped. docs/decisions/values.md */
-export const maxElements = 500;
 
 export const isScalar = (value: Json): value is Scalar =>
   typeof value === "string" || typeof value === "number" || typeof value === "boolean";
@@ -106,7 +104,7 @@ const notAScalar = (element: Json): Finding =>
   finding("INVALID_ATTRIBUTE", `${describeValue(element)} is not allowed in an array of scalars`);
 
 function checkLength(name: string, values: readonly Json[]): Checked<readonly Json[]> {
-  if (values.length <= maxElements) return accepted(values);
-  const reason = `the array would have ${values.length} elements, of at most ${maxElements}`;
+  if (values.length <= MOST_ELEMENTS) return accepted(values);
+  const reason = `the array would have ${values.length} elements, of at most ${MOST_ELEMENTS}`;
   return refusedAt(name, "ARRAY_TOO_LONG", reason);
 }

@@ -3497,7 +3497,7 @@ export interface paths {
         };
         /**
          * Lists the latest requests of API keys with their verdicts, newest first.
-         * @description Those of all servers on the database: each process keeps its latest ones in memory (`LIVE_REQUESTS`) and writes at most 100 of them a second, refused ones first, where other servers find them. Bodies, responses, messages, users and paths with them are shown to those with view_pii.
+         * @description Those of all servers on the database: each process keeps its latest ones in memory (`LIVE_REQUESTS`) and writes at most 100 of them a second, refused ones first, where other processes find them. Bodies, responses, messages, users and paths with them are shown to those with view_pii.
          *
          *     Needs the administrator's token, or a session of the dashboard with `dev_console`.
          */
@@ -3561,7 +3561,7 @@ export interface paths {
         };
         /**
          * Reads the traffic of a workspace over time, and what needs attention.
-         * @description Every list has a number for each slot, oldest first. All server processes count: those of this machine up to now, others and those before a restart up to ten seconds ago. Findings about syncs need basic_access, those about keys dev_console.
+         * @description Every list has a number for each slot, oldest first. All server processes count: the one that responds up to now, others and those before a restart up to ten seconds ago. Findings about syncs need basic_access, those about keys dev_console.
          *
          *     Needs the administrator's token, or a session of the dashboard with `view_usage_data`.
          */
@@ -4067,13 +4067,13 @@ export interface components {
             /** @description An email address. */
             email: string;
             /** @description The state before; null if there was none. */
-            before: ("opted_in" | "subscribed" | "unsubscribed") | null;
+            before: ("subscribed" | "unsubscribed" | "opted_in") | null;
             /**
              * @description The state since then.
              * @example unsubscribed
              * @enum {string}
              */
-            after: "opted_in" | "subscribed" | "unsubscribed";
+            after: "subscribed" | "unsubscribed" | "opted_in";
             /**
              * @description The call that set the state.
              * @example POST /email/status

@@ -5,10 +5,7 @@ import type { Contract, Input, Reply } from "./endpoint.ts";
 import { ANSWERS_OF_COMPANY, type Idempotency, type KeyOwner } from "./idempotency.ts";
 import { problemReply, STATUS_OF } from "./respond.ts";
 
-export interface AnswerServices {
-  readonly database: Database;
-  readonly idempotency: Idempotency;
-}
+export type AnswerServices = { readonly database: Database; readonly idempotency: Idempotency };
 
 /** Runs the handler, with an `Idempotency-Key` at most once. */
 export async function answerOnce<Services extends AnswerServices>(

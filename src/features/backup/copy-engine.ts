@@ -6,9 +6,7 @@ import { Problem } from "../../core/base/problem.ts";
 import { folderOfCopy } from "../../core/database/backup/copy-folder.ts";
 import type { StoringServices } from "../../core/database/storing-services.ts";
 
-export interface CopyServices extends StoringServices {
-  readonly dataDir: string;
-}
+export type CopyServices = StoringServices & { readonly dataDir: string };
 
 const COPY = /^copy-[0-9a-f-]{36}$/;
 

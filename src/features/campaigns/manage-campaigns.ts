@@ -13,9 +13,7 @@ import { type RemovedWithMessages, removeCampaignsOf } from "./write-campaigns.t
 /* Every change is audited, without texts. */
 
 /** For use cases that also parse Liquid. */
-export interface TextServices extends StoringServices {
-  readonly threads: ThreadPool;
-}
+export type TextServices = StoringServices & { readonly threads: ThreadPool };
 
 /** The campaigns of one kind with their messages, by name. */
 export async function listCampaigns(

@@ -4,9 +4,7 @@ import { type Catalogue, createCatalogue, sweepCatalogue } from "./catalogue.ts"
 import { catalogueEndpoints } from "./endpoints.ts";
 import { deleteCatalogue } from "./store.ts";
 
-interface Own {
-  readonly catalogue: Catalogue;
-}
+type Own = { readonly catalogue: Catalogue };
 
 /** How old its counts are at most. */
 const EVERY_MS = 10 * 1_000;

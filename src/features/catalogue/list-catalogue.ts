@@ -12,9 +12,7 @@ import { type Catalogue, firstShownDay, SHOWN_DAYS } from "./catalogue.ts";
 import type { CatalogueKind } from "./kinds.ts";
 import { type CatalogueEntry, selectDays, selectEntries } from "./store.ts";
 
-export interface CatalogueServices extends StoringServices {
-  readonly catalogue: Catalogue;
-}
+export type CatalogueServices = StoringServices & { readonly catalogue: Catalogue };
 
 /** As publicly known. */
 const NAMES_OF_A_PAGE = 250;

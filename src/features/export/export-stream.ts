@@ -16,9 +16,7 @@ const OF_A_WORKSPACE = 2;
 /** Slots for the exports of a process: four, two of them for one workspace. */
 export const createExportSlots = (): Slots => createSlots(OF_A_WORKSPACE, OF_A_PROCESS);
 
-export interface StreamServices extends StoringServices {
-  readonly exportSlots: Slots;
-}
+export type StreamServices = StoringServices & { readonly exportSlots: Slots };
 
 /**
  * Streams all rows of a kind from one snapshot, one JSON object per line. The last line is

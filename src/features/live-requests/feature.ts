@@ -12,10 +12,7 @@ import {
 import { deleteAllRequests } from "./store.ts";
 import { createStreamSlots } from "./stream-slots.ts";
 
-interface Own {
-  readonly requestLog: RequestLog;
-  readonly requestSharing: RequestSharing;
-}
+type Own = { readonly requestLog: RequestLog; readonly requestSharing: RequestSharing };
 
 interface RequestSettings {
   /** How many requests are kept; 0 keeps none. */

@@ -29,10 +29,7 @@ import {
 
 export type RequestSharing = ReturnType<typeof createRequestSharing>;
 
-interface SharingServices {
-  readonly database: Database;
-  readonly requestLog: RequestLog;
-}
+type SharingServices = { readonly database: Database; readonly requestLog: RequestLog };
 
 /** The requests that a process writes at once. */
 interface Portion {

@@ -4,13 +4,9 @@ import type { Feature } from "../../core/feature.ts";
 import { overviewEndpoints } from "./endpoints.ts";
 import { createTrafficSharing, sweepTraffic, type TrafficSharing } from "./share-traffic.ts";
 
-interface Given extends StoringServices {
-  readonly metrics: Metrics;
-}
+type Given = StoringServices & { readonly metrics: Metrics };
 
-interface Own {
-  readonly trafficSharing: TrafficSharing;
-}
+type Own = { readonly trafficSharing: TrafficSharing };
 
 /** The greatest age of the counts that the overview of another process shows. */
 const SHARED_EVERY_MS = 10 * 1_000;

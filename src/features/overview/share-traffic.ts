@@ -13,9 +13,7 @@ import { deleteOldSlots, upsertSlots } from "./store.ts";
 
 export type TrafficSharing = ReturnType<typeof createTrafficSharing>;
 
-interface SharingServices extends StoringServices {
-  readonly metrics: Pick<Metrics, "traffic">;
-}
+type SharingServices = StoringServices & { readonly metrics: Pick<Metrics, "traffic"> };
 
 /** How many slots a statement writes. */
 const PORTION = 500;

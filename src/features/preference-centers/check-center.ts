@@ -45,9 +45,7 @@ const CHECK = defineWork<typeof checkPages>(
 /** A workspace, or its name before it has settings; what these leave without effect is not noted then. */
 type Owner = Pick<Workspace, "id" | "settings"> | string;
 
-export interface CheckServices {
-  readonly threads: ThreadPool;
-}
+export type CheckServices = { readonly threads: ThreadPool };
 
 /**
  * Checks what a team wrote; its pages are checked on a thread, on behalf of `owner`.

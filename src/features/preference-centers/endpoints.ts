@@ -43,9 +43,7 @@ import { type UrlServices, urlOfUser } from "./user-url.ts";
 
 const PATH = "/preference_center/v1";
 
-interface ChangeServices extends StoringServices, CheckServices {
-  readonly idempotency: Idempotency;
-}
+type ChangeServices = StoringServices & CheckServices & { readonly idempotency: Idempotency };
 
 const Summary = {
   name: Type.String(),

@@ -10,9 +10,7 @@ import { createPageLimits } from "./page-limits.ts";
 import { createPageViews } from "./page-views.ts";
 import { PREFERENCE_CENTER_RESOURCES } from "./resources.ts";
 
-interface Given extends StoringServices {
-  readonly sealing: Sealing;
-}
+type Given = StoringServices & { readonly sealing: Sealing };
 
 interface PageSettings {
   readonly pageLinkDays: number;

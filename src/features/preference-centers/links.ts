@@ -30,9 +30,7 @@ import {
 /** Makes and reads links, with secrets that all processes on the database share. */
 export type Links = ReturnType<typeof createLinks>;
 
-export interface LinkServices extends StoringServices {
-  readonly sealing: Sealing;
-}
+export type LinkServices = StoringServices & { readonly sealing: Sealing };
 
 const PURPOSE = "preference_center";
 

@@ -43,10 +43,7 @@ export interface PageSetting {
   readonly groupPage?: number | undefined;
 }
 
-export interface PresentServices {
-  readonly log: Logger;
-  readonly threads: ThreadPool;
-}
+export type PresentServices = { readonly log: Logger; readonly threads: ThreadPool };
 
 type Rendered = { readonly html: string } | { readonly reason: string };
 

@@ -19,10 +19,7 @@ export interface PreviewOptions {
   readonly page?: "page" | "confirmation";
 }
 
-export interface PreviewServices {
-  readonly database: Database;
-  readonly threads: ThreadPool;
-}
+export type PreviewServices = { readonly database: Database; readonly threads: ThreadPool };
 
 /**
  * Shows a page to its authors, including drafts. Its form goes nowhere.

@@ -6,10 +6,7 @@ import type { Links } from "./links.ts";
 import { requireCenter, type Where } from "./manage-centers.ts";
 import { pageUrl } from "./page-address.ts";
 
-export interface UrlServices {
-  readonly database: Database;
-  readonly links: Links;
-}
+export type UrlServices = { readonly database: Database; readonly links: Links };
 
 /**
  * The address of a user's own page. It works for a time (`PAGE_LINK_DAYS`), also when the external_id

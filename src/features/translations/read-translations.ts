@@ -12,9 +12,7 @@ import {
   type Wanted,
 } from "./translation-store.ts";
 
-export interface ReadServices {
-  readonly database: Database;
-}
+export type ReadServices = { readonly database: Database };
 
 /**
  * Reads the translations of a message, in one statement: in one locale, or in all by their keys.

@@ -8,9 +8,7 @@ import { findMessage } from "./read-translations.ts";
 import { refusal, refusalOf } from "./refusal.ts";
 import { selectOversized, type Translation, upsertTranslations } from "./translation-store.ts";
 
-export interface WriteServices extends StoringServices {
-  readonly threads: ThreadPool;
-}
+export type WriteServices = StoringServices & { readonly threads: ThreadPool };
 
 /** Public: all translations of a message together. */
 const LIMIT_BYTES = 20 * 1_048_576;

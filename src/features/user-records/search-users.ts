@@ -7,9 +7,7 @@ import { selectMerged } from "../../core/people/profiles/merged-store.ts";
 import { type ProfileRow, selectProfiles } from "../../core/people/profiles/store.ts";
 import { searchPeople } from "./search.ts";
 
-export interface RecordServices {
-  readonly database: Database;
-}
+export type RecordServices = { readonly database: Database };
 
 const PAGE = 20;
 

@@ -24,9 +24,7 @@ import {
   selectRunsBeyond,
 } from "./store.ts";
 
-export interface ListServices {
-  readonly database: Queryable;
-}
+export type ListServices = { readonly database: Queryable };
 
 /** The integrations to list. */
 export type WorkspaceId = Pick<Workspace, "id">;

@@ -6,9 +6,7 @@ import { SYNC_JOB } from "./integration.ts";
 import { getIntegration, type WorkspaceId } from "./list.ts";
 import { insertRun } from "./store.ts";
 
-export interface TriggerServices extends StoringServices {
-  readonly worker: Pick<Worker, "wake">;
-}
+export type TriggerServices = StoringServices & { readonly worker: Pick<Worker, "wake"> };
 
 /** When it makes sense to ask again. */
 const RETRY_AFTER_SECONDS = 30;

@@ -5,9 +5,7 @@ import type { StoringServices } from "../../core/database/storing-services.ts";
 import { selectBehind } from "./positions-store.ts";
 import { countPaused } from "./store.ts";
 
-interface MeasureServices extends StoringServices {
-  readonly metrics: Pick<Metrics, "webhooks">;
-}
+type MeasureServices = StoringServices & { readonly metrics: Pick<Metrics, "webhooks"> };
 
 /** Sets the metrics of all webhooks. Without webhooks it costs two small statements. */
 export async function measureWebhooks({

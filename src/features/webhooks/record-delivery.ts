@@ -3,9 +3,7 @@ import type { StoringServices } from "../../core/database/storing-services.ts";
 import { type Delivery, insertDelivery, trimDeliveries } from "./deliveries-store.ts";
 import type { WebhookKey } from "./webhook.ts";
 
-interface RecordServices extends StoringServices {
-  readonly metrics: Pick<Metrics, "webhook">;
-}
+type RecordServices = StoringServices & { readonly metrics: Pick<Metrics, "webhook"> };
 
 /** One delivery in this many removes the oldest ones: the list is a little longer in between. */
 const TRIMS_EVERY = 16;

@@ -22,9 +22,7 @@ import {
   type WebhookKey,
 } from "./webhook.ts";
 
-export interface ReplayServices extends DeliverServices {
-  readonly sendSlots: Slots;
-}
+export type ReplayServices = DeliverServices & { readonly sendSlots: Slots };
 
 /** How many deliveries that an administrator asks for run at a time, of a workspace and of all. */
 export const createSendSlots = (): Slots => createSlots(2, 32);

@@ -26,9 +26,7 @@ import { LONGEST_DELAY_MS } from "./retry.ts";
  * a process that has ended.
  */
 
-export interface RunnerServices extends DeliverServices {
-  readonly changeWatch: ChangeWatch;
-}
+export type RunnerServices = DeliverServices & { readonly changeWatch: ChangeWatch };
 
 /** How often it looks for what no change announces. */
 const ROUND_MS = 1_000;

@@ -12,10 +12,7 @@ import { newSigningSecret } from "./sign.ts";
 import { deleteWebhooks, selectWebhooks, upsertWebhook } from "./store.ts";
 import { MOST_WEBHOOKS, type StoredWebhook, type Webhook } from "./webhook.ts";
 
-export interface SaveServices {
-  readonly clock: Clock;
-  readonly sealing: Sealing;
-}
+export type SaveServices = { readonly clock: Clock; readonly sealing: Sealing };
 
 /**
  * The wanted state of a webhook; without a secret the present one stays, and a new webhook gets

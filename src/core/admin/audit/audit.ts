@@ -115,9 +115,7 @@ export const createReadRecorder = ({ database, clock }: StoringServices): ReadRe
     return [];
   });
 
-export interface AuditingServices {
-  readonly recordAuditedRead: ReadRecorder;
-}
+export type AuditingServices = { readonly recordAuditedRead: ReadRecorder };
 
 /**
  * Records that personal data was read through the admin API: the call, the workspace, and the

@@ -37,9 +37,7 @@ const Entry = Type.Object({
   }),
 });
 
-interface Services {
-  readonly database: Database;
-}
+type Services = { readonly database: Database };
 
 const Limit = Type.Optional(
   Type.Integer({ minimum: 1, maximum: MOST_ENTRIES, default: DEFAULT_LIMIT }),

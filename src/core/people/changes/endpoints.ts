@@ -10,10 +10,7 @@ import { ChangeView } from "./change-view.ts";
 import { writeCursor } from "./cursor.ts";
 import type { FeedReaders } from "./feed-readers.ts";
 
-export interface FeedServices {
-  readonly feedReaders: FeedReaders;
-  readonly changeReaders: Slots;
-}
+export type FeedServices = { readonly feedReaders: FeedReaders; readonly changeReaders: Slots };
 
 /** How many readers of a workspace, and of all, wait in one process. */
 export const createChangeReaders = (): Slots => createSlots(2_000, 4_000);

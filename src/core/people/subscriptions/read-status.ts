@@ -15,9 +15,7 @@ import {
 } from "./check-names.ts";
 import { type GroupState, readGroupStates } from "./states.ts";
 
-export interface ReadServices {
-  readonly database: Database;
-}
+export type ReadServices = { readonly database: Database };
 
 /** A stored state, as reads show it. */
 export const READ_AS = { subscribed: "Subscribed", unsubscribed: "Unsubscribed" } as const;

@@ -19,9 +19,7 @@ import type { Written } from "../profiles/written.ts";
 import { sharersOf } from "./sharers.ts";
 import { type GroupState, type GroupStateSet, writeGroupSets } from "./states.ts";
 
-export interface SetServices extends StoringServices {
-  readonly peopleOrder?: PeopleOrder;
-}
+export type SetServices = StoringServices & { readonly peopleOrder?: PeopleOrder };
 
 /** A context with the part of the workspace that setting states needs. */
 export interface SettingContext extends Context {

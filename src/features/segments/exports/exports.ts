@@ -36,9 +36,7 @@ import {
  * there instead (upload.ts).
  */
 
-export interface SegmentExportServices extends StoringServices {
-  readonly outbound: Outbound;
-}
+export type SegmentExportServices = StoringServices & { readonly outbound: Outbound };
 
 export interface WantedSegmentExport {
   readonly segment_id: string;

@@ -93,18 +93,10 @@ type In<Array extends string, Note extends ItemNote> = Note & { input_array: Arr
 export const noteOf = <Array extends string>(
   { array, index }: ItemPlace<Array>,
   { message, code }: Fault,
-): In<Array, ItemNote> => ({
-  message,
-  code,
-  input_array: array,
-  index,
-});
+): In<Array, ItemNote> => ({ message, code, input_array: array, index });
 
 /** The form of an error on one item: a note that also has the sentence as `type`. */
 export const errorOf = <Array extends string>(
   place: ItemPlace<Array>,
   fault: Fault,
-): In<Array, ItemError> => ({
-  type: fault.message,
-  ...noteOf(place, fault),
-});
+): In<Array, ItemError> => ({ type: fault.message, ...noteOf(place, fault) });

@@ -44,9 +44,7 @@ export type Access =
   | { readonly by: "anybody" };
 
 /** The admin token may do everything; a person who is signed in needs every permission that is named. */
-export type AdministratorAccess = {
-  readonly by: "administrator";
-} & (
+export type AdministratorAccess = { readonly by: "administrator" } & (
   | { readonly of: "workspace"; readonly permissions: readonly WorkspacePermission[] }
   | { readonly of: "company" | "server"; readonly permissions: readonly CompanyPermission[] }
 );

@@ -105,9 +105,7 @@ const FROM_FRAMEWORK: Readonly<Record<string, [ProblemCode, string]>> = {
 
 /** Refuses a request for the sake of others. The metrics count which limit it was. */
 export const tooMuchLoad = (): Problem =>
-  new Problem("UNAVAILABLE", "The server is overloaded. Try again.", {
-    retryAfterSeconds: 1,
-  });
+  new Problem("UNAVAILABLE", "The server is overloaded. Try again.", { retryAfterSeconds: 1 });
 
 /** Any error as the problem that the caller sees. An unforeseen one reveals nothing. @param bytesIn of the endpoint. */
 export function asProblem(error: unknown, bytesIn: number): Problem {

@@ -70,9 +70,7 @@ export function answerTo<Success extends object>(
       ...success,
       message: "success",
       ...(errors.length > 0 && { errors: errors.map(verdictOn) }),
-      ...(skipped.length > 0 && {
-        skipped: skipped.map((each) => noteOf(each, each.value)),
-      }),
+      ...(skipped.length > 0 && { skipped: skipped.map((each) => noteOf(each, each.value)) }),
     },
   };
 }

@@ -62,10 +62,7 @@ export const NothingRecorded = Type.Object({
   errors: Type.Array(TrackError),
 });
 
-export type Refused = {
-  readonly status: 400;
-  readonly body: Static<typeof NothingRecorded>;
-};
+export type Refused = { readonly status: 400; readonly body: Static<typeof NothingRecorded> };
 
 export type TrackReply = { readonly status: 201; readonly body: Static<typeof Recorded> } | Refused;
 

@@ -118,11 +118,7 @@ const namedFor = ({ feed }: Workspace, items: readonly Item[]): readonly Target[
 const writtenAtOnce = ({
   changes,
   batch: { events, purchases },
-}: Pick<Worked, "changes" | "batch">): BatchWritten => ({
-  people: changes,
-  events,
-  purchases,
-});
+}: Pick<Worked, "changes" | "batch">): BatchWritten => ({ people: changes, events, purchases });
 
 /** A batch ready to be written. */
 interface Worked {

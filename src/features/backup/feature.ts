@@ -1,7 +1,4 @@
 import type { Feature } from "../../core/feature.ts";
 import { backupEndpoints } from "./endpoints.ts";
 
-export const feature = {
-  name: "backup",
-  endpoints: backupEndpoints,
-} satisfies Feature;
+export const feature = { name: "backup", endpoints: backupEndpoints } satisfies Feature;

@@ -31,10 +31,7 @@ const CapturedCall = Type.Object({
     description: "The body that it got.",
     examples: [{ dispatch_id: "4a8b1c0d2e3f4a5b6c7d8e9f0a1b2c3d", message: "success" }],
   }),
-  api_key: nullable(Type.String(), {
-    description: "The name of the key.",
-    examples: ["dev"],
-  }),
+  api_key: nullable(Type.String(), { description: "The name of the key.", examples: ["dev"] }),
   request_id: Type.String(),
 });
 
@@ -55,12 +52,7 @@ const listEndpoint = endpoint({
         examples: ["/messages"],
       }),
     ),
-    cursor: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: Number.MAX_SAFE_INTEGER,
-      }),
-    ),
+    cursor: Type.Optional(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })),
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MOST_CALLS, default: DEFAULT_LIMIT })),
   }),
   isHeavy: true,

@@ -83,10 +83,7 @@ export function visitBefore(random: Random, person: Person): readonly Timed[] {
   return Array.from(
     { length: random.between(2, 4) },
     (_, index) => viewed(random, person, at + index * 40_000).event,
-  ).map(({ external_id: _, ...each }) => ({
-    ...each,
-    user_alias: aliasOf(person),
-  }));
+  ).map(({ external_id: _, ...each }) => ({ ...each, user_alias: aliasOf(person) }));
 }
 
 const isInSale = (day: number, today: number): boolean => {

@@ -52,10 +52,7 @@ export function appsView(source: Source): unknown[] {
 }
 
 export const devicesView = (source: Source): unknown[] =>
-  source.activity.devices.map(({ deviceId, details }) => ({
-    device_id: deviceId,
-    ...details,
-  }));
+  source.activity.devices.map(({ deviceId, details }) => ({ device_id: deviceId, ...details }));
 
 /** Campaigns, canvases or cards, each under the name that its id goes by. */
 export const interactionsView =

@@ -10,6 +10,4 @@ export {
 } from "./liquid.ts";
 export { mask, maskName, maskNested, unmask } from "./liquid-names.ts";
 
-export const feature = {
-  name: "liquid",
-} satisfies Feature;
+export const feature = { name: "liquid" } satisfies Feature;

@@ -47,9 +47,7 @@ export const LiveRequest = Type.Object(
       },
       { description: "The API key." },
     ),
-    items: Type.Array(LiveItem, {
-      description: "At most 200; none if the body was too large.",
-    }),
+    items: Type.Array(LiveItem, { description: "At most 200; none if the body was too large." }),
     rejected: Type.Integer({ minimum: 0, description: "How many items were rejected or skipped." }),
     code: Nullable("Why the request was refused as a whole.", "INVALID_LOCALE_ID"),
     body: Type.Unknown({

@@ -243,10 +243,7 @@ const previewLinkEndpoint = endpoint({
         description: "Opens the preview in any browser.",
         examples: ["http://127.0.0.1:8080/preference-previews/aGVsbG8"],
       }),
-      expires_at: Type.String({
-        description: "ISO 8601.",
-        examples: ["2026-01-01T12:10:00.000Z"],
-      }),
+      expires_at: Type.String({ description: "ISO 8601.", examples: ["2026-01-01T12:10:00.000Z"] }),
       message: Success,
     }),
   },

@@ -125,9 +125,7 @@ const content = {
   preference_center_page_html: Type.Optional(Type.String()),
   confirmation_page_html: Type.Optional(Type.String()),
   redirect_page_html: Type.Optional(
-    nullable(Type.String(), {
-      description: "A URL to open instead of the confirmation page.",
-    }),
+    nullable(Type.String(), { description: "A URL to open instead of the confirmation page." }),
   ),
   options: Type.Optional(Options),
   /** In the form that GET returns, so that it can be sent back. */

@@ -82,10 +82,7 @@ const OPENING = /\{([{%])/g;
 
 const NAME = /-?\s*(\w*)/y;
 
-const END_OF = {
-  raw: /\{%-?\s*endraw\s*-?%\}/g,
-  comment: /\{%-?\s*endcomment\s*-?%\}/g,
-} as const;
+const END_OF = { raw: /\{%-?\s*endraw\s*-?%\}/g, comment: /\{%-?\s*endcomment\s*-?%\}/g } as const;
 
 function* partsOf(text: string): Generator<Part> {
   const page = mask(text);

@@ -94,10 +94,7 @@ export function renderPage(
     scope,
     engine.options,
     { sync: true },
-    {
-      renderLimit: countSteps(),
-      liquid: engine,
-    },
+    { renderLimit: countSteps(), liquid: engine },
   );
   try {
     return { html: String(toValueSync(engine.renderer.renderTemplates(templates, context))) };

@@ -42,8 +42,6 @@ function inOneSpelling({ options, translations, ...patch }: Patch): Patch {
     ...(options !== undefined && {
       options: options && (icons === undefined ? options : { "links-tags": icons, ...others }),
     }),
-    ...(translations !== undefined && {
-      translations: translations && Object.fromEntries(texts),
-    }),
+    ...(translations !== undefined && { translations: translations && Object.fromEntries(texts) }),
   };
 }

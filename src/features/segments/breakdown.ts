@@ -97,10 +97,7 @@ export async function breakDown(
   const together = parts.map((_, index): Filter => ({ op, conditions: parts.slice(0, index + 1) }));
   const channels = wants.reach ? channelsOf(scope) : [];
   const reached = channels.map(
-    (each): Filter => ({
-      op: "and",
-      conditions: [filter, each.filter],
-    }),
+    (each): Filter => ({ op: "and", conditions: [filter, each.filter] }),
   );
   const all = [...parts, ...together, ...reached];
   if (all.length === 0) return { parts: [], reach: [] };

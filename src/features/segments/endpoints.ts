@@ -86,9 +86,7 @@ const count = endpoint({
   description:
     "An estimate looks at a sample of 5,000 users. `exact: true` counts all users; if that takes longer than a few seconds, " +
     "the response is 202 with a count to ask for again.",
-  examples: {
-    "A filter": { filter: { event: "signed_up", at_least: 1, in_last_days: 30 } },
-  },
+  examples: { "A filter": { filter: { event: "signed_up", at_least: 1, in_last_days: 30 } } },
   access: byAdministratorOfWorkspace("edit_segments"),
   params: OfWorkspace,
   body: Type.Object({
@@ -278,10 +276,7 @@ const explainEndpoint = endpoint({
   path: `${PATH}/explain`,
   summary: "Says whether a user meets a filter, condition by condition.",
   examples: {
-    "A filter": {
-      filter: { event: "signed_up" },
-      user_id: "3b1f4c1e-7d0a-4a53-9a53-0d5f0a3f7c11",
-    },
+    "A filter": { filter: { event: "signed_up" }, user_id: "3b1f4c1e-7d0a-4a53-9a53-0d5f0a3f7c11" },
   },
   access: byAdministratorOfWorkspace("view_user_profile", "view_pii"),
   params: OfWorkspace,
@@ -304,9 +299,7 @@ const explainEndpoint = endpoint({
           }),
           holds: Type.Boolean({ description: "Whether the user meets it." }),
         }),
-        {
-          description: "Every condition of the filter, including those of its segments.",
-        },
+        { description: "Every condition of the filter, including those of its segments." },
       ),
       message: Success,
     }),

@@ -44,11 +44,5 @@ function rounded({ total: all, matching, low, high }: SegmentSize): ShownSize {
     const fewest = Math.max(0, Math.min(total - FEW, isExact ? total : below(low)));
     return { total, matching: total, low: fewest, high: total, exact: false };
   }
-  return {
-    total,
-    matching: nearest(matching),
-    low: below(low),
-    high: above(high),
-    exact: false,
-  };
+  return { total, matching: nearest(matching), low: below(low), high: above(high), exact: false };
 }

@@ -78,10 +78,7 @@ const sourceReply = (translation_map: Static<typeof TranslationMap>) => ({
   body: { translations: { translation_map }, message: "success" as const },
 });
 
-const Update = {
-  locale_id: Uuid("Required. A UUID."),
-  translation_map: TranslationMap,
-};
+const Update = { locale_id: Uuid("Required. A UUID."), translation_map: TranslationMap };
 
 const dialect = "translations";
 

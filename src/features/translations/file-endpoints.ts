@@ -42,10 +42,7 @@ async function importFile(
     skipped: [...done.skipped],
     skipped_count: done.skippedCount,
   };
-  return {
-    status: 200 as const,
-    body: { imported, ...skipped, message: "success" as const },
-  };
+  return { status: 200 as const, body: { imported, ...skipped, message: "success" as const } };
 }
 
 const exportCsv = endpoint({

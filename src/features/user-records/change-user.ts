@@ -37,10 +37,7 @@ export async function changeUser(
     throw new Problem("INVALID_REQUEST", `'${stray}' cannot be set: the path names the user`);
   await requireProfile(database, workspace.id, platformId);
   const row = { ...attributes, platform_id: platformId, _update_existing_only: true };
-  const strict: Workspace = {
-    ...workspace,
-    settings: { ...workspace.settings, intake: "strict" },
-  };
+  const strict: Workspace = { ...workspace, settings: { ...workspace.settings, intake: "strict" } };
   const capacity = { objects: 1 };
   const { items, faults } = await checkRequest(
     strict,

@@ -107,10 +107,7 @@ const read = endpoint({
   summary: "Reads everything that is stored about one user; a merged id gives the kept user.",
   access: byAdministratorOfWorkspace("view_user_profile", "view_pii"),
   params: OfUser,
-  replies: {
-    200: Type.Object({ ...PersonRecord.properties, message: Success }),
-    301: MergedInto,
-  },
+  replies: { 200: Type.Object({ ...PersonRecord.properties, message: Success }), 301: MergedInto },
   isHeavy: true,
   budgets: { bytesOut: 64 * 1_048_576 },
 }).handledBy(async (services: StoringServices & AuditingServices, context, { params }) => {

@@ -55,10 +55,7 @@ export const TimelineEntry = Type.Union([
     subscription_state: EmailStateName,
     ...CALL,
   }),
-  Type.Object({
-    kind: Type.Literal("identity"),
-    ...AuditEntryView.properties,
-  }),
+  Type.Object({ kind: Type.Literal("identity"), ...AuditEntryView.properties }),
   Type.Object({
     kind: Type.Literal("attributes"),
     ...PLACE,

@@ -1,5 +1,3 @@
 import type { Commands } from "../../core/feature.ts";
 
-export const commands: Commands = {
-  cdi: ["Runs warehouse syncs.", () => import("./cli/cdi.ts")],
-};
+export const commands: Commands = { cdi: ["Runs warehouse syncs.", () => import("./cli/cdi.ts")] };

@@ -37,10 +37,7 @@ const ATTEMPT = {
     description: "The status of the response; null without a response.",
     examples: [204],
   }),
-  response: nullable(Type.String(), {
-    description: "Its first 500 characters.",
-    examples: ["ok"],
-  }),
+  response: nullable(Type.String(), { description: "Its first 500 characters.", examples: ["ok"] }),
   error: nullable(Type.String(), {
     description: "Why there was no response.",
     examples: ["No response within 15 seconds."],
@@ -70,9 +67,7 @@ const DeliveryView = Type.Object({
     description: "The header webhook-id: the same for all attempts of a batch.",
     examples: ["msg_0199f0a0-7c1d-7b1e-8a3d-9b4a7d3a1c20"],
   }),
-  kind: Type.Enum(["live", "replay", "dead_letter", "test"], {
-    description: "Why it was sent.",
-  }),
+  kind: Type.Enum(["live", "replay", "dead_letter", "test"], { description: "Why it was sent." }),
   changes: Type.Integer({ description: "How many changes it had.", examples: [12] }),
   first_change_id: nullable(Type.String(), {
     description: "The id of its first change; null if it had none.",

@@ -39,11 +39,7 @@ const SECURITY_SCHEMES = {
     scheme: "bearer",
     description: "An API key of a workspace. The first start prints one for the demo workspace.",
   },
-  scimToken: {
-    type: "http",
-    scheme: "bearer",
-    description: "A SCIM token of the company.",
-  },
+  scimToken: { type: "http", scheme: "bearer", description: "A SCIM token of the company." },
   requestOrigin: {
     type: "apiKey",
     in: "header",
@@ -140,10 +136,7 @@ export function openApiDocument(
     const method = contract.method.toLowerCase();
     const tag = tagOf(contract, reference);
     used.add(tag);
-    const operation = operationOf(components, responses, contract, {
-      tag,
-      otherPaths: others,
-    });
+    const operation = operationOf(components, responses, contract, { tag, otherPaths: others });
     paths[path] = { ...paths[path], [method]: operation };
     for (const other of others) {
       const same = {

@@ -99,9 +99,7 @@ const Refusal = Type.Object(
     ),
     code: Type.Optional(Text("The limit or rule, if it has a name.", "WORK_LIMIT_EXCEEDED")),
     errors: Type.Optional(
-      Type.Array(ItemError, {
-        description: "Every faulty item, if the request has items.",
-      }),
+      Type.Array(ItemError, { description: "Every faulty item, if the request has items." }),
     ),
     path: Type.Optional(
       Type.Array(Type.Union([Type.String(), Type.Integer()]), {
@@ -172,11 +170,7 @@ function exampleOf(dialect: Dialect, status: number): unknown {
     return { errors: [{ message: sentence, code: codeOf(status) }] };
   }
   if (dialect !== "scim") return { message: sentence };
-  return {
-    schemas: ["urn:ietf:params:scim:api:messages:2.0:Error"],
-    detail: sentence,
-    status,
-  };
+  return { schemas: ["urn:ietf:params:scim:api:messages:2.0:Error"], detail: sentence, status };
 }
 
 const codeOf = (status: number) =>

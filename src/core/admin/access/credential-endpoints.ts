@@ -32,9 +32,7 @@ import { SCIM_TOKENS } from "./scim-tokens.ts";
 const LIFE = {
   declared: Type.Boolean({ description: "Whether a manifest declared it." }),
   created_at: Type.String(),
-  last_seen_at: nullable(Type.String(), {
-    description: "When it was last used, to the minute.",
-  }),
+  last_seen_at: nullable(Type.String(), { description: "When it was last used, to the minute." }),
   revoked_at: NullableText,
 };
 

@@ -42,10 +42,7 @@ export interface Unchained {
 
 export type UnchainedEntry = Omit<StoredEntry, "position" | "hash">;
 
-export type ChainedEntry = UnchainedEntry & {
-  readonly position: number;
-  readonly hash: string;
-};
+export type ChainedEntry = UnchainedEntry & { readonly position: number; readonly hash: string };
 
 /** Continues the chain behind a head with new rows. */
 export function chainTo(head: Head, entries: readonly UnchainedEntry[]): ChainedEntry[] {

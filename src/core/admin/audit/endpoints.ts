@@ -139,9 +139,7 @@ const verifyEndpoint = endpoint({
           Type.Object({
             position: Type.Integer({ description: "The position of the first break." }),
             message: Type.String(),
-            entry: nullable(Entry, {
-              description: "The entry there; null if it was removed.",
-            }),
+            entry: nullable(Entry, { description: "The entry there; null if it was removed." }),
           }),
           Type.Null(),
         ],

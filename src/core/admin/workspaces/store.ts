@@ -272,11 +272,7 @@ export async function updateHasWebhooks(
 }
 
 /** An app as declared. */
-export type DeclaredApp = {
-  readonly id: string;
-  readonly name: string;
-  readonly platform: string;
-};
+export type DeclaredApp = { readonly id: string; readonly name: string; readonly platform: string };
 
 /** All apps of a workspace, however they were created, by id. */
 export async function selectApps(

@@ -19,8 +19,5 @@ export function shareMetrics(registry: Registry): void {
 /** The metrics of all server processes together. */
 export function clusterMetrics() {
   const aggregator = new AggregatorRegistry();
-  return {
-    contentType: aggregator.contentType,
-    metrics: () => aggregator.clusterMetrics(),
-  };
+  return { contentType: aggregator.contentType, metrics: () => aggregator.clusterMetrics() };
 }

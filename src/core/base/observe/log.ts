@@ -74,12 +74,7 @@ export async function createLog(
   const { default: pretty } = await import("pino-pretty");
   return pino(
     options,
-    pretty({
-      destination: to ?? 2,
-      sync: true,
-      singleLine: true,
-      translateTime: "SYS:HH:MM:ss",
-    }),
+    pretty({ destination: to ?? 2, sync: true, singleLine: true, translateTime: "SYS:HH:MM:ss" }),
   );
 }
 

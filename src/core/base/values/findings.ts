@@ -40,6 +40,4 @@ export const refusedAt = (
   path: string,
   code: string,
   reason: string,
-): { readonly fault: Fault } => ({
-  fault: faultAt(path, finding(code, reason)),
-});
+): { readonly fault: Fault } => ({ fault: faultAt(path, finding(code, reason)) });

@@ -70,11 +70,7 @@ export function keepEngine(
   disk: FolderDisk,
   tell: (event: EngineEvent) => void,
 ): Connection {
-  const none = {
-    engine: undefined,
-    restarting: undefined,
-    stalledId: undefined,
-  };
+  const none = { engine: undefined, restarting: undefined, stalledId: undefined };
   const kept: Kept = { start, disk, tell, ...none, isReadOnly: false, isClosing: false };
   use(kept, first);
   let tellStalled: (session: Connection) => void = () => {};

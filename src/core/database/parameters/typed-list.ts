@@ -66,10 +66,7 @@ export const timestamps = (values: readonly number[]): TypedList =>
 function typedList(toText: () => string, toBinary: () => Uint8Array): TypedList {
   let text: string | undefined;
   let binary: Uint8Array | undefined;
-  return {
-    asText: () => (text ??= toText()),
-    asBinary: () => (binary ??= toBinary()),
-  };
+  return { asText: () => (text ??= toText()), asBinary: () => (binary ??= toBinary()) };
 }
 
 /*

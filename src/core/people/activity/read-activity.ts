@@ -78,10 +78,7 @@ export async function readRecentActivity(
   profileIds: readonly string[],
   now: Date,
 ): Promise<{ events: Of<RecentEvents>[]; purchases: Of<RecentPurchases>[] }> {
-  const windows = RECENT_DAYS.map((days) => ({
-    days,
-    since: earlier(now, { days }),
-  }));
+  const windows = RECENT_DAYS.map((days) => ({ days, since: earlier(now, { days }) }));
   const [events, purchases] = await settleAll([
     selectRecentEvents(database, workspaceId, profileIds, windows),
     selectRecentPurchases(database, workspaceId, profileIds, windows),

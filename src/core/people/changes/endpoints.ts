@@ -52,9 +52,7 @@ const query = Type.Object({
 });
 
 const page = Type.Object({
-  changes: Type.Array(ChangeView, {
-    description: "In commit order for each user.",
-  }),
+  changes: Type.Array(ChangeView, { description: "In commit order for each user." }),
   cursor: Type.String({
     description: "Where to continue. It is opaque, and works for as long as changes are kept.",
     examples: ["c1.1.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0"],

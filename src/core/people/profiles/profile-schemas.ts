@@ -198,10 +198,7 @@ const Scalars = (description: string) =>
   );
 
 const ArrayChange = Type.Object(
-  {
-    add: Scalars("Elements to add if they are missing."),
-    remove: Scalars("Elements to remove."),
-  },
+  { add: Scalars("Elements to add if they are missing."), remove: Scalars("Elements to remove.") },
   {
     title: "ArrayChange",
     additionalProperties: false,

@@ -96,9 +96,7 @@ const emailStatusEndpoint = endpoint({
   path: "/email/status",
   summary: "Sets the email subscription state of addresses.",
   description: "A state for an address that no user has yet applies as soon as one gets it.",
-  examples: {
-    "An opt-in": { email: ["ada@example.com"], subscription_state: "opted_in" },
-  },
+  examples: { "An opt-in": { email: ["ada@example.com"], subscription_state: "opted_in" } },
   access: withPermission("email.status"),
   body: Type.Object({
     email: Type.Union([Type.String(), Addresses]),

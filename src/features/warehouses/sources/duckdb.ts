@@ -52,10 +52,7 @@ export async function openFiles(
       error,
     );
   });
-  const instance = await DuckDBInstance.create(":memory:", {
-    ...SETTINGS,
-    temp_directory: folder,
-  });
+  const instance = await DuckDBInstance.create(":memory:", { ...SETTINGS, temp_directory: folder });
   const connection = await instance.connect();
   const interrupt = () => connection.interrupt();
   signal.addEventListener("abort", interrupt, { once: true });

@@ -80,11 +80,7 @@ export const WarehouseSchema = Type.Union(
   [
     ...KINDS.map(inlineOf),
     Type.Object(
-      {
-        type: Type.Optional(Type.Enum(["connection"])),
-        connection: ConnectionName,
-        ...PLACES,
-      },
+      { type: Type.Optional(Type.Enum(["connection"])), connection: ConnectionName, ...PLACES },
       { additionalProperties: false },
     ),
   ],

@@ -13,10 +13,7 @@ const TABLE = new RegExp(`^${NAME}(?:\\.${NAME})?$`);
 
 const connection = {
   url: Type.Refine(
-    Type.String({
-      maxLength: 2_048,
-      description: "mysql://user:password@host:port/database",
-    }),
+    Type.String({ maxLength: 2_048, description: "mysql://user:password@host:port/database" }),
     (url) => addressIn(url) !== undefined,
     () => "must be mysql://user:password@host:port/database, without anything behind it",
   ),

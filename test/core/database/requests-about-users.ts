@@ -95,10 +95,9 @@ function clientOf(watchedDatabase: Database, lanes: LanePlan) {
     setQueue: createSetQueue({ ...parts, ...caches }),
     // Traces of an erased person are searched in all rows, in steps, by design (docs/personal-data.md).
     traceErasers: [],
-    // No other process has requests to forget.
+    // No requests are kept in memory.
     async forgetPerson(person: ErasedPerson) {
-      const processes = { answer: () => {}, ask: async () => [] };
-      const given = { database: watchedDatabase, processes } as never;
+      const given = { database: watchedDatabase, requestLog: { forget: () => {} } } as never;
       for (const part of ASSEMBLED_PARTS) await part.forgetPerson?.(given, person);
     },
     smallExports: createSmallExports(parts),

@@ -25,17 +25,17 @@ const ADDED = "added_by_test";
 /** The files that read a table for an export, and the columns that no export shows. */
 const EXPORTED: Readonly<Record<string, { files: readonly string[]; not: readonly string[] }>> = {
   // `version` and `updated_at` describe how Rapport came to the row.
-  profiles: { files: ["profiles/export-store.ts"], not: ["version", "updated_at"] },
-  events: { files: ["activity/export-store.ts"], not: ["event_id"] },
-  purchases: { files: ["activity/export-store.ts"], not: ["purchase_id"] },
-  event_summaries: { files: ["activity/small-activity-store.ts"], not: [] },
-  purchase_summaries: { files: ["activity/small-activity-store.ts"], not: [] },
-  app_usages: { files: ["activity/small-activity-store.ts"], not: [] },
-  devices: { files: ["activity/small-activity-store.ts"], not: [] },
-  interactions: { files: ["activity/small-activity-store.ts"], not: [] },
-  group_states: { files: ["subscriptions/export-store.ts"], not: [] },
+  profiles: { files: ["core/people/profiles/export-store.ts"], not: ["version", "updated_at"] },
+  events: { files: ["features/export/activity-store.ts"], not: ["event_id"] },
+  purchases: { files: ["features/export/activity-store.ts"], not: ["purchase_id"] },
+  event_summaries: { files: ["features/export/small-activity-store.ts"], not: [] },
+  purchase_summaries: { files: ["features/export/small-activity-store.ts"], not: [] },
+  app_usages: { files: ["features/export/small-activity-store.ts"], not: [] },
+  devices: { files: ["features/export/small-activity-store.ts"], not: [] },
+  interactions: { files: ["features/export/small-activity-store.ts"], not: [] },
+  group_states: { files: ["features/export/states-store.ts"], not: [] },
   // `previous` is the state before it in the history.
-  email_states: { files: ["subscriptions/export-store.ts"], not: ["previous"] },
+  email_states: { files: ["features/export/states-store.ts"], not: ["previous"] },
 };
 
 /** Tables that no export shows, with the reason. */
@@ -125,9 +125,7 @@ const leftOut = (table: string, columns: readonly Column[]): string[] =>
 function notExported(table: string, columns: readonly Column[]): string[] {
   if (NOT_EXPORTED[table] !== undefined) return [];
   const { files, not } = EXPORTED[table] ?? { files: [], not: [] };
-  const text = files
-    .map((file) => readFileSync(join(SOURCES, "core", "people", file), "utf8"))
-    .join("\n");
+  const text = files.map((file) => readFileSync(join(SOURCES, file), "utf8")).join("\n");
   return columns
     .map(({ name }) => name)
     .filter((name) => !["workspace_id", "bucket", "profile_id", ...not].includes(name))

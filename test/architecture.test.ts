@@ -116,12 +116,14 @@ describe("the source code structure", () => {
     assert.deepEqual(
       entries.map((entry) => `core/${entry.slice(0, entry.indexOf("/"))}`),
       CORE.filter((folder) => folder !== "core").reverse(),
+      "Name each folder of the core in one entry, above the folders that it imports.",
     );
     for (const [folder, subfolders] of Object.entries(SUBFOLDERS)) {
       const entry = entries.find((each) => `core/${each}`.startsWith(`${folder}/`)) ?? "";
       const named = subfolders.filter((subfolder) => subfolder !== ".").reverse();
       const inLines = [...entry.matchAll(/^ {6}([\w-]+)\//gm)].map(([, subfolder]) => subfolder);
-      if (inLines.length > 0) assert.deepEqual(inLines, named, folder);
+      if (inLines.length > 0)
+        assert.deepEqual(inLines, named, `Order ${folder}/: each above those that it imports.`);
       const missing = named.filter(
         (subfolder) => !new RegExp(`(?<![\\w-])${subfolder}/`).test(entry),
       );

@@ -125,6 +125,14 @@ describe("the wall between the core and the features", () => {
       ([, imports]) => imports.length > 0,
     );
     assert.deepEqual(rows, wanted, "Write the table anew: a feature and what it imports, by name.");
+    const reached = (feature: string, seen = new Set<string>()): Set<string> => {
+      for (const next of importedBy(feature)) {
+        if (!seen.has(next)) reached(next, seen.add(next));
+      }
+      return seen;
+    };
+    const circles = FEATURE_NAMES.filter((name) => reached(name).has(name));
+    assert.deepEqual(circles, [], "Move what both need into the core.");
   });
 
   test("the tests and the pages of a feature lie in folders of its name", () => {

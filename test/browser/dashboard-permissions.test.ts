@@ -4,7 +4,13 @@ import { describe, test } from "node:test";
 import type { Page } from "playwright-core";
 import { startServer } from "../harness.ts";
 import { assertAccessible } from "./accessibility.ts";
-import { follow, goTo, skipWithoutBrowser as skip, startDashboard } from "./dashboard-browser.ts";
+import {
+  follow,
+  goTo,
+  isLoaded,
+  skipWithoutBrowser as skip,
+  startDashboard,
+} from "./dashboard-browser.ts";
 import { filledWorkspace } from "./dashboard-workspace.ts";
 
 describe("the dashboard and a person's permissions", { skip }, async () => {
@@ -193,6 +199,7 @@ describe("the dashboard and a person's permissions", { skip }, async () => {
       held = { company: [], workspaces: { [name]: [permission] } };
       await page.goto(`${server.url}/dashboard/`);
       await page.waitForURL(new RegExp(`/w/${name}/${path}$`));
+      await isLoaded(page);
     }
   });
 });

@@ -18,7 +18,7 @@ RUN npm prune ${OMIT} --ignore-scripts --no-audit --no-fund && rm node_modules/r
 FROM ${NODE_IMAGE}
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080 DATA_DIR=/data
 WORKDIR /app
-COPY --from=build /src/package.json /src/openapi.json /src/CHANGELOG.md /src/SECURITY.md /src/LICENSE ./
+COPY --from=build /src/package.json /src/openapi.json /src/openapi-admin.json /src/CHANGELOG.md /src/SECURITY.md /src/LICENSE ./
 COPY --from=build /src/node_modules node_modules
 COPY --from=build /src/migrations migrations
 COPY --from=build /src/docs docs

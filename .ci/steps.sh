@@ -287,6 +287,17 @@ serves_without_each() {
 
 image() { TEST_IMAGE=1 on_node "$IMAGE_NODE" suite system/image; }
 
+# What programs of others make of the OpenAPI documents.
+generators() {
+  local folder=$scratch/generators
+  cp -r .ci/generators "$folder"
+  cp openapi.json openapi-admin.json "$folder"
+  with_node "$IMAGE_NODE"
+  cd "$folder"
+  npm install --no-audit --no-fund
+  ./generate.sh
+}
+
 archive() { TEST_ARCHIVE=1 on_node "$IMAGE_NODE" suite system/archive; }
 
 # The tarballs of a folder, or of this build. Types under every kind of module resolution: test/system/packages.test.ts.

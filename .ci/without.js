@@ -42,7 +42,10 @@ if (feature === undefined) {
     cwd: root,
     encoding: "utf8",
   });
-  for (const file of list.split("\0").filter((name) => name && existsSync(join(root, name)))) {
+  const generated = ["client/src/schema.ts", "client/src/operations.ts"];
+  for (const file of [...list.split("\0"), ...generated].filter(
+    (name) => name && existsSync(join(root, name)),
+  )) {
     mkdirSync(dirname(join(copy, file)), { recursive: true });
     cpSync(join(root, file), join(copy, file));
   }

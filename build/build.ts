@@ -20,7 +20,8 @@ const script = (name: string) => run(process.execPath, join(import.meta.dirname,
 async function buildServer(): Promise<void> {
   await script("patch-driver.js");
   await Promise.all([run("tsc", "-p", "client"), run("tsc", "-p", "tsconfig.package.json")]);
-  for (const name of ["bundle.js", "make-snapshot.js", "extract-viewer.js"]) await script(name);
+  for (const name of ["bundle.js", "make-snapshot.js", "reference/write-reference.js"])
+    await script(name);
 }
 
 // npm puts the commands of the packages on the path.

@@ -8,7 +8,7 @@ import { join } from "node:path";
 
 const root = join(import.meta.dirname, "..");
 
-const FOLDERS = ["build", "client/src", "lab", "migrations", "src", "test", "web"];
+const FOLDERS = ["build", "client/src", "docs", "lab", "migrations", "src", "test", "web"];
 const FILES = readdirSync(root).filter((name) => name.endsWith(".json"));
 
 const timeOf = (path) => statSync(join(root, path), { throwIfNoEntry: false })?.mtimeMs ?? 0;

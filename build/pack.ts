@@ -30,7 +30,6 @@ for (const folder of ["", "client"]) {
   for (const { path } of files) {
     mkdirSync(dirname(join(staged, path)), { recursive: true });
     if (path.endsWith(".md")) edit(join(source, path), join(staged, path), packedDocument);
-    else if (path === "openapi.json") edit(join(source, path), join(staged, path), compact);
     else cpSync(join(source, path), join(staged, path));
   }
   cpSync(join(packageRoot(), "LICENSE"), join(staged, "LICENSE"));
@@ -53,11 +52,6 @@ function addressOf(text: string): string {
 
 function edit(from: string, to: string, change: (text: string) => string): void {
   writeFileSync(to, change(readFileSync(from, "utf8")));
-}
-
-/** Half of the document is indentation. */
-function compact(text: string): string {
-  return JSON.stringify(JSON.parse(text));
 }
 
 /** Pictures stay in the repository: they are a tenth of what the package would be. */

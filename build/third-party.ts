@@ -16,7 +16,7 @@ export interface ThirdParty {
   readonly texts: readonly string[];
 }
 
-type Bundle = "server" | "client" | "web" | "reference";
+type Bundle = "server" | "client" | "web";
 
 const folderOf = (root: string) => join(root, "dist", "third-party");
 

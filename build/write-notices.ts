@@ -1,16 +1,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { gunzipSync } from "node:zlib";
 import { packageRoot } from "../src/core/base/package-root.ts";
 import { RAPPORT_VERSION } from "../src/core/base/version.ts";
-import { VIEWER_FILE } from "../src/server/reference/viewer.ts";
-import {
-  describe,
-  notedThirdParty,
-  noteThirdParty,
-  packagesOf,
-  type ThirdParty,
-} from "./third-party.ts";
+import { describe, notedThirdParty, type ThirdParty } from "./third-party.ts";
 
 /*
  * Run at the end of the build: dist/THIRD-PARTY-NOTICES and dist/sbom.json (CycloneDX 1.6) of what the bundles hold, and of
@@ -36,27 +28,12 @@ const ALLOWED = new Set([
 
 const root = packageRoot();
 
-noteThirdParty(root, "reference", [viewer()]);
 const beside = Object.keys(
   JSON.parse(readFileSync(join(root, "package.json"), "utf8")).dependencies,
 ).map((name) => describe(join(root, "node_modules", name)));
-const ofServer = (["server", "web", "reference"] as const).flatMap((bundle) =>
-  notedThirdParty(root, bundle),
-);
+const ofServer = (["server", "web"] as const).flatMap((bundle) => notedThirdParty(root, bundle));
 write(join(root, "dist"), "rapport-server", [...ofServer, ...beside]);
 write(join(root, "client", "dist"), "rapport-client", notedThirdParty(root, "client"));
-
-/** The viewer comes as one file: the texts of what it holds are in its own comments. */
-function viewer(): ThirdParty {
-  const script = gunzipSync(readFileSync(VIEWER_FILE)).toString();
-  const comments = script.match(/\/\*[!*].*?\*\//gs) ?? [];
-  const legal = comments.filter((comment) => /@license|copyright|licen[cs]ed/i.test(comment));
-  const [scalar] = packagesOf([
-    join(root, "node_modules/@scalar/fastify-api-reference/package.json"),
-  ]);
-  if (!scalar) throw new Error("The viewer of the reference is not installed.");
-  return { ...scalar, texts: [...scalar.texts, ...new Set(legal)] };
-}
 
 function write(folder: string, name: string, all: readonly ThirdParty[]): void {
   const byName = new Map(all.map((each) => [`${each.name}@${each.version}`, each]));

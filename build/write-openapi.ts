@@ -2,14 +2,14 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { packageRoot } from "../src/core/base/package-root.ts";
 import { RAPPORT_VERSION } from "../src/core/base/version.ts";
-import { ENDPOINTS, REFERENCE } from "../src/server/assembled.ts";
-import { openApiDocument } from "../src/server/reference/openapi.ts";
+import { DOCUMENTED, REFERENCE } from "../src/server/assembled.ts";
+import { openApiDocuments, textOfDocument } from "../src/server/reference/documents.ts";
 
-/* Writes openapi.json, the committed document: `npm run openapi`. */
+/* Writes openapi.json and openapi-admin.json, the committed documents: `npm run openapi`. */
 
-const document = openApiDocument(
-  ENDPOINTS.map(({ contract }) => contract),
-  REFERENCE,
-  RAPPORT_VERSION,
-);
-writeFileSync(join(packageRoot(), "openapi.json"), `${JSON.stringify(document, null, 2)}\n`);
+const contracts = DOCUMENTED.map(({ contract }) => contract);
+for (const [file, document] of Object.entries(
+  openApiDocuments(contracts, REFERENCE, RAPPORT_VERSION),
+)) {
+  writeFileSync(join(packageRoot(), file), textOfDocument(document));
+}

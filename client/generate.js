@@ -1,29 +1,61 @@
 /*
- * Writes what the client knows of the API from openapi.json: `npm run openapi`.
- * test/system/client-package.test.ts fails when the committed files are stale.
+ * Writes what the client knows of the API from openapi.json and openapi-admin.json, before the compiler runs: `npm run build`.
+ * It is JavaScript, because nothing is compiled by then. The files are not committed; they name what they were written from,
+ * and are written again only if that has changed.
  */
-import { readFileSync, writeFileSync } from "node:fs";
-import { pathToFileURL } from "node:url";
-import openapiTypescript, { astToString } from "openapi-typescript";
+import { createHash } from "node:crypto";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 
-const DOCUMENT = new URL("../openapi.json", import.meta.url);
+const read = (path) => readFileSync(new URL(path, import.meta.url), "utf8");
 
-const HEAD = "// Written by `npm run openapi` from openapi.json. Do not edit.\n\n";
+const DOCUMENTS = ["../openapi.json", "../openapi-admin.json"];
 
-/** The files by name, below `client/src`. */
-export async function generatedFiles() {
-  const document = JSON.parse(readFileSync(DOCUMENT, "utf8"));
-  const types = astToString(await openapiTypescript(withoutRefusals(structuredClone(document))));
+const print = createHash("sha256");
+for (const path of [...DOCUMENTS, "generate.js", "package.json"]) print.update(read(path));
+const HEAD = `// Written by the build from the OpenAPI documents: ${print.digest("base64url")}\n\n`;
+
+const isCurrent = (path) =>
+  existsSync(new URL(path, import.meta.url)) && read(path).startsWith(HEAD);
+
+if (!["src/schema.ts", "src/operations.ts"].every(isCurrent)) {
+  const document = joined(DOCUMENTS.map((path) => JSON.parse(read(path))));
+  const { default: openapiTypescript, astToString } = await import("openapi-typescript");
+  write("src/operations.ts", operationsOf(document));
+  write("src/schema.ts", astToString(await openapiTypescript(withoutRefusals(document))));
+}
+
+function write(path, text) {
+  writeFileSync(new URL(path, import.meta.url), HEAD + text);
+}
+
+/** One document with the paths and the components of all. @throws Error if a name means two things. */
+function joined(documents) {
+  const [first] = documents;
   return {
-    "schema.ts": `${HEAD}${types}`,
-    "operations.ts": `${HEAD}${operationsOf(document)}`,
+    ...first,
+    paths: joinedMembers(documents.map(({ paths }) => paths)),
+    components: Object.fromEntries(
+      ["schemas", "parameters"].map((kind) => [
+        kind,
+        joinedMembers(documents.map(({ components }) => components[kind] ?? {})),
+      ]),
+    ),
   };
+}
+
+function joinedMembers(all) {
+  const members = {};
+  for (const [name, value] of all.flatMap(Object.entries)) {
+    if (name in members && JSON.stringify(members[name]) !== JSON.stringify(value)) {
+      throw new Error(`${name} differs between the OpenAPI documents.`);
+    }
+    members[name] = value;
+  }
+  return members;
 }
 
 /** The client throws refusals, so their types are left out, as are headers: most of the file. */
 function withoutRefusals(document) {
-  document.components.responses = {};
-  document.components.headers = {};
   for (const operation of Object.values(document.paths).flatMap(Object.values)) {
     const successes = Object.entries(operation.responses).filter(([status]) => status < 400);
     operation.responses = Object.fromEntries(
@@ -48,10 +80,4 @@ export const OPERATIONS = {
 ${lines.join("\n")}
 } as const;
 `;
-}
-
-if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
-  for (const [name, text] of Object.entries(await generatedFiles())) {
-    writeFileSync(new URL(`src/${name}`, import.meta.url), text);
-  }
 }

@@ -69,9 +69,9 @@ const NOWHERE = {
 /** The path of a sample at one spelling of its endpoint. */
 export function pathOf(declaredPath: string, workspace: string, sample: Sample): string {
   const params: Sample["params"] = { name: workspace, ...sample.params };
-  const path = declaredPath.replaceAll(/:(\w+)/g, (_whole, name: string) =>
-    encodeURIComponent(params[name] ?? ""),
-  );
+  const path = declaredPath
+    .replaceAll(/:(\w+)/g, (_whole, name: string) => encodeURIComponent(params[name] ?? ""))
+    .replace("*", "");
   return sample.query ? withQuery(path, sample.query) : path;
 }
 

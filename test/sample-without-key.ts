@@ -5,21 +5,12 @@ import { signIn } from "./dashboard-users/signed-in.ts";
 import type { TestServer, TestWorkspace } from "./harness.ts";
 import type { Samples } from "./sample-administration.ts";
 
-const OPEN = ["/health/live", "/health/ready", "/openapi.json", "/manifest.schema.json"];
-const SITE = [
-  "/",
-  "/docs",
-  "/docs/openapi.json",
-  "/docs/start.js",
-  "/docs/scalar.js",
-  "/docs/third-party-notices",
-  "/llms.txt",
-  "/llms-full.txt",
-];
-export const open: Samples = {
-  ...Object.fromEntries([...OPEN, ...SITE].map((path) => [`GET ${path}`, () => ({})])),
-  "GET /docs/guides/:guide": () => ({ params: { guide: "users.md" } }),
-};
+const OPEN = ["/health/live", "/health/ready", "/manifest.schema.json"];
+const DOCUMENTS = ["/openapi.json", "/openapi-admin.json"];
+const SITE = ["/", "/docs", "/docs/third-party-notices", "/llms.txt", "/llms-full.txt"];
+export const open: Samples = Object.fromEntries(
+  [...OPEN, ...DOCUMENTS, ...SITE].map((path) => [`GET ${path}`, () => ({})]),
+);
 
 const REQUESTS = "/admin/v1/workspaces/:name/requests";
 

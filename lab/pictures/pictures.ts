@@ -143,34 +143,26 @@ const preferencePages: readonly Picture[] = [
   },
 ];
 
-/** The operation that the pictures of the reference show. */
-const OPERATION = "/docs#tag/tracking/POST/users/track";
+/** The call that the pictures of the reference show. */
+const CALL = "/docs/calls/trackUsers";
 
-/** Enters a key, opens the console of an operation and sends its example. */
+/** Enters a key and sends the example of the call. */
 const sendExample = async (page: Page): Promise<void> => {
-  const { origin } = new URL(page.url());
-  await page.goto(`${origin}/docs`);
-  await page.getByPlaceholder("Token").first().fill(KEYS["checkout-service"]);
-  await page.goto(origin + OPERATION);
-  await page
-    .getByRole("button", { name: /Test Request/ })
-    .first()
-    .click();
-  await page.getByRole("button", { name: /^Send/ }).first().click();
-  await page.getByText("201 Created").first().waitFor();
+  await page.getByLabel("API key").fill(KEYS["checkout-service"]);
+  await page.getByRole("button", { name: "Send" }).click();
+  await page.getByText("201 Created").waitFor();
+  await page.getByRole("heading", { name: "Try it" }).scrollIntoViewIfNeeded();
 };
 
 const reference: readonly Picture[] = (["wide", "phone"] as const).flatMap((look) => {
   const screen = look === "wide" ? ([1280, 800] as const) : ([390, 780] as const);
-  const path = () => OPERATION;
+  const path = () => CALL;
   const name = look === "wide" ? "reference" : "reference-phone";
   return [
     {
       file: look === "wide" ? "reference-wide" : "reference-phone",
       path,
       screen,
-      // The operation of the address has the focus, with a frame.
-      prepare: async (page: Page) => page.evaluate("document.activeElement.blur()"),
     },
     { file: `${name}-console`, path, screen, prepare: sendExample },
   ];

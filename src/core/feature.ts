@@ -32,7 +32,9 @@ export interface Feature<Services = never, Settings = never> {
 
   // What clients see.
   readonly endpoints?: readonly Endpoint<Services>[];
-  /** Routes that are no part of the API, such as pages. */
+  /** Pages of a browser, and what their forms send: in the reference, and in no client. */
+  readonly pages?: readonly Endpoint<Services>[];
+  /** Routes for what is no part of the API. */
   readonly unlisted?: readonly Endpoint<Services>[];
   /** Where its paths stand in the reference. */
   readonly reference?: readonly ReferencePart[];

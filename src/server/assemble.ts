@@ -9,6 +9,8 @@ import type { Endpoint } from "../core/http/endpoint.ts";
 import { APPLIED, PARTS } from "./app.ts";
 import type { Config } from "./config.ts";
 import type { AppLists, Services } from "./core-services.ts";
+import { dashboardPages } from "./pages/pages.ts";
+import { documentationEndpoints } from "./reference/documentation.ts";
 
 /* All lists of what the server consists of, from the list of its parts. */
 
@@ -21,6 +23,7 @@ export interface App extends AppLists {
   readonly administered: Resources;
   /** Every endpoint of the API, in the order of the reference. */
   readonly endpoints: readonly Endpoint<Services>[];
+  readonly pages: readonly Endpoint<Services>[];
   readonly unlisted: readonly Endpoint<Services>[];
   readonly reference: readonly ReferencePart[];
   readonly jobs: readonly JobKind<Services>[];
@@ -42,6 +45,17 @@ export function assemble(): Promise<App> {
   ).then(listsOf);
   return assembled;
 }
+
+/** Everything that is served and that the reference describes. @param webFolder see `dashboardPages`. */
+export const documentedEndpoints = (
+  { endpoints, pages }: App,
+  webFolder?: string,
+): readonly Endpoint<Services>[] => [
+  ...endpoints,
+  ...documentationEndpoints(),
+  ...pages,
+  ...dashboardPages(webFolder),
+];
 
 const inOrder = <Step>(all: readonly (Ordered<Step> | undefined)[]): readonly Step[] => [
   ...all.flatMap((each) => each?.first ?? []),
@@ -74,6 +88,7 @@ function listsOf(loaded: readonly CheckedPart[]): App {
     endpoints: parts.flatMap((part): readonly Endpoint<Services>[] =>
       part.name === "administered" ? resourceEndpoints(administered) : (part.endpoints ?? []),
     ),
+    pages: parts.flatMap((part) => part.pages ?? []),
     unlisted: parts.flatMap((part) => part.unlisted ?? []),
     reference: parts.flatMap((part) => part.reference ?? []),
     jobs: [...jobs, retentionJob(retained)],

@@ -26,15 +26,13 @@ import { traced } from "../core/database/traced.ts";
 import { listenForMetrics } from "../core/http/metrics-listener.ts";
 import type { AnsweredRequest } from "../core/http/observe.ts";
 import { createServer } from "../core/http/server.ts";
-import { type App, assemble } from "./assemble.ts";
+import { type App, assemble, documentedEndpoints } from "./assemble.ts";
 import type { Config } from "./config.ts";
 import type { Services } from "./core-services.ts";
 import { findDemoKey } from "./demo.ts";
 import { listenLocally } from "./local-listener.ts";
 import { migrateAll } from "./migration-steps.ts";
 import { awaitDatabase } from "./open-database.ts";
-import { dashboardPages } from "./pages/pages.ts";
-import { documentationEndpoints } from "./reference/documentation.ts";
 import { createServices } from "./services.ts";
 import { checkSettings } from "./start-checks.ts";
 import type { Welcome } from "./welcome.ts";
@@ -269,11 +267,9 @@ const REMEDY =
 const describeChange = ({ action, kind, workspace, name }: Change): string =>
   `${action} ${kind} ${name}${workspace && workspace !== name ? ` in ${workspace}` : ""}`;
 
-const endpointsOf = ({ endpoints, unlisted }: App, { webFolder }: Config) => [
-  ...endpoints,
-  ...documentationEndpoints(),
-  ...unlisted,
-  ...dashboardPages(webFolder),
+const endpointsOf = (app: App, { webFolder }: Config) => [
+  ...documentedEndpoints(app, webFolder),
+  ...app.unlisted,
 ];
 
 /** Tells every part that wants to know of the requests of API keys; undefined if none does. */

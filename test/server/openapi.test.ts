@@ -1,41 +1,55 @@
-/* The OpenAPI document: complete, valid, and the same as the committed file. */
+/* The OpenAPI documents: complete, valid, and the same as the committed files. */
 import assert from "node:assert/strict";
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import type { TSchema } from "typebox";
 import { Compile } from "typebox/compile";
-import { OPERATIONS } from "../../client/src/operations.ts";
 import { packageRoot } from "../../src/core/base/package-root.ts";
+import { pascalCase } from "../../src/core/base/values/pascal-case.ts";
+import { RAPPORT_VERSION } from "../../src/core/base/version.ts";
 import { keyOf, pathsOf } from "../../src/core/http/endpoint.ts";
 import { trackEndpoints } from "../../src/core/track/endpoints.ts";
-import { ENDPOINTS } from "../../src/server/assembled.ts";
+import { ADMINISTERED, DOCUMENTED, REFERENCE, UNLISTED } from "../../src/server/assembled.ts";
+import {
+  DOCUMENT_FILES,
+  openApiDocuments,
+  textOfDocument,
+} from "../../src/server/reference/documents.ts";
 import { FIELD_NOTES } from "../../src/server/reference/field-notes.ts";
-import { GUIDES } from "../../src/server/reference/guides.ts";
+import { templateOf } from "../../src/server/reference/openapi.ts";
 import { refusalsByStatus } from "../../src/server/reference/refusals.ts";
 import { TAGS } from "../../src/server/reference/tags.ts";
 import { startServer } from "../harness.ts";
 
 const server = await startServer();
-const { body: document } = await server.send("GET", "/openapi.json");
+const documents: readonly any[] = await Promise.all(
+  DOCUMENT_FILES.map(async (file) => (await server.send("GET", `/${file}`)).body),
+);
 
-const contracts = ENDPOINTS.map((endpoint) => endpoint.contract);
-
-const templateOf = (path: string): string => path.replaceAll(/:(\w+)/g, "{$1}");
+const contracts = DOCUMENTED.map((endpoint) => endpoint.contract);
 
 interface Operation {
   readonly key: string;
   readonly [member: string]: any;
 }
 
-const operations: Operation[] = Object.entries<Record<string, any>>(document.paths).flatMap(
-  ([path, methods]) =>
+const operationsOf = (document: any): Operation[] =>
+  Object.entries<Record<string, any>>(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({
       ...operation,
       key: `${method.toUpperCase()} ${path}`,
     })),
-);
+  );
+
+const operations = documents.flatMap(operationsOf);
+
+/** All components by kind and name: a name means the same in both documents. */
+const components: Record<string, Record<string, any>> = {};
+for (const [kind, named] of documents.flatMap((each) => Object.entries<any>(each.components))) {
+  components[kind] = { ...components[kind], ...named };
+}
 
 /** A schema of the document with the components in the place of their references. */
 function inlined(value: any): any {
@@ -47,8 +61,8 @@ function inlined(value: any): any {
 
 function resolve(value: any): any {
   if (typeof value.$ref !== "string") return value;
-  const steps = value.$ref.slice(2).split("/");
-  return steps.reduce((at: any, step: string) => at[step], document);
+  const [, , kind, name] = value.$ref.split("/");
+  return components[kind]?.[name];
 }
 
 /** Every body that the document shows, with its examples. */
@@ -110,16 +124,28 @@ function placeholdersIn(value: unknown, path: string): string[] {
   return Object.entries(value).flatMap(([key, each]) => placeholdersIn(each, `${path}.${key}`));
 }
 
-describe("GET /openapi.json", () => {
-  test("GET /openapi.json returns a valid OpenAPI 3.1 document without authentication", async () => {
-    const validator = new Validator();
-    const result = await validator.validate(structuredClone(document));
-    assert.deepEqual(result.errors, undefined);
-    assert.equal(result.valid, true);
-    assert.equal(validator.version, "3.1");
+/** The components of resources whose name does not follow from that of their list. */
+const NAMES: Readonly<Record<string, string>> = {
+  canvases: "Canvas",
+  integrations: "DeclaredIntegration",
+  mail_domains: "MailDomains",
+  preference_centers: "DeclaredPreferenceCenter",
+  scim_defaults: "ScimDefaults",
+  settings: "WorkspaceSettings",
+};
+
+describe("GET /openapi.json and GET /openapi-admin.json", () => {
+  test("GET /openapi.json returns a valid OpenAPI 3.1 document without authentication, and so does the admin API", async () => {
+    for (const document of documents) {
+      const validator = new Validator();
+      const result = await validator.validate(structuredClone(document));
+      assert.deepEqual(result.errors, undefined);
+      assert.equal(result.valid, true);
+      assert.equal(validator.version, "3.1");
+    }
   });
 
-  test("the OpenAPI document lists every endpoint under every spelling of its path, and nothing else", () => {
+  test("the OpenAPI documents list every served path under every spelling, each in one of them, and nothing else", () => {
     const declared = contracts.flatMap((each) =>
       pathsOf(each).map((path) => `${each.method} ${templateOf(path)}`),
     );
@@ -128,14 +154,85 @@ describe("GET /openapi.json", () => {
       "POST /users/track",
       "GET /canvases/translations",
       "PUT /canvas/translations",
+      "GET /docs/{path}",
+      "GET /dashboard/sign-in",
     ]) {
       assert.ok(declared.includes(key), key);
     }
+    // Everything else that is served stands for calls that Rapport does not have.
+    const others = UNLISTED.filter(({ contract }) => contract.name !== "captureCall");
+    assert.deepEqual(others, []);
   });
 
-  test("the committed openapi.json is the document that the server serves", () => {
-    const committed = JSON.parse(readFileSync(join(packageRoot(), "openapi.json"), "utf8"));
-    assert.deepEqual(committed, document, "openapi.json is stale. Run `npm run openapi`.");
+  test("openapi.json has the public API, SCIM and the pages, openapi-admin.json all below /admin and the dashboard", () => {
+    const [open = [], admin = []] = documents.map((each) => Object.keys(each.paths));
+    const ofAdmin = /^\/(?:admin|dashboard)(?:\/|$)/;
+    assert.deepEqual(
+      open.filter((path) => ofAdmin.test(path)),
+      [],
+    );
+    assert.deepEqual(
+      admin.filter((path) => !ofAdmin.test(path)),
+      [],
+    );
+    for (const path of ["/users/track", "/scim/v2/Users", "/preferences/{link}"]) {
+      assert.ok(open.includes(path), path);
+    }
+  });
+
+  test("the committed documents are current, and the server serves them as they are", async () => {
+    const written = openApiDocuments(contracts, REFERENCE, RAPPORT_VERSION);
+    for (const file of DOCUMENT_FILES) {
+      const committed = readFileSync(join(packageRoot(), file), "utf8");
+      assert.ok(committed === textOfDocument(written[file]), `${file} is stale: npm run openapi.`);
+      assert.equal(await (await fetch(`${server.url}/${file}`)).text(), committed);
+    }
+  });
+
+  test("a component means the same in both documents, and each document uses all of its own", () => {
+    const [open, admin] = documents;
+    for (const [name, schema] of Object.entries(open.components.schemas)) {
+      if (name in admin.components.schemas) {
+        assert.deepEqual(admin.components.schemas[name], schema, name);
+      }
+    }
+    for (const document of documents) {
+      const text = JSON.stringify(document);
+      for (const [kind, named] of Object.entries<object>(document.components)) {
+        for (const name of Object.keys(named)) {
+          const isUsed =
+            text.includes(`"#/components/${kind}/${name}"`) || text.includes(`"${name}":[]`);
+          assert.ok(isUsed, `${kind} ${name}`);
+        }
+      }
+    }
+  });
+
+  test("every resource is a named component: what the members of a response hold, and what is listed", () => {
+    const isNamed = ({ $ref, anyOf }: any): boolean =>
+      $ref !== undefined ||
+      (anyOf?.every((each: any) => isNamed(each) || each.type === "null") ?? false);
+    const hasFields = (schema: any): boolean =>
+      schema.properties !== undefined || (schema.anyOf ?? []).some(hasFields);
+    const unnamed = operations.flatMap(({ key, responses }) =>
+      Object.entries<any>(responses)
+        .filter(([status]) => status < "300")
+        .flatMap(([, { content = {} }]) => Object.values<any>(content))
+        .flatMap(({ schema }) => Object.entries<any>(schema.properties ?? {}))
+        .filter(([, { items }]) => items && hasFields(items) && !isNamed(items))
+        .map(([member]) => `${key}: ${member}`),
+    );
+    assert.deepEqual(
+      unnamed,
+      [],
+      "Give the entries a name: `named` in core/base/values/schemas.ts.",
+    );
+    const resources = Object.values(ADMINISTERED).flat();
+    const names = resources.map(({ key }) => NAMES[key] ?? pascalCase(key.replace(/s$/, "")));
+    assert.deepEqual(
+      names.filter((name) => !(name in (components.schemas ?? {}))),
+      [],
+    );
   });
 
   test("the OpenAPI document gives every operation a unique id, a known tag and a summary", () => {
@@ -222,10 +319,11 @@ describe("GET /openapi.json", () => {
   for (const contract of contracts) {
     test(`the OpenAPI document describes the access, input and responses of ${keyOf(contract)}`, () => {
       const template = templateOf(pathsOf(contract)[0] ?? "");
-      const operation = document.paths[template][contract.method.toLowerCase()];
+      const [operation] = operations.filter(({ key }) => key === `${contract.method} ${template}`);
+      assert.ok(operation);
       assert.equal(operation.summary, contract.summary);
       const schemes = operation.security.flatMap(Object.keys);
-      for (const scheme of schemes) assert.ok(scheme in document.components.securitySchemes);
+      for (const scheme of schemes) assert.ok(scheme in (components.securitySchemes ?? {}));
       assert.equal(schemes.length > 0, contract.access.by !== "anybody");
       if (contract.access.by === "key") {
         assert.ok(operation.description.includes(contract.access.permission));
@@ -258,46 +356,5 @@ describe("GET /openapi.json", () => {
       assert.equal(answer.status, 400);
       assert.deepEqual([...validator.Errors(answer.body)], []);
     }
-  });
-});
-
-describe("GET /docs", () => {
-  test("GET /docs serves a page without a key, and the page loads nothing from other hosts", async () => {
-    const { status, headers, body } = await server.send("GET", "/docs");
-    assert.equal(status, 200);
-    assert.match(headers.get("content-type") ?? "", /^text\/html/);
-    const policy = headers.get("content-security-policy") ?? "";
-    assert.match(policy, /default-src 'none'; script-src 'self';/);
-    assert.match(policy, /connect-src 'self'/);
-    assert.doesNotMatch(body + policy, /https?:/);
-  });
-
-  test("GET /docs shows the OpenAPI document with a TypeScript sample for each operation, and the guides", async () => {
-    const { body } = await server.send("GET", "/docs/openapi.json");
-    const shownOperations = Object.values<any>(body.paths).flatMap((each) =>
-      Object.values<any>(each),
-    );
-    assert.equal(shownOperations.length, operations.length);
-    for (const { operationId, "x-codeSamples": samples } of shownOperations) {
-      if (!(operationId in OPERATIONS)) continue;
-      const [, , credential] = OPERATIONS[operationId as keyof typeof OPERATIONS];
-      const place = { adminToken: "admin.", scimToken: "scim.", apiKey: "", none: "" }[credential];
-      assert.ok(samples[0].source.includes(`rapport.${place}${operationId}(`), operationId);
-    }
-    const samples = shownOperations.filter((each) => each["x-codeSamples"]);
-    assert.equal(samples.length, Object.keys(OPERATIONS).length);
-    for (const name of GUIDES) {
-      const path = join(packageRoot(), "docs", `${name}.md`);
-      if (!existsSync(path)) continue;
-      const [, title] = /^(# .*)$/m.exec(readFileSync(path, "utf8")) ?? [];
-      assert.ok(title && body.info.description.includes(title), name);
-    }
-    assert.doesNotMatch(body.info.description, /\]\([\w./-]+\.md/);
-  });
-
-  test("the root address of the server opens a page that links to the reference", async () => {
-    const { status, body } = await server.send("GET", "/");
-    assert.equal(status, 200);
-    assert.ok(body.includes('href="/docs"'));
   });
 });

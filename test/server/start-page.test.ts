@@ -41,7 +41,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
 };
 
 const commandIn = (html: string): string =>
-  (/<pre>(.*?)<\/pre>/s.exec(html)?.[1] ?? "").replace(
+  (/<pre[^>]*>(.*?)<\/pre>/s.exec(html)?.[1] ?? "").replace(
     /&(?:amp|lt|gt|quot|#39);/g,
     (entity) => ENTITIES[entity] ?? entity,
   );
@@ -50,7 +50,9 @@ describe("the page at the server's address", () => {
   test("the page links to the dashboard, the reference and the document, and each opens", async () => {
     const { text } = await open("/");
     const links = [...text.matchAll(/href="(\/[^"]+)"/g)].map(([, path = ""]) => path);
-    for (const path of ["/dashboard/", "/docs", "/openapi.json"]) assert.ok(links.includes(path));
+    for (const path of ["/dashboard/", "/docs", "/openapi.json", "/openapi-admin.json"]) {
+      assert.ok(links.includes(path), path);
+    }
     for (const path of links) {
       const { status } = await open(path);
       // A clone that was only compiled has no notices and no dashboard.

@@ -234,7 +234,15 @@ describe("the Dockerfile", () => {
 
   test("everything that the build copies or compiles is part of its context", () => {
     const ignored = textOf(".dockerignore").split("\n").filter(Boolean);
-    for (const needed of ["src", "client", "migrations", "docs", "openapi.json", ".npmrc"]) {
+    for (const needed of [
+      "src",
+      "client",
+      "migrations",
+      "docs",
+      "openapi.json",
+      "openapi-admin.json",
+      ".npmrc",
+    ]) {
       assert.ok(!ignored.includes(needed), needed);
     }
     for (const secret of [".env", "data"]) assert.ok(ignored.includes(secret), secret);

@@ -190,6 +190,8 @@ describe("the package", () => {
       "dist/src/server/testing/start-rapport.d.cts",
       "dist/src/server/testing/start-rapport.d.ts",
       "openapi.json",
+      "openapi-admin.json",
+      "dist/reference/site.json.br",
     ];
     for (const path of needed) assert.ok(paths.includes(path), path);
     assert.ok(paths.some((path) => /^dist\/embedded-\w+\.snapshot$/.test(path)));

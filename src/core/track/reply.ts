@@ -1,17 +1,20 @@
 import Type, { type Static } from "typebox";
+import { named } from "../base/values/schemas.ts";
 import { ItemError, ItemNote } from "../base/verdicts.ts";
 import { INPUT_ARRAYS } from "./item.ts";
 
 /** The array of the request with the item: an enum here, unlike in other endpoints. */
 const OfArray = { input_array: Type.Enum([...INPUT_ARRAYS]) };
 
-const TrackError = Type.Object({ ...ItemError.properties, ...OfArray });
+const TrackError = named("TrackError", { ...ItemError.properties, ...OfArray });
+
+const TrackNote = named("TrackNote", { ...ItemNote.properties, ...OfArray });
 
 /** The members of every 201. */
 const outcome = {
   message: Type.Literal("success"),
   errors: Type.Optional(Type.Array(TrackError)),
-  skipped: Type.Optional(Type.Array(Type.Object({ ...ItemNote.properties, ...OfArray }))),
+  skipped: Type.Optional(Type.Array(TrackNote)),
 };
 
 const Counter = Type.Optional(Type.Integer({ minimum: 0 }));
@@ -31,7 +34,7 @@ const Summary = {
 };
 
 /** The user under the identifier of the request, with only what the object touched. */
-const TouchedUser = Type.Object({
+const TouchedUser = named("TouchedUser", {
   external_id: Type.Optional(Type.String()),
   user_alias: Type.Optional(Type.Object({ alias_name: Type.String(), alias_label: Type.String() })),
   platform_id: Type.Optional(Type.String()),

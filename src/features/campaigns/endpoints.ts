@@ -2,7 +2,7 @@ import Type from "typebox";
 import { Name } from "../../core/admin/workspaces/manifest.ts";
 import { MERGED, type Patching, patchingOf } from "../../core/admin/workspaces/merge-patch.ts";
 import { Problem } from "../../core/base/problem.ts";
-import { OfWorkspace, OnlySuccess } from "../../core/base/values/schemas.ts";
+import { named, OfWorkspace, OnlySuccess } from "../../core/base/values/schemas.ts";
 import type { StoringServices } from "../../core/database/storing-services.ts";
 import { byAdministratorOfWorkspace, endpoint, success } from "../../core/http/endpoint.ts";
 import type { Campaign, CampaignKind, MessageHead } from "./campaign.ts";
@@ -16,7 +16,11 @@ import type { RemovedWithMessages } from "./write-campaigns.ts";
 const OfCampaign = Type.Object({ name: Type.String(), id: Uuid });
 
 const Messages = Type.Array(
-  Type.Object({ id: Type.String(), channel: Type.String(), multi_language: Type.Boolean() }),
+  named("MessageHead", {
+    id: Type.String(),
+    channel: Type.String(),
+    multi_language: Type.Boolean(),
+  }),
 );
 
 const messageView = ({ messageId, channel, multiLanguage }: MessageHead) => ({
@@ -35,7 +39,7 @@ const listCampaignsEndpoint = endpoint({
   replies: {
     200: Type.Object({
       campaigns: Type.Array(
-        Type.Object({
+        named("Campaign", {
           id: Type.String(),
           name: Type.String(),
           declared: Type.Boolean(),
@@ -66,11 +70,11 @@ const listCanvasesEndpoint = endpoint({
   replies: {
     200: Type.Object({
       canvases: Type.Array(
-        Type.Object({
+        named("Canvas", {
           id: Type.String(),
           name: Type.String(),
           declared: Type.Boolean(),
-          steps: Type.Array(Type.Object({ id: Type.String(), messages: Messages })),
+          steps: Type.Array(named("CanvasStep", { id: Type.String(), messages: Messages })),
         }),
       ),
       message: Type.Literal("success"),

@@ -1,5 +1,5 @@
 import Type, { type Static } from "typebox";
-import { nullable, OfWorkspace, Success } from "../../core/base/values/schemas.ts";
+import { named, nullable, OfWorkspace, Success } from "../../core/base/values/schemas.ts";
 import { byAdministratorOfWorkspace, endpoint, success } from "../../core/http/endpoint.ts";
 import {
   type CapturedCallServices,
@@ -14,7 +14,7 @@ const MOST_CALLS = 1_000;
 
 const Anything = Type.Record(Type.String(), Type.Unknown());
 
-const CapturedCall = Type.Object({
+const CapturedCall = named("CapturedCall", {
   position: Type.Integer({ minimum: 1, description: "The number of the call in its workspace." }),
   captured_at: Type.String({ description: "ISO 8601.", examples: ["2026-01-01T12:00:00.000Z"] }),
   method: Type.String({ description: "The method of the call.", examples: ["POST"] }),

@@ -54,9 +54,9 @@ function refuseUnlessCaptured(
   const call = `${method} ${path.replaceAll(/:(\w+)/g, "{$1}")}`;
   throw new Problem(
     "NOT_FOUND",
-    `${call} is not part of Rapport: see ${baseUrl}/docs#description/compatibility. ` +
+    `${call} is not part of Rapport: see ${baseUrl}/docs/guides/compatibility. ` +
       "With capture_unsupported in the settings of the workspace the call is stored and gets a success.",
-    { body: { docs: `${baseUrl}/docs#description/compatibility` } },
+    { body: { docs: `${baseUrl}/docs/guides/compatibility` } },
   );
 }
 

@@ -1,6 +1,6 @@
 import Type from "typebox";
 import { MOST_ELEMENTS } from "../../core/base/context/custom-attribute-bounds.ts";
-import { nullable, OfWorkspace, Success } from "../../core/base/values/schemas.ts";
+import { named, nullable, OfWorkspace, Success } from "../../core/base/values/schemas.ts";
 import {
   byAdministratorOfWorkspace,
   endpoint,
@@ -83,7 +83,7 @@ const getEvents = endpoint({
   replies: {
     200: Type.Object({
       events: Type.Array(
-        Type.Object({
+        named("CatalogueEvent", {
           name: Type.String({ examples: ["signed_up"] }),
           included_in_analytics_report: Type.Boolean({ description: "Always false." }),
           ...Always,
@@ -115,7 +115,7 @@ const getAttributes = endpoint({
   replies: {
     200: Type.Object({
       attributes: Type.Array(
-        Type.Object({
+        named("CatalogueAttribute", {
           name: Type.String({ examples: ["plan"] }),
           data_type: nullable(Type.Enum([...DATA_TYPES]), {
             description: "The type most often sent; null if none was since types are counted.",
@@ -169,7 +169,7 @@ const catalogue = endpoint({
   replies: {
     200: Type.Object({
       entries: Type.Array(
-        Type.Object({
+        named("CatalogueEntry", {
           name: Type.String({ examples: ["plan"] }),
           seen: Type.Integer({ description: "How often it was sent.", examples: [4210] }),
           first_seen: nullable(Type.String(), {

@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { nullable, Success } from "../../core/base/values/schemas.ts";
+import { named, nullable, Success } from "../../core/base/values/schemas.ts";
 import type { Database } from "../../core/database/database.ts";
 import { readSteps } from "../../core/database/migrations/steps.ts";
 import { byAdministrator, endpoint, success } from "../../core/http/endpoint.ts";
@@ -14,7 +14,7 @@ const upgradesEndpoint = endpoint({
   replies: {
     200: Type.Object({
       steps: Type.Array(
-        Type.Object({
+        named("UpgradeStep", {
           name: Type.String({
             description: "addresses, or user names (docs/decisions/addresses.md).",
             examples: ["addresses"],
@@ -31,7 +31,7 @@ const upgradesEndpoint = endpoint({
         { description: "What had to be done to stored rows, the latest of each name." },
       ),
       users_apart: Type.Array(
-        Type.Object({
+        named("UserApart", {
           id: Type.String({ description: "The dashboard user." }),
           user_name: Type.String({
             description: "The userName, as it was written.",

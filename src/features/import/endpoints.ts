@@ -1,5 +1,11 @@
 import Type from "typebox";
-import { OfWorkspace, OnlySuccess, Success } from "../../core/base/values/schemas.ts";
+import {
+  named,
+  OfWorkspace,
+  OnlySuccess,
+  Success,
+  successOf,
+} from "../../core/base/values/schemas.ts";
 import { ItemNote } from "../../core/base/verdicts.ts";
 import { describedList } from "../../core/http/described.ts";
 import { byAdministratorOfWorkspace, endpoint, success } from "../../core/http/endpoint.ts";
@@ -78,7 +84,7 @@ const ImportId = Type.String({
 });
 
 const RowNotes = Type.Array(
-  Type.Object({
+  named("RowNote", {
     index: Type.Integer({ minimum: 0, description: "The place in the batch, counted from 0." }),
     outcome: Type.Enum(["rejected", "skipped", "partial"], {
       description:
@@ -139,24 +145,25 @@ const progressEndpoint = endpoint({
   access: byAdministratorOfWorkspace("import_update_user_data"),
   params: Type.Object({ name: Type.String(), import_id: ImportId }),
   replies: {
-    200: Type.Object({
-      kind: Type.Enum([...IMPORT_KINDS]),
-      rows_done: Type.Integer({ minimum: 0, description: "How many rows were checked." }),
-      rows_imported: Type.Integer({ minimum: 0, description: "How many of them were written." }),
-      started_at: Type.String({
-        description: "When the first batch was committed.",
-        examples: ["2026-01-01T12:00:00.000Z"],
+    200: successOf(
+      named("Import", {
+        kind: Type.Enum([...IMPORT_KINDS]),
+        rows_done: Type.Integer({ minimum: 0, description: "How many rows were checked." }),
+        rows_imported: Type.Integer({ minimum: 0, description: "How many of them were written." }),
+        started_at: Type.String({
+          description: "When the first batch was committed.",
+          examples: ["2026-01-01T12:00:00.000Z"],
+        }),
+        updated_at: Type.String(),
+        last_batch: Type.Object(
+          {
+            first_row: Type.Integer({ minimum: 1, description: "The number of its first row." }),
+            notes: RowNotes,
+          },
+          { description: "The batch that was committed last." },
+        ),
       }),
-      updated_at: Type.String(),
-      last_batch: Type.Object(
-        {
-          first_row: Type.Integer({ minimum: 1, description: "The number of its first row." }),
-          notes: RowNotes,
-        },
-        { description: "The batch that was committed last." },
-      ),
-      message: Success,
-    }),
+    ),
   },
 }).handledBy(async (services: WriteServices, context, { params }) => {
   const found = await readImport(services, context, params.import_id);

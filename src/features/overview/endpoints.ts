@@ -1,6 +1,6 @@
 import Type from "typebox";
 import { Finding } from "../../core/admin/attention/attention.ts";
-import { nullable, OfWorkspace, Success } from "../../core/base/values/schemas.ts";
+import { named, nullable, OfWorkspace, Success } from "../../core/base/values/schemas.ts";
 import { byAdministratorOfWorkspace, endpoint, success } from "../../core/http/endpoint.ts";
 import { type OverviewServices, readOverview } from "./read-overview.ts";
 
@@ -46,7 +46,7 @@ const overview = endpoint({
       p99_ms: latencies("The response time that 99 % of the requests did not exceed."),
       queue_items: counts("The most items that waited in the write queue, of all workspaces."),
       rejections: Type.Array(
-        Type.Object({
+        named("RejectedItems", {
           code: Type.String({ description: "The code.", examples: ["INVALID_TIME"] }),
           counts: counts("How many items got it."),
         }),

@@ -2,7 +2,14 @@ import Type from "typebox";
 import { type AuditingServices, recordRead } from "../../core/admin/audit/audit.ts";
 import type { AdministerServices } from "../../core/admin/workspaces/administer.ts";
 import { MERGED } from "../../core/admin/workspaces/merge-patch.ts";
-import { NullableText, OfWorkspace, OnlySuccess, Success } from "../../core/base/values/schemas.ts";
+import {
+  NullableText,
+  named,
+  OfWorkspace,
+  OnlySuccess,
+  Success,
+  successOf,
+} from "../../core/base/values/schemas.ts";
 import type { StoringServices } from "../../core/database/storing-services.ts";
 import {
   byAdministrator,
@@ -33,7 +40,7 @@ const PATH = "/admin/v1/workspaces/:name/preference-centers";
 
 const OfCenter = Type.Object({ name: Type.String(), id: CenterId });
 
-const Summary = {
+const Summary = named("DeclaredPreferenceCenterSummary", {
   id: Type.String(),
   name: Type.String(),
   title: Type.String(),
@@ -41,17 +48,19 @@ const Summary = {
   declared: Type.Boolean({ description: "Whether a manifest declared it." }),
   created_at: Type.String(),
   updated_at: Type.String(),
-};
+});
 
-const Center = {
-  ...Summary,
+const Center = named("DeclaredPreferenceCenter", {
+  ...Summary.properties,
   page_html: Type.String(),
   confirmation_html: Type.String(),
   redirect_url: NullableText,
   options: ShownOptions,
   locale: Type.String(),
   translations: Translations,
-};
+});
+
+const Checked = Type.Intersect([Center, Type.Object({ warnings: Warnings, message: Success })]);
 
 const summaryOf = ({ createdAt, updatedAt, ...center }: CenterSummary) => ({
   ...center,
@@ -81,7 +90,7 @@ const listEndpoint = endpoint({
   access: byAdministratorOfWorkspace("basic_access"),
   params: OfWorkspace,
   replies: {
-    200: Type.Object({ preference_centers: Type.Array(Type.Object(Summary)), message: Success }),
+    200: Type.Object({ preference_centers: Type.Array(Summary), message: Success }),
   },
 }).handledBy(async (services: StoringServices, context) => {
   const { workspace } = context;
@@ -96,7 +105,7 @@ const readEndpoint = endpoint({
   summary: "Reads a preference center.",
   access: byAdministratorOfWorkspace("basic_access"),
   params: OfCenter,
-  replies: { 200: Type.Object({ ...Center, message: Success }) },
+  replies: { 200: successOf(Center) },
 }).handledBy(async (services: StoringServices, context, { params }) => {
   const { workspace } = context;
   return { status: 200, body: viewOf(await readCenter(services, workspace, params.id)) };
@@ -111,7 +120,7 @@ const putEndpoint = endpoint({
   access: byAdministratorOfWorkspace("manage_email_settings"),
   params: OfCenter,
   body: Type.Object(centerMembers, { additionalProperties: false }),
-  replies: { 200: Type.Object({ ...Center, warnings: Warnings, message: Success }) },
+  replies: { 200: Checked },
 }).handledBy(async (services: AdministerServices & CheckServices, context, { params, body }) => {
   const wanted = centerOf({ id: params.id, ...body });
   const warnings = await checkCenter(services, context.workspace, wanted, DECLARED_NAMES);
@@ -128,7 +137,7 @@ const patchEndpoint = endpoint({
   access: byAdministratorOfWorkspace("manage_email_settings"),
   params: OfCenter,
   body: CENTER_PATCHING.body,
-  replies: { 200: Type.Object({ ...Center, warnings: Warnings, message: Success }) },
+  replies: { 200: Checked },
 }).handledBy(async (services: AdministerServices & CheckServices, context, { params, body }) => {
   let warnings: CenterWarning[] = [];
   const change = async (present: CenterContent) => {

@@ -1,4 +1,5 @@
 import Type, { type Static } from "typebox";
+import { named } from "../../core/base/values/schemas.ts";
 import { type CenterOptions, DEFAULT_OPTIONS, STATES } from "./center.ts";
 import { localeTag } from "./locales.ts";
 
@@ -85,7 +86,7 @@ export function translationsOf(translations: Static<typeof Translations>) {
 }
 
 /** An accepted part of a page that has no effect. */
-const CenterWarning = Type.Object({
+const CenterWarning = named("CenterWarning", {
   code: Type.Literal("NO_EFFECT"),
   message: Type.String(),
   field: Type.String(),

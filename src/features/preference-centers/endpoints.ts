@@ -1,7 +1,13 @@
 import Type, { type Static } from "typebox";
 import type { WorkspaceContext } from "../../core/base/context/context.ts";
 import { Problem } from "../../core/base/problem.ts";
-import { NullableText, nullable, Success } from "../../core/base/values/schemas.ts";
+import {
+  NullableText,
+  named,
+  nullable,
+  Success,
+  successOf,
+} from "../../core/base/values/schemas.ts";
 import type { StoringServices } from "../../core/database/storing-services.ts";
 import {
   type Contract,
@@ -45,12 +51,12 @@ const PATH = "/preference_center/v1";
 
 type ChangeServices = StoringServices & CheckServices & { readonly idempotency: Idempotency };
 
-const Summary = {
+const Summary = named("PreferenceCenterSummary", {
   name: Type.String(),
   preference_center_api_id: Type.String(),
   created_at: Type.String(),
   updated_at: Type.String(),
-};
+});
 
 const summaryOf = ({
   id,
@@ -75,7 +81,7 @@ const listEndpoint = endpoint({
   summary: "Lists the preference centers.",
   access: withPermission("preference_center.list"),
   replies: {
-    200: Type.Object({ preference_centers: Type.Array(Type.Object(Summary)), message: Success }),
+    200: Type.Object({ preference_centers: Type.Array(Summary), message: Success }),
   },
 }).handledBy(async (services: StoringServices, { workspace }) => {
   const centers = await listCenters(services, workspace);
@@ -90,18 +96,19 @@ const readEndpoint = endpoint({
   access: withPermission("preference_center.get"),
   params: OfCenter,
   replies: {
-    200: Type.Object({
-      ...Summary,
-      preference_center_title: Type.String(),
-      preference_center_page_html: Type.String(),
-      confirmation_page_html: Type.String(),
-      redirect_page_html: NullableText,
-      preference_center_options: ShownOptions,
-      state: State,
-      locale: Type.String({ description: "The language that the pages are written in." }),
-      translations: Translations,
-      message: Success,
-    }),
+    200: successOf(
+      named("PreferenceCenter", {
+        ...Summary.properties,
+        preference_center_title: Type.String(),
+        preference_center_page_html: Type.String(),
+        confirmation_page_html: Type.String(),
+        redirect_page_html: NullableText,
+        preference_center_options: ShownOptions,
+        state: State,
+        locale: Type.String({ description: "The language that the pages are written in." }),
+        translations: Translations,
+      }),
+    ),
   },
 }).handledBy(async (services: StoringServices, { workspace }, { params }) => {
   const center = await readCenter(services, workspace, params.preference_center_id);

@@ -1,5 +1,6 @@
 import Type, { type TSchema } from "typebox";
 import type { JsonObject } from "../../core/base/values/plain-json.ts";
+import { named } from "../../core/base/values/schemas.ts";
 import { byScimToken, type Contract, endpoint } from "../../core/http/endpoint.ts";
 import type { UserServices } from "../dashboard-users/feature.ts";
 import { openDirectory } from "./company-directory.ts";
@@ -60,7 +61,7 @@ const listOf = (resource: TSchema): TSchema =>
 const ListReply = listOf(User);
 
 /** A resource about the server. */
-const About: TSchema = Type.Object({ schemas: Type.Array(Type.String()) });
+const About: TSchema = named("AboutScim", { schemas: Type.Array(Type.String()) });
 
 const SCIM = { access: byScimToken, dialect: "scim" } as const satisfies Partial<Contract>;
 

@@ -1,6 +1,6 @@
 import Type from "typebox";
 import { type AuditingServices, recordRead } from "../../core/admin/audit/audit.ts";
-import { nullable, OfWorkspace, Success } from "../../core/base/values/schemas.ts";
+import { named, nullable, OfWorkspace, Success } from "../../core/base/values/schemas.ts";
 import type { StoringServices } from "../../core/database/storing-services.ts";
 import { byAdministratorOfWorkspace, endpoint, success } from "../../core/http/endpoint.ts";
 import type { UserTotals } from "./count-users.ts";
@@ -29,7 +29,7 @@ const sizes = endpoint({
   replies: {
     200: Type.Object({
       segments: Type.Array(
-        Type.Object({
+        named("SegmentSizes", {
           id: SegmentId,
           sizes: Type.Array(
             Type.Object({
@@ -109,7 +109,7 @@ const ofUser = endpoint({
   replies: {
     200: Type.Object({
       segments: Type.Array(
-        Type.Object({
+        named("SegmentOfUser", {
           id: SegmentId,
           name: Type.String({ description: "Its name.", examples: ["Repeat buyers"] }),
           description: Type.String({
@@ -120,7 +120,7 @@ const ofUser = endpoint({
         { description: "The oldest first." },
       ),
       skipped: Type.Array(
-        Type.Object({
+        named("SkippedSegment", {
           id: SegmentId,
           name: Type.String({ description: "Its name.", examples: ["Repeat buyers"] }),
           reason: Type.String({

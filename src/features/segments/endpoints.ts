@@ -1,7 +1,13 @@
 import Type from "typebox";
 import { type AuditingServices, recordRead } from "../../core/admin/audit/audit.ts";
 import type { WorkspaceContext } from "../../core/base/context/context.ts";
-import { nullable, OfWorkspace, Success } from "../../core/base/values/schemas.ts";
+import {
+  named,
+  nullable,
+  OfWorkspace,
+  Success,
+  successOf,
+} from "../../core/base/values/schemas.ts";
 import type { StoringServices } from "../../core/database/storing-services.ts";
 import { byAdministratorOfWorkspace, endpoint, success } from "../../core/http/endpoint.ts";
 import { breakDown, keptSince } from "./breakdown.ts";
@@ -45,7 +51,7 @@ const CountId = Type.String({
   examples: ["0199f0a0-7c11-7000-8000-00c0ffee0001"],
 });
 
-const Count = {
+const Count = named("SegmentCount", {
   count_id: CountId,
   status: Type.Enum(["running", "finished", "cancelled", "failed"], {
     description: "The state of the count.",
@@ -65,7 +71,7 @@ const Count = {
     description: "When it ended; null while it runs.",
     examples: [TIME],
   }),
-};
+});
 
 const countView = (count: ExactCount, context: WorkspaceContext) => ({
   count_id: count.id,
@@ -116,7 +122,7 @@ const count = endpoint({
       description: Type.String({ description: "The filter as a sentence.", examples: [SENTENCE] }),
       message: Success,
     }),
-    202: Type.Object({ ...Count, message: Success }),
+    202: successOf(Count),
   },
   idempotency: "ignored",
   takesLong: true,
@@ -158,8 +164,8 @@ const listCountsEndpoint = endpoint({
   replies: {
     200: Type.Object({
       counts: Type.Array(
-        Type.Object({
-          ...Count,
+        named("ListedSegmentCount", {
+          ...Count.properties,
           segment_id: nullable(Type.String(), {
             description: "The segment that was counted; null for an inline filter.",
             examples: ["3b1f4c1e-7d0a-4a53-9a53-0d5f0a3f7c11"],
@@ -200,7 +206,7 @@ const readCountEndpoint = endpoint({
   summary: "Reads how far an exact count has come.",
   access: byAdministratorOfWorkspace("edit_segments"),
   params: OfCount,
-  replies: { 200: Type.Object({ ...Count, message: Success }) },
+  replies: { 200: successOf(Count) },
 }).handledBy(async (services: StoringServices, context, { params }) => {
   const found = await readCount(services, context, params.count_id);
   return success(countView(found, context));
@@ -213,7 +219,7 @@ const stopCountEndpoint = endpoint({
   summary: "Cancels an exact count that runs.",
   access: byAdministratorOfWorkspace("edit_segments"),
   params: OfCount,
-  replies: { 200: Type.Object({ ...Count, message: Success }) },
+  replies: { 200: successOf(Count) },
 }).handledBy(async (services: StoringServices, context, { params }) => {
   const found = await stopCount(services, context, params.count_id);
   return success(countView(found, context));
@@ -292,7 +298,7 @@ const explainEndpoint = endpoint({
     200: Type.Object({
       is_member: Type.Boolean({ description: "Whether the user meets the filter." }),
       conditions: Type.Array(
-        Type.Object({
+        named("ConditionVerdict", {
           condition: Type.String({
             description: "One condition of the filter, in words.",
             examples: ["can receive email"],

@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { Success } from "../../core/base/values/schemas.ts";
+import { named, Success } from "../../core/base/values/schemas.ts";
 import type { StoringServices } from "../../core/database/storing-services.ts";
 import { endpoint, success, withPermission } from "../../core/http/endpoint.ts";
 import { sizeSeries } from "./daily-sizes.ts";
@@ -24,7 +24,7 @@ const list = endpoint({
   replies: {
     200: Type.Object({
       segments: Type.Array(
-        Type.Object({
+        named("ListedSegment", {
           id: Type.String(),
           name: Type.String(),
           analytics_tracking_enabled: Type.Boolean({
@@ -107,7 +107,7 @@ const series = endpoint({
   replies: {
     200: Type.Object({
       data: Type.Array(
-        Type.Object({
+        named("SegmentSize", {
           time: Type.String({ description: "The day, in UTC.", examples: ["2026-01-31"] }),
           size: Type.Integer({ description: "The estimated number of users." }),
         }),

@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { nullable } from "../../core/base/values/schemas.ts";
+import { named, nullable } from "../../core/base/values/schemas.ts";
 import type { Breakdown } from "./breakdown.ts";
 import type { SegmentSize } from "./estimate.ts";
 import type { shownTo } from "./shown-sizes.ts";
@@ -28,7 +28,7 @@ const Estimate = (description: string) =>
 export const BreakdownFields = {
   parts: Type.Optional(
     Type.Array(
-      Type.Object({
+      named("ConditionSize", {
         condition: Type.String({
           description: "A part of the filter, in words.",
           examples: ["can receive email"],
@@ -41,7 +41,7 @@ export const BreakdownFields = {
   ),
   reach: Type.Optional(
     Type.Array(
-      Type.Object({
+      named("ChannelReach", {
         channel: Type.String({
           description: "email, push, or the channel of the subscription group.",
           examples: ["email"],

@@ -14,7 +14,7 @@ interface SignInSettings {
 export const feature = {
   name: "sign-in",
   endpoints: signInEndpoints,
-  unlisted: signInPages,
+  pages: signInPages,
   reference: [{ tag: "Dashboard", paths: ["/dashboard", "/admin/v1/sign-in-links"] }],
   async services(given: LinkServices, { oidc }: SignInSettings) {
     const identityProvider = oidc && (await createIdentityProvider(oidc));

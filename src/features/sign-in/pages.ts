@@ -78,7 +78,9 @@ const LINK = "/dashboard/sign-in";
 
 const NOT_KEPT = { "cache-control": "no-store", "referrer-policy": "no-referrer" };
 
-const Token = Type.Object({ token: Type.String({ maxLength: 128 }) });
+const Token = Type.Object({
+  token: Type.String({ maxLength: 128, description: "The secret of the link.", examples: ["x"] }),
+});
 
 /* A preview of the link, or a program that only looks, signs nobody in: signing in takes a click. */
 const showLink = endpoint({
@@ -139,7 +141,15 @@ const begin = endpoint({
   path: "/dashboard/sign-in/oidc",
   summary: "Redirects to the identity provider.",
   refusals: ["NOT_FOUND"],
-  query: Type.Object({ return_to: Type.Optional(Type.String({ maxLength: 2_048 })) }),
+  query: Type.Object({
+    return_to: Type.Optional(
+      Type.String({
+        maxLength: 2_048,
+        description: "The page of the dashboard that is opened afterwards.",
+        examples: [DASHBOARD],
+      }),
+    ),
+  }),
   replies: { 303: Type.Undefined() },
 }).handledBy(async (services: ProviderServices, _context, { query, baseUrl }) => {
   const { adminTokenHash, clock } = services;
@@ -153,7 +163,13 @@ const begin = endpoint({
   return { status: 303, body: undefined, headers };
 });
 
-const Parameter = Type.Optional(Type.String({ maxLength: 4_096 }));
+const Parameter = Type.Optional(
+  Type.String({
+    maxLength: 4_096,
+    description: "What the identity provider says, as OpenID Connect defines it.",
+    examples: ["x"],
+  }),
+);
 
 const callback = endpoint({
   name: "finishSignIn",
@@ -168,7 +184,11 @@ const callback = endpoint({
     error: Parameter,
     error_description: Parameter,
   }),
-  headers: Type.Object({ cookie: Type.Optional(Type.String()) }),
+  headers: Type.Object({
+    cookie: Type.Optional(
+      Type.String({ description: "With the attempt that began the sign-in.", examples: ["x=y"] }),
+    ),
+  }),
   replies: { 303: Type.Undefined() },
 }).handledBy(async (services: ProviderServices, context, { query, headers, baseUrl }) => {
   const { adminTokenHash, clock, failedAttempts } = services;

@@ -1,5 +1,5 @@
 import Type, { type Static, type TProperties } from "typebox";
-import { OnlySuccess } from "../../core/base/values/schemas.ts";
+import { named, OnlySuccess } from "../../core/base/values/schemas.ts";
 import { endpoint, success, withPermission } from "../../core/http/endpoint.ts";
 import type { MessageAddress } from "../campaigns/feature.ts";
 import {
@@ -34,7 +34,7 @@ const TranslationMap = Type.Record(Type.String(), Type.String());
 
 const Translations = Type.Object({
   translations: Type.Array(
-    Type.Object({
+    named("Translation", {
       step_id: Type.Optional(Type.String({ description: "For the list of a whole canvas." })),
       message_variation_id: Type.Optional(
         Type.String({ description: "For the list of a whole campaign or canvas." }),

@@ -1,6 +1,6 @@
 import Type from "typebox";
 import type { WorkspaceContext } from "../../core/base/context/context.ts";
-import { Success } from "../../core/base/values/schemas.ts";
+import { named, Success } from "../../core/base/values/schemas.ts";
 import { ItemNote } from "../../core/base/verdicts.ts";
 import { byAdministratorOfWorkspace, endpoint } from "../../core/http/endpoint.ts";
 import type { TextServices } from "../campaigns/feature.ts";
@@ -14,7 +14,7 @@ const locale_id = Type.Optional(Type.String({ format: "uuid", description: "Only
 
 const Imported = Type.Object({
   imported: Type.Array(
-    Type.Object({
+    named("ImportedTranslations", {
       locale_key: Type.String(),
       strings: Type.Integer({ description: "How many were set." }),
       missing: Type.Array(Type.String(), { description: "Ids that are not translated yet." }),

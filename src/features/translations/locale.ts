@@ -1,6 +1,6 @@
 import Type, { type Static } from "typebox";
 import { Name } from "../../core/admin/workspaces/manifest.ts";
-import { patterned } from "../../core/base/values/schemas.ts";
+import { named, patterned } from "../../core/base/values/schemas.ts";
 import { Uuid } from "../campaigns/feature.ts";
 
 /** A language of a workspace. Ids are UUIDs in lower case. */
@@ -46,13 +46,20 @@ export const localeOf = ({ id, locale_key, ...rest }: Static<typeof DeclaredLoca
 });
 
 /** A locale in replies. Public: uuid and locale_key beside the specification's members. */
-export const LocaleView = Type.Object({
-  uuid: Type.String({ description: "The id.", examples: ["3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03"] }),
-  name: Type.String(),
-  country: Type.String(),
-  language: Type.String(),
-  locale_key: Type.String(),
-});
+export const LocaleView = named(
+  "LocaleOfTranslation",
+  {
+    uuid: Type.String({
+      description: "The id.",
+      examples: ["3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03"],
+    }),
+    name: Type.String(),
+    country: Type.String(),
+    language: Type.String(),
+    locale_key: Type.String(),
+  },
+  { description: "The locale." },
+);
 
 export const localeView = (locale: Locale): Static<typeof LocaleView> => ({
   uuid: locale.id,

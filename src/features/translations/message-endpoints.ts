@@ -1,5 +1,5 @@
 import Type, { type Static } from "typebox";
-import { NullableText, OnlySuccess } from "../../core/base/values/schemas.ts";
+import { NullableText, named, OnlySuccess, successOf } from "../../core/base/values/schemas.ts";
 import type { StoringServices } from "../../core/database/storing-services.ts";
 import { byAdministratorOfWorkspace, endpoint, success } from "../../core/http/endpoint.ts";
 import type { MessageAddress, TextServices } from "../campaigns/feature.ts";
@@ -33,18 +33,19 @@ const readEndpoint = endpoint({
   access: byAdministratorOfWorkspace("basic_access"),
   params: OfMessage,
   replies: {
-    200: Type.Object({
-      id: Type.String(),
-      ...MessageAddressFields,
-      channel: Type.String(),
-      multi_language: Type.Boolean(),
-      content: Type.Optional(Strings),
-      source: Strings,
-      translations: Type.Record(Type.String(), Strings),
-      declared: Type.Boolean(),
-      updated_at: Type.String(),
-      message: Type.Literal("success"),
-    }),
+    200: successOf(
+      named("Message", {
+        id: Type.String(),
+        ...MessageAddressFields,
+        channel: Type.String(),
+        multi_language: Type.Boolean(),
+        content: Type.Optional(Strings),
+        source: Strings,
+        translations: Type.Record(Type.String(), Strings),
+        declared: Type.Boolean(),
+        updated_at: Type.String(),
+      }),
+    ),
   },
 }).handledBy(async (services: StoringServices, context, { params }) => {
   const whole = await readMessage(services, context, params.id);

@@ -5,7 +5,13 @@ import {
   recordUserChanges,
 } from "../../core/admin/audit/audit.ts";
 import type { WorkspaceContext } from "../../core/base/context/context.ts";
-import { nullable, OfWorkspace, Success } from "../../core/base/values/schemas.ts";
+import {
+  named,
+  nullable,
+  OfWorkspace,
+  Success,
+  successOf,
+} from "../../core/base/values/schemas.ts";
 import type { StoringServices } from "../../core/database/storing-services.ts";
 import { byAdministratorOfWorkspace, endpoint, success } from "../../core/http/endpoint.ts";
 import { AuditedEffect } from "../../core/people/identity/audit-view.ts";
@@ -107,7 +113,7 @@ const read = endpoint({
   summary: "Reads everything that is stored about one user; a merged id gives the kept user.",
   access: byAdministratorOfWorkspace("view_user_profile", "view_pii"),
   params: OfUser,
-  replies: { 200: Type.Object({ ...PersonRecord.properties, message: Success }), 301: MergedInto },
+  replies: { 200: successOf(PersonRecord), 301: MergedInto },
   isHeavy: true,
   budgets: { bytesOut: 64 * 1_048_576 },
 }).handledBy(async (services: StoringServices & AuditingServices, context, { params }) => {
@@ -218,7 +224,7 @@ const merge = endpoint({
     200: Type.Object({
       merged: Type.Boolean({ description: "false after a dry run." }),
       effects: Type.Array(
-        Type.Object({
+        named("MergeEffect", {
           ...AuditedEffect.properties,
           kept: Type.Unknown(),
           merged: Type.Unknown({ description: "The user that is merged away." }),

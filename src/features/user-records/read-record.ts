@@ -3,7 +3,7 @@ import { readGroups } from "../../core/admin/workspaces/subscription-groups.ts";
 import type { WorkspaceContext } from "../../core/base/context/context.ts";
 import type { Channel } from "../../core/base/context/workspace.ts";
 import { EmailStateName } from "../../core/base/values/email-states.ts";
-import { NullableText, nullable } from "../../core/base/values/schemas.ts";
+import { NullableText, named, nullable } from "../../core/base/values/schemas.ts";
 import { sum } from "../../core/base/values/sum.ts";
 import { type Queryable, readTogether, settleAll } from "../../core/database/database.ts";
 import type { StoringServices } from "../../core/database/storing-services.ts";
@@ -16,7 +16,7 @@ import { findRecord } from "./find-record.ts";
 import { selectAddressState, selectStandingGroupStates } from "./person-states-store.ts";
 
 /** Everything that is stored about one person, without the entries of the timeline. */
-export const PersonRecord = Type.Object({
+export const PersonRecord = named("UserRecord", {
   user: Type.Record(Type.String(), Type.Unknown(), {
     description: "The profile with the fields of an export.",
   }),

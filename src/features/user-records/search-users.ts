@@ -1,6 +1,6 @@
 import Type, { type Static } from "typebox";
 import type { WorkspaceContext } from "../../core/base/context/context.ts";
-import { Cursor, NullableText, nullable } from "../../core/base/values/schemas.ts";
+import { Cursor, NullableText, named, nullable } from "../../core/base/values/schemas.ts";
 import type { Database } from "../../core/database/database.ts";
 import { isProfileId } from "../../core/people/profiles/identifiers.ts";
 import { selectMerged } from "../../core/people/profiles/merged-store.ts";
@@ -34,7 +34,7 @@ export const UsersQuery = Type.Object({
 });
 
 /** A user as a search shows it, and why the user was found. */
-export const FoundUser = Type.Object({
+export const FoundUser = named("FoundUser", {
   platform_id: Type.String(),
   external_id: NullableText,
   user_aliases: Type.Array(Type.Object({ alias_name: Type.String(), alias_label: Type.String() })),

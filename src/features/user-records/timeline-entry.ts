@@ -1,6 +1,6 @@
 import Type, { type Static } from "typebox";
 import { EmailStateName } from "../../core/base/values/email-states.ts";
-import { NullableText, nullable } from "../../core/base/values/schemas.ts";
+import { NullableText, named, nullable } from "../../core/base/values/schemas.ts";
 import type { SentMessage } from "../../core/people/activity/activity.ts";
 import { AuditEntryView, auditEntryView } from "../../core/people/identity/audit-view.ts";
 import type { AuditEntry } from "../../core/people/identity/store.ts";
@@ -24,14 +24,14 @@ const CALL = {
 const Properties = nullable(Type.Record(Type.String(), Type.Unknown()));
 
 export const TimelineEntry = Type.Union([
-  Type.Object({
+  named("TimelineEvent", {
     kind: Type.Literal("event"),
     ...PLACE,
     name: Type.String(),
     app_id: NullableText,
     properties: Properties,
   }),
-  Type.Object({
+  named("TimelinePurchase", {
     kind: Type.Literal("purchase"),
     ...PLACE,
     product_id: Type.String(),
@@ -41,13 +41,13 @@ export const TimelineEntry = Type.Union([
     app_id: NullableText,
     properties: Properties,
   }),
-  Type.Object({
+  named("TimelineMessage", {
     kind: Type.Literal("message"),
     ...PLACE,
     channel: Type.String(),
     details: Type.Record(Type.String(), Type.Unknown()),
   }),
-  Type.Object({
+  named("TimelineSubscription", {
     kind: Type.Literal("subscription"),
     ...PLACE,
     subscription_group_id: NullableText,
@@ -55,8 +55,8 @@ export const TimelineEntry = Type.Union([
     subscription_state: EmailStateName,
     ...CALL,
   }),
-  Type.Object({ kind: Type.Literal("identity"), ...AuditEntryView.properties }),
-  Type.Object({
+  named("TimelineIdentity", { kind: Type.Literal("identity"), ...AuditEntryView.properties }),
+  named("TimelineAttributes", {
     kind: Type.Literal("attributes"),
     ...PLACE,
     change: Type.Enum(["user.created", "user.updated"], {

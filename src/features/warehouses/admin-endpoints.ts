@@ -1,6 +1,6 @@
 import Type, { type Static } from "typebox";
 import { type AuditingServices, recordRead } from "../../core/admin/audit/audit.ts";
-import { NullableText, nullable, Success } from "../../core/base/values/schemas.ts";
+import { NullableText, named, nullable, Success } from "../../core/base/values/schemas.ts";
 import {
   byAdministrator,
   byAdministratorOfWorkspace,
@@ -18,27 +18,31 @@ import { type TriggerServices, triggerSync } from "./trigger.ts";
 
 const Cursor = Type.Object({ cursor: Type.Optional(Type.String()) });
 
-const Run = Type.Object({
-  run_id: Type.String(),
-  job_status: Type.Enum([...JOB_STATUSES]),
-  message: NullableText,
-  sync_start_time: Type.String(),
-  sync_finish_time: NullableText,
-  last_timestamp_synced: NullableText,
-  rows_expected: nullable(Type.Integer()),
-  rows_read: Type.Integer({ description: "Rows that were read.", examples: [120] }),
-  rows_synced: Type.Integer(),
-  rows_skipped: Type.Integer({ description: "Rows that had no effect.", examples: [0] }),
-  rows_failed_with_errors: Type.Integer(),
-  bytes_scanned: nullable(Type.Integer(), {
-    description: "How much the warehouse says that it has scanned; null if it does not say.",
-    examples: [10_485_760],
-  }),
-});
+const Run = named(
+  "SyncRun",
+  {
+    run_id: Type.String(),
+    job_status: Type.Enum([...JOB_STATUSES]),
+    message: NullableText,
+    sync_start_time: Type.String(),
+    sync_finish_time: NullableText,
+    last_timestamp_synced: NullableText,
+    rows_expected: nullable(Type.Integer()),
+    rows_read: Type.Integer({ description: "Rows that were read.", examples: [120] }),
+    rows_synced: Type.Integer(),
+    rows_skipped: Type.Integer({ description: "Rows that had no effect.", examples: [0] }),
+    rows_failed_with_errors: Type.Integer(),
+    bytes_scanned: nullable(Type.Integer(), {
+      description: "How much the warehouse says that it has scanned; null if it does not say.",
+      examples: [10_485_760],
+    }),
+  },
+  { description: "A run of a sync." },
+);
 
 export type Run = Static<typeof Run>;
 
-const Row = Type.Object({
+const Row = named("SyncRow", {
   outcome: Type.Enum(["failed", "skipped", "waiting"]),
   identity: Type.Record(Type.String(), Type.String()),
   updated_at: NullableText,
@@ -85,7 +89,7 @@ const findByName = endpoint({
   replies: {
     200: Type.Object({
       results: Type.Array(
-        Type.Object({
+        named("FoundIntegration", {
           workspace: Type.String(),
           integration_id: Type.String(),
           integration_name: Type.String(),

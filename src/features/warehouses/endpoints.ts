@@ -1,12 +1,12 @@
 import Type from "typebox";
-import { NullableText, OnlySuccess, Success } from "../../core/base/values/schemas.ts";
+import { NullableText, named, OnlySuccess, Success } from "../../core/base/values/schemas.ts";
 import { endpoint, withPermission } from "../../core/http/endpoint.ts";
 import { type ListedIntegration, type ListServices, listIntegrations, listRuns } from "./list.ts";
 import type { RunRow } from "./store.ts";
 import { type TriggerServices, triggerSync } from "./trigger.ts";
 
 /** spec: Integration. Times that have not come yet, or are not planned, are null. */
-const Integration = Type.Object({
+const Integration = named("Integration", {
   integration_id: Type.String(),
   app_group_id: Type.String({ description: "The id of the workspace.", examples: ["1"] }),
   integration_name: Type.String(),
@@ -21,7 +21,7 @@ const Integration = Type.Object({
 });
 
 /** spec: Sync job. */
-const SyncJob = Type.Object({
+const SyncJob = named("SyncJob", {
   job_status: Type.String(),
   sync_start_time: Type.String(),
   sync_finish_time: NullableText,

@@ -2,7 +2,14 @@ import Type, { type Static } from "typebox";
 import { MERGED } from "../../core/admin/workspaces/merge-patch.ts";
 import { Problem } from "../../core/base/problem.ts";
 import { refuseUnstorable } from "../../core/base/values/plain-json.ts";
-import { NullableText, OfWorkspace, OnlySuccess, Success } from "../../core/base/values/schemas.ts";
+import {
+  NullableText,
+  named,
+  OfWorkspace,
+  OnlySuccess,
+  Success,
+  successOf,
+} from "../../core/base/values/schemas.ts";
 import { isUuid } from "../../core/base/values/uuid.ts";
 import { byAdministratorOfWorkspace, endpoint, success } from "../../core/http/endpoint.ts";
 import { type Entry, IntegrationBody, integrationOf } from "./declaration.ts";
@@ -22,7 +29,7 @@ import { INTEGRATION_PATCHING, patchIntegration } from "./patch-integration.ts";
 import type { IntegrationRow } from "./store.ts";
 import { storedPlaceIn } from "./stored-warehouse.ts";
 
-const Integration = {
+const Integration = named("DeclaredIntegration", {
   integration_id: Type.String(),
   name: Type.String(),
   type: Type.Enum([...INTEGRATION_TYPES]),
@@ -35,9 +42,9 @@ const Integration = {
     { description: "Its kind and its table or files; credentials are never shown." },
   ),
   declared: Type.Boolean({ description: "Whether a manifest declared it." }),
-};
+});
 
-const viewOf = (integration: IntegrationRow): Static<Type.TObject<typeof Integration>> => ({
+const viewOf = (integration: IntegrationRow): Static<typeof Integration> => ({
   integration_id: integration.id,
   name: integration.name,
   type: integration.type,
@@ -63,7 +70,7 @@ const listEndpoint = endpoint({
   access: byAdministratorOfWorkspace("basic_access"),
   params: OfWorkspace,
   replies: {
-    200: Type.Object({ integrations: Type.Array(Type.Object(Integration)), message: Success }),
+    200: Type.Object({ integrations: Type.Array(Integration), message: Success }),
   },
 }).handledBy(async (services: ManageServices, context) => {
   const integrations = await readIntegrations(services, context);
@@ -77,7 +84,7 @@ const readEndpoint = endpoint({
   summary: "Reads a warehouse integration as declared.",
   access: byAdministratorOfWorkspace("basic_access"),
   params: OfIntegration,
-  replies: { 200: Type.Object({ ...Integration, message: Success }) },
+  replies: { 200: successOf(Integration) },
 }).handledBy(async (services: ManageServices, context, { params }) => {
   const found = await getIntegration(services, context.workspace, params.integration_id);
   return success(viewOf(found));
@@ -91,7 +98,7 @@ const putEndpoint = endpoint({
   access: byAdministratorOfWorkspace("manage_external_integrations"),
   params: OfIntegration,
   body: IntegrationBody,
-  replies: { 200: Type.Object({ ...Integration, message: Success }) },
+  replies: { 200: successOf(Integration) },
 }).handledBy(async (services: ManageServices, context, { params, body }) => {
   refuseUnstorable(body);
   const id = readId(params.integration_id);
@@ -108,7 +115,7 @@ const patchEndpoint = endpoint({
   access: byAdministratorOfWorkspace("manage_external_integrations"),
   params: OfIntegration,
   body: INTEGRATION_PATCHING.body,
-  replies: { 200: Type.Object({ ...Integration, message: Success }) },
+  replies: { 200: successOf(Integration) },
 }).handledBy(async (services: ManageServices, context, { params, body }) => {
   refuseUnstorable(body);
   const id = readId(params.integration_id);

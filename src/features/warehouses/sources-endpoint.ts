@@ -1,6 +1,6 @@
 import Type, { type TProperties } from "typebox";
 import { actsForCompany } from "../../core/base/context/context.ts";
-import { OfWorkspace, Success } from "../../core/base/values/schemas.ts";
+import { named, OfWorkspace, Success } from "../../core/base/values/schemas.ts";
 import type { Database } from "../../core/database/database.ts";
 import {
   byAdministrator,
@@ -13,7 +13,7 @@ import { connectionSettingsOf, KINDS } from "./sources/kinds.ts";
 
 /* Describes the form of an integration: the connections of the workspace, and the settings of every kind. */
 
-const Setting = Type.Object({
+const Setting = named("SourceSetting", {
   name: Type.String({ description: "The name of the setting." }),
   description: Type.String({
     description: "What it holds.",
@@ -44,7 +44,7 @@ const settingsOf = (properties: TProperties, secrets: readonly string[]) =>
   });
 
 const Kinds = Type.Array(
-  Type.Object({
+  named("SourceKind", {
     type: Type.String({ description: "The value of `type`." }),
     label: Type.String({ description: "The name of the product.", examples: ["PostgreSQL"] }),
     connection: Settings("How the warehouse is reached."),
@@ -81,7 +81,7 @@ const sourcesEndpoint = endpoint({
   replies: {
     200: Type.Object({
       connections: Type.Array(
-        Type.Object({
+        named("UsableConnection", {
           name: Type.String({ description: "The name of the connection." }),
           type: Type.String({ description: "The kind of warehouse." }),
         }),

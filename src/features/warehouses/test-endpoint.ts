@@ -1,6 +1,6 @@
 import Type from "typebox";
 import { type AuditingServices, recordRead } from "../../core/admin/audit/audit.ts";
-import { NullableText, nullable, Success } from "../../core/base/values/schemas.ts";
+import { NullableText, named, nullable, Success } from "../../core/base/values/schemas.ts";
 import { byAdministratorOfWorkspace, endpoint, success } from "../../core/http/endpoint.ts";
 import { getIntegration } from "./list.ts";
 import { type TestServices, testSource } from "./test-source.ts";
@@ -23,7 +23,7 @@ export const testEndpoint = endpoint({
         examples: ["The table has no column UPDATED_AT."],
       }),
       columns: Type.Array(
-        Type.Object({
+        named("SourceColumn", {
           name: Type.String({ description: "As spelled in the source." }),
           read_as: nullable(Type.String(), {
             description: "The field that it is read as; null if it is ignored.",
@@ -39,7 +39,7 @@ export const testEndpoint = endpoint({
       }),
       rows_to_read: NullableCount("How many rows the next sync reads."),
       rows: Type.Array(
-        Type.Object({
+        named("SourceRow", {
           identity: Type.Record(Type.String(), Type.String()),
           updated_at: Type.String(),
           payload_bytes: Type.Integer({ description: "The size of its payload.", examples: [130] }),

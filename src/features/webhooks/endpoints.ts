@@ -6,7 +6,13 @@ import {
 import { type AuditingServices, recordRead } from "../../core/admin/audit/audit.ts";
 import type { Sealing } from "../../core/admin/secrets/sealing.ts";
 import { Problem } from "../../core/base/problem.ts";
-import { nullable, OfWorkspace, OnlySuccess, Success } from "../../core/base/values/schemas.ts";
+import {
+  named,
+  nullable,
+  OfWorkspace,
+  OnlySuccess,
+  Success,
+} from "../../core/base/values/schemas.ts";
 import type { StoringServices } from "../../core/database/storing-services.ts";
 import { byAdministratorOfWorkspace, endpoint, success } from "../../core/http/endpoint.ts";
 import { CHANGE_TYPES, type ChangeType } from "../../core/people/changes/change.ts";
@@ -62,7 +68,7 @@ const attemptOf = ({
   duration_ms: durationMs,
 });
 
-const DeliveryView = Type.Object({
+const DeliveryView = named("WebhookDelivery", {
   webhook_id: Type.String({
     description: "The header webhook-id: the same for all attempts of a batch.",
     examples: ["msg_0199f0a0-7c1d-7b1e-8a3d-9b4a7d3a1c20"],
@@ -112,7 +118,7 @@ const deliveries = endpoint({
   return success({ deliveries: found.map(deliveryOf) });
 });
 
-const DeadLetterView = Type.Object({
+const DeadLetterView = named("DeadLetter", {
   dead_letter_id: DeadLetterId,
   change_id: Type.String({
     description: "The id of the change in the feed.",

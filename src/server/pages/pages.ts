@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import Type from "typebox";
+import Type, { type Static } from "typebox";
 import { packageRoot } from "../../core/base/package-root.ts";
 import { Problem } from "../../core/base/problem.ts";
 import { byAnybody, type Endpoint, endpoint } from "../../core/http/endpoint.ts";
@@ -30,10 +30,25 @@ const IMMUTABLE = "public, max-age=31536000, immutable";
 /** Requested again each time, so that a new version of the server brings its dashboard with it. */
 const REVALIDATED = "no-cache";
 
-interface Wanted {
-  readonly etag: string | undefined;
-  readonly encodings: string;
-}
+/** What a request for a file has besides its path. */
+export const OfFile = {
+  params: Type.Object({
+    "*": Type.Optional(
+      Type.String({ description: "The rest of the path.", examples: ["guides/users"] }),
+    ),
+  }),
+  headers: Type.Object({
+    "if-none-match": Type.Optional(
+      Type.String({ description: "The ETag of a copy: 304 if it is current.", examples: ['"x"'] }),
+    ),
+    "accept-encoding": Type.Optional(
+      Type.String({ description: "The codings that the caller reads.", examples: ["br, gzip"] }),
+    ),
+  }),
+  replies: { 200: Type.Undefined(), 304: Type.Undefined() },
+} as const;
+
+type Wanted = Static<typeof OfFile.headers>;
 
 /** The pages of the dashboard: its files, and the page itself for every path that is one of its views. */
 export function dashboardPages(folder = WEB_FOLDER): Endpoint<object>[] {
@@ -47,22 +62,13 @@ export function dashboardPages(folder = WEB_FOLDER): Endpoint<object>[] {
       access: byAnybody,
       dialect: "page",
       refusals: ["NOT_FOUND"],
-      params: Type.Object({ "*": Type.Optional(Type.String()) }),
-      headers: Type.Object({
-        "if-none-match": Type.Optional(Type.String()),
-        "accept-encoding": Type.Optional(Type.String()),
-      }),
-      replies: { 200: Type.Undefined(), 304: Type.Undefined() },
+      ...OfFile,
     }).handledBy(async (_services: object, _context, { params, headers }) => {
       files ??= readWebFiles(folder);
       const all = await files;
       const index = all.get("index.html");
       if (!index) return notBuilt();
-      const wanted = {
-        etag: headers["if-none-match"],
-        encodings: headers["accept-encoding"] ?? "",
-      };
-      return replyWith(find(all, params["*"] ?? "") ?? index, wanted);
+      return replyWith(find(all, params["*"] ?? "") ?? index, headers);
     }),
   ];
 }
@@ -74,7 +80,11 @@ function find(files: WebFiles, path: string): WebFile | undefined {
   throw new Problem("NOT_FOUND", "There is nothing at this path.");
 }
 
-async function replyWith(file: WebFile, { etag, encodings }: Wanted) {
+/** A file in the best coding that the caller reads, or 304 if its copy is current. */
+export async function replyWith(
+  file: WebFile,
+  { "if-none-match": etag, "accept-encoding": encodings = "" }: Wanted,
+) {
   const headers = {
     ...HEADERS,
     "cache-control": file.isHashed ? IMMUTABLE : REVALIDATED,

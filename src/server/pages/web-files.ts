@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { brotliCompress, gzip, constants as zlib } from "node:zlib";
 
 /*
- * The built files of the dashboard (dist/web), read once and kept in memory with the compressed
+ * The built files of the dashboard (dist/web) and of the reference, read once and kept in memory with the compressed
  * forms that were requested. Requests are looked up among the files that existed at the start, so
  * that no path reaches anything else.
  */
@@ -38,6 +38,7 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
   ".js": "text/javascript; charset=utf-8",
   ".json": "application/json; charset=utf-8",
   ".map": "application/json; charset=utf-8",
+  ".md": "text/plain; charset=utf-8",
   ".png": "image/png",
   ".svg": "image/svg+xml",
   ".txt": "text/plain; charset=utf-8",
@@ -59,20 +60,21 @@ export async function readWebFiles(folder: string): Promise<WebFiles> {
   const names = await readdir(folder, { recursive: true }).catch(() => []);
   const files = new Map<string, WebFile>();
   for (const name of names) {
-    const mediaType = MEDIA_TYPES[extname(name)];
-    if (mediaType === undefined) continue;
-    files.set(name.split(sep).join("/"), await readWebFile(folder, name, mediaType));
+    if (!(extname(name) in MEDIA_TYPES)) continue;
+    const path = name.split(sep).join("/");
+    files.set(path, webFileOf(path, await readFile(join(folder, name))));
   }
   return files;
 }
 
-async function readWebFile(folder: string, name: string, mediaType: string): Promise<WebFile> {
-  const bytes = await readFile(join(folder, name));
+/** @param path has one of the known extensions. */
+export function webFileOf(path: string, bytes: Buffer): WebFile {
+  const mediaType = MEDIA_TYPES[extname(path)] ?? "application/octet-stream";
   const isPacked = PACKED.test(mediaType) && bytes.length > 1_024;
   return {
     mediaType,
     etag: `"${createHash("sha256").update(bytes).digest("base64url").slice(0, 22)}"`,
-    isHashed: HASHED.test(name.split(sep).join("/")),
+    isHashed: HASHED.test(path),
     bytes,
     packed: isPacked ? packerOf(bytes) : undefined,
   };

@@ -194,7 +194,6 @@ const NOTES: readonly (readonly [name: string, description: string, example?: un
   ["rows_synced", "Rows that were written.", 120],
   ["rows_failed_with_errors", "Rows that were rejected.", 0],
   ["rows_expected", "Rows that the source announced; null if it does not tell.", 120],
-  ["run", "The run."],
   ["run_id", "The run.", UUID],
   ["identity", "How the row names its user.", { EXTERNAL_ID: "ada" }],
   ["schedule", "When it runs: a cron expression in UTC; null for never.", "*/15 * * * *"],

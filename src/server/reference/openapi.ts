@@ -14,24 +14,18 @@ import { FIELD_NOTES } from "./field-notes.ts";
 import { honoursIdempotencyKey, isPassing, refusalResponse, refusalsByStatus } from "./refusals.ts";
 import { type Components, newComponents, published } from "./schemas.ts";
 import { TAGS, tagOf } from "./tags.ts";
-import { webhooksOf } from "./webhooks.ts";
 
-/* The OpenAPI 3.1 document. Everything in it follows from the declarations of the endpoints. */
+/* An OpenAPI 3.1 document. Everything in it follows from the declarations of the endpoints. */
 
 type Json = Record<string, unknown>;
 
-const ABOUT = `The API of Rapport, an open customer-engagement data server.
-
-Send \`Authorization: Bearer KEY\`, and JSON as \`Content-Type: application/json\`. A 2xx response means that the
-write is committed and visible to the next request.
-
-* **Verdicts.** Items of a request are checked one by one. \`errors\` lists those that were rejected, \`skipped\` those
-  that are valid and had no effect, each with its list, its index, a stable code and a sentence.
-* **Retries.** A request with an \`Idempotency-Key\` is applied once. Repeated within 24 hours it gets the first
-  response again. 429 and 5xx are not final: retry with the same key after \`Retry-After\` seconds.
-* **Limits.** Responses to authenticated requests carry \`X-RateLimit-Limit\`, \`-Remaining\` and \`-Reset\`.
-* **Support.** Every response carries \`X-Request-Id\`, under which the logs know the request.
-`;
+interface DocumentHead {
+  readonly title: string;
+  readonly summary: string;
+  /** Markdown. */
+  readonly about: string;
+  readonly webhooks?: (components: Components) => Json;
+}
 
 const SECURITY_SCHEMES = {
   apiKey: {
@@ -112,17 +106,20 @@ const IDEMPOTENCY_KEY = {
   example: "order-4711-attempt",
 };
 
-/** Calls of the dashboard, of pages and of the command line: programs have no use for them, and no client has them. */
+/** Pages, texts, and calls of the dashboard and of the command line: programs have no use for them, and no client has them. */
 const NOT_IN_CLIENT =
-  /^(?:\w+Session|sign(?:In|Out|OutEverywhere)|(?:show|submit)PreferencePage|getPreferencePreview|\w+EngineCopy|streamLiveRequests)$/;
+  /^(?:(?:show|submit|begin|finish|follow)\w+|\w+Session|sign(?:In|Out|OutEverywhere)|get(?:PreferencePreview|\w*OpenApiDocument|Llms\w+|ThirdPartyNotices)|\w+EngineCopy|streamLiveRequests)$/;
 
-const templateOf = (path: string): string => path.replaceAll(/:(\w+)/g, "{$1}");
+/** The path as OpenAPI writes it. What a `*` stands for may have several steps. */
+export const templateOf = (path: string): string =>
+  path.replaceAll(/:(\w+)/g, "{$1}").replace("*", "{path}");
 
 /**
- * The document of these endpoints. An endpoint with several spellings of its path has its name at
+ * A document of these endpoints. An endpoint with several spellings of its path has its name at
  * the first; the others have names of their own, and the client leaves them out.
  */
 export function openApiDocument(
+  { title, summary, about, webhooks }: DocumentHead,
   contracts: readonly Contract[],
   reference: readonly ReferencePart[],
   version: string,
@@ -137,10 +134,10 @@ export function openApiDocument(
     const tag = tagOf(contract, reference);
     used.add(tag);
     const operation = operationOf(components, responses, contract, { tag, otherPaths: others });
-    paths[path] = { ...paths[path], [method]: operation };
+    paths[path] = { ...paths[path], [method]: at(path, operation) };
     for (const other of others) {
       const same = {
-        ...operation,
+        ...at(other, operation),
         operationId: `${contract.name}At${pascalCase(other)}`,
         "x-not-in-client": true,
         description: `The same as \`${contract.method} ${path}\`.`,
@@ -148,30 +145,36 @@ export function openApiDocument(
       paths[other] = { ...paths[other], [method]: same };
     }
   }
+  const body = { paths, ...(webhooks && { webhooks: webhooks(components) }) };
+  const named = { schemas: sorted(components.schemas), responses: sorted(responses) };
+  const text = JSON.stringify([body, named]);
+  const usedOf = (all: Json, mark: (name: string) => string): Json =>
+    Object.fromEntries(Object.entries(all).filter(([name]) => text.includes(mark(name))));
   return {
     openapi: "3.1.0",
     info: {
-      title: "Rapport",
+      title,
       version,
-      summary: "An open customer-engagement data server.",
-      description: ABOUT,
+      summary,
+      description: about,
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
     servers: [{ url: "/", description: "This server." }],
-    tags: TAGS.filter(({ name }) => used.has(name)).map(({ name, description }) => ({
-      name,
-      description,
-    })),
-    paths,
-    webhooks: webhooksOf(components),
+    tags: TAGS.filter(({ name }) => used.has(name)),
+    ...body,
     components: {
-      securitySchemes: SECURITY_SCHEMES,
-      headers: HEADERS,
-      parameters: { IdempotencyKey: IDEMPOTENCY_KEY },
-      schemas: sorted(components.schemas),
-      responses: sorted(responses),
+      securitySchemes: usedOf(SECURITY_SCHEMES, (name) => `"${name}":[]`),
+      headers: usedOf(HEADERS, (name) => `#/components/headers/${name}"`),
+      parameters: usedOf({ IdempotencyKey: IDEMPOTENCY_KEY }, (name) => `/parameters/${name}"`),
+      ...named,
     },
   };
+}
+
+/** The operation at one spelling of its path, which may not have every parameter. */
+function at(path: string, { parameters = [], ...operation }: Json & { parameters?: Json[] }): Json {
+  const inPath = parameters.filter((each) => each.in !== "path" || path.includes(`{${each.name}}`));
+  return { ...operation, ...(inPath.length > 0 && { parameters: inPath }) };
 }
 
 const sorted = (map: ReadonlyMap<string, Json>): Json =>
@@ -182,7 +185,7 @@ function operationOf(
   responses: Map<string, Json>,
   contract: Contract,
   { tag, otherPaths }: { readonly tag: string; readonly otherPaths: readonly string[] },
-): Json {
+): Json & { parameters?: Json[] } {
   const { access, dialect = "message", params, query, headers: read } = contract;
   const parameters = [
     ...parametersOf(components, params, "path"),
@@ -266,6 +269,7 @@ const FORM = {
 const EXAMPLE_OF_MEDIA: Readonly<Record<string, string>> = {
   "text/html": "<!doctype html><title>Email preferences</title>…",
   "text/csv": "id,source,es-MX\r\nid_0,Hello,Hola\r\n",
+  "text/plain": "# Rapport …",
 };
 
 const XLIFF =
@@ -368,7 +372,8 @@ function parametersOf(
     properties?: Record<string, TSchema>;
     required?: string[];
   };
-  return Object.entries(properties).map(([name, property]) => {
+  return Object.entries(properties).map(([key, property]) => {
+    const name = key === "*" ? "path" : key;
     const { description, ...shown } = published(components, property, name);
     const isWorkspace = place === "path" && name === "name";
     return {

@@ -38,6 +38,8 @@ export const webhooksOf = (components: Components): Json => ({
     post: {
       operationId: "receiveChanges",
       summary: "A batch of the change feed.",
+      // It is signed instead.
+      security: [],
       description:
         "Signed as Standard Webhooks. It is sent again, with the same `webhook-id`, until the receiver responds with a 2xx within 15 seconds.",
       parameters: [

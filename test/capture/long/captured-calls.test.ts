@@ -50,8 +50,8 @@ describe("without capture_unsupported", () => {
       });
       const name = `${method} ${path.replaceAll(/:(\w+)/g, "{$1}")}`;
       assert.equal(status, 404, name);
-      assert.ok(body.message.startsWith(`${name} is not part of Rapport: see ${server.url}/docs#`));
-      assert.equal(body.docs, `${server.url}/docs#description/compatibility`);
+      assert.ok(body.message.startsWith(`${name} is not part of Rapport: see ${server.url}/docs/`));
+      assert.equal(body.docs, `${server.url}/docs/guides/compatibility`);
     }
     assert.deepEqual((await captured(workspace)).captured, []);
   });

@@ -1,7 +1,7 @@
 import Type, { type TProperties } from "typebox";
 import type { Context } from "../../base/context/context.ts";
 import { pascalCase } from "../../base/values/pascal-case.ts";
-import { NullableText, nullable } from "../../base/values/schemas.ts";
+import { NullableText, named, nullable } from "../../base/values/schemas.ts";
 import {
   byAdministratorOfCompany,
   byAdministratorOfWorkspace,
@@ -130,7 +130,7 @@ function ofAll<Grant, Where extends Context>(
   const title = pascalCase(noun);
   const list = path.slice(path.lastIndexOf("/") + 1).replaceAll("-", "_");
   const at = { path, params: Type.Object(params) };
-  const View = Type.Object({
+  const View = named(title, {
     name: Type.String(),
     ...members,
     [overlapEnd]: nullable(Type.String(), {

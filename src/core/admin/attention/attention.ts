@@ -1,12 +1,12 @@
 import Type, { type Static } from "typebox";
 import type { WorkspacePermission } from "../../base/context/dashboard-permissions.ts";
 import type { Workspace } from "../../base/context/workspace.ts";
-import { nullable } from "../../base/values/schemas.ts";
+import { named, nullable } from "../../base/values/schemas.ts";
 import type { Queryable } from "../../database/database.ts";
 
 /* Findings that need attention in a workspace: each feature reports its own. */
 
-export const Finding = Type.Object({
+export const Finding = named("Finding", {
   kind: Type.Enum(
     [
       "sync_failed",

@@ -1,6 +1,6 @@
 import Type, { type Static } from "typebox";
 import { Problem } from "../../base/problem.ts";
-import { NullableText, nullable, Success } from "../../base/values/schemas.ts";
+import { NullableText, named, nullable, Success } from "../../base/values/schemas.ts";
 import { parseTime } from "../../base/values/times.ts";
 import type { Database } from "../../database/database.ts";
 import { byAdministrator, endpoint, success } from "../../http/endpoint.ts";
@@ -14,7 +14,7 @@ const MOST_ENTRIES = 1_000;
 
 const EXAMPLE_HASH = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
 
-const Entry = Type.Object({
+const Entry = named("AuditEntry", {
   id: Type.String(),
   at: Type.String({ description: "ISO 8601." }),
   workspace: NullableText,

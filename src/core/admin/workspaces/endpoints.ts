@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { OfWorkspace, OnlySuccess, Success } from "../../base/values/schemas.ts";
+import { named, OfWorkspace, OnlySuccess, Success } from "../../base/values/schemas.ts";
 import {
   byAdministrator,
   byAdministratorOfWorkspace,
@@ -18,7 +18,7 @@ import { type ExportManifestServices, exportManifest } from "./export-manifest.t
 import { type ResetServices, resetWorkspace } from "./reset.ts";
 import type { Change as ManifestChange } from "./resource.ts";
 
-const Change = Type.Object({
+const Change = named("ManifestChange", {
   action: Type.Enum(["created", "updated", "removed"]),
   kind: Type.String(),
   workspace: Type.String(),

@@ -1,11 +1,11 @@
-import Type, { type TObject, type TProperties, type TSchema } from "typebox";
+import Type, { type TObject, type TSchema } from "typebox";
 import type { Context } from "../../base/context/context.ts";
 import type {
   CompanyPermission,
   WorkspacePermission,
 } from "../../base/context/dashboard-permissions.ts";
 import { pascalCase } from "../../base/values/pascal-case.ts";
-import { Success } from "../../base/values/schemas.ts";
+import { named, OnlySuccess, Success, successOf } from "../../base/values/schemas.ts";
 import {
   byAdministrator,
   byAdministratorOfCompany,
@@ -98,12 +98,11 @@ interface Checked {
 /** An endpoint whose schemas depend on the resource. */
 function administering(
   contract: Omit<Contract, "replies">,
-  reply: Readonly<Record<string, TSchema>>,
+  reply: TSchema,
   respond: (services: AdministerServices, request: Checked) => Promise<Entry>,
 ): Endpoint<AdministerServices> {
-  const replies = { 200: Type.Object({ ...reply, message: Success }) };
   return {
-    contract: { ...contract, replies },
+    contract: { ...contract, replies: { 200: reply } },
     async handler(services, context, { params, body }) {
       const request = { params: params as Checked["params"], body: body as Entry, context };
       return success(await respond(services, request));
@@ -119,19 +118,20 @@ const accessTo = ({ permissions }: Editable<Context>, owner: Owner) =>
     { access: owner.access(permissions.write) },
   ] as const;
 
+/** A union has no members; its resource has a `body`. */
 function listEndpoints(
   resource: Editable<Context>,
   owner: Owner,
   identity: string,
 ): Endpoint<AdministerServices>[] {
   const { key, schema, parameter = "id" } = resource;
-  // A union has no members; its resource has a `body`.
-  const { [identity]: Identity = Type.String(), ...members } =
+  const { [identity]: Identity = Type.String(), ...rest } =
     (schema as Partial<TObject>).properties ?? {};
-  const View = resource.view ?? { [identity]: Identity, ...members, declared: DECLARED };
   const words = key.replaceAll("_", " ");
   const noun = words.replace(/s$/, "");
   const title = pascalCase(noun);
+  const View = named(title, resource.view ?? { [identity]: Identity, ...rest, declared: DECLARED });
+  const reply = successOf(View);
   const [reads, writes] = accessTo(resource, owner);
   const all = {
     path: `${owner.path}/${key.replaceAll("_", "-")}`,
@@ -152,7 +152,7 @@ function listEndpoints(
       method: "GET",
       summary: `Lists the ${words}${owner.words}.`,
     },
-    { [key]: Type.Array(Type.Object(View)) },
+    Type.Object({ [key]: Type.Array(View), message: Success }),
     async ({ database }, { context }) => ({ [key]: await resource.read(database, context) }),
   );
   const read = administering(
@@ -163,10 +163,10 @@ function listEndpoints(
       method: "GET",
       summary: `Reads the ${noun} with this ${identity}.`,
     },
-    View,
+    reply,
     async ({ database }, request) => find(await resource.read(database, request.context), request),
   );
-  const body = resource.body ?? Type.Object(members, { additionalProperties: false });
+  const body = resource.body ?? Type.Object(rest, { additionalProperties: false });
   const writing = { ...one, ...writes, body };
   const put = administering(
     {
@@ -175,7 +175,7 @@ function listEndpoints(
       method: "PUT",
       summary: `Creates the ${noun} with this ${identity}, or changes it; omitted fields reset to their defaults.`,
     },
-    View,
+    reply,
     async (services, request) => {
       const wanted = { [identity]: request.params[parameter], ...request.body };
       return find(await putEntry(services, resource, request.context, wanted), request);
@@ -189,7 +189,7 @@ function listEndpoints(
       summary: `Changes the given fields of the ${noun} with this ${identity}; ${MERGED}`,
       refusals: ["NOT_FOUND"],
     },
-    View,
+    reply,
     find,
   );
   if (!resource.remove) return [list, read, put, patch];
@@ -201,7 +201,7 @@ function listEndpoints(
       method: "DELETE",
       summary: `Removes the ${noun} with this ${identity}.`,
     },
-    {},
+    OnlySuccess,
     async (services, request) => {
       await removeEntry(services, resource, request.context, (entries) => find(entries, request));
       return {};
@@ -218,7 +218,12 @@ function valueEndpoints(resource: Editable<Context>, owner: Owner): Endpoint<Adm
     path: `${path}/${key.replaceAll("_", "-")}`,
     params: Type.Object(params),
   };
-  const View = resource.view ?? (schema as TObject).properties;
+  const members = resource.view ?? (schema as TObject).properties;
+  // The settings have a name already.
+  const reply =
+    "title" in schema
+      ? Type.Object({ ...members, message: Success })
+      : successOf(named(pascalCase(key), members));
   const what = `${key.replaceAll("_", " ")}${words}`;
   const body = resource.body ?? schema;
   const only = (entries: readonly Entry[]) => entries[0] ?? {};
@@ -231,7 +236,7 @@ function valueEndpoints(resource: Editable<Context>, owner: Owner): Endpoint<Adm
         method: "GET",
         summary: `Reads the ${what}.`,
       },
-      View,
+      reply,
       async ({ database }, { context }) => only(await resource.read(database, context)),
     ),
     administering(
@@ -243,7 +248,7 @@ function valueEndpoints(resource: Editable<Context>, owner: Owner): Endpoint<Adm
         summary: `Sets the ${what}; omitted fields reset to their defaults.`,
         body,
       },
-      View,
+      reply,
       async (services, request) =>
         only(await putEntry(services, resource, request.context, request.body)),
     ),
@@ -256,7 +261,7 @@ function valueEndpoints(resource: Editable<Context>, owner: Owner): Endpoint<Adm
         summary: `Changes the given fields of the ${what}; ${MERGED}`,
         body,
       },
-      View,
+      reply,
       only,
     ),
   ];
@@ -266,13 +271,13 @@ function valueEndpoints(resource: Editable<Context>, owner: Owner): Endpoint<Adm
 function patchEndpoint(
   resource: Editable<Context>,
   { body, ...contract }: Omit<Contract, "replies" | "method" | "body"> & { body: TSchema },
-  View: TProperties,
+  reply: TSchema,
   pick: (entries: readonly Entry[], request: Checked) => Entry,
 ): Endpoint<AdministerServices> {
   const patching = patchingOf(body, resource.patchExample);
   return administering(
     { ...contract, method: "PATCH", body: patching.body },
-    View,
+    reply,
     async (services, request) => {
       const find = (entries: readonly Entry[]) => pick(entries, request);
       const given = { patching, patch: request.body };

@@ -1,4 +1,9 @@
-import Type, { type TSchema, type TSchemaOptions } from "typebox";
+import Type, {
+  type TObjectOptions,
+  type TProperties,
+  type TSchema,
+  type TSchemaOptions,
+} from "typebox";
 
 /* Schemas that the endpoints of many features use. */
 
@@ -42,6 +47,21 @@ export const distinctList = <Item extends TSchema>(
     (items) => new Set(items).size === items.length,
     () => "must not name anything twice",
   );
+
+/**
+ * An object with a name of its own in the OpenAPI documents, and so in the types of clients.
+ *
+ * @param title unique, such as `SyncRun`.
+ */
+export const named = <Members extends TProperties>(
+  title: string,
+  members: Members,
+  options?: TObjectOptions,
+) => Type.Object(members, { ...options, title });
+
+/** The reply with one named object: its members, and `message`. */
+export const successOf = <Schema extends TSchema>(schema: Schema) =>
+  Type.Intersect([schema, OnlySuccess]);
 
 /** The cursor in the query of a paginated list. */
 export const Cursor = Type.Optional(Type.String({ maxLength: 4_096 }));

@@ -1,16 +1,16 @@
 import Type, { type Static } from "typebox";
-import { NullableText } from "../../base/values/schemas.ts";
+import { NullableText, named } from "../../base/values/schemas.ts";
 import type { AuditEntry } from "./store.ts";
 
 /* Entries of the audit of identities as the admin API shows them: names and counts, no values. */
 
-export const AuditedEffect = Type.Object({
+export const AuditedEffect = named("AuditedEffect", {
   field: Type.String(),
   name: Type.Optional(Type.String()),
   effect: Type.String({ description: "What happened to the field.", examples: ["kept"] }),
 });
 
-export const AuditEntryView = Type.Object({
+export const AuditEntryView = named("IdentityAuditEntry", {
   id: Type.String(),
   at: Type.String(),
   action: Type.Enum(["merge", "identify", "delete"]),

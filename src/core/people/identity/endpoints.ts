@@ -1,5 +1,5 @@
 import Type, { type TSchema } from "typebox";
-import { Success } from "../../base/values/schemas.ts";
+import { named, Success } from "../../base/values/schemas.ts";
 import { ItemNote } from "../../base/verdicts.ts";
 import { described, firstExample } from "../../http/described.ts";
 import { endpoint, withPermission } from "../../http/endpoint.ts";
@@ -45,7 +45,7 @@ const DRY_RUN = {
   ),
 };
 
-const Result = Type.Object({
+const Result = named("ItemOutcome", {
   input_array: Type.String(),
   index: Count,
   outcome: Type.Enum([

@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { OnlySuccess, Success } from "../../base/values/schemas.ts";
+import { named, OnlySuccess, Success } from "../../base/values/schemas.ts";
 import { endpoint, success, withPermission } from "../../http/endpoint.ts";
 import { checkAddresses, MOST_NAMES } from "./check-names.ts";
 import {
@@ -76,7 +76,9 @@ const unsubscribesEndpoint = endpoint({
   }),
   replies: {
     200: Type.Object({
-      emails: Type.Array(Type.Object({ email: Type.String(), unsubscribed_at: Type.String() })),
+      emails: Type.Array(
+        named("UnsubscribedAddress", { email: Type.String(), unsubscribed_at: Type.String() }),
+      ),
       period: Period,
       message: Success,
     }),
@@ -96,7 +98,9 @@ const hardBouncesEndpoint = endpoint({
   query: ListQuery,
   replies: {
     200: Type.Object({
-      emails: Type.Array(Type.Object({ email: Type.String(), hard_bounced_at: Type.String() })),
+      emails: Type.Array(
+        named("BouncedAddress", { email: Type.String(), hard_bounced_at: Type.String() }),
+      ),
       period: Period,
       message: Success,
     }),

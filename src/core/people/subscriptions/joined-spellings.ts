@@ -2,14 +2,14 @@ import Type, { type Static } from "typebox";
 import type { WorkspaceContext } from "../../base/context/context.ts";
 import { forwardPage, opaqueCursor, readOpaque } from "../../base/pages.ts";
 import { EmailStateName } from "../../base/values/email-states.ts";
-import { Cursor, nullable } from "../../base/values/schemas.ts";
+import { Cursor, named, nullable } from "../../base/values/schemas.ts";
 import type { Database } from "../../database/database.ts";
 import { type JoinedSpelling, selectJoined } from "./spellings-store.ts";
 
 const State = (description: string) => nullable(EmailStateName, { description });
 
 /** A spelling that was an address of its own before the upgrade to one form of each address. */
-export const Joined = Type.Object({
+export const Joined = named("JoinedSpelling", {
   email: Type.String({ description: "The address in the form that is compared." }),
   spelling: Type.String({ description: "As it was stored.", examples: ["k@münchen.example"] }),
   before: State("The email state of this spelling; null if it had none."),

@@ -4,7 +4,7 @@ import { forwardPage, invalidCursor, opaqueCursor, readOpaque } from "../../base
 import { Problem } from "../../base/problem.ts";
 import { EmailStateName } from "../../base/values/email-states.ts";
 import { readQueryTime } from "../../base/values/query-time.ts";
-import { NullableText } from "../../base/values/schemas.ts";
+import { NullableText, named } from "../../base/values/schemas.ts";
 import { parseTime } from "../../base/values/times.ts";
 import { type Database, type Queryable, readTogether, settleAll } from "../../database/database.ts";
 import { findHolders } from "../profiles/find-holders.ts";
@@ -31,7 +31,7 @@ export const HistoryQuery = Type.Object({
 type HistoryQuery = Static<typeof HistoryQuery>;
 
 /** One change of a state of a profile or an address, and the call that made it. */
-export const HistoryEntry = Type.Object({
+export const HistoryEntry = named("SubscriptionChange", {
   id: Type.String(),
   changed_at: Type.String(),
   /** Null if it is the email state. */

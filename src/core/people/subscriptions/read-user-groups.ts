@@ -1,14 +1,14 @@
 import Type, { type Static } from "typebox";
 import { readGroups, type SubscriptionGroup } from "../../admin/workspaces/subscription-groups.ts";
 import type { Workspace } from "../../base/context/workspace.ts";
-import { NullableText } from "../../base/values/schemas.ts";
+import { NullableText, named } from "../../base/values/schemas.ts";
 import { readTogether } from "../../database/database.ts";
 import type { ProfileAddresses } from "../profiles/store.ts";
 import { checkNames, type NameQuery } from "./check-names.ts";
 import { READ_AS, type ReadServices, readHolders } from "./read-status.ts";
 import { type GroupStateRow, readGroupStates } from "./states.ts";
 
-export const UserGroups = Type.Object({
+export const UserGroups = named("UserSubscriptions", {
   email: NullableText,
   phone: NullableText,
   external_id: NullableText,

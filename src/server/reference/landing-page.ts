@@ -1,7 +1,5 @@
 import { escapeHtml } from "../../core/http/sentence-page.ts";
 
-/* The pages of the site beside the reference itself. */
-
 const LOGO = `<svg viewBox="0 0 32 32" width="28" height="28" aria-hidden="true"><rect width="32" height="32" rx="8" fill="#2f5bea"/><path d="M9 23V9h7.2a4.6 4.6 0 0 1 1.4 9L22 23h-4.2l-3.6-4.8H12.600V23z" fill="#fff"/></svg>`;
 
 const STYLE = `
@@ -35,54 +33,17 @@ export const landingPage = (baseUrl: string): string => `<!doctype html>
 <meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,"><style>${STYLE}</style></head>
 <body>
 <header>${LOGO}<h1>Rapport</h1></header>
-<p>An open customer-engagement data server. It is running, and speaks the API that existing clients already speak.</p>
+<main><p>An open customer-engagement data server. It is running, and speaks the API that existing clients already speak.</p>
 <ul>
 <li><a href="/dashboard/"><strong>Dashboard</strong><span>Requests, users, segments and settings in a browser</span></a></li>
 <li><a href="/docs"><strong>Reference and guides</strong><span>Every call with samples and a console to try it</span></a></li>
 <li><a href="/openapi.json"><strong>openapi.json</strong><span>The API as an OpenAPI 3.1 document</span></a></li>
+<li><a href="/openapi-admin.json"><strong>openapi-admin.json</strong><span>The admin API</span></a></li>
 <li><a href="/llms.txt"><strong>llms.txt</strong><span>The guides and the calls as text, for language models</span></a></li>
 <li><a href="/manifest.schema.json"><strong>manifest.schema.json</strong><span>The JSON Schema of a manifest, for editors</span></a></li>
 <li><a href="/docs/third-party-notices"><strong>Licences</strong><span>The works of others in Rapport</span></a></li>
 <li><a href="/health/ready"><strong>Health</strong><span>Whether requests are accepted</span></a></li>
 </ul>
 <p>The first request, with the key that the server printed when it started instead of KEY:</p>
-<pre>${escapeHtml(firstRequest(baseUrl))}</pre>
+<pre tabindex="0">${escapeHtml(firstRequest(baseUrl))}</pre></main>
 </body></html>`;
-
-/** The reference: the viewer draws it from /docs/openapi.json. */
-export const REFERENCE_PAGE = `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>Rapport: reference and guides</title>
-<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,"></head>
-<body><div id="app"></div>
-<noscript>The reference needs JavaScript. The same as a document: <a href="/openapi.json">openapi.json</a>.</noscript>
-<script src="/docs/scalar.js"></script><script src="/docs/start.js"></script>
-</body></html>`;
-
-/** Nothing is loaded from elsewhere and nothing is sent elsewhere. */
-export const REFERENCE_SCRIPT = `Scalar.createApiReference("#app", {
-  url: "/docs/openapi.json",
-  theme: "default",
-  withDefaultFonts: false,
-  telemetry: false,
-  showDeveloperTools: "never",
-  agent: { disabled: true },
-  mcp: { disabled: true },
-  persistAuth: false,
-  hideClientButton: true,
-  documentDownloadType: "json",
-  defaultOpenAllTags: false,
-  defaultHttpClient: { targetKey: "shell", clientKey: "curl" },
-  hiddenClients: { c: true, clojure: true, csharp: true, dart: true, fsharp: true, go: true, http: true, java: true,
-    js: true, kotlin: true, node: true, objc: true, ocaml: true, php: true, powershell: true, r: true, rust: true,
-    swift: true, shell: ["wget", "httpie"], python: ["python3", "aiohttp", "httpx_sync", "httpx_async"] },
-  authentication: { preferredSecurityScheme: "apiKey" },
-  metaData: { title: "Rapport: reference and guides" },
-});
-`;
-
-/** The viewer needs its own script, the styles that it writes into the page, and requests to this server. */
-export const REFERENCE_HEADERS: Readonly<Record<string, string>> = {
-  "content-security-policy":
-    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; " +
-    "font-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-};

@@ -1,0 +1,6 @@
+export default {
+  api: {
+    input: process.env.DOCUMENT,
+    output: { target: `${process.env.OUT}/orval.ts`, client: "fetch" },
+  },
+};

@@ -59,6 +59,7 @@ export const PARTS = {
     commands: () => import("../features/live-requests/commands.ts"),
   },
   overview: { load: () => import("../features/overview/feature.ts") },
+  customers: { load: () => import("../features/customers/feature.ts") },
   demo: {
     load: () => import("../features/demo/feature.ts"),
     commands: () => import("../features/demo/commands.ts"),

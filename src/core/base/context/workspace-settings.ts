@@ -61,6 +61,29 @@ const Brand = Type.Object(
   },
 );
 
+/** Whether a text names a time zone of this machine's tables. */
+export function isTimeZone(text: string): boolean {
+  // Offsets such as +01:00 are no names: they know no summer.
+  if (!/^[A-Za-z]/.test(text)) return false;
+  try {
+    return new Intl.DateTimeFormat("en", { timeZone: text }) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+export const TimeZone = Type.Refine(
+  Type.String({
+    maxLength: 64,
+    description:
+      "The zone in which the dashboard shows times, and in which the days of charts begin, such as Europe/Berlin. UTC by " +
+      "default. Segments and the API are not concerned.",
+    examples: ["Europe/Berlin"],
+  }),
+  isTimeZone,
+  () => "must be the name of a time zone, such as Europe/Berlin",
+);
+
 const ExportBucket = Type.Refine(
   Type.Object(
     {
@@ -214,6 +237,7 @@ export const Settings = Type.Object(
     ),
     brand: Type.Optional(Brand),
     export_bucket: Type.Optional(ExportBucket),
+    time_zone: Type.Optional(TimeZone),
     page_image_hosts: Type.Optional(
       distinctList(ImageHost, {
         maxItems: 50,
@@ -274,5 +298,6 @@ export const DEFAULT_SETTINGS: WorkspaceSettings = {
   capture_unsupported: false,
   brand: {},
   export_bucket: {},
+  time_zone: "UTC",
   page_image_hosts: [],
 };

@@ -1,0 +1,42 @@
+import { nextTurn } from "../../core/base/turns.ts";
+import { type Activity } from "./store.ts";
+import { addPacked, addSketch, emptySketch, estimate, type Sketch } from "./sketch.ts";
+
+/** The longest span that active users are counted over, in days. */
+export const LONGEST_SPAN = 30;
+
+const WEEK = 7;
+
+/** The union of the packed sketches of each day. */
+export function sketchesByDay(
+  rows: readonly { readonly day: number; readonly packed: Buffer }[],
+): Map<number, Sketch> {
+  const days = new Map<number, Sketch>();
+  for (const { day, packed } of rows) {
+    const sketch = days.get(day) ?? emptySketch();
+    addPacked(sketch, packed);
+    days.set(day, sketch);
+  }
+  return days;
+}
+
+/** How many users were active on each day, and in the 7 and 30 days that end with it. */
+export async function activityOf(
+  sketches: ReadonlyMap<number, Sketch>,
+  { first, last }: { readonly first: number; readonly last: number },
+): Promise<Activity[]> {
+  const activity: Activity[] = [];
+  for (let day = first; day <= last; day++) {
+    const union = emptySketch();
+    let [in1, in7] = [0, 0];
+    for (let back = 0; back < LONGEST_SPAN; back++) {
+      const sketch = sketches.get(day - back);
+      if (sketch) addSketch(union, sketch);
+      if (back === 0) in1 = sketch ? estimate(union) : 0;
+      if (back === WEEK - 1) in7 = estimate(union);
+    }
+    activity.push({ day, in1, in7, in30: estimate(union) });
+    await nextTurn();
+  }
+  return activity;
+}

@@ -1,0 +1,111 @@
+import type { WorkspaceContext } from "../../core/base/context/context.ts";
+import { sumDecimals } from "../../core/base/values/decimals.ts";
+import { groupBy } from "../../core/base/values/group-by.ts";
+import { sum } from "../../core/base/values/sum.ts";
+import { type Database, settleAll } from "../../core/database/database.ts";
+import {
+  selectActivity,
+  selectByDay,
+  selectGroups,
+  selectRecounts,
+  selectTop,
+  type Top,
+} from "./store.ts";
+import type { Count, CountKind } from "./tally.ts";
+import type { CustomerCounts } from "./write-counts.ts";
+import { dateOf } from "./days.ts";
+
+export interface CustomerServices {
+  readonly database: Database;
+  readonly customerCounts: CustomerCounts;
+}
+
+/** How many events and products are listed. */
+const LISTED = 10;
+
+/** Numbers of the days of a period, and of the whole period before it. */
+export interface Series {
+  readonly days: number[];
+  readonly before: number;
+}
+
+/** What the customers of a workspace did in the last days, and in as many days before. */
+export async function readCustomers(
+  { database, customerCounts }: CustomerServices,
+  { workspace }: WorkspaceContext,
+  length: number,
+) {
+  const { today } = customerCounts.daysOf(workspace.id);
+  const first = today - length + 1;
+  const since = first - length;
+  const wanted = { since, first, limit: LISTED };
+  const [counts, activity, events, products, groups, recounts] = await settleAll([
+    selectByDay(database, workspace.id, since),
+    selectActivity(database, workspace.id, since),
+    selectTop(database, workspace.id, "event", wanted),
+    selectTop(database, workspace.id, "product", wanted),
+    selectGroups(database, workspace.id),
+    selectRecounts(database),
+  ]);
+  const byKind = groupBy(counts, ({ kind }) => kind);
+  const ofKind = (kind: CountKind, name?: string) =>
+    (byKind.get(kind) ?? []).filter((each) => name === undefined || each.name === name);
+  const seriesOf = (rows: readonly Count[]): Series => {
+    const days = new Array<number>(length).fill(0);
+    let before = 0;
+    for (const { day, seen } of rows) {
+      // An event that another clock dates tomorrow counts as today's.
+      if (day < first) before += seen;
+      else days[Math.min(day - first, length - 1)] = (days[Math.min(day - first, length - 1)] ?? 0) + seen;
+    }
+    return { days, before };
+  };
+  const standing = (kind: CountKind, name: string) => Math.max(0, sum(ofKind(kind, name).map(({ seen }) => seen)));
+  const changesOf = (name: string) => ({
+    optIns: seriesOf(ofKind("opt_in", name)),
+    optOuts: seriesOf(ofKind("opt_out", name)),
+  });
+  const own = recounts.find(({ workspaceId }) => workspaceId === workspace.id);
+  const active = new Map(activity.map((each) => [each.day, each]));
+  const activeIn = (span: "in1" | "in7" | "in30") => ({
+    days: Array.from({ length }, (_, index) => active.get(first + index)?.[span] ?? 0),
+    before: Array.from({ length }, (_, index) => active.get(since + index)?.[span] ?? 0),
+  });
+  return {
+    zone: own?.zone ?? "UTC",
+    isWhole: own !== undefined && own.counted !== "",
+    days: Array.from({ length }, (_, index) => dateOf(first + index)),
+    users: { total: standing("users", ""), new: seriesOf(ofKind("new")) },
+    active: { daily: activeIn("in1"), weekly: activeIn("in7"), monthly: activeIn("in30") },
+    events: seriesOf(ofKind("event")),
+    revenue: [...groupBy(ofKind("revenue"), ({ name }) => name)].map(([currency, rows]) => ({
+      currency,
+      purchases: seriesOf(rows),
+      amounts: Array.from({ length }, (_, index) =>
+        sumDecimals(
+          rows
+            .filter(({ day }) => (index === length - 1 ? day >= today : day === first + index))
+            .map(({ amount }) => amount),
+        ),
+      ),
+      before: sumDecimals(rows.filter(({ day }) => day < first).map(({ amount }) => amount)),
+    })),
+    topEvents: events satisfies readonly Top[],
+    topProducts: products,
+    email: {
+      users: standing("address", "email"),
+      optedIn: standing("state", "email opted_in"),
+      unsubscribed: standing("state", "email unsubscribed"),
+      ...changesOf("email"),
+    },
+    phone: { users: standing("address", "phone") },
+    groups: groups.map((group) => ({
+      ...group,
+      subscribed: standing("state", `${group.id} subscribed`),
+      unsubscribed: standing("state", `${group.id} unsubscribed`),
+      ...changesOf(group.id),
+    })),
+  };
+}
+
+export type Customers = Awaited<ReturnType<typeof readCustomers>>;

@@ -1,0 +1,268 @@
+import type { Queryable, Transaction } from "../../core/database/database.ts";
+import type { Count, CountKind } from "./tally.ts";
+
+/** How far the counts of a workspace are. */
+export interface Recount {
+  readonly workspaceId: number;
+  readonly cut: string;
+  /** Empty before the first. */
+  readonly counted: string;
+  readonly zone: string;
+  readonly changesUntil: Date;
+  readonly revision: number;
+}
+
+const RECOUNT = `workspace_id as "workspaceId", cut, counted, time_zone as zone, changes_until as "changesUntil", revision`;
+
+export const selectRecounts = (database: Queryable): Promise<Recount[]> =>
+  database.query(`select ${RECOUNT} from customer_recounts`);
+
+/** The zone of every workspace, and for how many days events and purchases are kept; null without an end. */
+export const selectZones = (
+  database: Queryable,
+): Promise<
+  { readonly workspaceId: number; readonly zone: string; readonly keptDays: number | null }[]
+> =>
+  database.query(
+    `select workspace_id as "workspaceId", coalesce(settings->>'time_zone', 'UTC') as zone,
+       least(nullif((settings->>'keep_events_days')::int, 0), nullif((settings->>'keep_purchases_days')::int, 0)) as "keptDays"
+     from workspaces`,
+  );
+
+export async function insertRecounts(
+  tx: Transaction,
+  recounts: readonly { readonly workspaceId: number; readonly zone: string }[],
+  cut: string,
+  changesUntil: Date,
+): Promise<void> {
+  await tx.query(
+    `insert into customer_recounts (workspace_id, cut, counted, time_zone, changes_until, revision)
+     select id, $3, '', zone, $4::timestamptz, 0 from unnest($1::int[], $2::text[]) as new (id, zone)
+     on conflict (workspace_id) do nothing`,
+    [recounts.map((each) => each.workspaceId), recounts.map(({ zone }) => zone), cut, changesUntil],
+  );
+}
+
+/** Has the next recount come at this cut, if it would come later. */
+export async function bringCutForward(
+  tx: Transaction,
+  workspaceId: number,
+  cut: string,
+  zone: string,
+): Promise<void> {
+  await tx.query(
+    `update customer_recounts set cut = least(cut, $2), time_zone = $3 where workspace_id = $1`,
+    [workspaceId, cut, zone],
+  );
+}
+
+/** Locks the counts of a workspace: one transaction at a time writes them. */
+export async function lockRecount(
+  tx: Transaction,
+  workspaceId: number,
+): Promise<Recount | undefined> {
+  const [row] = await tx.query<Recount>(
+    `update customer_recounts set revision = revision + 1 where workspace_id = $1 returning ${RECOUNT}`,
+    [workspaceId],
+  );
+  return row;
+}
+
+export async function setChangesUntil(
+  tx: Transaction,
+  workspaceId: number,
+  until: Date,
+): Promise<void> {
+  await tx.query("update customer_recounts set changes_until = $2 where workspace_id = $1", [
+    workspaceId,
+    until,
+  ]);
+}
+
+/** @param since the first day whose events and purchases are all still there: counts of earlier ones stay. */
+export async function endRecount(
+  tx: Transaction,
+  workspaceId: number,
+  { counted, cut, since }: { readonly counted: string; readonly cut: string; readonly since: number },
+): Promise<void> {
+  await tx.query(
+    "update customer_recounts set counted = $2, cut = $3 where workspace_id = $1",
+    [workspaceId, counted, cut],
+  );
+  await tx.query(
+    `delete from customer_counts where workspace_id = $1 and part < $2
+       and (day >= $3 or kind not in ('event', 'product', 'revenue'))`,
+    [workspaceId, counted, since],
+  );
+  await tx.query("delete from customer_days where workspace_id = $1 and part < $2 and day >= $3", [
+    workspaceId,
+    counted,
+    since,
+  ]);
+}
+
+/** How many rows a statement writes. */
+const PORTION = 2_000;
+
+export async function addCounts(
+  tx: Transaction,
+  workspaceId: number,
+  part: string,
+  counts: readonly Count[],
+): Promise<void> {
+  for (let from = 0; from < counts.length; from += PORTION) {
+    const some = counts.slice(from, from + PORTION);
+    await tx.query(
+      `insert into customer_counts (workspace_id, day, kind, name, part, seen, amount)
+       select $1, day, kind, name, $2, seen, amount::numeric
+       from unnest($3::int[], $4::text[], $5::text[], $6::bigint[], $7::text[])
+         as new (day, kind, name, seen, amount)
+       on conflict (workspace_id, kind, day, name, part) do update set
+         seen = customer_counts.seen + excluded.seen, amount = customer_counts.amount + excluded.amount`,
+      [
+        workspaceId,
+        part,
+        some.map(({ day }) => day),
+        some.map(({ kind }) => kind),
+        some.map(({ name }) => name),
+        some.map(({ seen }) => seen),
+        some.map(({ amount }) => amount),
+      ],
+    );
+  }
+}
+
+/** The packed sketches of some days; of one day there may be several. */
+export async function selectSketches(
+  database: Queryable,
+  workspaceId: number,
+  { first, last, part }: { readonly first: number; readonly last: number; readonly part?: string },
+): Promise<{ readonly day: number; readonly packed: Buffer }[]> {
+  const rows = await database.query<{ day: number; packed: string }>(
+    `select day, encode(sketch, 'base64') as packed from customer_days
+     where workspace_id = $1 and day between $2 and $3 and ($4::text is null or part = $4) order by day`,
+    [workspaceId, first, last, part ?? null],
+  );
+  return rows.map(({ day, packed }) => ({ day, packed: Buffer.from(packed, "base64") }));
+}
+
+export async function upsertSketches(
+  tx: Transaction,
+  workspaceId: number,
+  part: string,
+  sketches: readonly { readonly day: number; readonly packed: Buffer }[],
+): Promise<void> {
+  await tx.query(
+    `insert into customer_days (workspace_id, day, part, sketch)
+     select $1, day, $2, decode(packed, 'base64') from unnest($3::int[], $4::text[]) as new (day, packed)
+     on conflict (workspace_id, day, part) do update set sketch = excluded.sketch`,
+    [
+      workspaceId,
+      part,
+      sketches.map(({ day }) => day),
+      sketches.map(({ packed }) => packed.toString("base64")),
+    ],
+  );
+}
+
+/** How many users were active in the days that end with a day. */
+export interface Activity {
+  readonly day: number;
+  readonly in1: number;
+  readonly in7: number;
+  readonly in30: number;
+}
+
+export async function upsertActivity(
+  database: Queryable,
+  workspaceId: number,
+  revision: number,
+  days: readonly Activity[],
+): Promise<void> {
+  if (days.length === 0) return;
+  await database.query(
+    `insert into customer_activity (workspace_id, day, in_1, in_7, in_30, revision)
+     select $1, day, in_1, in_7, in_30, $2
+     from unnest($3::int[], $4::int[], $5::int[], $6::int[]) as new (day, in_1, in_7, in_30)
+     on conflict (workspace_id, day) do update set in_1 = excluded.in_1, in_7 = excluded.in_7,
+       in_30 = excluded.in_30, revision = excluded.revision
+       where customer_activity.revision <= excluded.revision`,
+    [
+      workspaceId,
+      revision,
+      days.map(({ day }) => day),
+      days.map(({ in1 }) => in1),
+      days.map(({ in7 }) => in7),
+      days.map(({ in30 }) => in30),
+    ],
+  );
+}
+
+export const selectActivity = (
+  database: Queryable,
+  workspaceId: number,
+  since: number,
+): Promise<Activity[]> =>
+  database.query(
+    `select day, in_1 as "in1", in_7 as "in7", in_30 as "in30" from customer_activity
+     where workspace_id = $1 and day >= $2 order by day`,
+    [workspaceId, since],
+  );
+
+/** What was counted on each day from a day on, of kinds with few names. */
+export const selectByDay = (
+  database: Queryable,
+  workspaceId: number,
+  since: number,
+): Promise<Count[]> =>
+  database.query(
+    `select day, kind, name, sum(seen)::bigint as seen, sum(amount)::text as amount from (
+       select day, kind, case when kind = 'event' then '' else name end as name, seen, amount
+       from customer_counts where workspace_id = $1 and (day = 0 or day >= $2)
+         and kind in ('event', 'revenue', 'new', 'opt_in', 'opt_out', 'users', 'address', 'state')) as c
+     group by day, kind, name order by day, name`,
+    [workspaceId, since],
+  );
+
+/** A name with how often it was counted in a period and in the one before. */
+export interface Top {
+  readonly name: string;
+  readonly seen: number;
+  readonly before: number;
+}
+
+export const selectTop = (
+  database: Queryable,
+  workspaceId: number,
+  kind: CountKind,
+  { since, first, limit }: { readonly since: number; readonly first: number; readonly limit: number },
+): Promise<Top[]> =>
+  database.query(
+    `select name, coalesce(sum(seen) filter (where day >= $4), 0)::bigint as seen,
+       coalesce(sum(seen) filter (where day < $4), 0)::bigint as before
+     from customer_counts where workspace_id = $1 and kind = $2 and day >= $3
+     group by name having sum(seen) filter (where day >= $4) > 0 order by 2 desc, name limit $5`,
+    [workspaceId, kind, since, first, limit],
+  );
+
+/** Deletes days that are no longer shown. */
+export async function deleteOldDays(database: Queryable, before: number): Promise<void> {
+  await database.query("delete from customer_counts where day < $1 and day <> 0", [before]);
+  await database.query("delete from customer_days where day < $1", [before]);
+  await database.query("delete from customer_activity where day < $1", [before]);
+}
+
+export async function deleteCounts(tx: Transaction, workspaceId: number): Promise<void> {
+  for (const table of ["customer_counts", "customer_days", "customer_activity", "customer_recounts"]) {
+    await tx.query(`delete from ${table} where workspace_id = $1`, [workspaceId]);
+  }
+}
+
+export const selectGroups = (
+  database: Queryable,
+  workspaceId: number,
+): Promise<{ readonly id: string; readonly name: string; readonly channel: string }[]> =>
+  database.query(
+    `select group_id as id, name, channel from subscription_groups where workspace_id = $1 order by name, group_id`,
+    [workspaceId],
+  );

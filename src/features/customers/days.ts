@@ -23,7 +23,9 @@ export function daysIn(zone: string, now: Date): Days {
   const dayOf = dayReader(zone);
   const today = dayOf(now.getTime());
   const first = today - KEPT_DAYS + 1;
-  const borders = Array.from({ length: KEPT_DAYS + 2 }, (_, index) => beginOf(dayOf, first + index));
+  const borders = Array.from({ length: KEPT_DAYS + 2 }, (_, index) =>
+    beginOf(dayOf, first + index),
+  );
   return { first, today, borders };
 }
 

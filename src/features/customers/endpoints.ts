@@ -46,7 +46,8 @@ const customers = endpoint({
   name: "getCustomers",
   method: "GET",
   path: "/admin/v1/workspaces/:name/customers",
-  summary: "Reads what the users of a workspace did in the last days: activity, events, revenue and subscriptions.",
+  summary:
+    "Reads what the users of a workspace did in the last days: activity, events, revenue and subscriptions.",
   description:
     "Days are those of the workspace's time zone, oldest first; the last one is today. Active users are estimated within 2 %, " +
     "everything else is counted. Everything is at most a minute old. Events count on the day of their own time. Merged and " +

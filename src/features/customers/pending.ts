@@ -65,6 +65,16 @@ export function createPending(): Pending {
     waiting += ofDay.size - before;
   }
 
+  function take(workspaceId: number): Slots {
+    const slots = workspaces.get(workspaceId) ?? new Map<string, Slot>();
+    workspaces.delete(workspaceId);
+    for (const { counts, marks } of slots.values()) {
+      waiting -= counts.size();
+      for (const ofDay of marks.values()) waiting -= ofDay.size;
+    }
+    return slots;
+  }
+
   return {
     note(workspaceId, days, { people, events, purchases }, now) {
       const slots = entryOf(workspaces, workspaceId, () => new Map<string, Slot>());
@@ -104,15 +114,7 @@ export function createPending(): Pending {
       }
     },
     workspaceIds: () => [...workspaces.keys()],
-    take(workspaceId) {
-      const slots = workspaces.get(workspaceId) ?? new Map<string, Slot>();
-      workspaces.delete(workspaceId);
-      for (const { counts, marks } of slots.values()) {
-        waiting -= counts.size();
-        for (const ofDay of marks.values()) waiting -= ofDay.size;
-      }
-      return slots;
-    },
+    take,
     restore(workspaceId, taken) {
       const slots = entryOf(workspaces, workspaceId, () => new Map<string, Slot>());
       for (const [name, { counts, marks }] of taken) {
@@ -131,7 +133,7 @@ export function createPending(): Pending {
       }
     },
     forget(workspaceId) {
-      this.take(workspaceId);
+      take(workspaceId);
     },
   };
 }

@@ -185,6 +185,9 @@ export async function selectChanged(
       `select distinct workspace_id as id from ${table} where workspace_id = any($1::int[]) and changed_at > $2`,
       [workspaceIds, since],
     );
-  const rows = [...(await changed("group_state_changes")), ...(await changed("email_state_changes"))];
+  const rows = [
+    ...(await changed("group_state_changes")),
+    ...(await changed("email_state_changes")),
+  ];
   return [...new Set(rows.map(({ id }) => id))];
 }

@@ -3,17 +3,17 @@ import { sumDecimals } from "../../core/base/values/decimals.ts";
 import { groupBy } from "../../core/base/values/group-by.ts";
 import { sum } from "../../core/base/values/sum.ts";
 import { type Database, settleAll } from "../../core/database/database.ts";
+import { dateOf } from "./days.ts";
 import {
   selectActivity,
   selectByDay,
   selectGroups,
-  selectRecounts,
+  selectRecount,
   selectTop,
   type Top,
 } from "./store.ts";
 import type { Count, CountKind } from "./tally.ts";
 import type { CustomerCounts } from "./write-counts.ts";
-import { dateOf } from "./days.ts";
 
 export interface CustomerServices {
   readonly database: Database;
@@ -39,13 +39,13 @@ export async function readCustomers(
   const first = today - length + 1;
   const since = first - length;
   const wanted = { since, first, limit: LISTED };
-  const [counts, activity, events, products, groups, recounts] = await settleAll([
+  const [counts, activity, events, products, groups, own] = await settleAll([
     selectByDay(database, workspace.id, since),
     selectActivity(database, workspace.id, since),
     selectTop(database, workspace.id, "event", wanted),
     selectTop(database, workspace.id, "product", wanted),
     selectGroups(database, workspace.id),
-    selectRecounts(database),
+    selectRecount(database, workspace.id),
   ]);
   const byKind = groupBy(counts, ({ kind }) => kind);
   const ofKind = (kind: CountKind, name?: string) =>
@@ -56,16 +56,18 @@ export async function readCustomers(
     for (const { day, seen } of rows) {
       // An event that another clock dates tomorrow counts as today's.
       if (day < first) before += seen;
-      else days[Math.min(day - first, length - 1)] = (days[Math.min(day - first, length - 1)] ?? 0) + seen;
+      else
+        days[Math.min(day - first, length - 1)] =
+          (days[Math.min(day - first, length - 1)] ?? 0) + seen;
     }
     return { days, before };
   };
-  const standing = (kind: CountKind, name: string) => Math.max(0, sum(ofKind(kind, name).map(({ seen }) => seen)));
+  const standing = (kind: CountKind, name: string) =>
+    Math.max(0, sum(ofKind(kind, name).map(({ seen }) => seen)));
   const changesOf = (name: string) => ({
     optIns: seriesOf(ofKind("opt_in", name)),
     optOuts: seriesOf(ofKind("opt_out", name)),
   });
-  const own = recounts.find(({ workspaceId }) => workspaceId === workspace.id);
   const active = new Map(activity.map((each) => [each.day, each]));
   const activeIn = (span: "in1" | "in7" | "in30") => ({
     days: Array.from({ length }, (_, index) => active.get(first + index)?.[span] ?? 0),

@@ -4,8 +4,7 @@ import { enqueue } from "../../core/admin/jobs/queue.ts";
 import { type Clock, earlier, later } from "../../core/base/clock.ts";
 import { nextTurn } from "../../core/base/turns.ts";
 import type { Database } from "../../core/database/database.ts";
-import { activityOf, sketchesByDay } from "./active-users.ts";
-import { type Days, daysIn, KEPT_DAYS } from "./days.ts";
+import { type Days, daysIn } from "./days.ts";
 import { beginOfSlot, slotAt } from "./pending.ts";
 import {
   BEFORE_ALL,
@@ -27,14 +26,13 @@ import {
   insertRecounts,
   lockRecount,
   type Recount,
+  selectRecount,
   selectRecounts,
-  selectSketches,
   selectZones,
-  upsertActivity,
   upsertSketches,
 } from "./store.ts";
 import { AT_PRESENT, type CountKind, createTally, entryOf, type Tally } from "./tally.ts";
-import { type CustomerCounts, countSteps, nextCut } from "./write-counts.ts";
+import { type CustomerCounts, countSteps, nextCut, writeActivity } from "./write-counts.ts";
 
 const RECOUNT_JOB = "customer_recount";
 
@@ -42,6 +40,9 @@ const RECOUNT_JOB = "customer_recount";
 const COMMITTED_AFTER_MS = 60_000;
 
 const EVERY = { days: 1 };
+
+/** A workspace that is older than this when it gets its first cut was there before the upgrade: its first recount counts it. */
+const NEW_FOR_MS = 10 * 60_000;
 
 interface RecountServices {
   readonly database: Database;
@@ -52,13 +53,17 @@ interface RecountServices {
  * Gives every workspace a cut, so that a workspace of an older version is counted too, and begins the recounts that are due. A
  * workspace with another zone than before is counted anew soon.
  */
-export async function scheduleRecounts(
-  { database, clock, customerCounts }: RecountServices & { readonly customerCounts: CustomerCounts },
-): Promise<void> {
+export async function scheduleRecounts({
+  database,
+  clock,
+  customerCounts,
+}: RecountServices & { readonly customerCounts: CustomerCounts }): Promise<void> {
   const now = clock.now();
   const zones = new Map((await selectZones(database)).map((each) => [each.workspaceId, each.zone]));
   customerCounts.setZones(zones);
-  const recounts = (await selectRecounts(database)).filter(({ workspaceId }) => zones.has(workspaceId));
+  const recounts = (await selectRecounts(database)).filter(({ workspaceId }) =>
+    zones.has(workspaceId),
+  );
   const known = new Set(recounts.map(({ workspaceId }) => workspaceId));
   const missing = [...zones].filter(([id]) => !known.has(id));
   const moved = recounts.filter(({ workspaceId, zone }) => zones.get(workspaceId) !== zone);
@@ -67,7 +72,9 @@ export async function scheduleRecounts(
   if (missing.length + moved.length + due.length === 0) return;
   await database.transaction(async (tx) => {
     const rows = missing.map(([workspaceId, zone]) => ({ workspaceId, zone }));
-    if (rows.length > 0) await insertRecounts(tx, rows, nextCut(now), now);
+    // A new workspace has changes of subscriptions already.
+    const since = earlier(now, { ms: NEW_FOR_MS });
+    if (rows.length > 0) await insertRecounts(tx, rows, nextCut(now), since);
     for (const { workspaceId } of moved) {
       await bringCutForward(tx, workspaceId, nextCut(now), zones.get(workspaceId) ?? "UTC");
     }
@@ -94,16 +101,17 @@ const MOST_COUNTS = 500_000;
 /** Counts a workspace from what is stored. It starts again if it is interrupted. */
 async function recount({ database, clock }: RecountServices, job: Job): Promise<void> {
   const { workspaceId } = job;
-  const recounts = await selectRecounts(database);
-  const found = recounts.find((each) => each.workspaceId === workspaceId);
-  if (!found || beginOfSlot(found.cut) > clock.now()) {
-    await database.transaction((tx) => job.finish(tx));
-    return;
-  }
+  const found = await selectRecount(database, workspaceId);
+  if (!found) return database.transaction((tx) => job.finish(tx));
   const days = daysIn(found.zone, clock.now());
-  const counted = await countAll(database.for("analysis"), found, days, job.signal);
-  await database.transaction((tx) => job.hold(tx));
-  await save(database, clock, found, days, counted, job);
+  if (beginOfSlot(found.cut) < clock.now()) {
+    const counted = await countAll(database.for("analysis"), found, days, job.signal);
+    await save(database, clock, found, days, counted, job);
+  }
+  const { revision } = (await selectRecount(database, workspaceId)) ?? found;
+  const span = { first: days.first, last: days.today + 1 };
+  await writeActivity(database, workspaceId, revision, span);
+  await database.transaction((tx) => job.finish(tx));
 }
 
 interface Counted {
@@ -135,14 +143,19 @@ async function countAll(
   }
   for (let after: string | undefined = ""; after !== undefined; ) {
     const addresses = await selectEmailStates(database, counting, after, ADDRESSES);
-    for (const { state } of addresses) if (state) tally.add("state", AT_PRESENT, `email ${state}`, 1);
+    for (const { state } of addresses)
+      if (state) tally.add("state", AT_PRESENT, `email ${state}`, 1);
     after = addresses.length < ADDRESSES ? undefined : addresses.at(-1)?.email;
     await nextTurn();
   }
   const cutAt = later(beginOfSlot(cut), { ms: -1 });
   for (const [index, begin] of days.borders.slice(0, -1).entries()) {
     const end = new Date((days.borders[index + 1] as number) - 1);
-    const span = { borders: days.borders, after: new Date(begin - 1), until: end < cutAt ? end : cutAt };
+    const span = {
+      borders: days.borders,
+      after: new Date(begin - 1),
+      until: end < cutAt ? end : cutAt,
+    };
     if (span.after >= span.until) break;
     for (const table of ["group_state_changes", "email_state_changes"] as const) {
       countSteps(tally, days, await countStateSteps(database, workspaceId, table, span, false));
@@ -172,7 +185,11 @@ async function countUsers(
   for (const { place, name, seen } of await countEvents(database, counting, ids)) {
     tally.add("event", dayOf(place), bounded(name), seen);
   }
-  for (const { place, name, currency, seen, amount } of await countPurchases(database, counting, ids)) {
+  for (const { place, name, currency, seen, amount } of await countPurchases(
+    database,
+    counting,
+    ids,
+  )) {
     tally.add("product", dayOf(place), bounded(name), seen);
     tally.addAmount(dayOf(place), currency, seen, amount);
   }
@@ -206,10 +223,10 @@ async function save(
   const kept = (await selectZones(database)).find((each) => each.workspaceId === workspaceId);
   // What retention has deleted stays as it was counted before; today's first day of it is not whole.
   const since = kept?.keptDays ? days.today - kept.keptDays + 2 : days.first;
-  const revision = await database.transaction(async (tx) => {
-    const locked = await lockRecount(tx, workspaceId);
+  await database.transaction(async (tx) => {
+    await job.advance(tx);
     // Reset meanwhile.
-    if (!locked) return undefined;
+    if (!(await lockRecount(tx, workspaceId))) return;
     const following = next > clock.now() ? slotAt(next) : nextCut(clock.now());
     await endRecount(tx, workspaceId, { counted: cut, cut: following, since });
     const counts = tally.counts().filter(({ kind, day }) => !OF_KEPT.has(kind) || day >= since);
@@ -217,13 +234,7 @@ async function save(
     for (const sketch of packed) {
       if (sketch.day >= since) await upsertSketches(tx, workspaceId, "", [sketch]);
     }
-    await job.finish(tx);
-    return locked.revision;
   });
-  if (revision === undefined) return;
-  const span = { first: days.today - KEPT_DAYS + 1, last: days.today + 1 };
-  const all = sketchesByDay(await selectSketches(database, workspaceId, span));
-  await upsertActivity(database, workspaceId, revision, await activityOf(all, span));
 }
 
 /** Deletes days that are no longer shown. */

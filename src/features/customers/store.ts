@@ -17,6 +17,17 @@ const RECOUNT = `workspace_id as "workspaceId", cut, counted, time_zone as zone,
 export const selectRecounts = (database: Queryable): Promise<Recount[]> =>
   database.query(`select ${RECOUNT} from customer_recounts`);
 
+export async function selectRecount(
+  database: Queryable,
+  workspaceId: number,
+): Promise<Recount | undefined> {
+  const [row] = await database.query<Recount>(
+    `select ${RECOUNT} from customer_recounts where workspace_id = $1`,
+    [workspaceId],
+  );
+  return row;
+}
+
 /** The zone of every workspace, and for how many days events and purchases are kept; null without an end. */
 export const selectZones = (
   database: Queryable,
@@ -83,12 +94,17 @@ export async function setChangesUntil(
 export async function endRecount(
   tx: Transaction,
   workspaceId: number,
-  { counted, cut, since }: { readonly counted: string; readonly cut: string; readonly since: number },
+  {
+    counted,
+    cut,
+    since,
+  }: { readonly counted: string; readonly cut: string; readonly since: number },
 ): Promise<void> {
-  await tx.query(
-    "update customer_recounts set counted = $2, cut = $3 where workspace_id = $1",
-    [workspaceId, counted, cut],
-  );
+  await tx.query("update customer_recounts set counted = $2, cut = $3 where workspace_id = $1", [
+    workspaceId,
+    counted,
+    cut,
+  ]);
   await tx.query(
     `delete from customer_counts where workspace_id = $1 and part < $2
        and (day >= $3 or kind not in ('event', 'product', 'revenue'))`,
@@ -235,7 +251,11 @@ export const selectTop = (
   database: Queryable,
   workspaceId: number,
   kind: CountKind,
-  { since, first, limit }: { readonly since: number; readonly first: number; readonly limit: number },
+  {
+    since,
+    first,
+    limit,
+  }: { readonly since: number; readonly first: number; readonly limit: number },
 ): Promise<Top[]> =>
   database.query(
     `select name, coalesce(sum(seen) filter (where day >= $4), 0)::bigint as seen,
@@ -253,7 +273,12 @@ export async function deleteOldDays(database: Queryable, before: number): Promis
 }
 
 export async function deleteCounts(tx: Transaction, workspaceId: number): Promise<void> {
-  for (const table of ["customer_counts", "customer_days", "customer_activity", "customer_recounts"]) {
+  for (const table of [
+    "customer_counts",
+    "customer_days",
+    "customer_activity",
+    "customer_recounts",
+  ]) {
     await tx.query(`delete from ${table} where workspace_id = $1`, [workspaceId]);
   }
 }

@@ -4,7 +4,7 @@ import type { BatchWritten } from "../../core/track/write-batch.ts";
 import { activityOf, LONGEST_SPAN, sketchesByDay } from "./active-users.ts";
 import { type Days, dayAt, daysIn } from "./days.ts";
 import { beginOfSlot, createPending, type Slots, slotAt } from "./pending.ts";
-import { countStateSteps, selectChanged, type StateSteps } from "./people-store.ts";
+import { countStateSteps, type StateSteps, selectChanged } from "./people-store.ts";
 import { addMark, emptySketch, packSketch } from "./sketch.ts";
 import {
   addCounts,
@@ -42,6 +42,9 @@ const FIRST_PART = "0";
 /** Changes of subscriptions are read this late: by then those that were made earlier are committed. */
 const COMMITTED_AFTER_MS = 5_000;
 
+/** In a workspace with a change since then, changes may not be read yet. */
+const CHANGED_WITHIN_MS = 60_000;
+
 export function createCustomerCounts(database: Database, clock: Clock): CustomerCounts {
   const pending = createPending();
   let zones: ReadonlyMap<number, string> = new Map();
@@ -64,7 +67,7 @@ export function createCustomerCounts(database: Database, clock: Clock): Customer
     const now = clock.now();
     const all = [...zones.keys()];
     const changed = askedAt
-      ? await selectChanged(database, all, earlier(askedAt, { ms: 3 * COMMITTED_AFTER_MS }))
+      ? await selectChanged(database, all, earlier(askedAt, { ms: CHANGED_WITHIN_MS }))
       : all;
     for (const workspaceId of new Set([...pending.workspaceIds(), ...changed])) {
       const slots = pending.take(workspaceId);
@@ -192,9 +195,14 @@ async function addStateChanges(
   const { workspaceId, cut, counted, changesUntil } = recount;
   const until = earlier(now, { ms: COMMITTED_AFTER_MS });
   const cutAt = beginOfSlot(cut);
-  const since = counted && beginOfSlot(counted) > changesUntil ? beginOfSlot(counted) : changesUntil;
+  const since =
+    counted && beginOfSlot(counted) > changesUntil ? beginOfSlot(counted) : changesUntil;
   const spans = [
-    { part: counted || FIRST_PART, after: since, until: until < cutAt ? until : later(cutAt, { ms: -1 }) },
+    {
+      part: counted || FIRST_PART,
+      after: since,
+      until: until < cutAt ? until : later(cutAt, { ms: -1 }),
+    },
     { part: cut, after: since < cutAt ? later(cutAt, { ms: -1 }) : since, until },
   ].filter((span) => span.after < span.until);
   for (const { part, ...span } of spans) {

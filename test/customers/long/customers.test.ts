@@ -1,21 +1,17 @@
 /* What the users of a workspace did: counted at once, and once a day from what is stored (docs/dashboard.md). */
 import assert from "node:assert/strict";
-import { before, describe, test } from "node:test";
-import type { Job } from "../../src/core/admin/jobs/job.ts";
-import { createSettableClock } from "../../src/core/base/clock.ts";
-import { recountJob, scheduleRecounts } from "../../src/features/customers/recount.ts";
-import { createCustomerCounts } from "../../src/features/customers/write-counts.ts";
-import { NEWSLETTER, startOwnServer, type TestServer, type TestWorkspace } from "../harness.ts";
-import { until } from "../until.ts";
+import { describe, test } from "node:test";
+import { createSettableClock } from "../../../src/core/base/clock.ts";
+import { NEWSLETTER, startOwnServer, type TestWorkspace } from "../../harness.ts";
+import { until } from "../../until.ts";
 
 const DAY_MS = 86_400_000;
-const daysAgo = (days: number) => new Date(Date.now() - days * DAY_MS).toISOString();
+// In the morning, so that no day begins while a test compares.
+const clock = createSettableClock();
+clock.set(new Date(`${new Date().toISOString().slice(0, 10)}T08:00:00Z`));
+const server = await startOwnServer({ clock });
 
-let server: TestServer;
-
-before(async () => {
-  server = await startOwnServer();
-});
+const daysAgo = (days: number) => new Date(clock.now().getTime() - days * DAY_MS).toISOString();
 
 const customersOf = async (workspace: TestWorkspace, days = 30) => {
   const path = `/admin/v1/workspaces/${workspace.name}/customers?days=${days}`;
@@ -39,29 +35,26 @@ const whenCounted = (workspace: TestWorkspace, isThere: (body: any) => boolean) 
     return isThere(body) && body;
   }, "the counts");
 
-/** Does at once what a recount does once a day, as a server does some minutes from now. */
+/** Lets time pass until the server has counted the workspace anew. */
 async function recount(workspace: TestWorkspace): Promise<void> {
-  const workspaceId = await idOf(workspace);
-  const clock = createSettableClock();
-  const { database } = server;
-  const customerCounts = createCustomerCounts(database, clock);
-  await scheduleRecounts({ database, clock, customerCounts });
-  const [row] = await database.query<{ cut: string }>(
-    "select cut from customer_recounts where workspace_id = $1",
-    [workspaceId],
-  );
-  const cutAt = Number.parseInt(row?.cut ?? "", 16) * 65_536;
-  clock.set(new Date(Math.max(cutAt, Date.now()) + 61_000));
-  const job = { workspaceId, signal: new AbortController().signal, hold, finish: hold };
-  await recountJob.run({ database, clock }, job as unknown as Job);
+  const id = await idOf(workspace);
+  const select = () =>
+    server.database.query<{ cut: string; counted: string }>(
+      "select cut, counted from customer_recounts where workspace_id = $1",
+      [id],
+    );
+  const { cut } = await until(async () => (await select())[0], "the first cut");
+  const cutAt = Number.parseInt(cut, 16) * 65_536;
+  clock.set(new Date(Math.max(cutAt, clock.now().getTime()) + 61_000));
+  await until(async () => (await select())[0]?.counted === cut, "the recount");
+  const jobs = "select 1 from jobs where workspace_id = $1 and kind = 'customer_recount'";
+  await until(async () => (await server.database.query(jobs, [id])).length === 0, "its end");
 }
-
-const hold = async () => {};
 
 /** The figures of the last 30 days, counted by hand in SQL, in UTC. */
 async function byHand(workspace: TestWorkspace) {
   const id = await idOf(workspace);
-  const today = Math.floor(Date.now() / DAY_MS);
+  const today = Math.floor(clock.now().getTime() / DAY_MS);
   const daily = async (sql: string) => {
     const rows = await server.database.query<{ day: string; seen: number }>(sql, [id]);
     const days = new Array<number>(30).fill(0);
@@ -71,6 +64,7 @@ async function byHand(workspace: TestWorkspace) {
     }
     return days;
   };
+  const dayBefore = (days: number) => daysAgo(days).slice(0, 10);
   const dayOf = (column: string) => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD')`;
   const active = `select profile_id, occurred_at from events where workspace_id = $1
     union all select profile_id, occurred_at from purchases where workspace_id = $1`;
@@ -89,20 +83,20 @@ async function byHand(workspace: TestWorkspace) {
     monthly: Number(
       await one(
         `select count(distinct profile_id)::int as seen from (${active}) a
-         where occurred_at at time zone 'UTC' >= date_trunc('day', now() at time zone 'UTC') - interval '29 days'`,
+         where occurred_at at time zone 'UTC' >= '${dayBefore(29)}'::date`,
       ),
     ),
     weekly: Number(
       await one(
         `select count(distinct profile_id)::int as seen from (${active}) a
-         where occurred_at at time zone 'UTC' >= date_trunc('day', now() at time zone 'UTC') - interval '6 days'`,
+         where occurred_at at time zone 'UTC' >= '${dayBefore(6)}'::date`,
       ),
     ),
     revenue: String(
       await one(
         `select coalesce(sum(price * quantity), 0)::text as seen from purchases
          where workspace_id = $1 and currency = 'EUR'
-           and occurred_at at time zone 'UTC' >= date_trunc('day', now() at time zone 'UTC') - interval '29 days'`,
+           and occurred_at at time zone 'UTC' >= '${dayBefore(29)}'::date`,
       ),
     ),
     subscribed: Number(
@@ -116,17 +110,21 @@ async function byHand(workspace: TestWorkspace) {
       ),
     ),
     withEmail: Number(
-      await one("select count(*)::int as seen from profiles where workspace_id = $1 and email is not null"),
+      await one(
+        "select count(*)::int as seen from profiles where workspace_id = $1 and email is not null",
+      ),
     ),
     unsubscribedEmails: Number(
-      await one("select count(*)::int as seen from email_states where workspace_id = $1 and state = 'unsubscribed'"),
+      await one(
+        "select count(*)::int as seen from email_states where workspace_id = $1 and state = 'unsubscribed'",
+      ),
     ),
     top: (
       await server.database.query<{ name: string; count: number; before: number }>(
         `select name, count(*) filter (where is_now)::int as count, count(*) filter (where not is_now)::int as before
-         from (select name, occurred_at at time zone 'UTC' >= date_trunc('day', now() at time zone 'UTC') - interval '29 days' as is_now
+         from (select name, occurred_at at time zone 'UTC' >= '${dayBefore(29)}'::date as is_now
            from events where workspace_id = $1
-             and occurred_at at time zone 'UTC' >= date_trunc('day', now() at time zone 'UTC') - interval '59 days') e
+             and occurred_at at time zone 'UTC' >= '${dayBefore(59)}'::date) e
          group by name having count(*) filter (where is_now) > 0 order by 2 desc, 1 limit 10`,
         [id],
       )
@@ -162,7 +160,11 @@ async function shown(workspace: TestWorkspace) {
 
 async function assertAsByHand(workspace: TestWorkspace, when: string): Promise<void> {
   const hand = await byHand(workspace);
-  assert.deepEqual(await shown(workspace), { ...hand, revenue: String(Number(hand.revenue)) }, when);
+  assert.deepEqual(
+    await shown(workspace),
+    { ...hand, revenue: String(Number(hand.revenue)) },
+    when,
+  );
 }
 
 const user = (number: number) => ({ external_id: `user-${number}` });
@@ -185,7 +187,11 @@ async function fill(workspace: TestWorkspace): Promise<void> {
     const { body } = await workspace.track({
       events: numbers
         .filter((number) => (number + days) % 3 > 0)
-        .map((number) => ({ ...user(number), name: days % 2 ? "opened" : "closed", time: daysAgo(days) })),
+        .map((number) => ({
+          ...user(number),
+          name: days % 2 ? "opened" : "closed",
+          time: daysAgo(days),
+        })),
       purchases: numbers
         .filter((number) => number % 7 === 0)
         .map((number) => ({
@@ -224,8 +230,12 @@ describe("the overview of customers", () => {
     await assertAsByHand(workspace, "after a recount");
 
     const late = { ...user(1), name: "late", time: daysAgo(12) };
-    await workspace.track({ events: [late, { ...late, ...user(2) }, { ...user(0), name: "late", time: daysAgo(0) }] });
-    await whenCounted(workspace, (body) => body.top_events.some(({ name, count }: any) => name === "late" && count === 3));
+    await workspace.track({
+      events: [late, { ...late, ...user(2) }, { ...user(0), name: "late", time: daysAgo(0) }],
+    });
+    await whenCounted(workspace, (body) =>
+      body.top_events.some(({ name, count }: any) => name === "late" && count === 3),
+    );
     await assertAsByHand(workspace, "after late events");
 
     const merged = await workspace.call("POST", "/users/merge", {
@@ -241,7 +251,14 @@ describe("the overview of customers", () => {
     for (const table of ["counts", "days", "activity", "recounts"]) {
       await server.database.query(`delete from customer_${table} where workspace_id = $1`, [id]);
     }
-    await until(async () => (await server.database.query("select 1 from customer_recounts where workspace_id = $1", [id])).length > 0);
+    await until(
+      async () =>
+        (
+          await server.database.query("select 1 from customer_recounts where workspace_id = $1", [
+            id,
+          ])
+        ).length > 0,
+    );
     assert.equal((await customersOf(workspace)).complete, false);
     await recount(workspace);
     await assertAsByHand(workspace, "after an upgrade");
@@ -257,7 +274,9 @@ describe("the overview of customers", () => {
     const dayOf = (body: any) => body.days[body.events.days.findIndex((seen: number) => seen > 0)];
     assert.equal(dayOf(counted), daysAgo(2).slice(0, 10));
 
-    await server.admin("PATCH", `/admin/v1/workspaces/${workspace.name}/settings`, { time_zone: "UTC" });
+    await server.admin("PATCH", `/admin/v1/workspaces/${workspace.name}/settings`, {
+      time_zone: "UTC",
+    });
     await until(async () => (await customersOf(workspace)).time_zone === "UTC");
     await recount(workspace);
     assert.equal(dayOf(await customersOf(workspace, 90)), daysAgo(3).slice(0, 10));
@@ -270,9 +289,12 @@ describe("the overview of customers", () => {
     });
     await whenCounted(workspace, (body) => body.top_events.some(({ count }: any) => count === 2));
     await recount(workspace);
-    await server.admin("PATCH", `/admin/v1/workspaces/${workspace.name}/settings`, { keep_events_days: 10 });
-    await server.database.query("delete from events where workspace_id = $1 and occurred_at < now() - interval '10 days'", [
+    await server.admin("PATCH", `/admin/v1/workspaces/${workspace.name}/settings`, {
+      keep_events_days: 10,
+    });
+    await server.database.query("delete from events where workspace_id = $1 and occurred_at < $2", [
       await idOf(workspace),
+      daysAgo(10),
     ]);
     await recount(workspace);
     const { top_events, active_users } = await customersOf(workspace);
@@ -285,7 +307,8 @@ describe("the overview of customers", () => {
     await workspace.track({ events: [{ ...user(1), name: "opened", time: daysAgo(1) }] });
     await whenCounted(workspace, (body) => body.users.total === 1);
     await workspace.track({ events: [{ ...user(2), name: "opened", time: daysAgo(1) }] });
-    await server.admin("POST", `/admin/v1/workspaces/${workspace.name}/reset`);
+    const reset = await server.admin("POST", `/admin/v1/workspaces/${workspace.name}/reset`);
+    assert.equal(reset.status, 200, JSON.stringify(reset.body));
     await workspace.track({ events: [{ ...user(3), name: "closed", time: daysAgo(1) }] });
     const { top_events } = await whenCounted(workspace, (body) => body.users.total > 0);
     assert.deepEqual(top_events, [{ name: "closed", count: 1, before: 0 }]);

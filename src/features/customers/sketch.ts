@@ -94,7 +94,10 @@ export function packSketch(sketch: Sketch): Buffer {
 
 /** Adds what was packed. */
 export function addPacked(sketch: Sketch, packed: Buffer): void {
-  if (packed.length === REGISTERS) return addSketch(sketch, packed);
+  if (packed.length === REGISTERS) {
+    addSketch(sketch, packed);
+    return;
+  }
   for (let at = 0; at < packed.length; at += ENTRY) {
     addMark(sketch, (packed.readUInt16BE(at) << 8) | (packed[at + 2] as number));
   }

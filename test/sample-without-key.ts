@@ -24,6 +24,7 @@ export const ofSignIn = (server: TestServer, workspace: TestWorkspace): Samples 
     "POST /admin/v1/sign-in-links": () => ({}),
     [`GET ${REQUESTS}`]: () => ({}),
     "GET /admin/v1/workspaces/:name/overview": () => ({}),
+    "GET /admin/v1/workspaces/:name/customers": () => ({ query: { days: "7" } }),
     [`GET ${REQUESTS}/stream`]: () => ({ query: { for_seconds: "0" } }),
     [`GET ${REQUESTS}/:id`]: async () => {
       const path = REQUESTS.replace(":name", workspace.name);

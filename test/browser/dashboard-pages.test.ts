@@ -21,7 +21,9 @@ describe("the pages of the dashboard", { skip }, async () => {
 
   const PAGES: Readonly<Record<string, string>> = {
     Overview: "/overview",
-    "The overview of a day": "/overview?period=day",
+    "The overview of a quarter": "/overview?period=90",
+    "The traffic of the server": "/overview?tab=server",
+    "The traffic of a day": "/overview?tab=server&period=day",
     "Live requests": "/requests",
     Users: "/users",
     "The timeline of a user": `/users/${paths.user}`,
@@ -153,7 +155,7 @@ describe("the pages of the dashboard", { skip }, async () => {
     const { page, complaints } = await dashboard.open(`/w/${empty.name}/settings/keys`);
     await isLoaded(page);
     for (const [path, text] of [
-      ["/overview", "No requests in this time"],
+      ["/overview", "There are no users yet"],
       ["/users", "No users yet"],
       ["/groups", "No subscription groups yet"],
       ["/syncs", "No integrations yet"],

@@ -26,6 +26,8 @@ export interface Feature {
   /** Pages that belong to no workspace. */
   readonly companyPages?: readonly AnyRoute[];
   readonly navigation?: readonly NavigationEntry[];
+  /** Tabs of the overview of a workspace. */
+  readonly overview?: readonly OverviewTab[];
   /** Sections of the settings of a workspace. */
   readonly settings?: readonly SettingsSection<
     WorkspacePermission,
@@ -45,6 +47,23 @@ export interface NavigationEntry {
   readonly icon: LucideIcon;
   /** Shown to people who have all of these in the workspace. docs/dashboard.md */
   readonly needs: readonly WorkspacePermission[];
+}
+
+export interface OverviewTab {
+  readonly place: number;
+  readonly name: string;
+  readonly label: string;
+  /** One sentence: its purpose. */
+  readonly about: string;
+  /** The period that is shown unless another one is chosen. */
+  readonly period: string;
+  readonly periods: readonly { readonly value: string; readonly label: string }[];
+  readonly component: ComponentType<OverviewTabProps>;
+}
+
+export interface OverviewTabProps {
+  readonly workspace: string;
+  readonly period: string;
 }
 
 export interface SettingsSection<Permission, Props> {

@@ -3,6 +3,7 @@
  */
 export { feature as campaigns } from "./features/campaigns/feature.ts";
 export { feature as catalogue } from "./features/catalogue/feature.ts";
+export { feature as customers } from "./features/customers/feature.ts";
 export { feature as dashboardUsers } from "./features/dashboard-users/feature.ts";
 export { feature as liveRequests } from "./features/live-requests/feature.ts";
 export { feature as overview } from "./features/overview/feature.ts";

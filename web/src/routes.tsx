@@ -7,7 +7,7 @@ import { FirstPage } from "./pages/first-page.tsx";
 import { NotFound } from "./pages/not-found.tsx";
 import { SignedIn } from "./shell/signed-in.tsx";
 
-/* The addresses of all pages: three below, and the pages of the features. */
+/* The addresses of all pages: four below, and the pages of the features. */
 
 root.update({ component: SignedIn, notFoundComponent: NotFound });
 
@@ -18,6 +18,13 @@ const settings = createRoute({
   path: "settings/$section",
   validateSearch: texts("query"),
   component: pageOf(() => import("./pages/settings/settings.tsx"), "SettingsPage"),
+});
+
+const overview = createRoute({
+  getParentRoute: () => workspace,
+  path: "overview",
+  validateSearch: texts("tab", "period"),
+  component: pageOf(() => import("./pages/overview/overview.tsx"), "OverviewPage"),
 });
 
 /** The pages that belong to no workspace. */
@@ -48,7 +55,7 @@ export const router = createRouter({
   basepath: "/dashboard",
   routeTree: root.addChildren([
     first,
-    workspace.addChildren([settings, ...pages]),
+    workspace.addChildren([settings, overview, ...pages]),
     company,
     ...companyPages,
   ]),

@@ -48,7 +48,8 @@ export async function insertRecounts(
 ): Promise<void> {
   await tx.query(
     `insert into customer_recounts (workspace_id, cut, counted, time_zone, changes_until, revision)
-     select id, $3, '', zone, $4::timestamptz, 0 from unnest($1::int[], $2::text[]) as new (id, zone)
+     select workspace_id, $3, '', zone, $4::timestamptz, 0
+     from workspaces join unnest($1::int[], $2::text[]) as new (workspace_id, zone) using (workspace_id)
      on conflict (workspace_id) do nothing`,
     [recounts.map((each) => each.workspaceId), recounts.map(({ zone }) => zone), cut, changesUntil],
   );

@@ -208,6 +208,8 @@ const KEPT_BY_RESET = [
   "capture_heads",
   // A reader from before learns that something is missing.
   "change_heads",
+  // How far the counts of the overview are; a new one comes within seconds.
+  "customer_recounts",
   "deleted_workspaces",
   "external_id_removals",
   "integrations",

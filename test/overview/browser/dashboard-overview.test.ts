@@ -31,7 +31,7 @@ describe("the overview in the dashboard", { skip }, async () => {
 
   test("the overview draws charts, names what needs attention and links to the requests behind it", async () => {
     const name = await busyWorkspace();
-    const { page, complaints } = await dashboard.open(`/w/${name}/overview`);
+    const { page, complaints } = await dashboard.open(`/w/${name}/overview?tab=server`);
     await isLoaded(page);
     for (const chart of ["Requests", "Items", "Response times", "Rejections by code"]) {
       const region = page.getByRole("region", { name: chart, exact: true });
@@ -55,13 +55,13 @@ describe("the overview in the dashboard", { skip }, async () => {
   });
 
   test("the overview fits a phone, and without requests says how to send the first", async () => {
-    const { page, complaints } = await dashboard.open(`/w/${await busyWorkspace()}/overview`, {
+    const { page, complaints } = await dashboard.open(`/w/${await busyWorkspace()}/overview?tab=server`, {
       viewport: SCREENS.phone,
     });
     await page.locator("canvas").first().waitFor();
     await assertFits(page);
     const empty = await server.workspace();
-    await page.goto(`${server.url}/dashboard/w/${empty.name}/overview`);
+    await page.goto(`${server.url}/dashboard/w/${empty.name}/overview?tab=server`);
     await page.getByText("No requests in this time").waitFor();
     await page.getByText("Nothing needs attention.").waitFor();
     await page.getByText("curl").waitFor();
@@ -78,7 +78,7 @@ describe("the overview in the dashboard", { skip }, async () => {
   test("the tiles of the overview fill rows of the same length on a screen of any width", async () => {
     const name = await busyWorkspace();
     for (const width of [390, 768, 1024, 1280, 1440, 1920]) {
-      const { page } = await dashboard.open(`/w/${name}/overview`, {
+      const { page } = await dashboard.open(`/w/${name}/overview?tab=server`, {
         viewport: { width, height: 800 },
       });
       await isLoaded(page);

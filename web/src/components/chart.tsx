@@ -19,6 +19,8 @@ export interface ChartProps {
   readonly lines: readonly Line[];
   /** Behind each value, such as `ms`. */
   readonly unit?: string;
+  /** Whether each point is a day, at its midnight in UTC. */
+  readonly isDaily?: boolean;
   /** Whether each value counts what happened in its slot, and is drawn as an area. */
   readonly isCount?: boolean;
 }

@@ -8,7 +8,14 @@ import type { ChartProps, Line } from "./chart.tsx";
 
 const HEIGHT = 180;
 
-export default function Plot({ label, times, lines, unit = "", isCount = false }: ChartProps) {
+export default function Plot({
+  label,
+  times,
+  lines,
+  unit = "",
+  isCount = false,
+  isDaily = false,
+}: ChartProps) {
   const frame = useRef<HTMLDivElement>(null);
   const plot = useRef<UPlot>(undefined);
   const scheme = useComputedColorScheme();
@@ -24,7 +31,7 @@ export default function Plot({ label, times, lines, unit = "", isCount = false }
     if (!element) return;
     const width = element.clientWidth;
     const created = new UPlot(
-      optionsOf(element, { lines: drawn.current, unit, isCount }, width),
+      optionsOf(element, { lines: drawn.current, unit, isCount, isDaily }, width),
       data.current,
       element,
     );
@@ -38,7 +45,7 @@ export default function Plot({ label, times, lines, unit = "", isCount = false }
       resized.disconnect();
       created.destroy();
     };
-  }, [scheme, names, unit, isCount]);
+  }, [scheme, names, unit, isCount, isDaily]);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: the plot follows the data
   useEffect(() => plot.current?.setData(data.current), [times, lines]);
@@ -59,11 +66,12 @@ interface Drawn {
   readonly lines: readonly Line[];
   readonly unit: string;
   readonly isCount: boolean;
+  readonly isDaily: boolean;
 }
 
 function optionsOf(
   element: HTMLElement,
-  { lines, unit, isCount }: Drawn,
+  { lines, unit, isCount, isDaily }: Drawn,
   width: number,
 ): UPlot.Options {
   const style = getComputedStyle(element);
@@ -78,16 +86,24 @@ function optionsOf(
   return {
     width,
     height: HEIGHT,
+    ...(isDaily && { tzDate: (at) => UPlot.tzDate(new Date(at * 1_000), "Etc/UTC") }),
     // All charts of a page show the same moment.
     cursor: { y: false, drag: { x: false, y: false }, sync: { key: "page" } },
     legend: { live: true, markers: { width: 0, fill: (_plot, line) => colorOf(line - 1) } },
     scales: { y: { range: (_plot, _least, most) => [0, Math.max(most ?? 0, 1) * 1.08] } },
     axes: [
-      { ...axis, size: 28, values: (_plot, times) => times.map((at) => HOURS.format(at * 1_000)) },
+      {
+        ...axis,
+        size: 28,
+        values: (_plot, times) => times.map((at) => (isDaily ? DAYS : HOURS).format(at * 1_000)),
+      },
       { ...axis, size: 44, values: (_plot, values) => values.map(shortNumber) },
     ],
     series: [
-      { label: "Time", value: (_plot, at) => (at ? TIME.format(new Date(at * 1_000)) : "all") },
+      {
+        label: isDaily ? "Day" : "Time",
+        value: (_plot, at) => (at ? (isDaily ? DAY : TIME).format(new Date(at * 1_000)) : "all"),
+      },
       ...lines.map((line, index) => ({
         label: line.name,
         stroke: colorOf(index),
@@ -120,6 +136,17 @@ const HOURS = new Intl.DateTimeFormat("en", {
   hour: "2-digit",
   minute: "2-digit",
   hourCycle: "h23",
+});
+const DAYS = new Intl.DateTimeFormat(undefined, {
+  day: "numeric",
+  month: "short",
+  timeZone: "UTC",
+});
+const DAY = new Intl.DateTimeFormat(undefined, {
+  weekday: "short",
+  day: "numeric",
+  month: "short",
+  timeZone: "UTC",
 });
 const TIME = new Intl.DateTimeFormat("en", {
   hour: "2-digit",

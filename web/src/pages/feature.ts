@@ -1,5 +1,5 @@
 import { createRoute } from "@tanstack/react-router";
-import { Bell } from "lucide-react";
+import { Bell, ChartLine } from "lucide-react";
 import { type Feature, pageOf, workspace } from "../feature.ts";
 
 const groups = createRoute({
@@ -13,6 +13,14 @@ export const feature = {
   name: "core",
   pages: [groups],
   navigation: [
+    {
+      under: "Data",
+      place: 10,
+      to: "/w/$workspace/overview",
+      label: "Overview",
+      icon: ChartLine,
+      needs: ["view_usage_data"],
+    },
     {
       under: "Preferences",
       place: 80,

@@ -1,25 +1,19 @@
-import { createRoute } from "@tanstack/react-router";
-import { ChartLine } from "lucide-react";
-import { type Feature, pageOf, texts, workspace } from "../../feature.ts";
-
-const page = createRoute({
-  getParentRoute: () => workspace,
-  path: "overview",
-  validateSearch: texts("period"),
-  component: pageOf(() => import("./overview.tsx"), "OverviewPage"),
-});
+import { type Feature, pageOf } from "../../feature.ts";
 
 export const feature = {
   name: "overview",
-  pages: [page],
-  navigation: [
+  overview: [
     {
-      under: "Data",
-      place: 10,
-      to: "/w/$workspace/overview",
-      label: "Overview",
-      icon: ChartLine,
-      needs: ["view_usage_data"],
+      place: 20,
+      name: "server",
+      label: "Server",
+      about: "Incoming requests, how fast they are answered, and what needs attention.",
+      period: "hour",
+      periods: [
+        { value: "hour", label: "Last hour" },
+        { value: "day", label: "Last day" },
+      ],
+      component: pageOf(() => import("./server.tsx"), "ServerTab"),
     },
   ],
 } satisfies Feature;

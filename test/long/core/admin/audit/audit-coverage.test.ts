@@ -114,6 +114,7 @@ const SHOWS_NO_USERS = [
   "/workspaces/:name",
   "/workspaces/:name/settings",
   "/workspaces/:name/overview",
+  "/workspaces/:name/customers",
   "/workspaces/:name/manifest",
   "/workspaces/:name/apps",
   "/workspaces/:name/subscription-groups",

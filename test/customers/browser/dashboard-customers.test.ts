@@ -1,0 +1,99 @@
+/* The overview of customers in a browser: figures, charts, what was most frequent, and where a click leads. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { assertAccessible } from "../../browser/accessibility.ts";
+import {
+  assertFits,
+  isLoaded,
+  SCREENS,
+  skipWithoutBrowser as skip,
+  startDashboard,
+} from "../../browser/dashboard-browser.ts";
+import { NEWSLETTER, startServer } from "../../harness.ts";
+import { until } from "../../until.ts";
+
+describe("the overview of customers in the dashboard", { skip }, async () => {
+  if (skip) return;
+  const server = await startServer();
+  const dashboard = await startDashboard(server);
+  const workspace = await server.workspace();
+  const ids = ["ada", "ben", "cleo"];
+  const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString();
+  const group = { subscription_group_id: NEWSLETTER, subscription_state: "unsubscribed" };
+  await workspace.track({
+    attributes: ids.map((external_id) => ({ external_id, subscription_groups: [group] })),
+    events: [2, 2, 40].map((days, index) => ({
+      external_id: ids[index],
+      name: "Order placed",
+      time: daysAgo(days),
+    })),
+    purchases: [
+      {
+        external_id: "ada",
+        product_id: "hat",
+        currency: "EUR",
+        price: 19.9,
+        quantity: 2,
+        time: daysAgo(2),
+      },
+    ],
+  });
+  await until(async () => {
+    const path = `/admin/v1/workspaces/${workspace.name}/customers`;
+    const { body } = await server.admin("GET", path);
+    return (
+      body.users.total === 3 && body.groups.some(({ unsubscribed }: any) => unsubscribed === 3)
+    );
+  });
+
+  test("the overview shows first what customers did, compared with the period before, and a click leads on", async () => {
+    const { page, complaints } = await dashboard.open(`/w/${workspace.name}/overview`);
+    await isLoaded(page);
+    for (const [name, value] of [
+      ["Users", "3"],
+      ["New users", "3"],
+      ["Active in the last 30 days", "2"],
+      ["Events", "2"],
+      ["Revenue in EUR", "39.80"],
+      ["Unsubscribed", "3"],
+    ]) {
+      await page.locator(".tile", { hasText: new RegExp(`^${name}\\D*${value}`) }).waitFor();
+    }
+    // Two events in this period, one in the period before.
+    await page.locator(".tile", { hasText: /^Events2\+100\s?%/ }).waitFor();
+    for (const chart of ["Active users", "New users", "Events", "Revenue", "Subscriptions"]) {
+      await page.getByRole("region", { name: chart, exact: true }).locator("canvas").waitFor();
+    }
+    const newsletter = page.getByRole("table", { name: "Subscribers" }).getByRole("row", {
+      name: /Newsletter/,
+    });
+    assert.match(await newsletter.innerText(), /Newsletter\s+Email\s+0\s+0\s.*3 none before/s);
+    await assertAccessible(page);
+    await page.getByRole("radio", { name: "7 days" }).focus();
+    await page.keyboard.press("ArrowRight");
+    await page.keyboard.press("ArrowRight");
+    await page.waitForURL(/period=90/);
+    await page.locator(".tile", { hasText: /^Events3/ }).waitFor();
+    await page.getByRole("link", { name: "Order placed" }).click();
+    await page.getByRole("heading", { name: "Catalogue", exact: true }).waitFor();
+    assert.match(page.url(), /search=Order(\+|%20)placed/);
+    await page.goBack();
+    await page.getByRole("tab", { name: "Server" }).click();
+    await page.getByRole("region", { name: "Response times" }).waitFor();
+    assert.match(page.url(), /tab=server/);
+    assert.deepEqual(complaints, []);
+    await page.context().close();
+  });
+
+  test("the overview of customers fits a phone and has no violation in the dark", async () => {
+    const { page, complaints } = await dashboard.open(`/w/${workspace.name}/overview`, {
+      viewport: SCREENS.phone,
+      colorScheme: "dark",
+    });
+    await page.locator("canvas").first().waitFor();
+    await assertFits(page);
+    await assertAccessible(page);
+    assert.deepEqual(complaints, []);
+    await page.context().close();
+  });
+});

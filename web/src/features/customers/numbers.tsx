@@ -1,0 +1,31 @@
+/** In the reader's locale. */
+const NUMBER = new Intl.NumberFormat();
+const PERCENT = new Intl.NumberFormat(undefined, {
+  style: "percent",
+  maximumFractionDigits: 0,
+  signDisplay: "exceptZero",
+});
+
+export const numberText = (value: number): string => NUMBER.format(value);
+
+/** An amount with its currency, with as many digits as the currency has. */
+export const amountText = (amount: number, currency: string): string =>
+  new Intl.NumberFormat(undefined, { style: "currency", currency }).format(amount);
+
+export const total = (values: readonly number[]): number =>
+  values.reduce((sum, each) => sum + each, 0);
+
+interface ChangeProps {
+  readonly value: number;
+  readonly before: number;
+}
+
+/** How much more or less than in the period before. */
+export function Change({ value, before }: ChangeProps) {
+  if (before <= 0) return <span className="dim">{value > 0 ? "none before" : "–"}</span>;
+  return (
+    <span className="dim" title={`${numberText(before)} before`}>
+      {PERCENT.format(value / before - 1)} <span className="hidden">compared with before</span>
+    </span>
+  );
+}

@@ -1,0 +1,73 @@
+import { Activity } from "lucide-react";
+import { useUserCount } from "../../api/users.ts";
+import { firstRequest, KeysLink } from "../../components/first-request.tsx";
+import { Empty, Loaded } from "../../components/states.tsx";
+import type { OverviewTabProps } from "../../feature.ts";
+import type { Overview } from "./api.ts";
+import { useOverview } from "./api.ts";
+import { Attention } from "./attention.tsx";
+import { Charts } from "./charts.tsx";
+import { lastOf, total } from "./numbers.ts";
+
+/** The traffic of a workspace, and what needs attention. */
+export function ServerTab({ workspace, period: chosen }: OverviewTabProps) {
+  const period = chosen === "day" ? "day" : "hour";
+  const overview = useOverview(workspace, period);
+  const users = useUserCount(workspace);
+  return (
+    <Loaded from={overview}>
+      {(data) => (
+        <div className="stack">
+          <Attention findings={data.attention} workspace={workspace} />
+          <Tiles data={data} users={users} />
+          {total(data.requests) === 0 && total(data.syncs?.rows_synced ?? []) === 0 ? (
+            <Empty
+              icon={Activity}
+              title="No requests in this time"
+              command={firstRequest(location.origin)}
+            >
+              Rates and latencies appear here within ten seconds. Send a request with an{" "}
+              <KeysLink workspace={workspace} />:
+            </Empty>
+          ) : (
+            <Charts data={data} period={period} />
+          )}
+        </div>
+      )}
+    </Loaded>
+  );
+}
+
+const NUMBER = new Intl.NumberFormat("en");
+
+interface TilesProps {
+  readonly data: Overview;
+  /** How many there are. */
+  readonly users: string | undefined;
+}
+
+function Tiles({ data, users }: TilesProps) {
+  const [accepted, rejected] = [total(data.items_accepted), total(data.items_rejected)];
+  const share = accepted + rejected === 0 ? 0 : (100 * rejected) / (accepted + rejected);
+  const tiles = [
+    ["Users", users ?? "–"],
+    ["Requests", NUMBER.format(total(data.requests))],
+    ["Refused or failed", NUMBER.format(total(data.refused) + total(data.failed))],
+    ["Items accepted", NUMBER.format(accepted)],
+    [
+      "Items rejected",
+      `${NUMBER.format(rejected)} (${share.toFixed(share > 0 && share < 10 ? 1 : 0)} %)`,
+    ],
+    ["Response time, p99", lastOf(data.p99_ms) === null ? "–" : `${lastOf(data.p99_ms)} ms`],
+  ] as const;
+  return (
+    <dl className="tiles">
+      {tiles.map(([name, value]) => (
+        <div key={name} className="card tile">
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

@@ -1,0 +1,60 @@
+import { SegmentedControl, Tabs } from "@mantine/core";
+import { getRouteApi } from "@tanstack/react-router";
+import { Suspense } from "react";
+import { Page } from "../../components/page.tsx";
+import { Loading } from "../../components/states.tsx";
+import type { Feature } from "../../feature.ts";
+import * as features from "../../features.ts";
+
+const route = getRouteApi("/w/$workspace/overview");
+
+const all: readonly Feature[] = Object.values(features);
+
+/** What the features show of a workspace, in tabs. */
+const TABS = all
+  .flatMap((each) => each.overview ?? [])
+  .sort((one, other) => one.place - other.place);
+
+export function OverviewPage() {
+  const { workspace } = route.useParams();
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const shown = TABS.find(({ name }) => name === search.tab) ?? TABS[0];
+  if (!shown) return null;
+  const { name, about, periods, component: Tab } = shown;
+  const chosen = periods.find(({ value }) => value === search.period);
+  const period = chosen?.value ?? shown.period;
+  return (
+    <Page
+      title="Overview"
+      about={about}
+      actions={
+        <SegmentedControl
+          aria-label="Period"
+          value={period}
+          data={[...periods]}
+          onChange={(next) => void navigate({ search: { tab: name, period: next }, replace: true })}
+        />
+      }
+    >
+      <Tabs
+        value={name}
+        onChange={(tab) => tab && void navigate({ search: { tab }, replace: true })}
+        keepMounted={false}
+      >
+        <Tabs.List mb="md">
+          {TABS.map((tab) => (
+            <Tabs.Tab key={tab.name} value={tab.name}>
+              {tab.label}
+            </Tabs.Tab>
+          ))}
+        </Tabs.List>
+        <Tabs.Panel value={name}>
+          <Suspense fallback={<Loading lines={8} />}>
+            <Tab workspace={workspace} period={period} />
+          </Suspense>
+        </Tabs.Panel>
+      </Tabs>
+    </Page>
+  );
+}

@@ -1,5 +1,5 @@
 import type { WorkspaceContext } from "../../core/base/context/context.ts";
-import { sumDecimals } from "../../core/base/values/decimals.ts";
+import { addDecimals } from "../../core/base/values/decimals.ts";
 import { groupBy } from "../../core/base/values/group-by.ts";
 import { sum } from "../../core/base/values/sum.ts";
 import { type Database, settleAll } from "../../core/database/database.ts";
@@ -19,6 +19,9 @@ export interface CustomerServices {
   readonly database: Database;
   readonly customerCounts: CustomerCounts;
 }
+
+const sumAmounts = (rows: readonly Count[]): string =>
+  rows.map(({ amount }) => amount).reduce(addDecimals, "0");
 
 /** How many events and products are listed. */
 const LISTED = 10;
@@ -84,13 +87,11 @@ export async function readCustomers(
       currency,
       purchases: seriesOf(rows),
       amounts: Array.from({ length }, (_, index) =>
-        sumDecimals(
-          rows
-            .filter(({ day }) => (index === length - 1 ? day >= today : day === first + index))
-            .map(({ amount }) => amount),
+        sumAmounts(
+          rows.filter(({ day }) => (index === length - 1 ? day >= today : day === first + index)),
         ),
       ),
-      before: sumDecimals(rows.filter(({ day }) => day < first).map(({ amount }) => amount)),
+      before: sumAmounts(rows.filter(({ day }) => day < first)),
     })),
     topEvents: events satisfies readonly Top[],
     topProducts: products,

@@ -1,4 +1,4 @@
-import { multiplyDecimal, sumDecimals } from "../../core/base/values/decimals.ts";
+import { addDecimals, multiplyDecimal } from "../../core/base/values/decimals.ts";
 
 /**
  * What is counted by day (occurrences of an event, purchases of a product and in a currency, new users, changes of
@@ -74,12 +74,12 @@ export function createTally(): Tally {
       const each = Math.round(price * UNITS);
       const units = sum.units + each * seen;
       if (each / UNITS === price && Number.isSafeInteger(units)) sum.units = units;
-      else sum.others = sumDecimals([sum.others, multiplyDecimal(decimalOf(price), seen)]);
+      else sum.others = addDecimals(sum.others, multiplyDecimal(decimalOf(price), seen));
     },
     addAmount(day, currency, seen, amount) {
       const sum = sumOf("revenue", day, currency);
       sum.seen += seen;
-      sum.others = sumDecimals([sum.others, amount]);
+      sum.others = addDecimals(sum.others, amount);
     },
     size: () => size,
     counts: () =>
@@ -87,7 +87,7 @@ export function createTally(): Tally {
         .flatMap((days) => [...days.values()].flatMap((names) => [...names.values()]))
         .map(({ units, others, ...count }) => ({
           ...count,
-          amount: sumDecimals([(units / UNITS).toFixed(DECIMALS), others]),
+          amount: addDecimals((units / UNITS).toFixed(DECIMALS), others),
         })),
   };
 }

@@ -30,3 +30,9 @@ export function centsOf(amount: string): number {
   if (digits <= 2) return Number(units * 10n ** BigInt(2 - digits));
   return Number(textOf({ units, digits: digits - 2 }));
 }
+
+/** A decimal times a whole number, exactly. */
+export function multiplyDecimal(decimal: string, factor: number): string {
+  const { units, digits } = scaledOf(decimal);
+  return textOf({ units: units * BigInt(factor), digits });
+}

@@ -15,12 +15,12 @@ create table customer_counts (
   primary key (workspace_id, kind, day, name, part)
 );
 
--- Sketches of the users who did something on a day.
+-- Sketches of the users who did something on a day, in base64.
 create table customer_days (
   workspace_id integer not null,
   day integer not null,
   part text collate "C" not null,
-  sketch bytea not null,
+  sketch text not null,
   primary key (workspace_id, day, part)
 );
 

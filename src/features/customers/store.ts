@@ -156,7 +156,7 @@ export async function selectSketches(
   { first, last, part }: { readonly first: number; readonly last: number; readonly part?: string },
 ): Promise<{ readonly day: number; readonly packed: Buffer }[]> {
   const rows = await database.query<{ day: number; packed: string }>(
-    `select day, encode(sketch, 'base64') as packed from customer_days
+    `select day, sketch as packed from customer_days
      where workspace_id = $1 and day between $2 and $3 and ($4::text is null or part = $4) order by day`,
     [workspaceId, first, last, part ?? null],
   );
@@ -171,7 +171,7 @@ export async function upsertSketches(
 ): Promise<void> {
   await tx.query(
     `insert into customer_days (workspace_id, day, part, sketch)
-     select $1, day, $2, decode(packed, 'base64') from unnest($3::int[], $4::text[]) as new (day, packed)
+     select $1, day, $2, packed from unnest($3::int[], $4::text[]) as new (day, packed)
      on conflict (workspace_id, day, part) do update set sketch = excluded.sketch`,
     [
       workspaceId,

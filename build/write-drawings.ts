@@ -23,8 +23,11 @@ export const drawings = (): ReadonlyMap<string, string> =>
 
 /** @throws Error if a line is none that the language has. */
 export function draw(text: string): string {
+  const title = /^# (.*?)\./.exec(text)?.[1] ?? "";
   const lines = text.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
-  return lines.some((line) => line.startsWith("who ")) ? drawCalls(lines) : drawParts(lines);
+  return lines.some((line) => line.startsWith("who "))
+    ? drawCalls(title, lines)
+    : drawParts(title, lines);
 }
 
 /** A part of an SVG. */
@@ -38,8 +41,9 @@ const COLORS = {
 const styleOf = ({ text, dim, line, fill, frame }: typeof COLORS.light): string =>
   `text{fill:${text}}.dim{fill:${dim}}.box{fill:${fill};stroke:${line}}.frame{stroke:${frame}}.line{stroke:${line}}.head{fill:${line}}`;
 
-function page(width: number, height: number, shapes: readonly Shape[]): string {
+function page(title: string, width: number, height: number, shapes: readonly Shape[]): string {
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" font-family="system-ui, sans-serif" font-size="13" text-anchor="middle">
+<title>${escaped(title)}</title>
 <style>${styleOf(COLORS.light)}.dim{font-size:11.5px}.frame{fill:none;stroke-dasharray:5 4}.line{fill:none}@media(prefers-color-scheme:dark){${styleOf(COLORS.dark)}}</style>
 <marker id="head" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8" markerHeight="8" orient="auto"><path class="head" d="M0 0L8 4L0 8z"/></marker>
 ${shapes.join("\n")}
@@ -73,7 +77,7 @@ const MARGIN = 24;
 
 const topOf = (row: number): number => MARGIN + (row - 1) * (CELL.height + CELL.down);
 
-function drawParts(lines: readonly string[]): string {
+function drawParts(title: string, lines: readonly string[]): string {
   const boxes = new Map<string, Box>();
   const behind: Shape[] = [];
   const arrows: Shape[] = [];
@@ -107,7 +111,7 @@ function drawParts(lines: readonly string[]): string {
   const all = [...boxes.values()];
   const width = Math.max(...all.map((each) => each.x + each.width)) + MARGIN;
   const height = Math.max(...all.map((each) => each.y)) + CELL.height + MARGIN;
-  return page(width, height, [...behind, ...arrows, ...all.map(drawBox)]);
+  return page(title, width, height, [...behind, ...arrows, ...all.map(drawBox)]);
 }
 
 function between(from: Box, to: Box): Shape {
@@ -131,7 +135,7 @@ const drawBox = ({ x, y, width, lines: [title = "", about] }: Box): Shape =>
 
 const COLUMN = { width: 160, head: 34, step: 38 };
 
-function drawCalls(lines: readonly string[]): string {
+function drawCalls(title: string, lines: readonly string[]): string {
   const columns = new Map<string, number>();
   const heads: Shape[] = [];
   const steps: Shape[] = [];
@@ -166,7 +170,7 @@ function drawCalls(lines: readonly string[]): string {
   const rails = [...columns.values()].map(
     (x) => `<path class="frame" d="M${x} ${MARGIN + COLUMN.head}V${end}"/>`,
   );
-  return page(2 * MARGIN + COLUMN.width * columns.size, end + MARGIN, [
+  return page(title, 2 * MARGIN + COLUMN.width * columns.size, end + MARGIN, [
     ...rails,
     ...heads,
     ...steps,

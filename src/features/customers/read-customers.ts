@@ -110,5 +110,3 @@ export async function readCustomers(
     })),
   };
 }
-
-export type Customers = Awaited<ReturnType<typeof readCustomers>>;

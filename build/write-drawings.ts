@@ -96,11 +96,11 @@ function drawParts(title: string, lines: readonly string[]): string {
       });
     } else if (frame) {
       const [, first, last, text = ""] = frame;
-      const [top, end] = [topOf(Number(first)) - 26, topOf(Number(last)) + CELL.height + 12];
+      const [top, end] = [topOf(Number(first)) - 26, topOf(Number(last)) + CELL.height + 22];
       const width = 4 * (CELL.width + CELL.across) - CELL.across + MARGIN;
       behind.push(
         `<rect class="frame" x="${MARGIN / 2}" y="${top}" width="${width}" height="${end - top}" rx="8"/>`,
-        `<text x="${MARGIN / 2 + width - 10}" y="${end - 5}" class="dim" text-anchor="end">${escaped(text)}</text>`,
+        `<text x="${MARGIN / 2 + width - 10}" y="${end - 7}" class="dim" text-anchor="end">${escaped(text)}</text>`,
       );
     } else if (link) {
       const [from, to] = [boxes.get(link[1] ?? ""), boxes.get(link[2] ?? "")];
@@ -133,7 +133,7 @@ const drawBox = ({ x, y, width, lines: [title = "", about] }: Box): Shape =>
 
 // --- Columns with calls between them ---
 
-const COLUMN = { width: 160, head: 34, step: 38 };
+const COLUMN = { width: 190, head: 34, step: 36 };
 
 function drawCalls(title: string, lines: readonly string[]): string {
   const columns = new Map<string, number>();

@@ -77,7 +77,7 @@ export function createSmallExports({
   };
 }
 
-/** Reads exports of one workspace. @returns undefined if something is too large for that. */
+/** Reads exports of one workspace together. @returns undefined if one of them is too large for that. */
 async function readExports(
   tx: Queryable,
   exports: readonly WantedExport[],

@@ -72,7 +72,7 @@ const selection = {
   excludedAttributes: Type.Optional(Type.String({ description: "The attributes to omit." })),
 };
 
-/** Names are accepted in any case, so that the protocol reads bodies itself. */
+/** The protocol reads bodies itself, because it accepts names in any case. */
 const bodyOf = (describes: TSchema) => Type.Unsafe<JsonObject>(Type.Object({}, { describes }));
 
 const ALL_USERS = [USERS_PATH, `${USERS_PATH}/`] as const;

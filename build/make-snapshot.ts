@@ -22,7 +22,7 @@ const ONE_DATABASE = ["template0", "template1"];
 
 const path = await snapshotPath();
 
-// Those of earlier schemas would be packed with the program.
+// Snapshots of earlier schemas would be packed with the program.
 for (const name of await readdir(dirname(path))) {
   const isOther = name.startsWith("embedded-") && name !== basename(path);
   if (isOther) await rm(join(dirname(path), name));

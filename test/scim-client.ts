@@ -26,7 +26,7 @@ export const PERMISSION_SETS = [{ name: "Marketers", permissions: ["basic_access
 
 export interface ScimClient {
   call(method: string, path: string, body?: unknown, options?: CallOptions): Promise<Answer<any>>;
-  /** The same for `/scim/v2/Users` and what stands below it. */
+  /** Calls `/scim/v2/Users` and the paths below it. */
   users(method: string, path: string, body?: unknown): Promise<Answer<any>>;
   /** Makes a user who must be taken. */
   user(members?: Record<string, unknown>): Promise<Record<string, any>>;

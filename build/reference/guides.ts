@@ -6,7 +6,7 @@ import { escapeHtml } from "../../src/core/http/sentence-page.ts";
 
 /* The guides: Markdown files of the repository, each a page below /docs/guides, and the same as Markdown. */
 
-/** By what a reader wants, in the order of the navigation. A name is that of a file in docs/, or stands in FILES. */
+/** By what a reader wants, in the order of the navigation. A name is a file's in docs/, or in FILES. */
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
   Start: ["engines", "manifest", "keys", "settings", "client", "ci", "dashboard"],
   Use: [

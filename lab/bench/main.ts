@@ -32,7 +32,7 @@ const workloads = WORKLOADS.map(({ name, about }) => `  ${name.padEnd(14)} ${abo
 /** The meaning of `--quick`: enough to see that everything runs, with rough results. */
 const QUICK = { users: 20_000, seconds: 2, rounds: 1 };
 
-/** The same for `guard`: rough, but good enough to see a tenth. */
+/** The meaning of `--quick` for `guard`: rough, but good enough to see a tenth. */
 const QUICK_GUARD = { users: 20_000, seconds: 6, rounds: 4 };
 
 const about = (quick: object): string =>

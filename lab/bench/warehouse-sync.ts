@@ -37,7 +37,7 @@ const rowsOf = (count: number): string =>
        'signed_up', '2025-01-01T00:00:00Z', 'tags', json_build_array('a', 'b'))::text as payload
    from generate_series(1, ${count}) i`;
 
-/** The same for a fake. */
+/** The same rows in the SQL of a fake. */
 const rowsOfFake = (table: string, count: number): string =>
   `create table ${table} as select timestamptz '2025-01-01 00:00:00Z' + to_seconds(i) as UPDATED_AT,
      'user-' || i as EXTERNAL_ID, json_object('first_name', 'N' || i,

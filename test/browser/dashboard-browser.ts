@@ -39,7 +39,7 @@ export interface Dashboard {
   /**
    * Loads a page below /dashboard, signed in. All tests of a file use one browser window, because a
    * cold start takes twice as long: the page, its routes and its complaints start again, cookies
-   * stay. With options, such as those of a phone, the test has its own window.
+   * stay. With options, such as a phone's, the test has its own window.
    */
   open(path: string, options?: BrowserContextOptions): Promise<OpenPage>;
   /** Opens it in a separate window, without a session. */

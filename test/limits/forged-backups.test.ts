@@ -29,7 +29,7 @@ import { temporaryFolder } from "../stored-rows.ts";
 
 const TRIED = Number(process.env.FORGED_BACKUPS) || sized(24, 500);
 
-/** Databases that are tried at a time: most of the time of a restore is that of the database. */
+/** Databases that are tried at a time: a restore mostly waits for the database. */
 const LANES = 4;
 
 const MEGABYTE = 1_048_576;

@@ -3,7 +3,7 @@
  * body, the path or the query made large, once and twice as large: wide, deep, long, with many entries that differ
  * or that are all the same. The second must not take more than about twice the processor time of the first.
  *
- * Processor time is that of this process, which is client and server; the client's share grows with the input.
+ * The processor time of this process is measured, which is client and server; the client's share grows with the input.
  * Small times are noise, and harmless: only what takes more than FREE_MS is compared.
  */
 import assert from "node:assert/strict";

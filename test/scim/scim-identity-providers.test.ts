@@ -108,7 +108,7 @@ const present = await scim.user({ name: { givenName: "Bob", familyName: "Employe
 
 let fresh = 0;
 
-/** Replaces a collection's variables; ids are those of an existing user. */
+/** Replaces a collection's variables; ids name an existing user. */
 const fill = (text: string): string =>
   text
     .replaceAll("{{UserIdThatDoesNotExist}}", "00000000-0000-7000-8000-000000000000")

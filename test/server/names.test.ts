@@ -56,7 +56,7 @@ function commandsOf(script: string): string[] {
     .filter((words) => !words.endsWith("--help"));
 }
 
-/** Rapport's own: those of the process are Node's and the library's. */
+/** Rapport's own: metrics of the process are Node's and the library's. */
 const metricsOf = (): string[] =>
   createMetrics()
     .registry.getMetricsAsArray()

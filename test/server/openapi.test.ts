@@ -124,7 +124,7 @@ function placeholdersIn(value: unknown, path: string): string[] {
   return Object.entries(value).flatMap(([key, each]) => placeholdersIn(each, `${path}.${key}`));
 }
 
-/** The components of resources whose name does not follow from that of their list. */
+/** The components of resources whose name does not follow from the name of their list. */
 const NAMES: Readonly<Record<string, string>> = {
   canvases: "Canvas",
   integrations: "DeclaredIntegration",

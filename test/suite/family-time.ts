@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 
-/** Of a process, from /proc/ID/stat: its parent, and its ticks of processor time with those of children that ended. */
+/** Of a process, from /proc/ID/stat: its parent, and its ticks of processor time, with children that ended. */
 function statOf(id: string): { parent: string; ticks: number } | undefined {
   try {
     const stat = readFileSync(`/proc/${id}/stat`, "latin1");

@@ -221,7 +221,7 @@ describe("a server whose PostgreSQL fails", { skip }, () => {
     const hogs: postgres.Sql[] = [];
     const endAll = async () => void (await Promise.all(hogs.splice(0).map((hog) => hog.end())));
     t.after(endAll);
-    /** Takes every place, including those of the server's connections. */
+    /** Takes every place, also of the server's connections. */
     const takeAll = async () => {
       let all = Infinity;
       while (hogs.length < all) {

@@ -1,6 +1,6 @@
 /*
  * Locks that another transaction holds, and servers that are stopped with locks: only the requests that need them wait.
- * The other transaction is that of a person with psql.
+ * A person with psql has the other transaction.
  */
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";

@@ -241,7 +241,7 @@ describe("a workspace that is exported and imported into an empty one", () => {
     await fill(from);
     const people = Array.from({ length: 40 }, (_, index) => id(`p${index}`));
     await from.track({ attributes: people.map((each) => ({ ...each, plan: "pro" })) });
-    // Later times first, so that the order of writing is not that of the export.
+    // Later times first, so that the order of writing differs from the export's.
     for (const day of ["2026-01-03", "2026-01-02", "2026-01-01"]) {
       const time = `${day}T00:00:00Z`;
       const events = people.map((each) => ({ ...each, name: "seen", time }));

@@ -59,7 +59,7 @@ async function dump(): Promise<Map<string, string>> {
   return texts;
 }
 
-/** The server's files except those of its engine, whose rows are in the dump. */
+/** The server's files without the engine's, whose rows are in the dump. */
 async function files(): Promise<Map<string, string>> {
   const entries = await readdir(dataDir, { recursive: true, withFileTypes: true });
   const texts = new Map<string, string>();
@@ -289,7 +289,7 @@ test("an erased person is in no table, file, stored response, captured call or l
 });
 
 /**
- * The platform_id outlives the person in the audits, in the feed as that of a deleted user, and in
+ * The platform_id outlives the person in the audits, in the feed as the id of a deleted user, and in
  * the record that keeps it erased.
  */
 async function assertNowhereButInAudits(platform_id: string): Promise<void> {

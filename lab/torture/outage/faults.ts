@@ -97,7 +97,7 @@ export const OUTAGES: readonly Outage[] = [
     name: "max_connections",
     engines: ["postgres"],
     async run(stage) {
-      // All of them, those of the servers too.
+      // All connections, the servers' too.
       const holders: postgres.Sql[] = [];
       const endsAt = performance.now() + 8_000;
       while (performance.now() < endsAt) {

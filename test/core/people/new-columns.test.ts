@@ -180,7 +180,7 @@ async function workspaceIdOf(name: string): Promise<number> {
   return row?.id ?? 0;
 }
 
-/** Those of the tables that hold rows of a workspace. */
+/** The tables that hold rows of a workspace. */
 async function filled(
   workspaceId: number,
   tables: ReadonlyMap<string, unknown>,

@@ -8,7 +8,7 @@ import { dataDir, outside, S3, type Someone, sentenceOf, TRAP, trapPort } from "
 export const webhookOf = (me: Someone, url: string, id: string = randomUUID()) =>
   me.call("PUT", `${me.path}/webhooks/${id}`, { name: "CRM", url });
 
-/** The same for a webhook that exists: its secret comes with another address. */
+/** Attempts on a webhook that exists: its secret comes with another address. */
 export async function movedWebhookOf(me: Someone, url: string, id: string) {
   const secret = `whsec_${Buffer.alloc(24, 1).toString("base64")}`;
   const { status } = await webhookOf(me, "http://8.8.8.8/", id);
@@ -39,7 +39,7 @@ export const integrationOf = (me: Someone, warehouse: object, id = randomUUID())
     warehouse,
   });
 
-/** The same for a sync that exists, whose warehouse has `known`. */
+/** Attempts on a sync that exists, whose warehouse has `known`. */
 export const changedIntegrationOf =
   (known: object): typeof integrationOf =>
   async (me, warehouse, id = randomUUID()) => {

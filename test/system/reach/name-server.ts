@@ -65,7 +65,7 @@ function responseTo(message: Buffer, { type, bytes }: Question, addresses: reado
   const records = wanted.map((address) => {
     const data = bytesOf(address);
     const record = Buffer.alloc(HEADER_BYTES);
-    // The name is that of the question; the record must not be cached.
+    // The name of the question; the record must not be cached.
     record.writeUInt16BE(0xc00c, 0);
     record.writeUInt16BE(type, 2);
     record.writeUInt16BE(1, 4);

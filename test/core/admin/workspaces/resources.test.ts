@@ -32,7 +32,7 @@ interface Case {
   /** A body that is refused, and the field that the message must name. */
   readonly invalid: { readonly body: Members; readonly field: string };
   readonly kind: string;
-  /** The name in the audit log, if it is not that of the entry. */
+  /** The name in the audit log, if it differs from the entry's. */
   readonly auditName?: string;
 }
 

@@ -113,7 +113,7 @@ const merge = (kept: Whole, merged: Whole, how: Extent = "all") =>
 
 const sum = (numbers: readonly number[]) => numbers.reduce((total, each) => total + each, 0);
 
-/** The same for any order of lists. */
+/** A whole in a form that is equal for any order of its lists. */
 function unordered({ profile, belongings }: Whole): unknown {
   const sorted = (list: readonly unknown[]) => list.map((each) => JSON.stringify(each)).sort();
   const { messages, ...lists } = belongings;

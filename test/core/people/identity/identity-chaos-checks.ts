@@ -184,7 +184,7 @@ function checkSummaries(people: ReadonlyMap<string, Person>, told: string): void
   }
 }
 
-/** The ids of merged profiles identify the profiles with their data, those of deleted ones none. */
+/** The ids of merged profiles identify the profiles with their data, the ids of deleted ones identify none. */
 async function checkGone(
   workspace: Pick<TestWorkspace, "profiles">,
   people: ReadonlyMap<string, Person>,

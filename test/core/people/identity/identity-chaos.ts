@@ -28,7 +28,7 @@ export interface Log {
   readonly taken: Set<string>;
   /** All others that were sent. */
   readonly others: Set<string>;
-  /** Those of requests that got no response: each stands once, or nowhere. */
+  /** Items of requests that got no response: each is stored once, or nowhere. */
   readonly inDoubt?: Set<string>;
   /** How many messages were imported. */
   messages: number;

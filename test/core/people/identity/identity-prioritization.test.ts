@@ -23,7 +23,7 @@ const server = await startServer();
 const EMAIL = "shared@example.com";
 const PHONE = "+14155552671";
 
-/** Two identified users and two alias-only ones share the addresses; the order is that of updates. */
+/** Two identified users and two alias-only ones share the addresses; they are in the order of updates. */
 async function sharers(order: readonly string[]): Promise<TestWorkspace> {
   const workspace = await server.workspace();
   for (const name of order) {

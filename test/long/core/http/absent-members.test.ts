@@ -39,7 +39,7 @@ const PREFERENCES = "prioritization";
 
 type Step = string | number;
 
-/** The places of all members of a body, in lists only those of the elements. */
+/** The places of all members of a body, in lists only the members of elements. */
 function* membersOf(value: unknown, path: readonly Step[] = []): Generator<readonly Step[]> {
   if (value === null || typeof value !== "object") return;
   const isList = Array.isArray(value);

@@ -47,7 +47,7 @@ const sampleOf = async (contract: Contract): Promise<Sample> => {
   return { ...sample, params: { ...sample.params, ...PARAMS[keyOf(contract)] } };
 };
 
-/** Members that have to equal those of the sample. */
+/** Members that have to equal the sample's. */
 const OF_SAMPLE = ["translation_map", "into", "admin_token"];
 
 /** An example that names other things, with the ids and strings of the sample workspace. */
@@ -93,7 +93,7 @@ function asDescribed(schema: any): any {
 
 type Path = readonly (string | number)[];
 
-/** Every place inside a value, except that of the value itself. */
+/** Every place inside a value, without the value itself. */
 function placesIn(value: unknown, path: Path = []): Path[] {
   if (value === null || typeof value !== "object") return [];
   return Object.entries(value).flatMap(([key, each]) => {

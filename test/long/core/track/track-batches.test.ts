@@ -1,5 +1,5 @@
 /*
- * However objects are grouped into requests, their effects are those of one after the other: random
+ * However objects are grouped into requests, they have the effects of one after the other: random
  * objects about a few people and addresses are sent once one by one and once in requests of random
  * sizes, and both workspaces must end up with the same people.
  */

@@ -1,6 +1,6 @@
 /*
  * Every endpoint by which an administrator or an identity provider changes something leaves a row in the
- * audit. The cases follow from the declarations; the requests are those of sample-requests.ts.
+ * audit. The cases follow from the declarations; the requests come from sample-requests.ts.
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";

@@ -9,7 +9,10 @@ const CORE: Commands = {
     "Migrates the database, applies the manifest, and serves (the default).",
     () => import("./serve.ts"),
   ],
-  status: ["Says whether a server is ready, and which version it runs.", () => import("./status.ts")],
+  status: [
+    "Says whether a server is ready, and which version it runs.",
+    () => import("./status.ts"),
+  ],
   init: ["Writes a manifest to begin with.", () => import("./init.ts")],
   migrate: [
     "Migrates the database (DATABASE_URL, or the embedded one in DATA_DIR), and exits.",

@@ -55,9 +55,12 @@ describe("the overview in the dashboard", { skip }, async () => {
   });
 
   test("the overview fits a phone, and without requests says how to send the first", async () => {
-    const { page, complaints } = await dashboard.open(`/w/${await busyWorkspace()}/overview?tab=server`, {
-      viewport: SCREENS.phone,
-    });
+    const { page, complaints } = await dashboard.open(
+      `/w/${await busyWorkspace()}/overview?tab=server`,
+      {
+        viewport: SCREENS.phone,
+      },
+    );
     await page.locator("canvas").first().waitFor();
     await assertFits(page);
     const empty = await server.workspace();

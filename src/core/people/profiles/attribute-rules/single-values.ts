@@ -36,7 +36,11 @@ export function subscriptionState(fault: string): Rule {
   return (name, value) =>
     EMAIL_STATES.some((each) => each === value)
       ? accepted(value as EmailState)
-      : refusedAt(name, fault, `${describeValue(value)} is none of ${listed(EMAIL_STATES.toSorted())}`);
+      : refusedAt(
+          name,
+          fault,
+          `${describeValue(value)} is none of ${listed(EMAIL_STATES.toSorted())}`,
+        );
 }
 
 /**

@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { OfWorkspace, Success } from "../../core/base/values/schemas.ts";
+import { named, OfWorkspace, Success } from "../../core/base/values/schemas.ts";
 import { byAdministratorOfWorkspace, endpoint, success } from "../../core/http/endpoint.ts";
 import { type CustomerServices, readCustomers, type Series } from "./read-customers.ts";
 
@@ -29,7 +29,7 @@ const active = (description: string) =>
 
 const tops = (description: string) =>
   Type.Array(
-    Type.Object({
+    named("FrequentName", {
       name: Type.String({ examples: ["signed_up"] }),
       count: Type.Integer({ description: "In the period.", examples: [420] }),
       before: Type.Integer({ description: "In the period before.", examples: [400] }),
@@ -80,7 +80,7 @@ const customers = endpoint({
       ),
       events: series("Events."),
       revenue: Type.Array(
-        Type.Object({
+        named("Revenue", {
           currency: Type.String({ examples: ["EUR"] }),
           purchases: series("Purchases; one of quantity n counts n times."),
           days: amounts("The amount on each day, as an exact decimal."),
@@ -100,7 +100,7 @@ const customers = endpoint({
         users: Type.Integer({ description: "Users with a phone number." }),
       }),
       groups: Type.Array(
-        Type.Object({
+        named("SubscribersOfGroup", {
           id: Type.String(),
           name: Type.String({ examples: ["Newsletter"] }),
           channel: Type.String({ examples: ["email"] }),

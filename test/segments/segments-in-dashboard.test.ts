@@ -4,6 +4,7 @@ import { randomUUID } from "node:crypto";
 import { describe, test } from "node:test";
 import { type Answer, startServer } from "../harness.ts";
 import { declare, succeeds } from "../segment-calls.ts";
+import { until } from "../until.ts";
 
 const server = await startServer();
 
@@ -56,7 +57,7 @@ describe("segments in the dashboard", () => {
     assert.deepEqual(await valuesOf("kind=attribute&attribute=nothing"), []);
   });
 
-  test("the recorded sizes of the last 30 days are listed by segment", async () => {
+  test("the recorded sizes of the last 30 days are listed by segment, today's within seconds of a change of the filter", async () => {
     const workspace = await server.workspace();
     const id = randomUUID();
     await succeeds(
@@ -72,10 +73,32 @@ describe("segments in the dashboard", () => {
       [id, workspace.name],
     );
     const path = `/admin/v1/workspaces/${workspace.name}/segment-sizes`;
-    const { body }: Answer<any> = await server.admin("GET", path);
-    assert.deepEqual(
-      body.segments.map((each: any) => [each.id, each.sizes.map(({ size }: any) => size)]),
-      [[id, [98, 99]]],
+    const listed = async () => {
+      const { body }: Answer<any> = await server.admin("GET", path);
+      return body.segments.map((each: any) => [each.id, each.sizes.map(({ size }: any) => size)]);
+    };
+    const when = (sizes: readonly number[]) =>
+      until(async () => JSON.stringify(await listed()) === JSON.stringify([[id, sizes]]));
+    await when([98, 99, 0]);
+    await workspace.track({ attributes: [{ external_id: "ada", country: "DE" }] });
+    await succeeds(
+      declare(server, workspace, id, {
+        name: "Not nobody",
+        filter: { attribute: "country", exists: true },
+      }),
     );
+    await when([98, 99, 1]);
+    // Another name is no other filter.
+    await workspace.track({ attributes: [{ external_id: "bob", country: "DE" }] });
+    await succeeds(
+      declare(server, workspace, id, {
+        name: "All",
+        filter: { attribute: "country", exists: true },
+      }),
+    );
+    const jobs =
+      "select 1 from jobs where kind = 'segment_sizes' and workspace_id = (select workspace_id from workspaces where name = $1)";
+    assert.equal((await server.database.query(jobs, [workspace.name])).length, 0);
+    assert.deepEqual(await listed(), [[id, [98, 99, 1]]]);
   });
 });

@@ -1,13 +1,19 @@
 import type { Logger } from "pino";
 import type { Job, JobKind } from "../../core/admin/jobs/job.ts";
+import { enqueue } from "../../core/admin/jobs/queue.ts";
 import { readNextTimes, setSchedules } from "../../core/admin/jobs/schedule.ts";
 import { listWorkspaces } from "../../core/admin/workspaces/manage-workspaces.ts";
-import { earlier } from "../../core/base/clock.ts";
+import { type Clock, earlier } from "../../core/base/clock.ts";
 import type { WorkspaceContext } from "../../core/base/context/context.ts";
 import { Problem } from "../../core/base/problem.ts";
 import { groupBy } from "../../core/base/values/group-by.ts";
 import { parseTime } from "../../core/base/values/times.ts";
-import { type Database, StatementTooLarge, settleAll } from "../../core/database/database.ts";
+import {
+  type Database,
+  StatementTooLarge,
+  settleAll,
+  type Transaction,
+} from "../../core/database/database.ts";
 import type { StoringServices } from "../../core/database/storing-services.ts";
 import { estimateSize, exactSize } from "./estimate.ts";
 import { readFilter } from "./filter.ts";
@@ -15,6 +21,7 @@ import { readSegments, scopeOf } from "./scope.ts";
 import { shownTo } from "./shown-sizes.ts";
 import {
   deleteOldCounts,
+  deleteSizes,
   insertSizes,
   selectCountedSizes,
   selectSegments,
@@ -32,7 +39,7 @@ const DAILY = "41 23 * * *";
 
 type SizesServices = StoringServices & { readonly log: Logger };
 
-/** Estimates the size of every segment once a day, apart from those that cannot be counted. */
+/** Estimates the size of every segment once a day, and of one that was saved with another filter, apart from those that cannot be counted. */
 export const sizesJob: JobKind<SizesServices> = {
   name: SIZES_JOB,
   async run(services, job) {
@@ -65,6 +72,17 @@ async function recordSizes({ database, clock, log }: SizesServices, job: Job): P
       await insertSizes(tx, workspaceId, dayOf(now), [{ id, size: matching }]);
     });
   }
+}
+
+/** Has the sizes of segments with another filter recorded within seconds, in place of today's. */
+export async function recordSizesAgain(
+  tx: Transaction,
+  workspaceId: number,
+  ids: readonly string[],
+  clock: Clock,
+): Promise<void> {
+  await deleteSizes(tx, workspaceId, ids, dayOf(clock.now()));
+  await enqueue(tx, clock, { workspaceId, kind: SIZES_JOB, subject: SUBJECT });
 }
 
 const KEPT_COUNTS_DAYS = 30;

@@ -6,6 +6,7 @@ import { hidesPeople, type WorkspaceContext } from "../../core/base/context/cont
 import { Problem } from "../../core/base/problem.ts";
 import type { Json } from "../../core/base/values/plain-json.ts";
 import type { Transaction } from "../../core/database/database.ts";
+import { recordSizesAgain } from "./daily-sizes.ts";
 import { readFilter, SUBJECT_NAMES, segmentsIn } from "./filter.ts";
 import { scopeOf } from "./scope.ts";
 import { deleteSegments, type SegmentRow, selectSegments, upsertSegments } from "./store.ts";
@@ -79,6 +80,10 @@ export const segments = listedResource<Segment, WorkspaceContext>({
     const before = await selectSegments(tx, context.workspace.id);
     await upsertSegments(tx, context.workspace.id, entries, clock.now());
     await refuseFaults(tx, context, before);
+    const known = new Map(before.map(({ id, filter }) => [id, filter]));
+    const changed = entries.filter(({ id, filter }) => !isDeepStrictEqual(known.get(id), filter));
+    const ids = changed.map(({ id }) => id);
+    if (ids.length > 0) await recordSizesAgain(tx, context.workspace.id, ids, clock);
   },
   async remove(tx, { workspace }, entries) {
     const ids = new Set(entries.map(({ id }) => id));

@@ -96,6 +96,19 @@ export async function insertSizes(
   );
 }
 
+/** Deletes the sizes that segments had on a day. */
+export async function deleteSizes(
+  tx: Transaction,
+  workspaceId: number,
+  ids: readonly string[],
+  day: string,
+): Promise<void> {
+  await tx.query(
+    `delete from segment_sizes where workspace_id = $1 and segment_id = any($2::uuid[]) and day = $3::date`,
+    [workspaceId, ids, day],
+  );
+}
+
 /** The recorded sizes of a segment from the first to the last day, both included, in their order. */
 export const selectSizes = (
   database: Queryable,

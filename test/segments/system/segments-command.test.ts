@@ -129,6 +129,24 @@ describe("rapport segments", () => {
     assert.deepEqual(lines.map((line) => JSON.parse(line).external_id).sort(), ["ada", "bob"]);
   });
 
+  test("export writes a CSV by the name of the file, with all columns or the chosen ones, and no cell runs as a formula", async () => {
+    const file = join(folder, "users.csv");
+    const filter = '{"custom_attribute":"plan","equals":"pro"}';
+    await run("export", "--filter", filter, file);
+    const [header, ...users] = (await readFile(file, "utf8")).trimEnd().split("\n");
+    assert.match(
+      header ?? "",
+      /^external_id,first_name,last_name,email,.*,custom_attributes\.plan/,
+    );
+    assert.deepEqual(users.map((line) => line.split(",")[0]).sort(), ["ada", "bob"]);
+    const chosen = ["--columns", "custom_attributes.plan, external_id"];
+    await run("export", "--filter", filter, file, ...chosen);
+    const lines = (await readFile(file, "utf8")).trimEnd().split("\n");
+    assert.deepEqual(lines.sort(), ["custom_attributes.plan,external_id", "pro,ada", "pro,bob"]);
+    const refused = await run("export", "--filter", filter, file, "--columns", "email,,phone");
+    assert.match(refused.stderr, /--columns has an empty name\./);
+  });
+
   test("counts lists exact counts, and cancel ends one that waits", async () => {
     await server.database.query(
       `insert into segment_counts

@@ -12,6 +12,7 @@ import {
   locate,
   type WorkspaceOptions,
 } from "../../../cli/workspace-option.ts";
+import { columnOfAttribute, headerLine, STANDARD_COLUMNS, userLine } from "../csv.ts";
 
 type Options = WorkspaceOptions & { readonly filter?: string };
 
@@ -30,7 +31,7 @@ Examples:
   rapport segments count --filter '{"event": "signed_up", "in_last_days": 7}' --exact
   rapport segments counts
   rapport segments users "Repeat buyers" --limit 20
-  rapport segments export "Repeat buyers" buyers.ndjson.gz`;
+  rapport segments export "Repeat buyers" buyers.csv`;
 
 /** `rapport segments …`: who meets a filter, through the admin API of a running server. */
 export function define(segments: Command): void {
@@ -73,12 +74,17 @@ export function define(segments: Command): void {
   ofFilter(
     "export [segment] [file]",
     "Writes all users who meet a filter to a file.",
-    'export "Repeat buyers" buyers.ndjson.gz',
+    'export "Repeat buyers" buyers.csv',
   )
+    .option(
+      "--columns <names>",
+      "the columns of a CSV, such as external_id,email,custom_attributes.plan",
+    )
     .addHelpText(
       "after",
-      "\nOne JSON object per line; compressed if the name of the file ends in .gz. Without a file, or for -, it\n" +
-        "goes to standard output.",
+      "\nA file whose name ends in .csv has a line for each user, with the columns of --columns or else all of them; any\n" +
+        "other has one JSON object per line. Compressed if the name ends in .gz. Without a file, or for -, it goes to\n" +
+        "standard output.",
     )
     .action(exportAll);
 }
@@ -222,17 +228,21 @@ async function users(
 async function exportAll(
   given: string | undefined,
   file: string | undefined,
-  options: Options,
+  options: Options & { readonly columns?: string },
 ): Promise<void> {
   // With --filter no segment is given, so the first word is the file.
   const [name, to = "-"] = options.filter === undefined ? [given, file] : [undefined, given];
   const { target, path } = await locate(options, "/segments");
   const wanted = await wantedBy(target, path, name, options);
+  const isCsv = /\.csv(\.gz)?$/i.test(to) || options.columns !== undefined;
+  const columns = isCsv ? await columnsOf(target, path, options.columns) : [];
   let written = 0;
   async function* lines(): AsyncGenerator<string> {
+    if (isCsv) yield headerLine(columns);
     for await (const user of readUsers(target, path, wanted, Number.POSITIVE_INFINITY)) {
       written += 1;
-      yield `${JSON.stringify(user)}\n`;
+      yield isCsv ? userLine(user, columns) : `${JSON.stringify(user)}\n`;
+      if (written % TOLD_EVERY === 0) process.stderr.write(`${written} users\n`);
     }
   }
   await writeOutput(to, lines());
@@ -243,12 +253,42 @@ async function exportAll(
 
 const PAGE = 1_000;
 
+/** After how many users an export says how far it is. */
+const TOLD_EVERY = 10_000;
+
+/** The given columns, or those of all users: the standard ones and every custom attribute of the workspace. */
+async function columnsOf(
+  target: AdminTarget,
+  path: string,
+  given: string | undefined,
+): Promise<readonly string[]> {
+  if (given !== undefined) {
+    const columns = given.split(",").map((name) => name.trim());
+    if (columns.some((name) => name === "")) throw new Error("--columns has an empty name.");
+    return columns;
+  }
+  const columns: string[] = [...STANDARD_COLUMNS];
+  let cursor: string | undefined;
+  do {
+    const query = new URLSearchParams({
+      kind: "attribute",
+      limit: "250",
+      ...(cursor && { cursor }),
+    });
+    const catalogue = `${path.replace(/segments$/, "catalogue")}?${query}`;
+    const page: Reply<"getCatalogue"> = await callAdmin<"getCatalogue">(target, "GET", catalogue);
+    columns.push(...page.entries.map(({ name }) => columnOfAttribute(name)));
+    cursor = page.next_cursor;
+  } while (cursor);
+  return columns;
+}
+
 async function* readUsers(
   target: AdminTarget,
   path: string,
   wanted: Wanted,
   limit: number,
-): AsyncGenerator<unknown> {
+): AsyncGenerator<Record<string, unknown>> {
   let cursor: string | null = null;
   let left = limit;
   do {
@@ -260,7 +300,7 @@ async function* readUsers(
       users,
       body,
     );
-    yield* page.users;
+    yield* page.users as Record<string, unknown>[];
     left -= page.users.length;
     cursor = page.cursor;
   } while (cursor !== null && left > 0);

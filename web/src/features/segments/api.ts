@@ -30,8 +30,17 @@ export type FilterJson = Record<string, unknown>;
 export const useSegments = (name: string) =>
   hooks.useQuery("get", SEGMENTS, { params: { path: { name } } });
 
+/** A size is recorded within seconds of a change of the filter. */
+const SIZES_EVERY_MS = 5_000;
+
 export const useSegmentSizes = (name: string) =>
-  hooks.useQuery("get", SIZES, { params: { path: { name } } });
+  hooks.useQuery("get", SIZES, { params: { path: { name } } }, { refetchInterval: SIZES_EVERY_MS });
+
+/** The names of custom attributes, up to 250. */
+export const useAttributeNames = (name: string) =>
+  hooks.useQuery("get", `${WORKSPACE}/catalogue`, {
+    params: { path: { name }, query: { kind: "attribute", limit: 250 } },
+  });
 
 export function useChangeSegments(name: string) {
   const onSuccess = () => refresh(SEGMENTS, SIZES);

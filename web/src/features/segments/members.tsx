@@ -1,23 +1,23 @@
 import { Button, TextInput } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
-import { download } from "../../components/download.ts";
 import { FeatureLink } from "../../components/feature-link.tsx";
 import { tellFailed } from "../../components/feedback.tsx";
 import { SaveFailure } from "../../components/form.tsx";
 import { Card } from "../../components/page.tsx";
 import { PermittedButton } from "../../components/permitted.tsx";
 import { explainUser, type FilterJson, readSegmentUsers } from "./api.ts";
+import { ExportUsers } from "./export-users.tsx";
 
 interface MembersProps {
   readonly workspace: string;
   readonly filter: FilterJson;
+  readonly fileName: string;
+  /** About how many users meet the filter. */
+  readonly expected: number | undefined;
 }
 
 const SAMPLE = 20;
-/** For more use `rapport segments export`: the browser keeps all of them in memory. */
-const MOST_EXPORTED = 50_000;
-
 interface ListedUser {
   readonly platform_id: string;
   readonly external_id: string | null;
@@ -25,16 +25,13 @@ interface ListedUser {
 }
 
 /** Users who meet a filter, and all of them as a file. */
-export function Members({ workspace, filter }: MembersProps) {
+export function Members({ workspace, filter, fileName, expected }: MembersProps) {
   const needed = { workspace, needs: "export_user_data" } as const;
   const sample = useMutation({
     mutationFn: () => readSegmentUsers(workspace, filter, SAMPLE),
     onError: tellFailed,
   });
-  const exporting = useMutation({
-    mutationFn: () => exportAll(workspace, filter),
-    onError: tellFailed,
-  });
+  const [isExporting, setExporting] = useState(false);
   const users = (sample.data?.users ?? []) as unknown as readonly ListedUser[];
   return (
     <Card
@@ -54,8 +51,7 @@ export function Members({ workspace, filter }: MembersProps) {
             {...needed}
             size="xs"
             variant="default"
-            loading={exporting.isPending}
-            onClick={() => exporting.mutate()}
+            onClick={() => setExporting(true)}
           >
             Export
           </PermittedButton>
@@ -76,37 +72,22 @@ export function Members({ workspace, filter }: MembersProps) {
           </li>
         ))}
       </ul>
-      {exporting.data !== undefined && (
-        <p role="status">
-          Exported {exporting.data.toLocaleString("en")} users
-          {exporting.data >= MOST_EXPORTED ? "; use rapport segments export for more" : ""}.
-        </p>
+      {isExporting && (
+        <ExportUsers
+          workspace={workspace}
+          filter={filter}
+          fileName={fileName}
+          expected={expected}
+          close={() => setExporting(false)}
+        />
       )}
       <Explain workspace={workspace} filter={filter} />
     </Card>
   );
 }
 
-/** Downloads the users as one JSON object a line. @returns how many. */
-async function exportAll(workspace: string, filter: FilterJson): Promise<number> {
-  const lines: string[] = [];
-  let cursor: string | null = null;
-  do {
-    const page: Awaited<ReturnType<typeof readSegmentUsers>> = await readSegmentUsers(
-      workspace,
-      filter,
-      1_000,
-      cursor,
-    );
-    lines.push(...page.users.map((user) => `${JSON.stringify(user)}\n`));
-    cursor = page.cursor;
-  } while (cursor !== null && lines.length < MOST_EXPORTED);
-  download("segment.ndjson", lines.join(""), "application/x-ndjson");
-  return lines.length;
-}
-
 /** Whether a user meets the filter, and why not. */
-function Explain({ workspace, filter }: MembersProps) {
+function Explain({ workspace, filter }: Pick<MembersProps, "workspace" | "filter">) {
   const [user, setUser] = useState("");
   const asking = useMutation({ mutationFn: () => explainUser(workspace, filter, user.trim()) });
   return (

@@ -24,6 +24,7 @@ import { ExactCount } from "./exact-count.tsx";
 import { filterOf, type Group, groupOf } from "./filter-model.ts";
 import { Members } from "./members.tsx";
 import { SizeCard } from "./size.tsx";
+import { SizeOverTime } from "./size-over-time.tsx";
 import { SUBJECTS } from "./subjects.ts";
 
 const route = getRouteApi("/w/$workspace/segments/$id");
@@ -119,6 +120,7 @@ function Edit({ workspace, segment, first }: EditProps) {
           </Card>
         </div>
         <div className="stack">
+          {segment && <SizeOverTime workspace={workspace} id={segment.id} />}
           <SizeCard
             workspace={workspace}
             count={count.data}
@@ -133,7 +135,14 @@ function Edit({ workspace, segment, first }: EditProps) {
               segment={sameFilter(rested, segment) ? segment : undefined}
             />
           )}
-          {filter && <Members workspace={workspace} filter={filter} />}
+          {filter && (
+            <Members
+              workspace={workspace}
+              filter={filter}
+              fileName={segment?.name ?? "segment"}
+              expected={count.data?.matching ?? undefined}
+            />
+          )}
         </div>
       </div>
     </Page>

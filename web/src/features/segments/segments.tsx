@@ -83,14 +83,15 @@ function RunningCounts({ workspace }: { readonly workspace: string }) {
 
 interface KnownSize {
   readonly sizes: readonly { readonly size: number | null }[];
+  readonly counted: { readonly matching: number | null } | null;
   readonly fault: string | null;
 }
 
 /** The last recorded number of users, or why there is none. */
 function LastSize({ of }: { readonly of: KnownSize | undefined }) {
   if (of?.fault) return <span title={of.fault}>cannot be counted</span>;
-  const last = of?.sizes.at(-1);
-  return last ? usersText(last.size) : <Absent />;
+  const last = of?.sizes.at(-1)?.size ?? of?.counted?.matching;
+  return last === undefined ? <Absent /> : usersText(last);
 }
 
 const columnsOf = (
@@ -125,7 +126,8 @@ const columnsOf = (
   {
     id: "size",
     header: "Users",
-    accessorFn: ({ id }) => sizes.get(id)?.sizes.at(-1)?.size ?? undefined,
+    accessorFn: ({ id }) =>
+      sizes.get(id)?.sizes.at(-1)?.size ?? sizes.get(id)?.counted?.matching ?? undefined,
     meta: { width: "8rem", end: true },
     cell: ({ row }) => <LastSize of={sizes.get(row.original.id)} />,
   },

@@ -26,6 +26,9 @@ const NUMBERS = [
   ["keep_row_log_days", "Days that rejected rows of syncs are listed", "30"],
 ] as const;
 
+/** Not every browser lists UTC. */
+const ZONES = ["UTC", ...Intl.supportedValuesOf("timeZone")];
+
 export function Limits({ workspace }: { readonly workspace: string }) {
   const settings = useSettings(workspace);
   return (
@@ -51,6 +54,7 @@ function SettingsForm({ workspace, settings }: PartProps) {
     initialValues: {
       ...Object.fromEntries(NUMBERS.map(([name]) => [name, settings[name] ?? ""])),
       intake: settings.intake ?? "strict",
+      time_zone: settings.time_zone ?? "UTC",
       blocked_external_ids: settings.blocked_external_ids ?? [],
       page_image_hosts: settings.page_image_hosts ?? [],
       multi_language: settings.multi_language ?? false,
@@ -98,6 +102,15 @@ function SettingsForm({ workspace, settings }: PartProps) {
                 { value: "lenient", label: "Lenient: leave it out" },
               ]}
               {...form.getInputProps("intake")}
+            />
+            <Select
+              label="Time zone"
+              description="Days of the overview begin at its midnight."
+              searchable
+              allowDeselect={false}
+              limit={50}
+              data={[...new Set([...ZONES, String(settings.time_zone ?? "UTC")])]}
+              {...form.getInputProps("time_zone")}
             />
           </div>
           <TagsInput

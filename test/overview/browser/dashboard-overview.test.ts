@@ -68,7 +68,9 @@ describe("the overview in the dashboard", { skip }, async () => {
     await page.getByText("No requests in this time").waitFor();
     await page.getByText("Nothing needs attention.").waitFor();
     await page.getByText("curl").waitFor();
-    await page.route("**/overview?**", (route) => route.fulfill({ status: 500, body: "{}" }));
+    await page.route("**/admin/v1/**/overview?**", (route) =>
+      route.fulfill({ status: 500, body: "{}" }),
+    );
     await page.reload();
     await page.getByRole("alert").waitFor();
     assert.deepEqual(

@@ -67,6 +67,8 @@ export const printLines = (lines: readonly string[]): void =>
 export interface ConfirmOptions {
   /** Given by `--yes`: proceeds without asking. */
   readonly yes?: boolean | undefined;
+  /** The option that says so, if it is another one. */
+  readonly option?: string;
 }
 
 /**
@@ -75,10 +77,13 @@ export interface ConfirmOptions {
  * @param consequence what will happen, as a sentence: `This deletes all users of 'demo'.`
  * @throws unless the user confirms; without a terminal, unless `--yes` is given.
  */
-export async function confirm(consequence: string, { yes }: ConfirmOptions): Promise<void> {
+export async function confirm(
+  consequence: string,
+  { yes, option = "--yes" }: ConfirmOptions,
+): Promise<void> {
   if (yes) return;
   if (!process.stdin.isTTY || !process.stderr.isTTY) {
-    throw new Error(`${consequence} To proceed without being asked, pass --yes.`);
+    throw new Error(`${consequence} To proceed without being asked, pass ${option}.`);
   }
   const prompt = createInterface({ input: process.stdin, output: process.stderr });
   try {

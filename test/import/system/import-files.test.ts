@@ -89,7 +89,10 @@ describe("a CSV file", { concurrency: 3 }, () => {
       [2, "3 users imported, 0 rejected, 2 imported in part\n"],
     );
     assert.match(lenient.stderr, /:3: 'visits' is not a number \(COLUMN_TYPE\)/);
-    assert.match(lenient.stderr, /:4: 'joined' is not a time in ISO 8601 \(COLUMN_TYPE\)/);
+    assert.match(
+      lenient.stderr,
+      /:4: 'joined' is not a time, such as 2026-01-31T12:00:00Z or 31\.1\.2026 \(COLUMN_TYPE\)/,
+    );
     const users = await workspace.profiles({ external_ids: ["a", "b", "c"] });
     const joined = "2020-01-01T00:00:00.000Z";
     assert.deepEqual(
@@ -114,6 +117,53 @@ describe("a CSV file", { concurrency: 3 }, () => {
     assert.match(twice.stderr, /columns 'City' and 'Zip' both set 'address.city'/);
     const part = await importing("users", path, workspace, ...map, "--map", "Zip=address");
     assert.match(part.stderr, /'City' sets a part of what the column 'Zip' sets/);
+  });
+
+  test("a file that people wrote is imported with their headings, decimals, blanks and dates", async () => {
+    const workspace = await server.workspace();
+    const text =
+      "Customer ID;E-Mail Address;First Name;Birthday;Spent;Since\n" +
+      "c-1; ada@example.com ; Ada ;10.12.1990;1.234,56;31.01.2024\n" +
+      "c-2;bob@example.com;Bob;;9,90;05.11.2025\n";
+    const path = await fileOf(text, "csv");
+    const how = ["--decimal", ",", "--trim", "--date-format", "dd.mm.yyyy"];
+    const { code, stdout, stderr } = await importing("users", path, workspace, ...how);
+    assert.deepEqual([code, stdout], [0, "2 users imported, 0 rejected\n"], stderr);
+    const [ada] = await workspace.profiles({ external_ids: ["c-1"] });
+    assert.deepEqual(
+      [ada?.email, ada?.first_name, ada?.dob, ada?.custom_attributes],
+      ["ada@example.com", "Ada", "1990-12-10", { Spent: 1234.56, Since: "2024-01-31" }],
+    );
+  });
+
+  test("a file whose dates can be read in two ways is refused with the option, and nothing of it is imported", async () => {
+    const workspace = await server.workspace();
+    const path = await fileOf("Customer ID,Birthday\na,03/04/1990\nb,04/05/1991\n", "csv");
+    const { code, stdout, stderr } = await importing("users", path, workspace);
+    assert.deepEqual([code, stdout], [1, ""]);
+    assert.match(
+      stderr,
+      /^rapport: The dates of the column 'Birthday' can be read in two ways.*--date-format dmy or mdy/m,
+    );
+    assert.equal((await workspace.profiles({ external_ids: ["a"] })).length, 0);
+  });
+
+  test("without a terminal, users are found by phone only with --by-phone, and a dry run says so", async () => {
+    const workspace = await server.workspace();
+    const path = await fileOf("Account,Phone Number\na-1,+14155552671\n", "csv");
+    const refused = await importing("users", path, workspace);
+    assert.deepEqual([refused.code, refused.stdout], [1, ""]);
+    assert.match(
+      refused.stderr,
+      /No column is an id or an email address: users are found by phone\. .*pass --by-phone\.$/m,
+    );
+    const tried = await importing("users", path, workspace, "--dry-run");
+    assert.deepEqual([tried.code, tried.stdout], [0, "1 user would be imported, 0 rejected\n"]);
+    assert.match(tried.stderr, /users are found by phone/);
+    const allowed = await importing("users", path, workspace, "--by-phone");
+    assert.deepEqual([allowed.code, allowed.stdout], [0, "1 user imported, 0 rejected\n"]);
+    const mapped = await importing("users", path, workspace, "--map", "Account=external_id");
+    assert.equal(mapped.code, 0, mapped.stderr);
   });
 
   test("rows with more values than a request may hold are imported in smaller requests", async () => {

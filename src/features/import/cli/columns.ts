@@ -1,8 +1,15 @@
 import { NUMBERS, TEXTS } from "../../../cli/file-columns.ts";
 import type { Fault } from "../../../core/base/problem.ts";
 import { parseTime } from "../../../core/base/values/times.ts";
+import {
+  dateOfBirth,
+  dateTime,
+} from "../../../core/people/profiles/attribute-rules/single-values.ts";
 import { standardAttribute } from "../../../core/people/profiles/standard-attributes.ts";
 import type { ImportKind } from "../import-kind.ts";
+import { fieldsOf, isOwnField } from "./headings.ts";
+import { type DayOrder, orderIn, readDate } from "./written-dates.ts";
+import { DECIMALS, type Decimal, plainNumber } from "./written-numbers.ts";
 
 /*
  * How the columns of a CSV or Parquet file become members of an object. A header may say the type of its column (`score:number`),
@@ -28,6 +35,8 @@ export interface Column {
   /** The member, step by step; undefined if the column is left out. */
   readonly path: readonly string[] | undefined;
   readonly type: ColumnType;
+  /** Whether dates in it are read as people write them; `either`: each must say its order by itself. */
+  readonly dates?: DayOrder | "either";
   /** A value, for display. */
   readonly example: string;
 }
@@ -36,6 +45,11 @@ export interface ColumnOptions {
   /** The field for a column, by its name; empty leaves it out. */
   readonly map: ReadonlyMap<string, string>;
   readonly types: ReadonlyMap<string, ColumnType>;
+  /** Whether blanks around values are left out. */
+  readonly trim: boolean;
+  /** What stands before the fraction of a number; the other one may then separate thousands. */
+  readonly decimal: Decimal | undefined;
+  readonly dateFormat: DayOrder | undefined;
 }
 
 /** Members that hold objects, which a column can name with a dot. */
@@ -50,7 +64,7 @@ export interface Heading {
 /** @throws if an option names a column that does not exist. */
 export function readHeadings(
   header: readonly string[],
-  { map, types }: ColumnOptions,
+  { map, types }: Pick<ColumnOptions, "map" | "types">,
 ): readonly Heading[] {
   const headings = header.map((text) => {
     const [, name = text, type = ""] = /^(.+):(\w+\??)$/s.exec(text) ?? [];
@@ -67,7 +81,7 @@ export function readHeadings(
 /** @throws where an option names a column that does not exist. */
 export function refuseUnknown(
   names: readonly string[],
-  { map, types }: ColumnOptions,
+  { map, types }: Pick<ColumnOptions, "map" | "types">,
   shown: readonly string[] = names,
 ): void {
   for (const name of [...map.keys(), ...types.keys()]) {
@@ -82,6 +96,12 @@ export interface ColumnFacts {
   isNumber: boolean;
   isBoolean: boolean;
   isJson: boolean;
+  /** Whether all of them are dates, as `readDate` reads them. */
+  isDate: boolean;
+  /** Whether there are dates in other forms than ISO 8601. */
+  hasOwnForm: boolean;
+  /** What the dates say about the order of day and month, with one that says it, or does not. */
+  readonly orders: Map<DayOrder | "either", string>;
 }
 
 /** The facts about a column before its first value: any type is still possible. */
@@ -90,15 +110,22 @@ export const noFacts = (): ColumnFacts => ({
   isNumber: true,
   isBoolean: true,
   isJson: true,
+  isDate: true,
+  hasOwnForm: false,
+  orders: new Map(),
 });
 
 /** Adds a value; an empty one says nothing. */
-export function addToFacts(evidence: ColumnFacts, text: string): void {
+export function addToFacts(evidence: ColumnFacts, text: string, decimal?: Decimal): void {
   if (text === "") return;
   if (evidence.example === "") evidence.example = text;
-  evidence.isNumber &&= isNumber(text);
+  evidence.isNumber &&= isNumber(plainNumber(text, decimal) ?? "");
   evidence.isBoolean &&= isBoolean(text);
   evidence.isJson &&= isJson(text);
+  const date = readDate(text.trim());
+  evidence.isDate &&= date !== undefined;
+  evidence.hasOwnForm ||= date?.isOwnForm ?? false;
+  if (date?.order && !evidence.orders.has(date.order)) evidence.orders.set(date.order, text);
 }
 
 /**
@@ -112,9 +139,15 @@ export function inferColumns(
   kind: ImportKind,
   headings: readonly Heading[],
   evidence: readonly ColumnFacts[],
-  { map }: ColumnOptions,
+  { map, dateFormat }: ColumnOptions,
 ): Column[] {
-  const targets = headings.map(({ name }) => targetOf(kind, name, map.get(name)));
+  const free = headings.filter(({ name }) => !map.has(name)).map(({ name }) => name);
+  const fields = fieldsOf(kind, free, new Set(map.values()));
+  const targets = headings.map(({ name }) => {
+    const mapped = map.get(name);
+    if (mapped !== undefined) return mappedPathOf(kind, mapped);
+    return pathOf(kind, fields[free.indexOf(name)] ?? name);
+  });
   const isProfile = kind === "users" && targets.some((path) => path?.[0] === "created_at");
   const columns = headings.map(({ name, type }, index) => {
     const target = wholeOf(targets[index], evidence[index] ?? noFacts());
@@ -124,7 +157,14 @@ export function inferColumns(
         ? target.slice(1)
         : target;
     const seen = evidence[index] ?? noFacts();
-    return { name, path, type: type ?? typeOf(kind, path, seen), example: seen.example };
+    const column = { name, path, type: type ?? typeOf(kind, path, seen), example: seen.example };
+    const isNested = NESTED.some((each) => name.startsWith(`${each}.`));
+    const isTime =
+      type === undefined
+        ? isTimeField(kind, path) || (column.type === "text" && areOwnDates(seen) && !isNested)
+        : type.startsWith("time");
+    if (!path || !isTime || isTextField(kind, path)) return column;
+    return { ...column, dates: dateFormat ?? orderIn(name, seen.orders) };
   });
   refuseTwice(columns);
   return columns;
@@ -155,7 +195,9 @@ function refuseTwice(columns: readonly Column[]): void {
     if (!path) continue;
     const other = names.get(JSON.stringify(path));
     if (other !== undefined)
-      throw new Error(`The columns '${other}' and '${name}' both set '${path.join(".")}'.`);
+      throw new Error(
+        `The columns '${other}' and '${name}' both set '${path.join(".")}'. Leave one of them out, as with --map "${name}=".`,
+      );
     names.set(JSON.stringify(path), name);
   }
   for (const { name, path } of columns) {
@@ -167,9 +209,6 @@ function refuseTwice(columns: readonly Column[]): void {
   }
 }
 
-const targetOf = (kind: ImportKind, name: string, mapped: string | undefined) =>
-  mapped === undefined ? pathOf(kind, knownName(kind, name)) : mappedPathOf(kind, mapped);
-
 /** A field given with --map: its dots lead into nested objects (`address.city`). */
 function mappedPathOf(kind: ImportKind, field: string): readonly string[] | undefined {
   const [first = "", ...rest] = pathOf(kind, field) ?? [];
@@ -178,16 +217,21 @@ function mappedPathOf(kind: ImportKind, field: string): readonly string[] | unde
   return first === "user_alias" ? [first, ...rest] : [first, ...rest.join(".").split(".")];
 }
 
-/** `First Name` is first_name; any other name stays as it is. */
-function knownName(kind: ImportKind, name: string): string {
-  const likely = name.toLowerCase().replaceAll(/[ -]+/g, "_");
-  return isOwnField(kind, likely) ? likely : name;
-}
+const areOwnDates = ({ isDate, hasOwnForm }: ColumnFacts): boolean => isDate && hasOwnForm;
 
-const isOwnField = (kind: ImportKind, name: string): boolean =>
-  TEXTS[kind].includes(name) ||
-  NUMBERS[kind].includes(name) ||
-  (kind === "users" && standardAttribute(name) !== undefined);
+/** A field whose values are times. */
+const isTimeField = (kind: ImportKind, path: readonly string[] | undefined): boolean => {
+  const [first = "", second] = path ?? [];
+  if (second !== undefined) return false;
+  if (kind !== "users") return first === "time";
+  const check = standardAttribute(first)?.check;
+  return first === "created_at" || check === dateOfBirth || check === dateTime;
+};
+
+/** A field whose values are no times, whatever they look like. */
+const isTextField = (kind: ImportKind, path: readonly string[]): boolean =>
+  path[0] === "user_alias" ||
+  (path.length === 1 && isOwnField(kind, path[0] ?? "") && !isTimeField(kind, path));
 
 /** Any field that an event or a purchase does not have is a property of it. */
 function pathOf(kind: ImportKind, field: string): readonly string[] | undefined {
@@ -254,30 +298,49 @@ export function objectOf(
 ): ReadRow {
   const object: Record<string, unknown> = {};
   const leftOut: Fault[] = [];
-  for (const [index, { name, path, type }] of columns.entries()) {
-    const text = row[index] ?? null;
-    if (!path || text === null) continue;
-    const value = readers[type.replace("?", "") as ValueType](text);
+  for (const [index, column] of columns.entries()) {
+    const { name, path, type, dates } = column;
+    const cell = row[index] ?? null;
+    if (!path || cell === null) continue;
+    const date = dates && readDate(cell.trim(), dates === "either" ? undefined : dates);
+    const text = date ? date.iso : cell;
+    const value = text === undefined ? text : readers[type.replace("?", "") as ValueType](text);
     if (value !== undefined) setMember(object, path, value);
-    else if (type.endsWith("?")) leftOut.push(faultOf(name, type));
-    else return { fault: faultOf(name, type) };
+    else {
+      const fault = date ? dateFault(name, cell, date.order) : faultOf(name, type, cell);
+      if (!type.endsWith("?")) return { fault };
+      leftOut.push(fault);
+    }
   }
   return { value: object, leftOut };
 }
 
-function faultOf(name: string, type: ColumnType): Fault {
-  if (type.endsWith("?")) {
-    return { code: "COLUMN_TYPE", message: `'${name}' is not ${ARTICLES[type.slice(0, -1)]}` };
-  }
-  const advice = `--type "${name}=text" to import texts, or --type "${name}=${type}?" to leave such cells out`;
-  return { code: "COLUMN_TYPE", message: `'${name}' must be ${ARTICLES[type]}; pass ${advice}` };
+function dateFault(name: string, cell: string, order: DayOrder | "either" | undefined): Fault {
+  const message =
+    order === "either"
+      ? `'${name}' can be read in two ways: pass --date-format dmy or mdy`
+      : `'${name}' has a day that the calendar or the order of day and month does not have: ${cell.slice(0, 40)}`;
+  return { code: "COLUMN_TYPE", message };
+}
+
+function faultOf(name: string, type: ColumnType, cell: string): Fault {
+  const isLeftOut = type.endsWith("?");
+  const wanted = type.replace("?", "");
+  const decimals = DECIMALS.filter((each) => wanted === "number" && plainNumber(cell, each));
+  const advice =
+    decimals.length > 0
+      ? decimals.map((each) => `--decimal ${each}`).join(" or ")
+      : `--type "${name}=text" to import texts, or --type "${name}=${type}?" to leave such cells out`;
+  const fault = `'${name}' ${isLeftOut ? "is not" : "must be"} ${ARTICLES[wanted]}`;
+  const isAdvised = decimals.length > 0 || !isLeftOut;
+  return { code: "COLUMN_TYPE", message: isAdvised ? `${fault}; pass ${advice}` : fault };
 }
 
 const ARTICLES: Readonly<Record<string, string>> = {
   text: "a text",
   number: "a number",
   boolean: "a boolean",
-  time: "a time in ISO 8601",
+  time: "a time, such as 2026-01-31T12:00:00Z or 31.1.2026",
   json: "JSON",
 };
 
@@ -290,6 +353,12 @@ export const READERS: Readonly<Record<ValueType, (text: string) => unknown>> = {
   time: (text) => parseTime(text.trim())?.toISOString(),
   json: readJson,
 };
+
+/** The same for numbers with this decimal mark. */
+export const readersWith = (decimal: Decimal | undefined): typeof READERS => ({
+  ...READERS,
+  number: (text) => READERS.number(plainNumber(text, decimal) ?? ""),
+});
 
 function setMember(object: Record<string, unknown>, path: readonly string[], value: unknown): void {
   let parent = object;
@@ -308,9 +377,12 @@ export function describeColumns(columns: readonly Column[]): string[] {
   const width = (texts: readonly string[]) => Math.max(...texts.map((text) => text.length));
   const targets = columns.map(({ path }) => path?.join(".") ?? "(left out)");
   const [names, fields] = [width(columns.map(({ name }) => name)), width(targets)];
-  return columns.map(({ name, type, example }, index) => {
+  return columns.map(({ name, type, example, dates }, index) => {
     const shown = example.length > 40 ? `${example.slice(0, 40)}…` : example;
     const field = (targets[index] ?? "").padEnd(fields);
-    return `  ${name.padEnd(names)}  →  ${field}  ${type.padEnd(7)}  ${shown}`.trimEnd();
+    const order = dates && dates !== "either" ? `, ${dates}` : "";
+    const isDate = dates && type === "text" && readDate(example)?.isOwnForm;
+    const read = `${isDate ? "date" : type}${order}`;
+    return `  ${name.padEnd(names)}  →  ${field}  ${read.padEnd(9)}  ${shown}`.trimEnd();
   });
 }

@@ -2,16 +2,25 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import { callAdmin } from "../../../cli/admin-client.ts";
 import { count, counted, displayProgress } from "../../../cli/progress.ts";
 import { type AdminTarget, type TargetOptions, targetOf, withTarget } from "../../../cli/target.ts";
-import { printJson, printNote, printText } from "../../../cli/terminal.ts";
+import { confirm, printJson, printNote, printText } from "../../../cli/terminal.ts";
 import { findWorkspaceName, workspacePath } from "../../../cli/workspace-option.ts";
+import { RAPPORT } from "../../../core/base/command.ts";
 import { sha256 } from "../../../core/base/values/hashes.ts";
 import { IMPORT_KINDS, type ImportKind } from "../import-kind.ts";
-import { COLUMN_TYPES, type ColumnType, describeColumns, isColumnType } from "./columns.ts";
+import {
+  COLUMN_TYPES,
+  type Column,
+  type ColumnType,
+  describeColumns,
+  isColumnType,
+} from "./columns.ts";
 import { openRejects, showRejects } from "./rejects.ts";
 import { FORMATS, PRESETS, type Preset, type ReadOptions, type Rows, readRows } from "./rows.ts";
 import { type RunResult, runImport } from "./run-import.ts";
 import { forgetProgress, type Import, type Progress, readProgress } from "./send.ts";
 import { openSource, type Source } from "./source.ts";
+import { type DayOrder, readDayOrder } from "./written-dates.ts";
+import { DECIMALS, type Decimal } from "./written-numbers.ts";
 
 const HELP = `
 Files are NDJSON (one JSON object a line) or CSV, packed with gzip or not, or Parquet. Each row is checked by the rules
@@ -21,11 +30,11 @@ of the API; rejected rows are reported with the reason, and the others are impor
 Exit codes: 0 when every row was imported, 2 when some were rejected, 1 otherwise.
 
 Examples:
-  rapport import users users.ndjson --workspace demo
-  rapport import users crm.csv.gz --map "Email Address=email" --dry-run
-  rapport import users users.parquet --map "customer_id=external_id"
-  rapport import events events.ndjson --rejects rejected.ndjson --resume
-  zcat segment/*.gz | rapport import events - --preset segment`;
+  ${RAPPORT} import users users.ndjson --workspace demo
+  ${RAPPORT} import users crm.csv.gz --map "Account=external_id" --dry-run
+  ${RAPPORT} import users kunden.csv --decimal , --date-format dmy --trim
+  ${RAPPORT} import events events.ndjson --rejects rejected.ndjson --resume
+  zcat segment/*.gz | ${RAPPORT} import events - --preset segment`;
 
 interface ImportOptions extends TargetOptions {
   readonly workspace?: string;
@@ -34,6 +43,10 @@ interface ImportOptions extends TargetOptions {
   readonly preset?: Preset;
   readonly map: ReadonlyMap<string, string>;
   readonly type: ReadonlyMap<string, ColumnType>;
+  readonly decimal?: Decimal;
+  readonly dateFormat?: DayOrder;
+  readonly trim?: true;
+  readonly byPhone?: true;
   readonly dryRun?: true;
   readonly resume?: true;
   readonly again?: true;
@@ -62,6 +75,14 @@ export function define(command: Command): void {
       typePair,
       new Map(),
     )
+    .addOption(
+      new Option("--decimal <mark>", "before the fraction of a number, as in 1.234,56").choices(
+        DECIMALS,
+      ),
+    )
+    .option("--date-format <order>", "dmy or mdy, for dates such as 03/04/2026", readOrder)
+    .option("--trim", "leaves out blanks around values")
+    .option("--by-phone", "finds users by their phone number, if no column is an id")
     .addOption(
       new Option("--preset <name>", "the export format of another product").choices(PRESETS),
     )
@@ -99,6 +120,12 @@ function typePair(text: string, all: ReadonlyMap<string, string>): Map<string, s
 const areColumnTypes = (types: Map<string, string>): types is Map<string, ColumnType> =>
   [...types.values()].every(isColumnType);
 
+function readOrder(text: string): DayOrder {
+  const order = readDayOrder(text);
+  if (order) return order;
+  throw new InvalidArgumentError("It is dmy for 31.01.2026, or mdy for 01/31/2026.");
+}
+
 function readCount(text: string): number {
   if (/^\d+$/.test(text)) return Number(text);
   throw new InvalidArgumentError("It is a whole number.");
@@ -111,7 +138,10 @@ async function importFile(kind: ImportKind, path: string, options: ImportOptions
   const workspace = await findWorkspaceName(target, options.workspace);
   const reading = await readingOf(kind, options, target, workspace);
   const file = await readRows(source, reading);
-  if (file.columns) printNote(`${describeColumns(file.columns).join("\n")}`);
+  if (file.columns) {
+    printNote(`${describeColumns(file.columns).join("\n")}`);
+    await confirmPhones(kind, file.columns, options);
+  }
   const importId = idOf(source, reading);
   const run = { target, workspace, importId, kind, isDryRun: options.dryRun ?? false };
   const resumed = await settleProgress(run, source, options);
@@ -145,26 +175,48 @@ async function importFile(kind: ImportKind, path: string, options: ImportOptions
   }
 }
 
+/**
+ * A number may belong to a family, and people change it: other columns that look like ids were perhaps not recognized.
+ *
+ * @throws unless the user confirms, if phone numbers are all that users are found by. Subscriptions may have no more.
+ */
+async function confirmPhones(
+  kind: ImportKind,
+  columns: readonly Column[],
+  { byPhone, dryRun }: ImportOptions,
+): Promise<void> {
+  const targets = columns.map(({ path }) => path?.[0]);
+  if (kind === "subscriptions" || !targets.includes("phone")) return;
+  if (targets.some((target) => target !== undefined && IDENTIFYING.includes(target))) return;
+  const sentence = `No column is an id or an email address: users are found by phone. Name a column with --map "Column=external_id".`;
+  if (dryRun) printNote(sentence);
+  else await confirm(sentence, { yes: byPhone, option: "--by-phone" });
+}
+
+const IDENTIFYING = ["external_id", "user_alias", "platform_id", "braze_id", "email"];
+
 async function readingOf(
   kind: ImportKind,
-  { format, delimiter, preset, map, type }: ImportOptions,
+  options: ImportOptions,
   target: AdminTarget,
   workspace: string,
 ): Promise<ReadOptions> {
+  const { format, delimiter, preset, map, type, decimal, dateFormat, trim = false } = options;
   const path = `${workspacePath(workspace)}/apps`;
   const apps =
     preset === "braze"
       ? (await callAdmin<{ apps: ReadOptions["apps"] }>(target, "GET", path)).apps
       : [];
-  return { kind, format, delimiter, preset, map, types: type, apps };
+  return { kind, format, delimiter, preset, map, types: type, apps, decimal, dateFormat, trim };
 }
 
 /** The same file, read in another way, is another import. */
 function idOf(
   { fingerprint }: Source,
-  { kind, format, delimiter, preset, map, types }: ReadOptions,
+  { kind, format, delimiter, preset, map, types, decimal, dateFormat, trim }: ReadOptions,
 ): string {
-  const how = JSON.stringify([kind, format, delimiter, preset, [...map], [...types]]);
+  const written = decimal || dateFormat || trim ? [decimal, dateFormat, trim] : [];
+  const how = JSON.stringify([kind, format, delimiter, preset, [...map], [...types], ...written]);
   return sha256(`${fingerprint} ${how}`).slice(0, 32);
 }
 

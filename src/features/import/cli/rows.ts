@@ -16,7 +16,7 @@ import {
   inferColumns,
   noFacts,
   objectOf,
-  READERS,
+  readersWith,
   readHeadings,
 } from "./columns.ts";
 import { openCsv } from "./csv.ts";
@@ -165,7 +165,8 @@ function formatOf({ name, head }: Source): (typeof FORMATS)[number] {
 }
 
 async function readCsv(source: Source, options: ReadOptions): Promise<Table> {
-  const { kind, delimiter } = options;
+  const { kind, delimiter, decimal, trim } = options;
+  const clean = (text: string) => (trim ? text.trim() : text);
   const openFile = (chunks: AsyncIterable<Buffer>) =>
     openCsv(source.name, source.head, chunks, delimiter);
   const { read, again } = await twice(source);
@@ -177,14 +178,21 @@ async function readCsv(source: Source, options: ReadOptions): Promise<Table> {
     if (fault) continue;
     for (const [index, text] of (value as string[]).entries()) {
       const ofColumn = facts[index];
-      if (ofColumn) addToFacts(ofColumn, text);
+      if (ofColumn) addToFacts(ofColumn, clean(text), decimal);
     }
   }
   const columns = inferColumns(kind, headings, facts, options);
   const isProfile = areProfiles(kind, columns);
+  const readers = { ...readersWith(decimal), text: rearm };
   async function* records(): AsyncGenerator<FileRecord> {
     const file = await openFile(await again());
-    for await (const record of file.records) yield asObject(columns, isProfile, record);
+    for await (const record of file.records) {
+      if (record.fault) yield record;
+      else {
+        const texts = (record.value as string[]).map(clean);
+        yield asObject(columns, isProfile, { ...record, value: texts }, readers);
+      }
+    }
   }
   return { columns, records: records() };
 }
@@ -216,12 +224,14 @@ async function twice({ path, chunks }: Source) {
 /** An empty cell is absent. */
 const cellOf = (text: string): string | null => (text === "" ? null : text);
 
-const CSV_READERS = { ...READERS, text: rearm };
-
-function asObject(columns: readonly Column[], isProfile: boolean, record: FileRecord): FileRecord {
-  if (record.fault) return record;
+function asObject(
+  columns: readonly Column[],
+  isProfile: boolean,
+  record: FileRecord,
+  readers: ReturnType<typeof readersWith>,
+): FileRecord {
   const texts = record.value as string[];
-  const object = objectOf(columns, texts.map(cellOf), CSV_READERS);
+  const object = objectOf(columns, texts.map(cellOf), readers);
   if ("value" in object) {
     const { leftOut } = object;
     const value = isProfile ? { custom_attributes: {}, ...object.value } : object.value;

@@ -4,6 +4,7 @@ import { stat } from "node:fs/promises";
 import { pipeline, Readable } from "node:stream";
 import { pipeline as pipelineAsync } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
+import { RAPPORT } from "../../../core/base/command.ts";
 
 /** A file, or standard input, unpacked. */
 export interface Source {
@@ -121,9 +122,9 @@ const SIGNATURES: readonly (readonly [bytes: string, advice: string])[] = [
   ["504b0304", "a zip archive or a spreadsheet: unpack it, or save it as CSV"],
   ["50415231", "a Parquet file that is packed with gzip: unpack it (gunzip)"],
   ["4f626a01", "an Avro file: convert it to NDJSON"],
-  ["28b52ffd", "packed with zstd: unpack it, or pipe it in (zstd -dc … | rapport import … -)"],
-  ["425a68", "packed with bzip2: unpack it, or pipe it in (bzip2 -dc … | rapport import … -)"],
-  ["fd377a585a00", "packed with xz: unpack it, or pipe it in (xz -dc … | rapport import … -)"],
+  ["28b52ffd", `packed with zstd: unpack it, or pipe it in (zstd -dc … | ${RAPPORT} import … -)`],
+  ["425a68", `packed with bzip2: unpack it, or pipe it in (bzip2 -dc … | ${RAPPORT} import … -)`],
+  ["fd377a585a00", `packed with xz: unpack it, or pipe it in (xz -dc … | ${RAPPORT} import … -)`],
   ["fffe", "text in UTF-16: convert it (iconv -f UTF-16 -t UTF-8)"],
   ["feff", "text in UTF-16: convert it (iconv -f UTF-16 -t UTF-8)"],
 ];

@@ -271,6 +271,10 @@ const ofTranslations = (admin: Admin): Samples => {
     })),
     [`GET ${PATH}/messages/:id`]: () => ({ params: message }),
     [`PUT ${PATH}/messages/:id`]: () => ({ params: { id: randomUUID() }, body: MESSAGE }),
+    [`PATCH ${PATH}/messages/:id`]: async () => ({
+      ...(await madeAnew(admin, "/messages", () => MESSAGE)()),
+      body: { content: { subject: `Hello ${randomUUID()}` } },
+    }),
     [`DELETE ${PATH}/messages/:id`]: madeAnew(admin, "/messages", () => MESSAGE),
     [`PUT ${PATH}/messages/:id/translations/:locale_id`]: () => ({
       params: translation,

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { recordChangeIn } from "../../core/admin/audit/audit.ts";
+import { changedMembers } from "../../core/admin/workspaces/field-changes.ts";
 import type { WorkspaceContext } from "../../core/base/context/context.ts";
 import { Problem } from "../../core/base/problem.ts";
 import { type Queryable, type Transaction, withRetries } from "../../core/database/database.ts";
@@ -35,32 +36,67 @@ export const lockMessage = async (
  * Creates or changes a message. Its translations stay as they are: the source of new strings shows until
  * they are translated.
  *
+ * @param patched the state that a PATCH was computed from.
+ * @returns false, and writes nothing, if the message is no longer in that state.
  * @throws Problem NOT_FOUND for the campaign or step, CONFLICT if the message belongs to another one.
  */
 export async function putMessage(
   { database, clock }: StoringServices,
   context: WorkspaceContext,
   message: Message,
-): Promise<void> {
+  patched?: MessageRow,
+): Promise<boolean> {
   const { id } = context.workspace;
   const { kind, campaignId, stepId } = message;
-  await withRetries(database, async (tx) => {
+  return withRetries(database, async (tx) => {
     const campaign = await lockCampaign(tx, id, kind, campaignId);
     if (!campaign) throw new Problem("NOT_FOUND", `There is no ${kind} '${campaignId}'.`);
     if (stepId !== null && !campaign.stepIds.includes(stepId)) {
       throw new Problem("NOT_FOUND", `The canvas '${campaignId}' has no step '${stepId}'.`);
     }
     const known = await selectMessage(tx, id, message.messageId);
+    if (patched && !isDeepStrictEqual(known, patched)) return false;
     await saveMessages(tx, id, [message], { declared: false, now: clock.now(), movable: [] });
-    if (known && isDeepStrictEqual(withoutLife(known), message)) return;
-    const { channel, multiLanguage: multi_language } = message;
+    if (known && isDeepStrictEqual(withoutLife(known), message)) return true;
+    const details = patched
+      ? changedMembers(auditedOf(patched), auditedOf(message))
+      : auditedOf(message);
     await recordChangeIn(tx, clock, context, {
       action: known ? "updated" : "created",
       kind: "message",
       name: message.messageId,
-      details: { [`${kind}_id`]: campaignId, channel, multi_language },
+      details,
     });
+    return true;
   });
+}
+
+const auditedOf = ({ kind, campaignId, channel, multiLanguage: multi_language }: Message) => ({
+  [`${kind}_id`]: campaignId,
+  channel,
+  multi_language,
+});
+
+/** The message may change while the new texts are parsed; then they are parsed again. */
+const MOST_TRIES = 20;
+
+/**
+ * Changes members of a message, as `putMessage` does.
+ *
+ * @param wanted the message with the changes, its texts parsed.
+ * @throws Problem as `putMessage` does; CONFLICT if others keep changing the message.
+ */
+export async function patchMessage(
+  services: StoringServices,
+  context: WorkspaceContext,
+  messageId: string,
+  wanted: (present: MessageRow) => Promise<Message>,
+): Promise<void> {
+  for (let tries = 0; tries < MOST_TRIES; tries++) {
+    const present = await findMessage(services.database, context.workspace.id, messageId);
+    if (await putMessage(services, context, await wanted(present), present)) return;
+  }
+  throw new Problem("CONFLICT", "It is being changed by other requests. Try again.");
 }
 
 const withoutLife = ({ declared: _declared, updatedAt: _updatedAt, ...message }: MessageRow) =>

@@ -1,12 +1,15 @@
 import Type, { type Static } from "typebox";
+import { MERGED, patchingOf } from "../../core/admin/workspaces/merge-patch.ts";
+import type { Entry } from "../../core/admin/workspaces/resource.ts";
+import type { WorkspaceContext } from "../../core/base/context/context.ts";
 import { Problem } from "../../core/base/problem.ts";
 import { OnlySuccess } from "../../core/base/values/schemas.ts";
 import type { StoringServices } from "../../core/database/storing-services.ts";
 import { byAdministratorOfWorkspace, endpoint, success } from "../../core/http/endpoint.ts";
-import type { MessageAddress } from "./campaign.ts";
+import type { Message, MessageAddress } from "./campaign.ts";
 import { declaredTexts, messageMembers, messageOf, Uuid } from "./declarations.ts";
 import type { TextServices } from "./manage-campaigns.ts";
-import { putMessage, removeMessage } from "./manage-messages.ts";
+import { type MessageRow, patchMessage, putMessage, removeMessage } from "./manage-messages.ts";
 import { judgeTexts } from "./texts.ts";
 import type { RemovedWithMessages } from "./write-campaigns.ts";
 
@@ -21,6 +24,11 @@ export const MessageAddressFields = {
   canvas_id: Type.Optional(Uuid),
   step_id: Type.Optional(Uuid),
 };
+
+const MessageBody = Type.Object(
+  { ...MessageAddressFields, ...messageMembers },
+  { additionalProperties: false },
+);
 
 const putEndpoint = endpoint({
   name: "putMessage",
@@ -38,17 +46,67 @@ const putEndpoint = endpoint({
       content: { subject: "{% translation id_0 %}Hello{% endtranslation %}" },
     },
   },
-  body: Type.Object(
-    { ...MessageAddressFields, ...messageMembers },
-    { additionalProperties: false },
-  ),
+  body: MessageBody,
   replies: { 200: OnlySuccess },
 }).handledBy(async (services: TextServices, context, { params, body }) => {
-  const address = { ...readAddress(body), messageId: params.id };
-  await judgeTexts(services.threads, context.workspace.id, declaredTexts([body]));
-  await putMessage(services, context, messageOf(body, address, []));
+  await putMessage(services, context, await wantedMessage(services, context, params.id, body));
   return success();
 });
+
+async function wantedMessage(
+  { threads }: TextServices,
+  { workspace }: WorkspaceContext,
+  messageId: string,
+  body: Static<typeof MessageBody>,
+): Promise<Message> {
+  const address = { ...readAddress(body), messageId };
+  await judgeTexts(threads, workspace.id, declaredTexts([body]));
+  return messageOf(body, address, []);
+}
+
+const PATCHING = patchingOf(MessageBody);
+
+const patchEndpoint = endpoint({
+  name: "patchMessage",
+  method: "PATCH",
+  path: MESSAGE_PATH,
+  summary: `Changes the given fields of a message; ${MERGED}`,
+  refusals: ["NOT_FOUND", "CONFLICT"],
+  access: byAdministratorOfWorkspace("send_campaigns_canvases"),
+  params: OfMessage,
+  description: "The strings follow the content, if the message has one.",
+  examples: {
+    "Its subject": { content: { subject: "{% translation id_0 %}Welcome{% endtranslation %}" } },
+  },
+  body: PATCHING.body,
+  replies: { 200: OnlySuccess },
+}).handledBy(async (services: TextServices, context, { params: { id }, body }) => {
+  await patchMessage(services, context, id, (present) => {
+    const wanted = patchedBody(present, body as Entry) as Static<typeof MessageBody>;
+    return wantedMessage(services, context, present.messageId, wanted);
+  });
+  return success();
+});
+
+function patchedBody(
+  { kind, campaignId, stepId, channel, multiLanguage, content, source }: MessageRow,
+  patch: Entry,
+): Entry {
+  const address =
+    kind === "campaign" ? { campaign_id: campaignId } : { canvas_id: campaignId, step_id: stepId };
+  const hasContent = patch.content === undefined ? content !== null : patch.content !== null;
+  return PATCHING.apply(
+    {
+      ...address,
+      channel,
+      multi_language: multiLanguage,
+      ...(content && { content }),
+      // The content has them.
+      ...(!hasContent && { source }),
+    },
+    patch,
+  );
+}
 
 function readAddress({
   campaign_id,
@@ -88,5 +146,6 @@ const removeEndpoint = (extension: RemovedWithMessages) =>
 /** @param extension data that is removed with messages. */
 export const messageEndpoints = (extension: RemovedWithMessages) => [
   putEndpoint,
+  patchEndpoint,
   removeEndpoint(extension),
 ];

@@ -1,5 +1,6 @@
 import { type AuditedChange, recordChangeIn } from "../../core/admin/audit/audit.ts";
 import type { Sealing } from "../../core/admin/secrets/sealing.ts";
+import { lockForApply } from "../../core/admin/workspaces/administer.ts";
 import { later } from "../../core/base/clock.ts";
 import type { WorkspaceContext } from "../../core/base/context/context.ts";
 import { forwardPage, invalidCursor } from "../../core/base/pages.ts";
@@ -136,6 +137,8 @@ export async function rotateSecret(
   const now = clock.now();
   const previousUntil = later(now, { seconds: overlapSeconds });
   await withRetries(database, async (tx) => {
+    // The whole webhook is written: no change to it may happen in between.
+    await lockForApply(tx);
     const webhook = await findWebhook(tx, key);
     const rotated = {
       ...webhook,

@@ -10,6 +10,8 @@ import type { Patching } from "./merge-patch.ts";
 import type { Change, Editable, Entry, ResourceServices, SlowChecks } from "./resource.ts";
 import { hasWorkspace, lockForApply } from "./store.ts";
 
+export { lockForApply };
+
 /* Changes to resources through the admin API, one entry at a time. Every change is audited. */
 
 export interface AdministerServices extends ResourceServices, SlowChecks {

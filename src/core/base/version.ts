@@ -2,7 +2,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { packageRoot } from "./package-root.ts";
 
-const { version } = JSON.parse(readFileSync(join(packageRoot(), "package.json"), "utf8"));
+const { version, optionalDependencies, drivers } = JSON.parse(
+  readFileSync(join(packageRoot(), "package.json"), "utf8"),
+);
 
 /** The version of the package. */
 export const RAPPORT_VERSION: string = version;
@@ -20,4 +22,9 @@ function fullVersion(): string {
   } catch {
     return version;
   }
+}
+
+/** How a driver is installed that neither the package nor every clone has. */
+export function installationOf(driver: "@duckdb/node-api" | "mysql2"): string {
+  return `npm install ${driver}@${(drivers ?? optionalDependencies)[driver]}`;
 }

@@ -212,7 +212,7 @@ describe("rapport cdi rows", () => {
     const { name } = await startFile(randomUUID(), GOOD, ...bad);
     const early = await cdi("rows", name);
     assert.equal(early.code, 1);
-    assert.match(early.stderr, /has not run yet: start it with rapport cdi run/);
+    assert.match(early.stderr, /has not run yet: start it with npx rapport-server cdi run/);
     await run(name);
     const { stdout } = await cdi("rows", name, "--limit", "115");
     const lines = stdout.trimEnd().split("\n");

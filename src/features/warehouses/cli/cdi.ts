@@ -4,6 +4,7 @@ import { readCount } from "../../../cli/read-count.ts";
 import { type AdminTarget, type TargetOptions, targetOf, withTarget } from "../../../cli/target.ts";
 import { printJson, printLines } from "../../../cli/terminal.ts";
 import { findWorkspaceName } from "../../../cli/workspace-option.ts";
+import { RAPPORT } from "../../../core/base/command.ts";
 import type { Row } from "../admin-endpoints.ts";
 import { findIntegration } from "./find-integration.ts";
 import { runSyncThroughApi } from "./run-sync.ts";
@@ -11,10 +12,10 @@ import { testSourceThroughApi } from "./test-source.ts";
 
 const EXAMPLES = `
 Examples:
-  rapport cdi list
-  rapport cdi test "CRM attributes"
-  rapport cdi run "CRM attributes" --workspace demo
-  rapport cdi rows "CRM attributes" --limit 20`;
+  ${RAPPORT} cdi list
+  ${RAPPORT} cdi test "CRM attributes"
+  ${RAPPORT} cdi run "CRM attributes" --workspace demo
+  ${RAPPORT} cdi rows "CRM attributes" --limit 20`;
 
 const EXIT_CODES =
   "\nExit codes of run and test: 0 on success, 2 when some rows failed, 1 otherwise.";
@@ -32,7 +33,7 @@ export function define(cdi: Command): void {
   withTarget(cdi.command("list"))
     .description("Lists the integrations, and how the last sync of each ended.")
     .option("--workspace <name>", "those of one workspace")
-    .addHelpText("after", "\nExample:\n  rapport cdi list --workspace demo")
+    .addHelpText("after", `\nExample:\n  ${RAPPORT} cdi list --workspace demo`)
     .action(listIntegrations);
 
   withTarget(cdi.command("run <integration>"))
@@ -40,7 +41,7 @@ export function define(cdi: Command): void {
     .option("--workspace <name>", SEVERAL)
     .addHelpText(
       "after",
-      `\nExample:\n  rapport cdi run "CRM attributes" --workspace demo\n${EXIT_CODES}`,
+      `\nExample:\n  ${RAPPORT} cdi run "CRM attributes" --workspace demo\n${EXIT_CODES}`,
     )
     .action(async (name: string, options: Options) => {
       const sync = { name, workspace: options.workspace };
@@ -56,7 +57,7 @@ export function define(cdi: Command): void {
     .option("--workspace <name>", SEVERAL)
     .addHelpText(
       "after",
-      `\nExample:\n  rapport cdi test "CRM attributes" --workspace demo\n${EXIT_CODES}`,
+      `\nExample:\n  ${RAPPORT} cdi test "CRM attributes" --workspace demo\n${EXIT_CODES}`,
     )
     .action(async (name: string, { workspace, json, ...options }: Options) => {
       const wanted = { name, workspace };
@@ -68,7 +69,7 @@ export function define(cdi: Command): void {
     .option("--workspace <name>", SEVERAL)
     .option("--run <id>", "a run other than the last one")
     .option("--limit <rows>", "how many at most", readCount, 100)
-    .addHelpText("after", '\nExample:\n  rapport cdi rows "CRM attributes" --limit 20')
+    .addHelpText("after", `\nExample:\n  ${RAPPORT} cdi rows "CRM attributes" --limit 20`)
     .action((name: string, { workspace, run, limit, json, ...options }) =>
       printRows(targetOf(options), { name, workspace, run, limit }, json),
     );
@@ -142,7 +143,7 @@ async function printRows(
 async function lastRun(target: AdminTarget, path: string, name: string): Promise<string> {
   const { results } = await callAdmin<"listIntegrationRuns">(target, "GET", `${path}/runs`);
   const [last] = results;
-  if (!last) throw new Error(`'${name}' has not run yet: start it with rapport cdi run.`);
+  if (!last) throw new Error(`'${name}' has not run yet: start it with ${RAPPORT} cdi run.`);
   return last.run_id;
 }
 

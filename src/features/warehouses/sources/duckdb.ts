@@ -6,6 +6,7 @@ import { createGunzip } from "node:zlib";
 import type { DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
 import { nextTurn } from "../../../core/base/turns.ts";
 import { parseTimeExactly } from "../../../core/base/values/times.ts";
+import { installationOf } from "../../../core/base/version.ts";
 import { SourceUnfit } from "../../../core/outbound/unfit.ts";
 import { type Ask, type FileFormat, findBrokenLines, findTable } from "./file-table.ts";
 import {
@@ -47,8 +48,7 @@ export async function openFiles(
 ): Promise<Source> {
   const { DuckDBInstance } = await import("@duckdb/node-api").catch((error: unknown) => {
     throw new SourceUnfit(
-      "Reading files needs the optional package @duckdb/node-api, which is not installed here: " +
-        "run npm install without --omit=optional.",
+      `Reading files needs the optional package @duckdb/node-api, which is not installed here: ${installationOf("@duckdb/node-api")}`,
       error,
     );
   });

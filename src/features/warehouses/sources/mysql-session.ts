@@ -1,5 +1,6 @@
 import type { Socket } from "node:net";
 import type { FieldPacket, QueryError } from "mysql2";
+import { installationOf } from "../../../core/base/version.ts";
 import { OutboundRefused } from "../../../core/outbound/outbound.ts";
 import { ConnectionUnfit, SourceUnfit } from "../../../core/outbound/unfit.ts";
 import { type Opening, SourceFailed, withoutValues } from "./source.ts";
@@ -203,8 +204,7 @@ export async function openSession(settings: MysqlSettings, opening: Opening): Pr
 async function connect(settings: MysqlSettings, { signal, outbound }: Opening) {
   const { createConnection } = await import("mysql2").catch((error: unknown) => {
     throw new SourceUnfit(
-      "Reading MySQL needs the optional package mysql2, which is not installed here: " +
-        "run npm install without --omit=optional.",
+      `Reading MySQL needs the optional package mysql2, which is not installed here: ${installationOf("mysql2")}`,
       error,
     );
   });

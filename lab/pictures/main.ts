@@ -1,6 +1,6 @@
 /*
- * `npm run pictures`: takes the pictures of docs/images again, from a separate server with the same
- * sample data each time. `npm run pictures overview` takes those whose names contain `overview`.
+ * `npm run pictures`: takes the pictures of docs/images again, from a separate server with the shop of
+ * `rapport demo`, and records their sums (pictures.sha256), by which a test knows a picture that it did not take. `npm run pictures overview` takes those whose names contain `overview`.
  * Needs Chromium (test/browser/chromium.ts).
  */
 import "./shifted-clock.ts";
@@ -13,6 +13,7 @@ import { isSettled, watchRequests } from "../../test/browser/settled-page.ts";
 import { signIn } from "../../test/dashboard-users/signed-in.ts";
 import { startOwnServer, type TestServer } from "../../test/harness.ts";
 import { fillServer } from "./fill-server.ts";
+import { recordSums } from "./picture-sums.ts";
 import { type Filled, PICTURES, type Picture } from "./pictures.ts";
 
 const FOLDER = join(packageRoot(), "docs", "images");
@@ -36,10 +37,14 @@ async function take(
   await context.addInitScript(`sessionStorage.setItem("rapport-workspace", "${filled.workspace}")`);
   const page = await context.newPage();
   watchRequests(page);
-  await page.goto(server.url + path(filled));
-  await isSettled(page);
-  await prepare?.(page);
-  await isSettled(page);
+  const address = path(filled);
+  // Preference pages run no scripts, not even those that say whether the page is quiet.
+  const settle = () =>
+    address.startsWith("/preferences/") ? page.waitForLoadState("networkidle") : isSettled(page);
+  await page.goto(server.url + address);
+  await settle();
+  await prepare?.(page, filled);
+  await settle();
   await page.screenshot({ path: join(FOLDER, `${file}.png`) });
   await context.close();
 }
@@ -57,6 +62,7 @@ test("pictures", { skip }, async (context) => {
   const filled = await fillServer(server);
   const { cookie } = await signIn(server);
   const studio = { browser: await launchChromium(), server, filled, cookie };
+  after(() => recordSums(FOLDER));
   for (const picture of PICTURES) {
     if (wanted.length > 0 && !wanted.some((part) => picture.file.includes(part))) continue;
     await context.test(picture.file, () => take(picture, studio));

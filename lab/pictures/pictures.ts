@@ -1,22 +1,20 @@
 /* The pictures of docs/images: which page, on which screen, in which theme. */
 import type { Page } from "playwright-core";
-import { KEYS } from "./sample-company.ts";
-import { ADA } from "./sample-traffic.ts";
 
 export interface Filled {
   readonly workspace: string;
   /** Ids in addresses of pages. */
   readonly user: string;
+  readonly externalId: string;
+  /** Of the user. */
+  readonly name: string;
   readonly person: string;
   readonly center: string;
-  readonly ownCenter: string;
   readonly message: string;
   /** Addresses of preference pages, from the API. */
   readonly preferencePage: string;
   /** That of a user who speaks Arabic. */
   readonly arabicPage: string;
-  /** One of a workspace without a brand. */
-  readonly plainPage: string;
 }
 
 export interface Picture {
@@ -27,7 +25,7 @@ export interface Picture {
   /** The browser's language. */
   readonly locale?: string;
   /** The actions before the picture. */
-  readonly prepare?: (page: Page) => Promise<void>;
+  readonly prepare?: (page: Page, filled: Filled) => Promise<void>;
 }
 
 const WIDE = [1440, 900] as const;
@@ -48,14 +46,13 @@ const openRejected = async (page: Page): Promise<void> => {
     .click();
 };
 
-/** Opens the quick search and types a few letters. */
-const searchFor =
-  (text: string) =>
-  async (page: Page): Promise<void> => {
-    await page.getByRole("button", { name: "Search", exact: true }).click();
-    await page.getByRole("combobox", { name: "Go to a page, a workspace or a user" }).fill(text);
-    await page.getByRole("option", { name: "Ada Lovelace" }).waitFor();
-  };
+/** Opens the quick search and types the user's id. */
+const searchUser = async (page: Page, { externalId, name }: Filled): Promise<void> => {
+  await page.getByRole("button", { name: "Search", exact: true }).click();
+  const search = page.getByRole("combobox", { name: "Go to a page, a workspace or a user" });
+  await search.fill(externalId);
+  await page.getByRole("option", { name }).waitFor();
+};
 
 const dashboard: readonly Picture[] = [
   { file: "dashboard-overview-wide", path: inWorkspace("overview"), screen: WIDE },
@@ -63,7 +60,7 @@ const dashboard: readonly Picture[] = [
   { file: "dashboard-overview-phone", path: inWorkspace("overview"), screen: PHONE },
   {
     file: "dashboard-requests-wide",
-    path: inWorkspace(`requests?user=${ADA}`),
+    path: (filled) => inWorkspace(`requests?user=${filled.externalId}`)(filled),
     screen: WIDE,
     prepare: openRejected,
   },
@@ -72,7 +69,7 @@ const dashboard: readonly Picture[] = [
     file: "dashboard-search-wide",
     path: inWorkspace("users"),
     screen: WIDE,
-    prepare: searchFor("a"),
+    prepare: searchUser,
   },
   {
     file: "dashboard-user-wide",
@@ -93,12 +90,12 @@ const dashboard: readonly Picture[] = [
   { file: "dashboard-campaigns-wide", path: inWorkspace("campaigns"), screen: WIDE },
   {
     file: "dashboard-center-wide",
-    path: (filled) => inWorkspace(`preference-centers/${filled.ownCenter}`)(filled),
+    path: (filled) => inWorkspace(`preference-centers/${filled.center}`)(filled),
     screen: WIDE,
   },
   {
     file: "dashboard-center-phone",
-    path: (filled) => inWorkspace(`preference-centers/${filled.ownCenter}`)(filled),
+    path: (filled) => inWorkspace(`preference-centers/${filled.center}`)(filled),
     screen: PHONE,
   },
   ...(["wide", "dark", "phone"] as const).map(
@@ -125,13 +122,6 @@ const preferencePages: readonly Picture[] = [
     locale: "ar",
   },
   {
-    file: "preference-brand-dead-link",
-    path: (filled) => `${filled.preferencePage}x`,
-    screen: PHONE,
-  },
-  { file: "preference-center-wide", path: (filled) => filled.plainPage, screen: CARD },
-  { file: "preference-center-narrow", path: (filled) => filled.plainPage, screen: PHONE },
-  {
     file: "preference-brand-confirmation",
     path: preferencePage,
     screen: CARD,
@@ -143,29 +133,8 @@ const preferencePages: readonly Picture[] = [
   },
 ];
 
-/** The call that the pictures of the reference show. */
-const CALL = "/docs/calls/trackUsers";
-
-/** Enters a key and sends the example of the call. */
-const sendExample = async (page: Page): Promise<void> => {
-  await page.getByLabel("API key").fill(KEYS["checkout-service"]);
-  await page.getByRole("button", { name: "Send" }).click();
-  await page.getByText("201 Created").waitFor();
-  await page.getByRole("heading", { name: "Try it" }).scrollIntoViewIfNeeded();
-};
-
-const reference: readonly Picture[] = (["wide", "phone"] as const).flatMap((look) => {
-  const screen = look === "wide" ? ([1280, 800] as const) : ([390, 780] as const);
-  const path = () => CALL;
-  const name = look === "wide" ? "reference" : "reference-phone";
-  return [
-    {
-      file: look === "wide" ? "reference-wide" : "reference-phone",
-      path,
-      screen,
-    },
-    { file: `${name}-console`, path, screen, prepare: sendExample },
-  ];
-});
+const reference: readonly Picture[] = [
+  { file: "reference-wide", path: () => "/docs/calls/trackUsers", screen: [1280, 800] },
+];
 
 export const PICTURES: readonly Picture[] = [...dashboard, ...preferencePages, ...reference];

@@ -12,6 +12,11 @@ class ShiftedDate extends RealDate {
     else super(...(given as [number]));
   }
 
+  /** Those that come from another thread are dates, too. */
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    return value instanceof RealDate;
+  }
+
   static override now(): number {
     return RealDate.now() + shiftMs;
   }

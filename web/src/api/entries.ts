@@ -20,19 +20,24 @@ type ListPath =
   | typeof PERMISSION_SETS
   | typeof CONNECTIONS;
 
-type BodyOf<Path extends ListPath> =
-  paths[`${Path}/{id}`]["put"]["requestBody"]["content"]["application/json"];
+type PatchOf<Path extends ListPath> =
+  paths[`${Path}/{id}`]["patch"]["requestBody"]["content"]["application/json"];
 
-/** Changes entries of a list, which is read again afterwards; for one of the company without a workspace. */
+/**
+ * Changes entries of a list, which is read again afterwards; for one of the company without a workspace. What the form of an
+ * entry does not show stays as it is.
+ */
 export function useChangeEntries<Path extends ListPath>(path: Path, workspace = "") {
   const onSuccess = () => refresh(path);
-  // The hooks cannot infer from a union of paths; `BodyOf` checks the body.
+  // The hooks cannot infer from a union of paths; `PatchOf` checks the body.
   const one = `${path}/{id}` as `${typeof APPS}/{id}`;
   const put = hooks.useMutation("put", one, { onSuccess });
+  const patch = hooks.useMutation("patch", one, { onSuccess });
   const remove = hooks.useMutation("delete", one, { onSuccess });
   const of = (id: string) => ({ params: { path: { name: workspace, id } } });
   return {
-    put: (id: string, body: BodyOf<Path>) => put.mutateAsync({ ...of(id), body: body as never }),
+    save: (id: string, body: PatchOf<Path>, isNew: boolean) =>
+      (isNew ? put : patch).mutateAsync({ ...of(id), body: body as never }),
     remove: (id: string) => remove.mutateAsync(of(id)),
   };
 }

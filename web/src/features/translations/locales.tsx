@@ -39,7 +39,7 @@ const COLUMNS: readonly Column<Locale>[] = [
 ];
 
 export function Locales({ workspace }: { readonly workspace: string }) {
-  const { put, remove } = useChangeEntries(LOCALES, workspace);
+  const { save, remove } = useChangeEntries(LOCALES, workspace);
   return (
     <Entries
       title="Locales"
@@ -63,7 +63,7 @@ export function Locales({ workspace }: { readonly workspace: string }) {
           />
         ))
       }
-      save={({ id, ...locale }) => put(id, locale)}
+      save={({ id, ...locale }, isNew) => save(id, locale, isNew)}
       remove={({ id }) => remove(id)}
       removal="Translations into it are kept, and show again if the locale is added again."
     />

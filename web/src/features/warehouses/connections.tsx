@@ -6,7 +6,12 @@ import { useSession } from "../../api/session.ts";
 import type { Column } from "../../components/data-table.tsx";
 import { DeclaredName } from "../../components/declared-name.tsx";
 import { Entries } from "../../components/entries.tsx";
-import { emptySettings, filledIn, SettingFields } from "../../components/setting-fields.tsx";
+import {
+  emptySettings,
+  filledIn,
+  type Setting,
+  SettingFields,
+} from "../../components/setting-fields.tsx";
 import { Loaded, Notice } from "../../components/states.tsx";
 import { type SourceKind, useConnections, useSourceKinds } from "./api.ts";
 
@@ -52,7 +57,7 @@ const columnsOf = (kinds: readonly SourceKind[]): readonly Column<Connection>[] 
 ];
 
 function List({ kinds }: { readonly kinds: readonly SourceKind[] }) {
-  const { put, remove } = useChangeEntries(CONNECTIONS);
+  const { save, remove } = useChangeEntries(CONNECTIONS);
   const settingsOf = (type: string) => kinds.find((kind) => kind.type === type)?.connection ?? [];
   const all = kinds.flatMap(({ connection }) => connection);
   return (
@@ -73,16 +78,32 @@ function List({ kinds }: { readonly kinds: readonly SourceKind[] }) {
         settings: { ...emptySettings(all), ...shownOf(connection) },
       })}
       fields={(form, isNew) => <Fields form={form} isNew={isNew} kinds={kinds} />}
-      save={(values) => {
+      save={(values, isNew) => {
         const { name, type, workspaces } = values;
-        const body = { type, workspaces, ...filledIn(settingsOf(type), values) };
-        return put(name.trim(), body as never);
+        const settings = settingsOf(type);
+        const body = {
+          type,
+          workspaces,
+          ...(isNew ? {} : emptied(all, settings)),
+          ...filledIn(settings, values),
+        };
+        return save(name.trim(), body as never, isNew);
       }}
       remove={({ name }) => remove(name)}
       removal="The next run of each integration that names it ends as a configuration error."
     />
   );
 }
+
+/** Null for what a form that shows these settings leaves out; an empty secret stays. */
+const emptied = (
+  all: readonly Setting[],
+  settings: readonly Setting[],
+): Readonly<Record<string, null>> => {
+  const kept = settings.filter(({ secret }) => secret).map(({ name }) => name);
+  const names = all.map(({ name }) => name).filter((name) => !kept.includes(name));
+  return Object.fromEntries(names.map((name) => [name, null]));
+};
 
 /** The settings that are not secret, for the form. */
 const shownOf = (connection: Connection | undefined): Record<string, string> =>
@@ -103,7 +124,12 @@ function Fields({ form, isNew, kinds }: FieldsProps) {
   const { type } = form.getValues();
   return (
     <>
-      {!isNew && <Notice>Secrets are never shown: enter them again to save.</Notice>}
+      {!isNew && (
+        <Notice>
+          Secrets are never shown. An empty one stays, unless it would be sent elsewhere: then enter
+          it again.
+        </Notice>
+      )}
       <TextInput label="Name" disabled={!isNew} {...form.getInputProps("name")} />
       <Select
         label="Kind"

@@ -55,6 +55,7 @@ export function useChangeWebhooks(workspace: string) {
   const onSuccess = () => refresh(WEBHOOKS);
   const path = (id: string) => ({ params: { path: { name: workspace, id } } });
   const put = hooks.useMutation("put", WEBHOOK, { onSuccess });
+  const patch = hooks.useMutation("patch", WEBHOOK, { onSuccess });
   const remove = hooks.useMutation("delete", WEBHOOK, { onSuccess });
   const test = hooks.useMutation("post", `${WEBHOOK}/test`, { onSuccess });
   const replay = hooks.useMutation("post", `${WEBHOOK}/replay`, { onSuccess });
@@ -62,7 +63,9 @@ export function useChangeWebhooks(workspace: string) {
   const discard = hooks.useMutation("delete", LETTER, { onSuccess });
   return {
     put: (id: string, body: WebhookBody) => put.mutateAsync({ ...path(id), body }),
-    isPutting: put.isPending,
+    setState: (id: string, state: Webhook["state"]) =>
+      patch.mutateAsync({ ...path(id), body: { state } }),
+    isSettingState: patch.isPending,
     remove: (id: string) => remove.mutateAsync(path(id)),
     test: (id: string) => test.mutateAsync(path(id)),
     isTesting: test.isPending,

@@ -102,7 +102,7 @@ export function EditWebhook({ workspace, webhook, close, created }: EditWebhookP
 }
 
 /** The body of the request that saves a webhook; without a secret, the present one stays. */
-export const bodyOf = ({ name, url, types, state, contact_emails }: Values): WebhookBody => ({
+const bodyOf = ({ name, url, types, state, contact_emails }: Values): WebhookBody => ({
   name: name.trim(),
   url: url.trim(),
   types,

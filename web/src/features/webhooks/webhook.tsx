@@ -17,7 +17,7 @@ import { useChangeWebhooks, useWebhook, type Webhook } from "./api.ts";
 import { Behind } from "./behind.tsx";
 import { DeadLetters } from "./dead-letters.tsx";
 import { Deliveries } from "./deliveries.tsx";
-import { bodyOf, EditWebhook } from "./edit-webhook.tsx";
+import { EditWebhook } from "./edit-webhook.tsx";
 import { Replay } from "./replay.tsx";
 import { Rotate } from "./rotate.tsx";
 import { tellAttempt } from "./tell-attempt.ts";
@@ -92,12 +92,12 @@ type Dialog = "edit" | "rotate" | "replay" | "remove";
 
 function Actions({ workspace, webhook }: ViewProps) {
   const [dialog, setDialog] = useState<Dialog>();
-  const { test, isTesting, put, isPutting } = useChangeWebhooks(workspace);
+  const { test, isTesting, setState, isSettingState } = useChangeWebhooks(workspace);
   const { id, name, state } = webhook;
   const isActive = state === "active";
   const sendTest = () => void test(id).then(tellAttempt).catch(tellFailed);
   const toggle = () =>
-    void put(id, bodyOf({ ...webhook, state: isActive ? "paused" : "active" }))
+    void setState(id, isActive ? "paused" : "active")
       .then(() => tellDone(isActive ? `${name} is paused.` : `${name} resumes where it was.`))
       .catch(tellFailed);
   return (
@@ -116,7 +116,7 @@ function Actions({ workspace, webhook }: ViewProps) {
         needs="admin"
         variant="default"
         leftSection={isActive ? <Pause size={14} /> : <Play size={14} />}
-        loading={isPutting}
+        loading={isSettingState}
         onClick={toggle}
       >
         {isActive ? "Pause" : "Resume"}

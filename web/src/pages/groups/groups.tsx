@@ -45,7 +45,7 @@ const CHANNELS = (["email", "sms", "whatsapp"] as const).map((value) => ({
 
 export function GroupsPage() {
   const { workspace } = route.useParams();
-  const { put, remove } = useChangeEntries(GROUPS, workspace);
+  const { save, remove } = useChangeEntries(GROUPS, workspace);
   return (
     <Entries
       title="Subscription groups"
@@ -84,9 +84,14 @@ export function GroupsPage() {
           />
         </>
       )}
-      save={({ id, description, ...group }) =>
-        put(id, { ...group, ...(description.trim() && { description }) })
-      }
+      save={({ id, description, ...group }, isNew) => {
+        const text = description.trim();
+        return save(
+          id,
+          { ...group, ...((text || !isNew) && { description: text || null }) },
+          isNew,
+        );
+      }}
       remove={({ id }) => remove(id)}
       removal="Preference centers no longer show it, and requests that name it are refused."
     />

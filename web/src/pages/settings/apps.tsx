@@ -45,7 +45,7 @@ const COLUMNS: readonly Column<App>[] = [
 ];
 
 export function Apps({ workspace }: { readonly workspace: string }) {
-  const { put, remove } = useChangeEntries(APPS, workspace);
+  const { save, remove } = useChangeEntries(APPS, workspace);
   return (
     <Entries
       title="Apps"
@@ -69,7 +69,7 @@ export function Apps({ workspace }: { readonly workspace: string }) {
           />
         </>
       )}
-      save={({ id, ...app }) => put(id, app)}
+      save={({ id, ...app }, isNew) => save(id, app, isNew)}
       remove={({ id }) => remove(id)}
       removal="Requests that name it are refused from then on. Stored data stays."
     />

@@ -2,6 +2,7 @@ import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Download } from "lucide-react";
 import { readManifest } from "../../api/administration.ts";
+import { RAPPORT } from "../../components/command.ts";
 import { download } from "../../components/download.ts";
 import { Json } from "../../components/json.tsx";
 import { Card } from "../../components/page.tsx";
@@ -34,7 +35,11 @@ export function Manifest({ workspace }: { readonly workspace: string }) {
           >
             <div className="stack">
               <Notice>
-                Apply it with <code>rapport apply {workspace}.json</code>.{" "}
+                Apply it with{" "}
+                <code>
+                  {RAPPORT} apply {workspace}.json
+                </code>
+                .{" "}
                 {body && body.variables.length > 0
                   ? "Secrets are left out. Set these in the environment:"
                   : "It needs no variables."}

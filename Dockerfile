@@ -16,7 +16,7 @@ ARG OMIT="--omit=dev --omit=optional"
 RUN npm prune ${OMIT} --ignore-scripts --no-audit --no-fund && rm node_modules/rapport-client
 
 FROM ${NODE_IMAGE}
-ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080 DATA_DIR=/data
+ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080 DATA_DIR=/data RAPPORT_IMAGE=1
 WORKDIR /app
 COPY --from=build /src/package.json /src/openapi.json /src/openapi-admin.json /src/CHANGELOG.md /src/SECURITY.md /src/LICENSE ./
 COPY --from=build /src/node_modules node_modules
@@ -27,7 +27,7 @@ COPY --from=build /src/dist/embedded-*.snapshot dist/
 COPY --from=build /src/dist/web dist/web
 COPY --from=build /src/dist/bundle dist/bundle
 COPY --from=build /src/dist/build.json /src/dist/THIRD-PARTY-NOTICES /src/dist/sbom.json dist/
-RUN install -d -o node -g node -m 0700 /data
+RUN install -d -o node -g node -m 0700 /data && ln -s /app/dist/bundle/main.js /usr/local/bin/rapport
 USER node
 VOLUME /data
 EXPOSE 8080

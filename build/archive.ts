@@ -35,6 +35,8 @@ const LAUNCHER = `#!/bin/sh
 # Starts Rapport with the Node beside it, also through a symbolic link.
 self=$0
 [ -L "$self" ] && self=$(readlink -f "$self")
+RAPPORT_COMMAND=$0
+export RAPPORT_COMMAND
 case $self in */*) folder=\${self%/*} ;; *) folder=. ;; esac
 exec "$folder/node/node" "$folder/node_modules/rapport-server/dist/bundle/main.js" "$@"
 `;
@@ -61,11 +63,11 @@ function pack(): string {
   return run("sh", ["-c", `ls "$PWD"/rapport-server-*.tgz`]).trim();
 }
 
-/** Installs what a server needs but the drivers of warehouses. */
+/** Installs what a server needs. */
 function install(tarball: string, into: string): void {
   mkdirSync(into);
   writeFileSync(join(into, "package.json"), "{}\n");
-  const omitted = ["--omit=dev", "--omit=optional", "--ignore-scripts", "--no-audit", "--no-fund"];
+  const omitted = ["--omit=dev", "--ignore-scripts", "--no-audit", "--no-fund"];
   run("npm", ["install", "--silent", "--no-save", ...omitted, tarball], into);
   rmSync(join(into, "package.json"));
   rmSync(join(into, "node_modules", ".package-lock.json"));

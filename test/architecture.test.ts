@@ -57,6 +57,7 @@ const NAMED_BY_CONSTANT: Readonly<Record<string, string>> = {
 /** The files that read settings from the environment. */
 const READERS = [
   "main.ts",
+  "core/base/command.ts",
   "server/config.ts",
   "server/serve.ts",
   "server/start-checks.ts",

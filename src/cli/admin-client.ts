@@ -1,3 +1,4 @@
+import { RAPPORT } from "../core/base/command.ts";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { OperationName, OutputOf } from "../../client/src/client.ts";
@@ -164,7 +165,7 @@ function unreachable(target: AdminTarget, error: Error): string {
   const place = placeOf(target);
   const cause = (error.cause ?? error) as NodeJS.ErrnoException;
   if (cause.code === "ECONNREFUSED") {
-    return `The server at ${place} cannot be reached: no program listens there. Start one with rapport serve, or ${OTHER_SERVER}`;
+    return `The server at ${place} cannot be reached: no program listens there. Start one with ${RAPPORT} serve, or ${OTHER_SERVER}`;
   }
   return `The server at ${place} cannot be reached: ${cause.message || error.message}. For another server ${OTHER_SERVER}`;
 }

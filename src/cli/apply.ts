@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { applyManifestFile } from "../core/admin/workspaces/manifest-file.ts";
 import type { Change } from "../core/admin/workspaces/resource.ts";
+import { RAPPORT } from "../core/base/command.ts";
 import { callAdmin } from "./admin-client.ts";
 import { type AdminTarget, type TargetOptions, targetOf, withTarget } from "./target.ts";
 import { confirm, paint, printJson, printLines, printText } from "./terminal.ts";
@@ -10,8 +11,8 @@ Applying a manifest again changes nothing. A faulty one is rejected with the fil
 fault, and nothing is applied.
 
 Examples:
-  rapport apply rapport.yaml --url https://rapport.example
-  rapport apply rapport.yaml --dry-run --prune`;
+  ${RAPPORT} apply rapport.yaml --url https://rapport.example
+  ${RAPPORT} apply rapport.yaml --dry-run --prune`;
 
 interface ApplyOptions extends TargetOptions {
   readonly dryRun?: true;

@@ -1,3 +1,4 @@
+import { RAPPORT } from "../core/base/command.ts";
 import { type Command, InvalidArgumentError } from "commander";
 import { callAdmin, openAdmin, type Reply } from "./admin-client.ts";
 import { writeOutput } from "./output-file.ts";
@@ -10,17 +11,17 @@ Keep the printed head elsewhere and pass it the next time: it shows whether entr
 end. Exit codes: 0 when the audit is intact, 2 when it is not, 1 on any other failure.
 
 Example:
-  rapport audit verify --expect 3b7e…`;
+  ${RAPPORT} audit verify --expect 3b7e…`;
 
 const EXPORT_HELP = `
 Prints one JSON entry per line, oldest first. To continue later, pass the position of the last entry.
 
 Example:
-  rapport audit export --since 2026-01-01 >> audit.ndjson`;
+  ${RAPPORT} audit export --since 2026-01-01 >> audit.ndjson`;
 
 /** `rapport audit verify|export`. */
 export function define(audit: Command): void {
-  audit.addHelpText("after", "\nExample:\n  rapport audit verify");
+  audit.addHelpText("after", `\nExample:\n  ${RAPPORT} audit verify`);
 
   withTarget(audit.command("verify"))
     .description("Checks that no entry of the audit was changed, removed or inserted.")
@@ -84,7 +85,7 @@ function describe({ intact, entries, head, broken_at }: Reply<"verifyAudit">): s
 function readHash(text: string): string {
   if (/^[0-9a-f]{64}$/.test(text)) return text;
   throw new InvalidArgumentError(
-    "It has 64 hexadecimal digits, as rapport audit verify prints them.",
+    `It has 64 hexadecimal digits, as ${RAPPORT} audit verify prints them.`,
   );
 }
 

@@ -1,6 +1,7 @@
 import { access } from "node:fs/promises";
 import { join } from "node:path";
 import type { Command } from "commander";
+import { RAPPORT } from "../core/base/command.ts";
 import { RAPPORT_VERSION } from "../core/base/version.ts";
 import { writeBackup } from "../core/database/backup/backup-file.ts";
 import { folderOfCopy } from "../core/database/backup/copy-folder.ts";
@@ -27,8 +28,8 @@ same environment. The file is verified after it is written, and only its owner c
 but the data folder's tokens and the SECRET_KEY: keep those elsewhere.
 
 Examples:
-  rapport backup rapport-2026-01-01.backup
-  DATABASE_URL=postgres://localhost/rapport rapport backup rapport.backup`;
+  ${RAPPORT} backup rapport-2026-01-01.backup
+  DATABASE_URL=postgres://localhost/rapport ${RAPPORT} backup rapport.backup`;
 
 export function define(command: Command): void {
   withTarget(command.argument("<file>", "a new file"))
@@ -122,4 +123,4 @@ const nothingThere = (dataDir: string): string =>
   `There is nothing to back up in ${dataDir}. Set DATA_DIR or DATABASE_URL as for the server.`;
 
 const notHere = (dataDir: string): string =>
-  `The server's copy is not in ${dataDir}: run rapport backup on the server's machine, with its DATA_DIR.`;
+  `The server's copy is not in ${dataDir}: run ${RAPPORT} backup on the server's machine, with its DATA_DIR.`;

@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError } from "commander";
+import { RAPPORT } from "../core/base/command.ts";
 import { printText } from "./terminal.ts";
 
 const SHELLS = ["bash", "zsh", "fish"] as const;
@@ -7,9 +8,9 @@ type Shell = (typeof SHELLS)[number];
 
 const HELP = `
 Examples:
-  rapport completion bash >> ~/.bashrc
-  rapport completion zsh > "\${fpath[1]}/_rapport"
-  rapport completion fish > ~/.config/fish/completions/rapport.fish`;
+  ${RAPPORT} completion bash >> ~/.bashrc
+  ${RAPPORT} completion zsh > "\${fpath[1]}/_rapport"
+  ${RAPPORT} completion fish > ~/.config/fish/completions/rapport.fish`;
 
 /** @param loadAll defines every other subcommand, so that all options are known. */
 export function define(command: Command, loadAll: () => Promise<void>): void {

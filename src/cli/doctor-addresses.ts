@@ -1,3 +1,4 @@
+import { RAPPORT } from "../core/base/command.ts";
 import type { Database } from "../core/database/database.ts";
 import { FolderInUse } from "../core/database/embedded/folder-lock.ts";
 import { hasSchema } from "../core/database/migrations/migrate.ts";
@@ -52,7 +53,7 @@ export async function checkAddresses(config: Config): Promise<Finding[]> {
       error instanceof FolderInUse
         ? "A running server has the data folder. Stop it to look at its addresses."
         : explainError(error);
-    return [{ check: "addresses", status: "failed", message, remedy: "Run rapport doctor." }];
+    return [{ check: "addresses", status: "failed", message, remedy: `Run ${RAPPORT} doctor.` }];
   } finally {
     await database?.close();
   }
@@ -70,7 +71,7 @@ export async function reportUpgrades(database: Database): Promise<Finding[]> {
     ...steps.map(({ name, finishedAt, report }): Finding => {
       if (finishedAt === null) {
         const message = "The migration of stored rows is not finished.";
-        const remedy = "Run rapport migrate, or rapport serve, which finishes it at its start.";
+        const remedy = `Run ${RAPPORT} migrate, or ${RAPPORT} serve, which finishes it at its start.`;
         return { check: name, status: "warning", message, remedy };
       }
       const counts = Object.entries(report).map(([what, count]) => `${what} ${count}`);

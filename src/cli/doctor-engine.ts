@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { RAPPORT } from "../core/base/command.ts";
 import type { Database } from "../core/database/database.ts";
 import { FolderInUse } from "../core/database/embedded/folder-lock.ts";
 import { ENGINE_FOLDER } from "../core/database/embedded/pglite.ts";
@@ -49,7 +50,7 @@ export async function checkEngine(
     if (error instanceof FolderInUse) return [usedElsewhere(config)];
     const remedy = config.databaseUrl
       ? "Check DATABASE_URL, and that the database runs and accepts connections from here."
-      : "Restore a backup into another folder (rapport restore), and set DATA_DIR to it.";
+      : `Restore a backup into another folder (${RAPPORT} restore), and set DATA_DIR to it.`;
     return [{ check: "engine", status: "failed", message: explainError(error), remedy }];
   } finally {
     await database?.close();
@@ -68,7 +69,7 @@ function withoutOpening(dataDir: string, isServing: boolean): Finding | undefine
     return { check, status: "ok", message: `Embedded, in ${dataDir}; the running server has it.` };
   }
   if (existsSync(join(dataDir, ENGINE_FOLDER))) return undefined;
-  return { check, status: "ok", message: `Embedded; rapport serve will create ${dataDir}.` };
+  return { check, status: "ok", message: `Embedded; ${RAPPORT} serve will create ${dataDir}.` };
 }
 
 function usedElsewhere({ dataDir, port }: Config): Finding {
@@ -101,7 +102,7 @@ async function checkSchema(
       ...(await findingOf(check, () => DATABASE_CHECKS.schema(config, database), START)),
     ];
     const message = `Migrations to apply: ${pending.join(", ")}.`;
-    const remedy = "Run rapport migrate, or rapport serve, which migrates at its start.";
+    const remedy = `Run ${RAPPORT} migrate, or ${RAPPORT} serve, which migrates at its start.`;
     if (refused.length > 0) return refused;
     const manifest = hasSettings ? await tryOnEmpty(config) : [];
     return [{ check, status: "warning", message, remedy }, ...manifest];
@@ -130,7 +131,7 @@ const tryOnEmpty = (config: Config): Promise<Finding[]> =>
     START,
   );
 
-const START = "rapport serve does not start until this is mended.";
+const START = `${RAPPORT} serve does not start until this is mended.`;
 
 /** A transaction of Rapport seldom takes longer. */
 const LONG_HELD_SECONDS = 5;

@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { RAPPORT } from "../core/base/command.ts";
 import { FULL_VERSION } from "../core/base/version.ts";
 import { type Config, readConfig } from "../server/config.ts";
 import { settingChecks } from "../server/start-checks.ts";
@@ -22,8 +23,8 @@ Run it where the server runs, with the same environment. It changes nothing.
 Exit codes: 0 when every check passed or only warned, 1 otherwise.
 
 Examples:
-  DATABASE_URL=postgres://localhost/rapport rapport doctor
-  DATABASE_URL=postgres://localhost/rapport rapport doctor --addresses`;
+  DATABASE_URL=postgres://localhost/rapport ${RAPPORT} doctor
+  DATABASE_URL=postgres://localhost/rapport ${RAPPORT} doctor --addresses`;
 
 export function define(command: Command): void {
   command
@@ -76,7 +77,7 @@ export async function examineAll(
 
 const VERSION: Finding = { check: "version", status: "ok", message: `Rapport ${FULL_VERSION}.` };
 
-const NEXT = "rapport settings lists every setting.";
+const NEXT = `${RAPPORT} settings lists every setting.`;
 
 /** Checks what `serve` checks before it touches the database. */
 async function checkFiles(config: Config): Promise<Finding[]> {

@@ -1,3 +1,4 @@
+import { RAPPORT } from "../core/base/command.ts";
 import { Problem } from "../core/base/problem.ts";
 
 /** An error as the sentences that a user reads: what went wrong, and what to do about it. */
@@ -7,7 +8,7 @@ export function explainError(error: unknown): string {
   if (code === "EADDRINUSE" && port !== undefined) {
     return (
       `Port ${port} on ${address} is in use by another program. ` +
-      `Stop that program, or choose another port: PORT=${port + 1} rapport serve`
+      `Stop that program, or choose another port: PORT=${port + 1} ${RAPPORT} serve`
     );
   }
   if (code === "EACCES" && syscall === "listen") {

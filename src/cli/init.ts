@@ -1,14 +1,15 @@
 import { randomBytes } from "node:crypto";
 import { open } from "node:fs/promises";
 import type { Command } from "commander";
+import { RAPPORT } from "../core/base/command.ts";
 
 const HELP = `
 An existing file is not changed.
 
 Example:
-  rapport init rapport.yaml
+  ${RAPPORT} init rapport.yaml
   export RAPPORT_KEY=$(openssl rand -hex 24)
-  MANIFEST=rapport.yaml rapport serve`;
+  MANIFEST=rapport.yaml ${RAPPORT} serve`;
 
 export function define(command: Command): void {
   command
@@ -18,7 +19,7 @@ export function define(command: Command): void {
       const file = await open(path, "wx");
       await file.writeFile(manifest()).finally(() => file.close());
       process.stdout.write(
-        `Wrote ${path}. Set RAPPORT_KEY (${KEY}), check it with rapport validate ${path}, and apply it.\n`,
+        `Wrote ${path}. Set RAPPORT_KEY (${KEY}), check it with ${RAPPORT} validate ${path}, and apply it.\n`,
       );
     });
 }
@@ -32,7 +33,7 @@ const newId = (): string =>
 
 /** A manifest to begin with; `rapport schema` prints all that it can have. */
 const manifest = (): string => `# yaml-language-server: $schema=manifest.schema.json
-# rapport schema > manifest.schema.json
+# ${RAPPORT} schema > manifest.schema.json
 version: 1
 company:
   name: Acme

@@ -1,3 +1,4 @@
+import { RAPPORT } from "../core/base/command.ts";
 import type { Command } from "commander";
 import type { Reply } from "./admin-client.ts";
 import {
@@ -17,12 +18,12 @@ import { workspacePath } from "./workspace-option.ts";
  * be piped.
  */
 export function define(keys: Command): void {
-  keys.addHelpText("after", "\nExample:\n  rapport keys create demo ci --permission users.track");
+  keys.addHelpText("after", `\nExample:\n  ${RAPPORT} keys create demo ci --permission users.track`);
   const pathOf = (workspace: string) => `${workspacePath(workspace)}/api-keys`;
 
   withTarget(keys.command("list <workspace>"))
     .description("Lists the keys of a workspace.")
-    .addHelpText("after", "\nExample:\n  rapport keys list demo")
+    .addHelpText("after", `\nExample:\n  ${RAPPORT} keys list demo`)
     .action((workspace: string, options) =>
       printListed(options, pathOf(workspace), "api_keys", describeKey),
     );
@@ -31,7 +32,7 @@ export function define(keys: Command): void {
     .description("Creates a key and prints its secret, which is shown only once.")
     .requiredOption("--permission <name...>", "the key's permissions: all, or names")
     .option("--ip <address...>", "addresses and CIDR blocks that may use it")
-    .addHelpText("after", "\nExample:\n  rapport keys create demo ci --permission users.track")
+    .addHelpText("after", `\nExample:\n  ${RAPPORT} keys create demo ci --permission users.track`)
     .action(async (workspace: string, name: string, options) => {
       const body = { name, permissions: options.permission, ip_allowlist: options.ip ?? [] };
       await printSecret(options, pathOf(workspace), body);
@@ -42,13 +43,13 @@ export function define(keys: Command): void {
       "Gives a key a new secret and prints it; the previous one stays valid for an overlap.",
     )
     .option("--overlap <duration>", OVERLAP, readDuration)
-    .addHelpText("after", "\nExample:\n  rapport keys rotate demo ci --overlap 24h")
+    .addHelpText("after", `\nExample:\n  ${RAPPORT} keys rotate demo ci --overlap 24h`)
     .action((workspace: string, name: string, options) => rotate(options, pathOf(workspace), name));
 
   withTarget(keys.command("revoke <workspace> <name>"))
     .description("Revokes a key. This cannot be undone.")
     .option("-y, --yes", "does not ask")
-    .addHelpText("after", "\nExample:\n  rapport keys revoke demo ci")
+    .addHelpText("after", `\nExample:\n  ${RAPPORT} keys revoke demo ci`)
     .action((workspace: string, name: string, options) =>
       revoke(options, pathOf(workspace), name, "API key"),
     );

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
 import type { Socket } from "node:net";
 import { Readable } from "node:stream";
+import { RAPPORT } from "../core/base/command.ts";
 import { connectIn } from "../core/base/local-socket.ts";
 import { findLocalServers } from "../server/local-listener.ts";
 import { AdminError, type AdminTarget } from "./target.ts";
@@ -43,7 +44,7 @@ export async function findLocalServer({ dataDir, port }: AdminTarget): Promise<S
   if (!first) {
     const where = port === undefined || port === "0" ? "" : ` with the port ${port}`;
     throw new AdminError(
-      `No server runs on the data folder ${dataDir}${where}. Start one with rapport serve, set DATA_DIR as for the ` +
+      `No server runs on the data folder ${dataDir}${where}. Start one with ${RAPPORT} serve, set DATA_DIR as for the ` +
         "server, or pass --url (RAPPORT_URL) for a server elsewhere.",
     );
   }

@@ -1,11 +1,15 @@
 import type { Command } from "commander";
+import { RAPPORT } from "../core/base/command.ts";
 import { readConfig } from "../server/config.ts";
 import { printText } from "./terminal.ts";
 
 export function define(command: Command): void {
   command
     .option("--force", "applies unsafe migrations though servers of an earlier version run")
-    .addHelpText("after", "\nExample:\n  DATABASE_URL=postgres://localhost/rapport rapport migrate")
+    .addHelpText(
+      "after",
+      `\nExample:\n  DATABASE_URL=postgres://localhost/rapport ${RAPPORT} migrate`,
+    )
     .action(async ({ force = false }: { readonly force?: boolean }) => {
       const { openDatabase } = await import("../server/open-database.ts");
       const { migrate } = await import("../core/database/migrations/migrate.ts");

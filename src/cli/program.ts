@@ -1,4 +1,5 @@
 import { Command } from "commander";
+import { RAPPORT } from "../core/base/command.ts";
 import { FULL_VERSION } from "../core/base/version.ts";
 import type { Commands, Serve } from "../core/feature.ts";
 import { PARTS } from "../server/app.ts";
@@ -115,12 +116,12 @@ export async function run(words: readonly string[]): Promise<void> {
   const [first = ""] = words;
   const serves = first === "" || (first.startsWith("-") && !OF_PROGRAM.includes(first));
   const args = serves ? ["serve", ...words] : first === "version" ? ["--version"] : words;
-  const program = new Command("rapport")
+  const program = new Command(RAPPORT)
     .description("An open customer-engagement data server.")
     .version(FULL_VERSION)
     .addHelpText(
       "after",
-      "\nrapport serve --help shows the usual settings, rapport settings all of them.",
+      `\n${RAPPORT} serve --help shows the usual settings, ${RAPPORT} settings all of them.`,
     );
   const wanted = args[0] === "help" ? args[1] : args[0];
   const commands = (await allCommands()).map(([name, [about, load]]) => ({

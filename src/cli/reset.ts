@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { RAPPORT } from "../core/base/command.ts";
 import { callAdmin } from "./admin-client.ts";
 import { placeOf, type TargetOptions, targetOf, withTarget } from "./target.ts";
 import { type ConfirmOptions, confirm, printJson, printText } from "./terminal.ts";
@@ -8,7 +9,7 @@ const HELP = `
 The manifest must say allow_reset: true. Keys, apps, groups and everything else it declares stay.
 
 Example:
-  rapport reset demo --yes`;
+  ${RAPPORT} reset demo --yes`;
 
 export function define(command: Command): void {
   withTarget(command.argument("<workspace>"))

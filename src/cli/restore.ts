@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "commander";
+import { RAPPORT } from "../core/base/command.ts";
 import {
   type BackupSummary,
   BackupUnreadable,
@@ -23,12 +24,12 @@ and everything is written or nothing. If SECRET_KEY is set, as for the server, o
 it (or with PREVIOUS_SECRET_KEY) is restored.
 
 Examples:
-  DATA_DIR=./restored rapport restore rapport.backup
-  DATABASE_URL=postgres://localhost/empty rapport restore rapport.backup`;
+  DATA_DIR=./restored ${RAPPORT} restore rapport.backup
+  DATABASE_URL=postgres://localhost/empty ${RAPPORT} restore rapport.backup`;
 
 export function define(command: Command): void {
   command
-    .argument("<file>", "a file that rapport backup wrote")
+    .argument("<file>", `a file that ${RAPPORT} backup wrote`)
     .option("--unsigned", "restores a backup without a signature, which anybody may have edited")
     .option("--json", "prints the result as JSON")
     .addHelpText("after", HELP)

@@ -1,3 +1,4 @@
+import { RAPPORT } from "../core/base/command.ts";
 import type { Command } from "commander";
 import type { Reply } from "./admin-client.ts";
 import {
@@ -16,12 +17,12 @@ export function define(tokens: Command): void {
   const path = "/scim-tokens";
   tokens.addHelpText(
     "after",
-    "\nExample:\n  rapport scim-tokens create okta --service-origin acme.example",
+    `\nExample:\n  ${RAPPORT} scim-tokens create okta --service-origin acme.example`,
   );
 
   withTarget(tokens.command("list"))
     .description("Lists the tokens of the company.")
-    .addHelpText("after", "\nExample:\n  rapport scim-tokens list")
+    .addHelpText("after", `\nExample:\n  ${RAPPORT} scim-tokens list`)
     .action((options) => printListed(options, path, "scim_tokens", describeToken));
 
   withTarget(tokens.command("create <name>"))
@@ -34,7 +35,7 @@ export function define(tokens: Command): void {
     )
     .addHelpText(
       "after",
-      "\nExample:\n  rapport scim-tokens create idp --service-origin acme.example",
+      `\nExample:\n  ${RAPPORT} scim-tokens create idp --service-origin acme.example`,
     )
     .action(async (name: string, options) => {
       const { serviceOrigin: service_origin, requireOrigin: require_origin } = options;
@@ -48,13 +49,13 @@ export function define(tokens: Command): void {
       "Gives a token a new secret and prints it; the previous one stays valid for an overlap.",
     )
     .option("--overlap <duration>", OVERLAP, readDuration)
-    .addHelpText("after", "\nExample:\n  rapport scim-tokens rotate idp --overlap 24h")
+    .addHelpText("after", `\nExample:\n  ${RAPPORT} scim-tokens rotate idp --overlap 24h`)
     .action((name: string, options) => rotate(options, path, name));
 
   withTarget(tokens.command("revoke <name>"))
     .description("Revokes a token. This cannot be undone.")
     .option("-y, --yes", "does not ask")
-    .addHelpText("after", "\nExample:\n  rapport scim-tokens revoke idp")
+    .addHelpText("after", `\nExample:\n  ${RAPPORT} scim-tokens revoke idp`)
     .action((name: string, options) => revoke(options, path, name, "SCIM token"));
 }
 

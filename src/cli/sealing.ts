@@ -1,3 +1,4 @@
+import { RAPPORT } from "../core/base/command.ts";
 import type { Command } from "commander";
 import { callAdmin, type Reply } from "./admin-client.ts";
 import { counted } from "./progress.ts";
@@ -6,10 +7,10 @@ import { type ConfirmOptions, confirm, printJson, printLines, printResult } from
 
 const HELP = `
 To change the key, restart the servers with the new one as SECRET_KEY and the earlier one as
-PREVIOUS_SECRET_KEY, run rapport secrets rotate, and remove PREVIOUS_SECRET_KEY.
+PREVIOUS_SECRET_KEY, run ${RAPPORT} secrets rotate, and remove PREVIOUS_SECRET_KEY.
 
 Example:
-  rapport secrets rotate`;
+  ${RAPPORT} secrets rotate`;
 
 /** `rapport secrets status|rotate|discard`. */
 export function define(secrets: Command): void {
@@ -17,7 +18,7 @@ export function define(secrets: Command): void {
 
   withTarget(secrets.command("status"))
     .description("Shows the key in use, and how many secrets are sealed with each key.")
-    .addHelpText("after", "\nExample:\n  rapport secrets status")
+    .addHelpText("after", `\nExample:\n  ${RAPPORT} secrets status`)
     .action(async (options: TargetOptions) => {
       const status = await callAdmin<"getSecretKey">(targetOf(options), "GET", "/secret-key");
       printResult(options, status, describe);
@@ -29,7 +30,7 @@ export function define(secrets: Command): void {
       "after",
       "\nExit codes: 0 when every secret was sealed, 2 when some cannot be opened.",
     )
-    .addHelpText("after", "\nExample:\n  rapport secrets rotate")
+    .addHelpText("after", `\nExample:\n  ${RAPPORT} secrets rotate`)
     .action(async (options: TargetOptions) => {
       const path = "/secret-key/rotate";
       const done = await callAdmin<"rotateSecretKey">(targetOf(options), "POST", path);
@@ -44,7 +45,7 @@ export function define(secrets: Command): void {
     )
     .option("-y, --yes", "does not ask")
     .option("--json", "prints the result as JSON")
-    .addHelpText("after", "\nExample:\n  rapport secrets discard")
+    .addHelpText("after", `\nExample:\n  ${RAPPORT} secrets discard`)
     .action(async (options: ConfirmOptions & Pick<TargetOptions, "json">) => {
       const { discardSecrets } = await import("../server/server-secrets.ts");
       const { assemble } = await import("../server/assemble.ts");

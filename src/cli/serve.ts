@@ -1,5 +1,6 @@
 import cluster from "node:cluster";
 import { type Command, InvalidArgumentError } from "commander";
+import { RAPPORT } from "../core/base/command.ts";
 import type { PreparedServer, Serve } from "../core/feature.ts";
 import { type Config, readConfig } from "../server/config.ts";
 import { awaitDatabase } from "../server/open-database.ts";
@@ -12,9 +13,9 @@ import { printNote, printText } from "./terminal.ts";
 
 const EXAMPLES = `
 Examples:
-  rapport serve
-  PORT=9000 DATA_DIR=memory: rapport serve
-  DATABASE_URL=postgres://localhost/rapport rapport serve --workers 2`;
+  ${RAPPORT} serve
+  PORT=9000 DATA_DIR=memory: ${RAPPORT} serve
+  DATABASE_URL=postgres://localhost/rapport ${RAPPORT} serve --workers 2`;
 
 export function define(command: Command): void {
   command

@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { RAPPORT } from "../core/base/command.ts";
 import { nearestTo } from "../core/base/values/nearest.ts";
 import { SETTINGS } from "../server/config.ts";
 import { printJson, printLines } from "./terminal.ts";
@@ -7,8 +8,8 @@ const HELP = `
 Settings are environment variables, read once when a server or a command starts. docs/settings.md says more.
 
 Examples:
-  rapport settings
-  rapport settings DATABASE_TIMEOUT`;
+  ${RAPPORT} settings
+  ${RAPPORT} settings DATABASE_TIMEOUT`;
 
 /** `rapport settings [name]`. */
 export function define(command: Command): void {
@@ -33,7 +34,7 @@ export function define(command: Command): void {
 /** The settings that most servers need, for `rapport serve --help`. */
 export function usualSettings(): string {
   const lines = Object.entries(SETTINGS).filter(([, { isUsual }]) => isUsual);
-  return `\nEnvironment (rapport settings lists all ${Object.keys(SETTINGS).length}):\n${lines.map(describe).join("\n")}`;
+  return `\nEnvironment (${RAPPORT} settings lists all ${Object.keys(SETTINGS).length}):\n${lines.map(describe).join("\n")}`;
 }
 
 const describe = ([name, { about, default: value }]: [
@@ -43,5 +44,5 @@ const describe = ([name, { about, default: value }]: [
 
 function unknownSetting(name: string): string {
   const meant = nearestTo(name.toUpperCase(), Object.keys(SETTINGS));
-  return `There is no setting ${name}${meant ? `; did you mean ${meant}?` : ". rapport settings lists all."}`;
+  return `There is no setting ${name}${meant ? `; did you mean ${meant}?` : `. ${RAPPORT} settings lists all.`}`;
 }

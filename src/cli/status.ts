@@ -1,15 +1,16 @@
 import type { Command } from "commander";
+import { RAPPORT } from "../core/base/command.ts";
 import { readHealth } from "./admin-client.ts";
 import { placeOf, type TargetOptions, targetOf, withTarget } from "./target.ts";
 import { printResult } from "./terminal.ts";
 
 const HELP = `
-It needs no admin token. rapport doctor looks for causes on the server's machine.
+It needs no admin token. ${RAPPORT} doctor looks for causes on the server's machine.
 
 Exit codes: 0 when the server is ready, 1 otherwise.
 
 Example:
-  rapport status --url https://rapport.example`;
+  ${RAPPORT} status --url https://rapport.example`;
 
 interface Status {
   readonly server: string;

@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { RAPPORT } from "../core/base/command.ts";
 import { readConfig } from "../server/config.ts";
 import { tryManifest } from "../server/start-checks.ts";
 import { counted } from "./progress.ts";
@@ -12,7 +13,7 @@ of every fault.
 Exit codes: 0 when the manifest is valid, 1 otherwise.
 
 Example:
-  rapport validate rapport.yaml`;
+  ${RAPPORT} validate rapport.yaml`;
 
 export function define(command: Command): void {
   command

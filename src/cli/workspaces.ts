@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { RAPPORT } from "../core/base/command.ts";
 import { callAdmin } from "./admin-client.ts";
 import { placeOf, type TargetOptions, targetOf, withTarget } from "./target.ts";
 import { type ConfirmOptions, confirm, printJson, printResult, printText } from "./terminal.ts";
@@ -9,15 +10,15 @@ It must have no users, or allow_reset: true. Everything in it is deleted: users,
 webhooks. Take it out of manifests first: a manifest that still declares it creates it again.
 
 Example:
-  rapport workspaces delete demo --yes`;
+  ${RAPPORT} workspaces delete demo --yes`;
 
 /** `rapport workspaces list|delete`, through the admin API of a running server. */
 export function define(workspaces: Command): void {
-  workspaces.addHelpText("after", "\nExample:\n  rapport workspaces list");
+  workspaces.addHelpText("after", `\nExample:\n  ${RAPPORT} workspaces list`);
 
   withTarget(workspaces.command("list"))
     .description("Lists the workspaces.")
-    .addHelpText("after", "\nExample:\n  rapport workspaces list --json")
+    .addHelpText("after", `\nExample:\n  ${RAPPORT} workspaces list --json`)
     .action(async (options: TargetOptions & { readonly json?: true }) => {
       const target = targetOf(options);
       const { workspaces: all } = await callAdmin<"listWorkspaces">(target, "GET", "/workspaces");

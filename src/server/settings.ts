@@ -1,4 +1,5 @@
 import { isAllowlistEntry } from "../core/admin/access/ip-allowlist.ts";
+import { RAPPORT } from "../core/base/command.ts";
 import { BUCKET_COUNT } from "../core/database/buckets.ts";
 import {
   count,
@@ -117,7 +118,7 @@ export const SETTINGS = {
     "previousSecretKey",
     "",
     optional(text),
-    "The earlier SECRET_KEY while keys change, until rapport secrets rotate has run; or " +
+    `The earlier SECRET_KEY while keys change, until ${RAPPORT} secrets rotate has run; or ` +
       "PREVIOUS_SECRET_KEY_FILE.",
   ),
   PREVIOUS_SECRET_KEY_FILE: setting(

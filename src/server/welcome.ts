@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type { SecretOrigin, SharedSecret } from "../core/admin/secrets/shared-secret.ts";
+import { IS_IMAGE, RAPPORT, RAPPORT_IN_LOG } from "../core/base/command.ts";
 import type { Config } from "./config.ts";
 
 /** The file of the admin token in the data folder. */
@@ -32,18 +33,35 @@ export function welcomeText(welcome: Welcome, config: Config, isTerminal: boolea
   if (!config.adminToken) lines.push(...adminTokenLines(adminToken, config, isTerminal));
   if (signInLink)
     lines.push(`  dashboard    ${signInLink}`, "               (works once, for 15 minutes)");
-  else
-    lines.push(`  dashboard    ${config.publicUrl ?? url}/dashboard/ (sign in: rapport sign-in)`);
+  else {
+    lines.push(`  dashboard    ${config.publicUrl ?? url}/dashboard/`);
+    lines.push(`               (a link that signs in: ${signInCommand(url, config)})`);
+  }
   if (!demo && !config.manifest && !config.demo) {
     lines.push(
       "",
       `No demo workspace is created, because ${reasonFor(config)}.`,
-      "Apply a manifest (rapport apply manifest.yaml), or start with --demo.",
+      `Apply a manifest (${RAPPORT} apply manifest.yaml), or start with --demo.`,
     );
   }
   lines.push(...about);
   if (demo) lines.push(...demoLines(url, demo, config));
   return `\n${lines.join("\n")}\n\n`;
+}
+
+/** Works in the folder in which the server was started; in a container it has the server's environment. */
+function signInCommand(url: string, { adminToken, dataDir }: Config): string {
+  const isKept = dataDir !== "memory:";
+  const parts = IS_IMAGE
+    ? [RAPPORT_IN_LOG, "sign-in"]
+    : [
+        ...(adminToken || !isKept ? ["ADMIN_TOKEN=…"] : []),
+        ...(isKept && dataDir !== "./data" ? [`DATA_DIR=${quoted(dataDir)}`] : []),
+        RAPPORT,
+        "sign-in",
+        ...(isKept ? [] : [`--url ${url}`]),
+      ];
+  return parts.join(" ");
 }
 
 function adminTokenLines(

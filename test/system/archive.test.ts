@@ -77,6 +77,10 @@ describe("the archives", {
     // The command line finds its server through the data folder.
     const asked = spawnSync(link, ["keys", "list", "demo"], { cwd: folder, encoding: "utf8" });
     assert.equal(asked.status, 0, asked.stderr);
+    for (const called of [link, program, "./rapport"]) {
+      const { stdout } = spawnSync(called, ["keys", "--help"], { cwd: folder, encoding: "utf8" });
+      assert.ok(stdout.includes(`  ${called} keys create`), stdout);
+    }
     child.kill("SIGTERM");
     assert.deepEqual(await once(child, "close"), [0, null]);
   });

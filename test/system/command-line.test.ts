@@ -76,7 +76,7 @@ describe("the command line", { concurrency: 4 }, () => {
       RAPPORT_URL: `http://127.0.0.1:${await freePort()}`,
       ...admin,
     });
-    assert.match(none.stderr, /no program listens there\. Start one with rapport serve/);
+    assert.match(none.stderr, /no program listens there\. Start one with npx rapport-server serve/);
   });
 
   test("a command reads the server from RAPPORT_URL and prints its result as JSON with --json", async () => {

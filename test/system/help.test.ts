@@ -55,7 +55,7 @@ describe("rapport --help", () => {
     ] as const) {
       const { code, stdout, stderr } = await runCommand(args, {});
       assert.deepEqual([code, stderr], [0, ""]);
-      assert.match(stdout, /rapport settings/);
+      assert.match(stdout, /npx rapport-server settings/);
       assert.ok(stdout.split("\n").length <= most, stdout);
     }
   });
@@ -99,7 +99,10 @@ describe("rapport --help", () => {
     for (const name of commands) {
       const help = await runCommand([name as string, "--help"], {});
       assert.equal(help.code, 0);
-      assert.match(help.stdout, new RegExp(`^Usage: rapport ${name === "help" ? "" : name}`));
+      assert.match(
+        help.stdout,
+        new RegExp(`^Usage: npx rapport-server ${name === "help" ? "" : name}`),
+      );
     }
   });
 
@@ -137,15 +140,15 @@ describe("rapport --help", () => {
     for (const [args, wanted] of [
       [
         ["aply"],
-        "unknown command 'aply'\n(Did you mean apply?)\n\nUsage: rapport [options] [command]\nSee the examples: rapport --help\n",
+        "unknown command 'aply'\n(Did you mean apply?)\n\nUsage: npx rapport-server [options] [command]\nSee the examples: npx rapport-server --help\n",
       ],
       [
         ["users", "search"],
-        "missing required argument 'text'\n\nUsage: rapport users search [options] <text>\nSee the examples: rapport users search --help\n",
+        "missing required argument 'text'\n\nUsage: npx rapport-server users search [options] <text>\nSee the examples: npx rapport-server users search --help\n",
       ],
       [
         ["users", "serch"],
-        "unknown command 'serch'\n(Did you mean search?)\n\nUsage: rapport users [options] [command]\nSee the examples: rapport users --help\n",
+        "unknown command 'serch'\n(Did you mean search?)\n\nUsage: npx rapport-server users [options] [command]\nSee the examples: npx rapport-server users --help\n",
       ],
     ] as const) {
       const { code, stderr } = await runCommand([...args], {});

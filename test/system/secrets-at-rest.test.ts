@@ -175,7 +175,7 @@ describe("a server with another key", () => {
     await first.stop();
     await assert.rejects(serve(settings(NEW), undefined, databaseOf(settings(NEW))), {
       message:
-        /^The secrets in this database are sealed with the key [0-9a-f]{8}, but SECRET_KEY holds the key [0-9a-f]{8}\. Set SECRET_KEY .* PREVIOUS_SECRET_KEY too\. If the key is lost: rapport secrets discard/,
+        /^The secrets in this database are sealed with the key [0-9a-f]{8}, but SECRET_KEY holds the key [0-9a-f]{8}\. Set SECRET_KEY .* PREVIOUS_SECRET_KEY too\. If the key is lost: npx rapport-server secrets discard/,
     });
     await (await start(settings(OLD))).stop();
   });

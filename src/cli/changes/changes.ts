@@ -1,5 +1,6 @@
 import { readFile, rename, writeFile } from "node:fs/promises";
 import type { Command } from "commander";
+import { RAPPORT } from "../../core/base/command.ts";
 import { type TargetOptions, targetOf, withTarget } from "../target.ts";
 import { findWorkspaceName, workspacePath } from "../workspace-option.ts";
 import { describeChange, readChanges, type ShownChange } from "./follow.ts";
@@ -9,9 +10,9 @@ Without --from or a cursor file it begins at the oldest change; with --follow, a
 written once its changes are printed: a command that was killed prints the last ones again, and misses none.
 
 Examples:
-  rapport changes
-  rapport changes --follow --json --cursor-file crm.cursor | ./to-crm
-  rapport changes --follow --types user.created,subscription.changed`;
+  ${RAPPORT} changes
+  ${RAPPORT} changes --follow --json --cursor-file crm.cursor | ./to-crm
+  ${RAPPORT} changes --follow --types user.created,subscription.changed`;
 
 interface Options extends TargetOptions {
   readonly workspace?: string;

@@ -1,3 +1,4 @@
+import { RAPPORT } from "../../core/base/command.ts";
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { recordChanges } from "../../core/admin/audit/audit.ts";
@@ -22,7 +23,7 @@ export async function copyEngine(services: CopyServices, context: Context): Prom
   if (!database.copyTo) {
     const message =
       database.engine === "postgres"
-        ? "This server stores its data in PostgreSQL: set DATABASE_URL, and run rapport backup again."
+        ? `This server stores its data in PostgreSQL: set DATABASE_URL, and run ${RAPPORT} backup again.`
         : "This server keeps its data in memory, which cannot be backed up.";
     throw new Problem("INVALID_REQUEST", message);
   }

@@ -1,15 +1,15 @@
 import type { DeclaredApp } from "../../core/admin/workspaces/apps.ts";
 import { addDecimals } from "../../core/base/values/decimals.ts";
-import type {
-  AppUsage,
-  Device,
-  Interaction,
-  InteractionKind,
-  RecentEvents,
-  RecentPurchases,
-  SentMessage,
+import {
+  type AppUsage,
+  type Device,
+  type Interaction,
+  type InteractionKind,
+  RECENT_DAYS,
+  type RecentEvents,
+  type RecentPurchases,
+  type SentMessage,
 } from "../../core/people/activity/activity.ts";
-import { RECENT_DAYS } from "../../core/people/activity/read-activity.ts";
 import { LAST_TIME } from "../../core/people/identity/combine/fields.ts";
 import type { ShownProfile } from "../../core/people/profiles/export-store.ts";
 import { isoTime } from "./iso-time.ts";

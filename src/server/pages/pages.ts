@@ -1,3 +1,4 @@
+import { RAPPORT } from "../../core/base/command.ts";
 import { join } from "node:path";
 import Type, { type Static } from "typebox";
 import { packageRoot } from "../../core/base/package-root.ts";
@@ -11,7 +12,7 @@ import { type Coding, readWebFiles, type WebFile, type WebFiles } from "./web-fi
 const WEB_FOLDER = join(packageRoot(), "dist", "web");
 
 const NOT_BUILT =
-  "The dashboard is not part of this build. Build it with npm run build, or use the command line: rapport --help.";
+  `The dashboard is not part of this build. Build it with npm run build, or use the command line: ${RAPPORT} --help.`;
 
 /**
  * Scripts and styles come only from this server, and none is inline: components set styles through

@@ -3,6 +3,8 @@ import { readdir, readFile } from "node:fs/promises";
 import { extname, join, sep } from "node:path";
 import { promisify } from "node:util";
 import { brotliCompress, gzip, constants as zlib } from "node:zlib";
+import { RAPPORT_ON_PAGES } from "../../core/base/command.ts";
+import { escapeHtml } from "../../core/http/sentence-page.ts";
 
 /*
  * The built files of the dashboard (dist/web) and of the reference, read once and kept in memory with the compressed
@@ -62,7 +64,8 @@ export async function readWebFiles(folder: string): Promise<WebFiles> {
   for (const name of names) {
     if (!(extname(name) in MEDIA_TYPES)) continue;
     const path = name.split(sep).join("/");
-    files.set(path, webFileOf(path, await readFile(join(folder, name))));
+    const bytes = withCommand(path, await readFile(join(folder, name)));
+    files.set(path, webFileOf(path, bytes));
   }
   return files;
 }
@@ -78,6 +81,16 @@ export function webFileOf(path: string, bytes: Buffer): WebFile {
     bytes,
     packed: isPacked ? packerOf(bytes) : undefined,
   };
+}
+
+/** The page shows commands as they are called where this server runs. */
+function withCommand(name: string, bytes: Buffer): Buffer {
+  if (name !== "index.html") return bytes;
+  const present = '<meta name="rapport-command" content="rapport"';
+  const text = bytes
+    .toString("utf8")
+    .replace(present, (tag) => tag.replace('"rapport"', () => `"${escapeHtml(RAPPORT_ON_PAGES)}"`));
+  return Buffer.from(text);
 }
 
 /**

@@ -129,7 +129,10 @@ describe("the folder of a demo", () => {
     await first.end("SIGTERM");
     const again = await runCommand(["demo", folder], { PORT: taken });
     assert.equal(again.code, 1);
-    assert.match(again.stderr, /^rapport: The folder .*shop is not empty\. .* rapport serve\.\n$/);
+    assert.match(
+      again.stderr,
+      /^rapport: The folder .*shop is not empty\. .* npx rapport-server serve\.\n$/,
+    );
     const second = await startChild({ DATA_DIR: folder });
     const { body } = await post(`${second.url}/users/export/ids`, second.key, {
       external_ids: ["tw-10000", "tw-11999"],

@@ -106,7 +106,10 @@ describe("rapport tail", () => {
     assert.match(wrongName.stderr, /There is no workspace 'no-such'/);
     const nowhere = await run(`http://127.0.0.1:${await freePort()}`);
     assert.match(nowhere.stderr, /cannot be reached: no program listens there/);
-    assert.match((await run(server.url, "--help")).stdout, /rapport tail --status 4xx --details/);
+    assert.match(
+      (await run(server.url, "--help")).stdout,
+      /npx rapport-server tail --status 4xx --details/,
+    );
   });
 
   test("rapport tail ends after --for seconds, and shows the requests of all processes of a server", async () => {

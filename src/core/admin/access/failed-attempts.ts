@@ -1,4 +1,5 @@
 import { createAllowance } from "../../base/allowance.ts";
+import { RAPPORT_ON_PAGES } from "../../base/command.ts";
 import { Problem, type ProblemDetails } from "../../base/problem.ts";
 import { networkOf } from "../../outbound/networks.ts";
 
@@ -18,7 +19,7 @@ const SENTENCES: Readonly<Record<AttemptKind, string>> = {
   administrator: "Invalid admin token. API keys do not open /admin/v1",
   session: "You are not signed in, or the session has ended.",
   sign_in: "The sign-in failed.",
-  link: "This sign-in link was used or has expired. Get a new one with: rapport sign-in",
+  link: `This sign-in link was used or has expired. Get a new one with: ${RAPPORT_ON_PAGES} sign-in`,
 };
 
 /** Follows the sentence if the request has no secret at all: clients look for its beginning. */

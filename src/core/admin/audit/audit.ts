@@ -1,5 +1,6 @@
 import { createBatches } from "../../base/batches.ts";
 import type { Clock } from "../../base/clock.ts";
+import { RAPPORT } from "../../base/command.ts";
 import type { Context, WorkspaceContext } from "../../base/context/context.ts";
 import { forwardPage } from "../../base/pages.ts";
 import { Problem } from "../../base/problem.ts";
@@ -160,6 +161,6 @@ const cannotContinue = () =>
   new Problem(
     "UNAVAILABLE",
     "The audit chain cannot be continued, so audited changes are refused: the record of the end of the chain " +
-      "was removed from the table audit_heads. `rapport audit verify` shows the state; restore the row from a backup.",
+      `was removed from the table audit_heads. \`${RAPPORT} audit verify\` shows the state; restore the row from a backup.`,
     { retryAfterSeconds: 60 },
   );

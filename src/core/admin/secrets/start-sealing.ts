@@ -1,3 +1,4 @@
+import { RAPPORT } from "../../base/command.ts";
 import { type Database, withRetries } from "../../database/database.ts";
 import { countSealed, type SealedKind } from "./rotate.ts";
 import { keyIdOf, openWith, type SealingKey, Unopenable } from "./seal.ts";
@@ -188,4 +189,4 @@ const wrongKey = (
   `${keptOn === null ? "" : `, which was generated on ${keptOn}`}, but ` +
   `${current ? `${name} holds the key ${current.id}` : "SECRET_KEY is not set"}. ` +
   "Set SECRET_KEY (or SECRET_KEY_FILE) to the key that sealed them. To change keys, give the earlier " +
-  "one as PREVIOUS_SECRET_KEY too. If the key is lost: rapport secrets discard (docs/secrets.md).";
+  `one as PREVIOUS_SECRET_KEY too. If the key is lost: ${RAPPORT} secrets discard (docs/secrets.md).`;

@@ -1,5 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { RAPPORT } from "../../base/command.ts";
 import { packageRoot } from "../../base/package-root.ts";
 import { sha256 } from "../../base/values/hashes.ts";
 import { FULL_VERSION } from "../../base/version.ts";
@@ -63,7 +64,7 @@ export async function refuseUnsafe(database: Queryable): Promise<void> {
   throw new Error(
     `${unsafe.map(({ name }) => name).join(", ")} cannot be applied while servers of an earlier version run: ` +
       `${servers.map(({ name, version }) => `${name}, Rapport ${version}`).join("; ")}. Stop them first; one that ` +
-      `has ended is forgotten after ${RUNS_WITHIN_SECONDS} seconds. rapport migrate --force applies it nevertheless, and they may fail.`,
+      `has ended is forgotten after ${RUNS_WITHIN_SECONDS} seconds. ${RAPPORT} migrate --force applies it nevertheless, and they may fail.`,
   );
 }
 

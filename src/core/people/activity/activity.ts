@@ -123,3 +123,6 @@ export interface TimelineRange {
   readonly event?: string | undefined;
   readonly limit: number;
 }
+
+/** The windows of recent activity, in days. spec: Merge behaviour, X times in Y days, Y <= 30. */
+export const RECENT_DAYS = [1, 3, 7, 14, 21, 30] as const;

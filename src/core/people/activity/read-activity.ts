@@ -1,15 +1,16 @@
 import { earlier } from "../../base/clock.ts";
 import { groupBy } from "../../base/values/group-by.ts";
 import { type Queryable, settleAll } from "../../database/database.ts";
-import type {
-  AppUsage,
-  Device,
-  EventSummary,
-  Interaction,
-  Of,
-  PurchaseSummary,
-  RecentEvents,
-  RecentPurchases,
+import {
+  type AppUsage,
+  type Device,
+  type EventSummary,
+  type Interaction,
+  type Of,
+  type PurchaseSummary,
+  RECENT_DAYS,
+  type RecentEvents,
+  type RecentPurchases,
 } from "./activity.ts";
 import { selectAppUsages, selectDevices, selectInteractions } from "./app-activity-store.ts";
 import { selectEventSummaries, selectRecentEvents } from "./events-store.ts";
@@ -67,9 +68,6 @@ export async function readMessageCounts(
   const rows = await countSentMessages(database, workspaceId, profileIds);
   return new Map(rows.map((row) => [row.profileId, row.messages]));
 }
-
-/** The windows of recent activity, in days. spec: Merge behaviour, X times in Y days, Y <= 30. */
-export const RECENT_DAYS = [1, 3, 7, 14, 21, 30] as const;
 
 /** Recent activity of the profiles, counted from the events and purchases themselves. */
 export async function readRecentActivity(

@@ -1,16 +1,17 @@
 import { readdir } from "node:fs/promises";
 import type { Command } from "commander";
 import { printNote } from "../../../cli/terminal.ts";
+import { RAPPORT } from "../../../core/base/command.ts";
 import type { Serve } from "../../../core/feature.ts";
 import { fill } from "../fill.ts";
 
 const HELP = `
 Customers, products and addresses are invented, and the same each time. Without a folder nothing is kept.
-A folder must be empty or new. Serve it again with DATA_DIR=FOLDER rapport serve.
+A folder must be empty or new. Serve it again with DATA_DIR=FOLDER ${RAPPORT} serve.
 
 Examples:
-  rapport demo
-  PORT=9000 rapport demo ./shop`;
+  ${RAPPORT} demo
+  PORT=9000 ${RAPPORT} demo ./shop`;
 
 /** `rapport demo`: a server with a shop in it, until a signal ends it. */
 export function define(command: Command, _loadAll: unknown, serve: Serve): void {
@@ -42,13 +43,13 @@ async function chooseEngine(folder: string | undefined): Promise<void> {
   for (const name of ["DATABASE_URL", "MANIFEST"]) {
     if (!process.env[name]?.trim()) continue;
     throw new Error(
-      `The demo starts on an embedded engine of its own, and ${name} is set. Unset ${name}, or run rapport serve.`,
+      `The demo starts on an embedded engine of its own, and ${name} is set. Unset ${name}, or run ${RAPPORT} serve.`,
     );
   }
   const place = folder ?? (process.env.DATA_DIR?.trim() || "memory:");
   if (place !== "memory:" && !(await isEmpty(place))) {
     throw new Error(
-      `The folder ${place} is not empty. The demo needs a new one; to serve this one, run DATA_DIR=${place} rapport serve.`,
+      `The folder ${place} is not empty. The demo needs a new one; to serve this one, run DATA_DIR=${place} ${RAPPORT} serve.`,
     );
   }
   process.env.DATA_DIR = place;

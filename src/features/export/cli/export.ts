@@ -7,6 +7,7 @@ import { counted, displayProgress } from "../../../cli/progress.ts";
 import { type AdminTarget, type TargetOptions, targetOf, withTarget } from "../../../cli/target.ts";
 import { printJson, printText } from "../../../cli/terminal.ts";
 import { findWorkspaceName, workspacePath } from "../../../cli/workspace-option.ts";
+import { RAPPORT } from "../../../core/base/command.ts";
 import { type ExportSelection, readExport } from "./read-export.ts";
 import { writeCsv, writeParquet } from "./write-table.ts";
 
@@ -18,7 +19,7 @@ async function configText(
   const path = `${workspacePath(workspace)}/manifest`;
   const { manifest, variables } = await callAdmin<"exportManifest">(target, "GET", path);
   const head = [
-    `# The manifest of the workspace ${workspace}. Apply it with: rapport apply FILE`,
+    `# The manifest of the workspace ${workspace}. Apply it with: ${RAPPORT} apply FILE`,
     ...(variables.length > 0 ? ["# Secrets are not exported. Set these variables first:"] : []),
     ...variables.map((name) =>
       name === "DOLLAR" ? "#   export DOLLAR='$'" : `#   export ${name}=`,
@@ -32,11 +33,11 @@ Everything is read from one snapshot. A file appears only when it is complete, a
 Without a file, or for -, the rows go to standard output.
 
 Examples:
-  rapport export users users.ndjson.gz
-  rapport export events events.csv --since 2026-01-01
-  rapport export users pro.parquet --attribute plan=pro
-  rapport export purchases - | head
-  rapport export config rapport.yaml`;
+  ${RAPPORT} export users users.ndjson.gz
+  ${RAPPORT} export events events.csv --since 2026-01-01
+  ${RAPPORT} export users pro.parquet --attribute plan=pro
+  ${RAPPORT} export purchases - | head
+  ${RAPPORT} export config rapport.yaml`;
 
 const KINDS = ["users", "events", "purchases", "subscriptions"] as const;
 
@@ -73,7 +74,7 @@ export function define(command: Command): void {
       .description("Exports the manifest that creates the workspace, without its secrets."),
   )
     .option("--workspace <name>", "needed if the server has several")
-    .addHelpText("after", "\nExample:\n  rapport export config rapport.yaml")
+    .addHelpText("after", `\nExample:\n  ${RAPPORT} export config rapport.yaml`)
     .action(exportConfig);
 }
 
@@ -96,7 +97,7 @@ async function exportRows(
   const format = options.format ?? formatOf(file);
   if (format === "parquet" && (file === "-" || options.gzip))
     throw new Error(
-      "Parquet is compressed already, and needs a file: rapport export users users.parquet",
+      `Parquet is compressed already, and needs a file: ${RAPPORT} export users users.parquet`,
     );
   const workspace = await findWorkspaceName(target, options.workspace);
   // Standard output may be the export itself.

@@ -5,6 +5,7 @@ import { readCount } from "../../../cli/read-count.ts";
 import { AdminError, type TargetOptions, targetOf, withTarget } from "../../../cli/target.ts";
 import { paint, printLines, printNote } from "../../../cli/terminal.ts";
 import { findWorkspaceName, workspacePath } from "../../../cli/workspace-option.ts";
+import { RAPPORT } from "../../../core/base/command.ts";
 import { textLinesOf } from "../../../core/base/lines.ts";
 import type { LiveRequest } from "../request-view.ts";
 
@@ -36,11 +37,11 @@ async function* eventsIn(response: Response): AsyncGenerator<ServerEvent> {
 
 const HELP = `
 Examples:
-  rapport tail
-  rapport tail --status 4xx --details
-  rapport tail --endpoint /users/track --key backend
-  rapport tail --user ada --json | jq .items
-  RAPPORT_URL=https://rapport.example rapport tail
+  ${RAPPORT} tail
+  ${RAPPORT} tail --status 4xx --details
+  ${RAPPORT} tail --endpoint /users/track --key backend
+  ${RAPPORT} tail --user ada --json | jq .items
+  RAPPORT_URL=https://rapport.example ${RAPPORT} tail
 
 The server keeps live requests unless LIVE_REQUESTS=0. Requests to other servers appear after a second.`;
 

@@ -1,3 +1,4 @@
+import { RAPPORT } from "../../../core/base/command.ts";
 import { readFileSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";
 import type { Command } from "commander";
@@ -26,12 +27,12 @@ const HELP = `
 A segment is named by its id or its name. --filter takes a filter instead, or @ and the name of a file with one.
 
 Examples:
-  rapport segments list
-  rapport segments count "Repeat buyers" --parts --reach
-  rapport segments count --filter '{"event": "signed_up", "in_last_days": 7}' --exact
-  rapport segments counts
-  rapport segments users "Repeat buyers" --limit 20
-  rapport segments export "Repeat buyers" buyers.csv`;
+  ${RAPPORT} segments list
+  ${RAPPORT} segments count "Repeat buyers" --parts --reach
+  ${RAPPORT} segments count --filter '{"event": "signed_up", "in_last_days": 7}' --exact
+  ${RAPPORT} segments counts
+  ${RAPPORT} segments users "Repeat buyers" --limit 20
+  ${RAPPORT} segments export "Repeat buyers" buyers.csv`;
 
 /** `rapport segments …`: who meets a filter, through the admin API of a running server. */
 export function define(segments: Command): void {

@@ -2,13 +2,14 @@ import type { Command } from "commander";
 import { callAdmin } from "../../../cli/admin-client.ts";
 import { type TargetOptions, targetOf, withTarget } from "../../../cli/target.ts";
 import { printResult } from "../../../cli/terminal.ts";
+import { RAPPORT } from "../../../core/base/command.ts";
 
 const HELP = `
 The link signs in as the administrator. It works once, for 15 minutes, for the first person who opens and confirms it.
 
 Examples:
-  rapport sign-in
-  rapport sign-in --url https://rapport.example`;
+  ${RAPPORT} sign-in
+  ${RAPPORT} sign-in --url https://rapport.example`;
 
 interface Link {
   readonly url: string;

@@ -1,3 +1,4 @@
+import { RAPPORT } from "../../../core/base/command.ts";
 import { callAdmin, type Reply } from "../../../cli/admin-client.ts";
 import type { AdminTarget } from "../../../cli/target.ts";
 import { plain } from "../../../cli/terminal.ts";
@@ -28,7 +29,7 @@ export async function findUser(
   const [user, second] = users;
   if (!user) {
     throw new Error(
-      `There is no user '${text}'. Search by the beginning: rapport users search '${text.slice(0, 3)}'`,
+      `There is no user '${text}'. Search by the beginning: ${RAPPORT} users search '${text.slice(0, 3)}'`,
     );
   }
   if (!second) return user;

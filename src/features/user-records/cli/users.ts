@@ -15,6 +15,7 @@ import {
   printNote,
   printText,
 } from "../../../cli/terminal.ts";
+import { RAPPORT } from "../../../core/base/command.ts";
 import {
   addWorkspaceCommand,
   locate as locateWorkspace,
@@ -29,14 +30,14 @@ const HELP = `
 A user is named by external_id, alias name, email address, phone number or platform_id.
 
 Examples:
-  rapport users search ada
-  rapport users count
-  rapport users get ada@example.com
-  rapport users timeline ada --kind event --limit 20
-  rapport users watch ada
-  rapport users export ada ada.json
-  rapport users merge ada-old ada --dry-run
-  rapport users erase ada`;
+  ${RAPPORT} users search ada
+  ${RAPPORT} users count
+  ${RAPPORT} users get ada@example.com
+  ${RAPPORT} users timeline ada --kind event --limit 20
+  ${RAPPORT} users watch ada
+  ${RAPPORT} users export ada ada.json
+  ${RAPPORT} users merge ada-old ada --dry-run
+  ${RAPPORT} users erase ada`;
 
 const IDENTIFIERS = ["external_id", "alias", "email", "phone"];
 

@@ -1,3 +1,4 @@
+import { RAPPORT } from "../../../core/base/command.ts";
 import type { Command } from "commander";
 import { callAdmin, type Reply } from "../../../cli/admin-client.ts";
 import { readCount } from "../../../cli/read-count.ts";
@@ -19,15 +20,15 @@ const HELP = `
 A webhook is named by its id or its name. It is declared in the manifest, or in the dashboard.
 
 Examples:
-  rapport webhooks list
-  rapport webhooks test CRM
-  rapport webhooks deliveries CRM
-  rapport webhooks dead-letters CRM
-  rapport webhooks resend CRM 0199f0a0-7c11-7000-8000-00c0ffee0001
-  rapport webhooks replay CRM --from 2026-01-31T12:00:00Z
-  rapport webhooks pause CRM
-  rapport webhooks resume CRM
-  rapport webhooks rotate CRM --overlap 24h`;
+  ${RAPPORT} webhooks list
+  ${RAPPORT} webhooks test CRM
+  ${RAPPORT} webhooks deliveries CRM
+  ${RAPPORT} webhooks dead-letters CRM
+  ${RAPPORT} webhooks resend CRM 0199f0a0-7c11-7000-8000-00c0ffee0001
+  ${RAPPORT} webhooks replay CRM --from 2026-01-31T12:00:00Z
+  ${RAPPORT} webhooks pause CRM
+  ${RAPPORT} webhooks resume CRM
+  ${RAPPORT} webhooks rotate CRM --overlap 24h`;
 
 /** `rapport webhooks …`: where changes are delivered, through the admin API of a running server. */
 export function define(webhooks: Command): void {

@@ -28,7 +28,7 @@ const COLUMNS: readonly Column<PermissionSet>[] = [
 ];
 
 export function PermissionSets() {
-  const { put, remove } = useChangeEntries(PERMISSION_SETS);
+  const { save, remove } = useChangeEntries(PERMISSION_SETS);
   return (
     <Entries
       title="Permission sets"
@@ -53,7 +53,9 @@ export function PermissionSets() {
           />
         </>
       )}
-      save={({ name, permissions }) => put(name.trim(), { permissions: permissions as never })}
+      save={({ name, permissions }, isNew) =>
+        save(name.trim(), { permissions: permissions as never }, isNew)
+      }
       remove={({ name }) => remove(name)}
       removal="Dashboard users who have it lose its permissions."
     />

@@ -24,7 +24,7 @@ const COLUMNS: readonly Column<Team>[] = [
 ];
 
 export function Teams({ workspace }: { readonly workspace: string }) {
-  const { put, remove } = useChangeEntries(TEAMS, workspace);
+  const { save, remove } = useChangeEntries(TEAMS, workspace);
   return (
     <Entries
       title="Teams"
@@ -38,7 +38,7 @@ export function Teams({ workspace }: { readonly workspace: string }) {
       rows={({ teams }) => teams as readonly Team[]}
       initial={() => ({ name: "" })}
       fields={(form) => <TextInput label="Name" data-autofocus {...form.getInputProps("name")} />}
-      save={({ name }) => put(name.trim(), {})}
+      save={({ name }, isNew) => save(name.trim(), {}, isNew)}
       isFixed
       remove={({ name }) => remove(name)}
       removal="Dashboard users no longer show it. Their other permissions stay."

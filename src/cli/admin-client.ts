@@ -1,7 +1,7 @@
-import { RAPPORT } from "../core/base/command.ts";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { OperationName, OutputOf } from "../../client/src/client.ts";
+import { RAPPORT } from "../core/base/command.ts";
 import { Problem } from "../core/base/problem.ts";
 import { findLocalServer, type Send } from "./local-server.ts";
 import { AdminError, type AdminTarget, placeOf } from "./target.ts";

@@ -1,5 +1,5 @@
-import { RAPPORT } from "../core/base/command.ts";
 import { type Command, InvalidArgumentError } from "commander";
+import { RAPPORT } from "../core/base/command.ts";
 import { callAdmin, openAdmin, type Reply } from "./admin-client.ts";
 import { writeOutput } from "./output-file.ts";
 import { count } from "./progress.ts";

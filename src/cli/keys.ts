@@ -1,5 +1,5 @@
-import { RAPPORT } from "../core/base/command.ts";
 import type { Command } from "commander";
+import { RAPPORT } from "../core/base/command.ts";
 import type { Reply } from "./admin-client.ts";
 import {
   describeLife,
@@ -18,7 +18,10 @@ import { workspacePath } from "./workspace-option.ts";
  * be piped.
  */
 export function define(keys: Command): void {
-  keys.addHelpText("after", `\nExample:\n  ${RAPPORT} keys create demo ci --permission users.track`);
+  keys.addHelpText(
+    "after",
+    `\nExample:\n  ${RAPPORT} keys create demo ci --permission users.track`,
+  );
   const pathOf = (workspace: string) => `${workspacePath(workspace)}/api-keys`;
 
   withTarget(keys.command("list <workspace>"))

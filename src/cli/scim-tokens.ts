@@ -1,5 +1,5 @@
-import { RAPPORT } from "../core/base/command.ts";
 import type { Command } from "commander";
+import { RAPPORT } from "../core/base/command.ts";
 import type { Reply } from "./admin-client.ts";
 import {
   describeLife,

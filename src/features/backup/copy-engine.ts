@@ -1,7 +1,7 @@
-import { RAPPORT } from "../../core/base/command.ts";
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { recordChanges } from "../../core/admin/audit/audit.ts";
+import { RAPPORT } from "../../core/base/command.ts";
 import type { Context } from "../../core/base/context/context.ts";
 import { Problem } from "../../core/base/problem.ts";
 import { folderOfCopy } from "../../core/database/backup/copy-folder.ts";

@@ -1,6 +1,6 @@
-import { RAPPORT } from "../../core/base/command.ts";
 import { join } from "node:path";
 import Type, { type Static } from "typebox";
+import { RAPPORT } from "../../core/base/command.ts";
 import { packageRoot } from "../../core/base/package-root.ts";
 import { Problem } from "../../core/base/problem.ts";
 import { byAnybody, type Endpoint, endpoint } from "../../core/http/endpoint.ts";
@@ -11,8 +11,7 @@ import { type Coding, readWebFiles, type WebFile, type WebFiles } from "./web-fi
 /** The front end as `npm run build` writes it. */
 const WEB_FOLDER = join(packageRoot(), "dist", "web");
 
-const NOT_BUILT =
-  `The dashboard is not part of this build. Build it with npm run build, or use the command line: ${RAPPORT} --help.`;
+const NOT_BUILT = `The dashboard is not part of this build. Build it with npm run build, or use the command line: ${RAPPORT} --help.`;
 
 /**
  * Scripts and styles come only from this server, and none is inline: components set styles through

@@ -1,4 +1,3 @@
-import { RAPPORT } from "../../../core/base/command.ts";
 import { readFileSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";
 import type { Command } from "commander";
@@ -13,6 +12,7 @@ import {
   locate,
   type WorkspaceOptions,
 } from "../../../cli/workspace-option.ts";
+import { RAPPORT } from "../../../core/base/command.ts";
 import { columnOfAttribute, headerLine, STANDARD_COLUMNS, userLine } from "../csv.ts";
 
 type Options = WorkspaceOptions & { readonly filter?: string };

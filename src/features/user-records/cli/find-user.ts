@@ -1,7 +1,7 @@
-import { RAPPORT } from "../../../core/base/command.ts";
 import { callAdmin, type Reply } from "../../../cli/admin-client.ts";
 import type { AdminTarget } from "../../../cli/target.ts";
 import { plain } from "../../../cli/terminal.ts";
+import { RAPPORT } from "../../../core/base/command.ts";
 
 export type FoundUser = Reply<"listUsers">["users"][number];
 

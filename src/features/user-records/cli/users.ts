@@ -15,12 +15,12 @@ import {
   printNote,
   printText,
 } from "../../../cli/terminal.ts";
-import { RAPPORT } from "../../../core/base/command.ts";
 import {
   addWorkspaceCommand,
   locate as locateWorkspace,
   type WorkspaceOptions,
 } from "../../../cli/workspace-option.ts";
+import { RAPPORT } from "../../../core/base/command.ts";
 import { describeUser, type FoundUser, findUser, type UserOptions } from "./find-user.ts";
 import { describeEntry, readTimeline } from "./timeline.ts";
 

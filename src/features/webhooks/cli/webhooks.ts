@@ -1,4 +1,3 @@
-import { RAPPORT } from "../../../core/base/command.ts";
 import type { Command } from "commander";
 import { callAdmin, type Reply } from "../../../cli/admin-client.ts";
 import { readCount } from "../../../cli/read-count.ts";
@@ -10,6 +9,7 @@ import {
   locate,
   type WorkspaceOptions,
 } from "../../../cli/workspace-option.ts";
+import { RAPPORT } from "../../../core/base/command.ts";
 
 type Options = WorkspaceOptions;
 type Webhook = Reply<"listWebhooks">["webhooks"][number];

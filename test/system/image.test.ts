@@ -60,6 +60,7 @@ describe("the image", {
       assert.equal(child.exitCode, null, printed);
       return printed.includes("Rapport is ready");
     });
+    assert.match(printed, /a link that signs in: docker exec \S+ rapport sign-in/);
     assert.throws(() => writeFileSync(join(image.root, "app", "x"), ""), /EROFS/);
     const key = readFileSync(join(image.root, "data", "demo-api-key"), "utf8").trim();
     const response = await fetch(`http://127.0.0.1:${port}/users/track`, {

@@ -5,6 +5,7 @@ import type { Person } from "../../src/features/demo/people.ts";
 import { sampleAt } from "../../src/features/demo/sample.ts";
 import { IDS, PRODUCTS } from "../../src/features/demo/shop.ts";
 import type { TestServer } from "../../test/harness.ts";
+import { until } from "../../test/until.ts";
 import type { Filled } from "./pictures.ts";
 import { setClock } from "./shifted-clock.ts";
 
@@ -23,7 +24,7 @@ export async function fillServer(server: TestServer): Promise<Filled> {
   // The charts of the overview have an hour of requests.
   setClock(before.getTime());
   const { url, adminToken } = server;
-  await fill({ url, adminToken, key }, before);
+  const { events } = await fill({ url, adminToken, key }, before);
   const { people } = sampleAt(before);
   const hero = people.find(
     ({ getsNewsletter, visitorId, place }) =>
@@ -33,6 +34,7 @@ export async function fillServer(server: TestServer): Promise<Filled> {
   assert.ok(hero && speaker);
   await sendHour(server, key, { people, hero, speaker }, now);
   setClock();
+  await untilCounted(server, events);
   const person = await addColleagues(server);
   const ids = { external_ids: [hero.externalId] };
   const exported = await server.send("POST", "/users/export/ids", ids, { key });
@@ -65,6 +67,15 @@ async function createWorkspace(server: TestServer): Promise<string> {
   assert.equal(created.status, 201, JSON.stringify(created.body));
   return created.body.key;
 }
+
+/** The overview counts what was sent a few seconds later. */
+const untilCounted = (server: TestServer, wanted: number) =>
+  until(async () => {
+    const path = `/admin/v1/workspaces/${WORKSPACE}/customers?days=90`;
+    const { users, events } = (await server.admin("GET", path)).body;
+    const sum = events.days.reduce((total: number, count: number) => total + count, 0);
+    return users.total > 0 && sum + events.before >= wanted;
+  }, "the overview to count the demo");
 
 interface Customers {
   readonly people: readonly Person[];

@@ -135,7 +135,7 @@ describe("a webhook whose receiver fails", () => {
     await until(async () => (await server.database.query(HELD)).length === 0);
     assert.equal((await webhooks.get(id)).behind_since, since);
     const stored = await server.database.query<{ next: Date | null }>(LAST_ATTEMPT, [id]);
-    assert.deepEqual(stored, [{ next: null }]);
+    assert.deepEqual([...stored], [{ next: null }]);
   });
 
   test("a webhook that an administrator pauses promises no attempt until it is active again", async () => {

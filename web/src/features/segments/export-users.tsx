@@ -7,6 +7,7 @@ import {
   STANDARD_COLUMNS,
   userLine,
 } from "../../../../src/features/segments/csv.ts";
+import { RAPPORT } from "../../components/command.ts";
 import { Dialog } from "../../components/dialog.tsx";
 import { download } from "../../components/download.ts";
 import { tellDone } from "../../components/feedback.tsx";
@@ -59,7 +60,7 @@ export function ExportUsers({ workspace, filter, fileName, expected, close }: Ex
       download(`${fileName.replace(/[^\p{L}\p{N} ._-]/gu, "_")}.csv`, parts.join(""), "text/csv");
       const isCut = cursor !== null;
       tellDone(
-        `Exported ${count.toLocaleString()} users${isCut ? "; rapport segments export has no limit" : ""}.`,
+        `Exported ${count.toLocaleString()} users${isCut ? `; ${RAPPORT} segments export has no limit` : ""}.`,
       );
       close();
     },

@@ -4,6 +4,7 @@
  */
 import { randomUUID } from "node:crypto";
 import type { Answer, TestServer, TestWorkspace } from "./harness.ts";
+import { addColleague, enter } from "./colleagues.ts";
 
 export interface Sample {
   /** The parameters of the path; `name` is the workspace's if it is not given. */
@@ -99,6 +100,10 @@ export const ofDeclared = (server: TestServer): Samples => {
     await put("/mail-domains", { mail_domains: [] });
     return { body: { mail_domains: ["acme.example"] } };
   };
+  const newSignIn = async () => {
+    await put("/sign-in", { local: false });
+    return { body: { local: true } };
+  };
   const newDefaults = async () => {
     await put("/scim-defaults", {});
     return { body: { department: "engineering" } };
@@ -143,6 +148,9 @@ export const ofDeclared = (server: TestServer): Samples => {
     "GET /admin/v1/mail-domains": () => ({}),
     "PUT /admin/v1/mail-domains": newDomains,
     "PATCH /admin/v1/mail-domains": newDomains,
+    "GET /admin/v1/sign-in": () => ({}),
+    "PUT /admin/v1/sign-in": newSignIn,
+    "PATCH /admin/v1/sign-in": newSignIn,
     "GET /admin/v1/scim-defaults": () => ({}),
     "PUT /admin/v1/scim-defaults": newDefaults,
     "PATCH /admin/v1/scim-defaults": newDefaults,
@@ -188,6 +196,14 @@ export const ofDashboardUsers = (server: TestServer): Samples => {
     [`PATCH ${PATH}/:id`]: ofPerson({ active: false }),
     [`DELETE ${PATH}/:id`]: ofPerson(),
     [`DELETE ${PATH}/:id/sessions`]: ofPerson(),
+    [`POST ${PATH}/:id/invitations`]: ofPerson(),
+    [`GET ${PATH}/:id/credentials`]: ofPerson(),
+    [`DELETE ${PATH}/:id/credentials`]: ofPerson(),
+    [`DELETE ${PATH}/:id/sessions/:session`]: async () => {
+      const person = await addColleague(server);
+      const { body } = await (await enter(server, person)).call("GET", "/dashboard/credentials");
+      return { params: { id: person.id, session: body.sessions[0].id } };
+    },
   };
 };
 
@@ -207,6 +223,7 @@ export const ofApiKeys = (admin: Admin): Samples => {
     [`POST ${PATH}/:key/rotate`]: ofKey({ overlap_seconds: 60 }),
     [`DELETE ${PATH}/:key`]: ofKey(),
     "GET /admin/v1/audit": () => ({}),
+    "GET /admin/v1/audit.csv": () => ({}),
     "GET /admin/v1/audit/export": () => ({ query: { limit: "10" } }),
     "GET /admin/v1/audit/verify": () => ({}),
     "GET /admin/v1/workspaces/:name/captured": () => ({}),

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import type { AttentionSource } from "./admin/attention/attention.ts";
+import type { NamingServices } from "./admin/audit/audit.ts";
 import type { JobKind } from "./admin/jobs/job.ts";
 import type { ErasedPerson, Retained, TraceEraser } from "./admin/retention/retention.ts";
 import type { SealedKind } from "./admin/secrets/rotate.ts";
@@ -98,6 +99,8 @@ export interface Feature<Services = never, Settings = never> {
   // What it offers to others by name.
   /** Tells which addresses belong to colleagues. One part has it. */
   readonly colleaguesAmong?: Colleagues["colleaguesAmong"];
+  /** The user names of colleagues by their ids. One part has it. */
+  readonly namesOfColleagues?: NamingServices["namesOfColleagues"];
   /** What it adds to another feature, by the name of that feature. */
   readonly extensions?: Readonly<Record<string, unknown>>;
   /**

@@ -103,6 +103,8 @@ function listsOf(loaded: readonly CheckedPart[]): App {
     demo: Object.assign({}, ...parts.map((part) => part.demo)),
     settingChecks: Object.assign({}, ...parts.map((part) => part.settingChecks)),
     colleaguesAmong: parts.find((part) => part.colleaguesAmong)?.colleaguesAmong ?? nobody,
+    namesOfColleagues:
+      parts.find((part) => part.namesOfColleagues)?.namesOfColleagues ?? (async () => new Map()),
   };
 }
 

@@ -3,7 +3,7 @@ import { createFailedAttempts } from "../core/admin/access/failed-attempts.ts";
 import { createLastUsed } from "../core/admin/access/last-used.ts";
 import { createRateLimits } from "../core/admin/access/rate-limits.ts";
 import type { AttentionSource } from "../core/admin/attention/attention.ts";
-import { createReadRecorder } from "../core/admin/audit/audit.ts";
+import { createReadRecorder, type NamingServices } from "../core/admin/audit/audit.ts";
 import type { ErasedPerson, TraceEraser } from "../core/admin/retention/retention.ts";
 import type { SealedKind } from "../core/admin/secrets/rotate.ts";
 import { hashSecret } from "../core/admin/secrets/secrets.ts";
@@ -82,6 +82,7 @@ export interface AppLists {
   readonly sealedKinds: readonly SealedKind[];
   readonly attentionSources: readonly AttentionSource[];
   readonly colleaguesAmong: Colleagues["colleaguesAmong"];
+  readonly namesOfColleagues: NamingServices["namesOfColleagues"];
 }
 
 /** The services that need no part. */
@@ -121,6 +122,7 @@ export async function createFirst(
     resources: lists.resources,
     companyResources: lists.companyResources,
     colleaguesAmong: lists.colleaguesAmong,
+    namesOfColleagues: lists.namesOfColleagues,
     erasers: lists.erasers,
     referenceErasers: lists.referenceErasers,
     traceErasers: lists.traceErasers,

@@ -187,11 +187,11 @@ describe("dashboard users that administrators manage", () => {
     assert.deepEqual(body.person, { ...person, last_sign_in_at: body.person.last_sign_in_at });
   });
 
-  test("the audit names the person who changed another one, but neither the other's permissions nor name", async () => {
+  test("the audit names the person who changed another one and what the other might do, but not the other's own names", async () => {
     const chief = await create({ permissions: ADMIN });
     const browser = await signInAs(chief);
     const answer = await browser.call("POST", PATH, newPerson({ family_name: "Secretname" }));
-    const { id } = answer.body.person;
+    const { id, user_name } = answer.body.person;
     await browser.call("PATCH", `${PATH}/${id}`, { active: false, given_name: "Hidden" });
     await browser.call("DELETE", `${PATH}/${id}/sessions`);
     await browser.call("DELETE", `${PATH}/${id}`);
@@ -199,10 +199,20 @@ describe("dashboard users that administrators manage", () => {
     assert.deepEqual(
       body.entries.map((each: any) => [each.action, each.kind, each.actor_name, each.details]),
       [
-        ["removed", "dashboard_user", chief.user_name, null],
-        ["ended", "dashboard_session", chief.user_name, { sessions: 0 }],
-        ["updated", "dashboard_user", chief.user_name, { changed: ["active", "name"] }],
-        ["created", "dashboard_user", chief.user_name, null],
+        ["removed", "dashboard_user", chief.user_name, { user_name }],
+        ["ended", "dashboard_session", chief.user_name, { sessions: 0, user_name }],
+        [
+          "updated",
+          "dashboard_user",
+          chief.user_name,
+          {
+            user_name,
+            changed: ["active", "name"],
+            before: { active: true },
+            after: { active: false },
+          },
+        ],
+        ["created", "dashboard_user", chief.user_name, { user_name }],
       ],
     );
     assert.doesNotMatch(JSON.stringify(body), /Secretname|Hidden/);

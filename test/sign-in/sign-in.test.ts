@@ -55,7 +55,10 @@ describe("signing in with the admin token", () => {
     for (let turn = 0; turn < 6; turn++) {
       const { status, body } = await strict.send("GET", "/dashboard/session");
       assert.equal(status, 401);
-      assert.deepEqual(body, { message: "You are not signed in.", sign_in: { oidc: null } });
+      assert.deepEqual(body, {
+        message: "You are not signed in.",
+        sign_in: { oidc: null, local: true },
+      });
     }
   });
 });

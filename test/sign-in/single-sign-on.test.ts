@@ -126,7 +126,7 @@ describe("who may sign in", () => {
 
   test("a visitor learns the identity provider's name and the address for signing in", async () => {
     const { body } = await server.send("GET", "/dashboard/session");
-    assert.deepEqual(body.sign_in, { oidc: { name: "Acme", url: BEGIN } });
+    assert.deepEqual(body.sign_in, { oidc: { name: "Acme", url: BEGIN }, local: false });
   });
 
   test("a sign-in while the identity provider cannot be reached gives a page that says so", async () => {
@@ -386,7 +386,7 @@ describe("the end of a person's rights", () => {
       body.entries.map((entry: any) => [entry.kind, entry.name, entry.actor, entry.actor_name]),
       [
         ["app", "Audited", "dashboard_user", userName],
-        ["dashboard_session", id, "anybody", null],
+        ["dashboard_session", id, "dashboard_user", userName],
       ],
     );
   });

@@ -31,7 +31,7 @@ const overview = createRoute({
 const company = createRoute({
   getParentRoute: () => root,
   path: "/company/$section",
-  validateSearch: texts("query", "of"),
+  validateSearch: texts("query", "of", "by", "kind", "from", "to"),
   component: pageOf(() => import("./pages/settings/settings.tsx"), "CompanyPage"),
 });
 

@@ -40,5 +40,7 @@ export function createAllowance(mostNames: number, nowMs = () => performance.now
     /** The same without taking one. */
     wait: (name: string, perMinute: number) =>
       secondsFor(leftOf(name, perMinute, nowMs()), perMinute),
+    /** Gives a name its whole allowance back. */
+    forget: (name: string) => void counters.delete(name),
   };
 }

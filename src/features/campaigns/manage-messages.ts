@@ -65,7 +65,7 @@ export async function putMessage(
       action: known ? "updated" : "created",
       kind: "message",
       name: message.messageId,
-      details,
+      details: { name: `${message.channel} of ${campaign.name}`, ...details },
     });
     return true;
   });

@@ -203,11 +203,11 @@ export async function lockCampaign(
   workspaceId: number,
   kind: CampaignKind,
   id: string,
-): Promise<Pick<Campaign, "stepIds"> | undefined> {
-  const [row] = await tx.query<Pick<Campaign, "stepIds">>(
+): Promise<Pick<Campaign, "name" | "stepIds"> | undefined> {
+  const [row] = await tx.query<Pick<Campaign, "name" | "stepIds">>(
     `update campaigns set name = name
      where workspace_id = $1 and kind = $2 and campaign_id = $3
-     returning to_jsonb(step_ids) as "stepIds"`,
+     returning name, to_jsonb(step_ids) as "stepIds"`,
     [workspaceId, kind, id],
   );
   return row;

@@ -1,6 +1,7 @@
 import {
   COMPANY_PERMISSIONS,
   type CompanyPermission,
+  READY_ROLES,
   WORKSPACE_PERMISSIONS,
   type WorkspacePermission,
 } from "../../core/base/context/dashboard-permissions.ts";
@@ -35,13 +36,45 @@ export function personOf(userId: string, attributes: UserAttributes, sets: Permi
     companyPermissions: ofCompany,
     workspacePermissions: new Map(
       appGroup.map(({ appGroupName, appGroupPermissions, appGroupPermissionSets }) => {
-        const ofSets = appGroupPermissionSets.flatMap(
-          ({ appGroupPermissionSetName }) => sets[appGroupPermissionSetName] ?? [],
+        const ofSets = appGroupPermissionSets.flatMap(({ appGroupPermissionSetName: name }) =>
+          setNamed(name, sets),
         );
         return [appGroupName, known([...appGroupPermissions, ...ofSets], WORKSPACE_PERMISSIONS)];
       }),
     ),
   };
+}
+
+const setNamed = (name: string, sets: PermissionSets): readonly string[] => {
+  if (Object.hasOwn(sets, name)) return sets[name] ?? [];
+  return Object.hasOwn(READY_ROLES, name) ? (READY_ROLES[name] ?? []) : [];
+};
+
+/** Whether a person has every permission that another one has. */
+export function covers(person: Person, other: Person): boolean {
+  if (person.isAdministrator) return true;
+  if (other.isAdministrator) return false;
+  const has = <Name>(held: ReadonlySet<Name> | undefined, wanted: ReadonlySet<Name>) =>
+    [...wanted].every((name) => held?.has(name));
+  return (
+    has(person.companyPermissions, other.companyPermissions) &&
+    [...other.workspacePermissions].every(([workspace, wanted]) =>
+      has(person.workspacePermissions.get(workspace), wanted),
+    )
+  );
+}
+
+/** What a user is granted, by name: permissions in the company and the workspaces, and permission sets. */
+export function grantsOf({ permissions }: UserAttributes): ReadonlySet<string> {
+  return new Set([
+    ...permissions.companyPermissions,
+    ...permissions.appGroup.flatMap(({ appGroupName, ...group }) => [
+      ...group.appGroupPermissions.map((name) => JSON.stringify([appGroupName, name])),
+      ...group.appGroupPermissionSets.map(({ appGroupPermissionSetName }) =>
+        JSON.stringify([appGroupName, "set", appGroupPermissionSetName]),
+      ),
+    ]),
+  ]);
 }
 
 /** `admin` includes every permission of its kind. */

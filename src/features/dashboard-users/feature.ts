@@ -1,13 +1,29 @@
 import type { Clock } from "../../core/base/clock.ts";
 import type { Database } from "../../core/database/database.ts";
 import type { Feature } from "../../core/feature.ts";
+import { deleteExpiredChallenges } from "./credentials-store.ts";
+import { deleteExpiredLinks } from "./links-store.ts";
 import { colleaguesAmong } from "./manage-users.ts";
 import { rekeyUsers } from "./rekey-users.ts";
 import { DASHBOARD_USER_COMPANY_RESOURCES, DASHBOARD_USER_RESOURCES } from "./resources.ts";
 import { createSessions, type SessionSettings } from "./sessions.ts";
 import { deleteExpiredSessions } from "./sessions-store.ts";
+import { selectUserNames } from "./store.ts";
 import { upgradeEndpoints } from "./upgrade-endpoints.ts";
 
+export {
+  deletePasskey as removePasskey,
+  deletePassword as removePassword,
+  insertAnsweredChallenge as saveAnsweredChallenge,
+  insertPasskey as addPasskey,
+  selectLocalSignIn as readLocalSignIn,
+  selectPasskey as findPasskey,
+  selectPasskeysOf as listPasskeys,
+  selectPassword as readPassword,
+  selectPasswordOfName as findPasswordOf,
+  updatePasskeyUse as savePasskeyUse,
+  upsertPassword as savePassword,
+} from "./credentials-store.ts";
 export {
   type AppGroup,
   type Comparator,
@@ -26,11 +42,18 @@ export {
   writtenKey,
 } from "./dashboard-user.ts";
 export { DEPARTMENTS } from "./departments.ts";
-export { ADMINISTRATOR } from "./effective-permissions.ts";
+export { ADMINISTRATOR, covers, personOf } from "./effective-permissions.ts";
 export { withdrawPermissions, withoutWorkspace } from "./forget-workspace.ts";
+export {
+  deleteInvitations as endInvitations,
+  deleteLink as takeLink,
+  insertLink as saveLink,
+  selectInvitation as findInvitation,
+} from "./links-store.ts";
 export {
   changeUser,
   createUser,
+  endCredentials,
   findUser,
   listUsers,
   readOrganisation,
@@ -40,7 +63,13 @@ export {
   type UserServices,
 } from "./manage-users.ts";
 export { countUserNames } from "./punycode-users.ts";
-export { findActiveUser, type Sessions, type StartedSession } from "./sessions.ts";
+export { findActiveUser, type Sessions, type SignInWay, type StartedSession } from "./sessions.ts";
+export {
+  deleteOtherSessions as endOtherSessions,
+  type ListedSession,
+  lockActiveUser,
+  lockSignedIn,
+} from "./sessions-store.ts";
 
 interface Given {
   readonly database: Database;
@@ -54,7 +83,7 @@ export const feature = {
   reference: [
     {
       tag: "Team administration",
-      paths: ["/admin/v1/workspaces/:name/teams", "/admin/v1/permission-sets"],
+      paths: ["/admin/v1/workspaces/:name/teams", "/admin/v1/permission-sets", "/admin/v1/sign-in"],
     },
   ],
   resources: DASHBOARD_USER_RESOURCES,
@@ -63,6 +92,7 @@ export const feature = {
     sessions: createSessions(stored, adminTokenHash, settings),
   }),
   migrationSteps: [rekeyUsers],
-  sweeps: [deleteExpiredSessions],
+  sweeps: [deleteExpiredSessions, deleteExpiredLinks, deleteExpiredChallenges],
   colleaguesAmong,
+  namesOfColleagues: selectUserNames,
 } satisfies Feature;

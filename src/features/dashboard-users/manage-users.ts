@@ -1,10 +1,12 @@
 import { isDeepStrictEqual } from "node:util";
 import { type AuditedChange, recordChanges } from "../../core/admin/audit/audit.ts";
+import { changedMembers } from "../../core/admin/workspaces/field-changes.ts";
 import type { Clock } from "../../core/base/clock.ts";
 import type { CompanyContext } from "../../core/base/context/context.ts";
 import { forwardPage } from "../../core/base/pages.ts";
 import { Problem } from "../../core/base/problem.ts";
 import type { Database, Queryable, Transaction } from "../../core/database/database.ts";
+import { deleteCredentialsOf } from "./credentials-store.ts";
 import {
   type PeopleQuery,
   type SearchableForm,
@@ -14,7 +16,9 @@ import {
   type UserQuery,
   userNameKey,
 } from "./dashboard-user.ts";
-import { deleteSessionsOf } from "./sessions-store.ts";
+import { grantsOf } from "./effective-permissions.ts";
+import { deleteLinksOf } from "./links-store.ts";
+import { deleteSessionsOf, lockActiveUser } from "./sessions-store.ts";
 import {
   deleteUser,
   insertUser,
@@ -27,8 +31,8 @@ import {
 } from "./store.ts";
 
 /*
- * The dashboard users of a company. Every change is audited with only the id of the user; an update
- * also with the names of the attributes that changed.
+ * The dashboard users of a company. Every change is audited with the id of the user and the user name; an update also with the
+ * names of the attributes that changed, and with what the user might do before and may do after.
  *
  * An administrator cannot take away the last active user who has the company's `admin`. An identity
  * provider can: a user whom it removes must lose access at once.
@@ -50,7 +54,7 @@ export function createUser(
     const companyId = context.company.id;
     const fromScim = isByScim(context);
     const user = await insertUser(tx, companyId, clock, attributes, searchable, fromScim);
-    if (user) await record(tx, clock, context, { action: "created", name: user.id });
+    if (user) await record(tx, clock, context, user, { action: "created" });
     return user;
   });
 }
@@ -110,9 +114,9 @@ export function changeUser(
     const fromScim = isByScim(context);
     const user = await updateUser(tx, company.id, id, now, compare, searchable, fromScim);
     if (!user || changed.length === 0) return user;
-    // Sessions that began before the user was deactivated do not continue afterwards.
-    if (user.attributes.active === false) await deleteSessionsOf(tx, user.id);
-    await record(tx, clock, context, { action: "updated", name: user.id, details: { changed } });
+    await endWhatWasLost(tx, user.id, before, user.attributes);
+    const details = { changed, ...effectiveChange(before, user.attributes) };
+    await record(tx, clock, context, user, { action: "updated", details });
     if (isAdministrator(before) && !isAdministrator(user.attributes)) {
       await requireAdministrator(tx, context);
     }
@@ -132,8 +136,9 @@ export function removeUser(
   return database.transaction(async (tx) => {
     const removed = await deleteUser(tx, context.company.id, id);
     if (!removed) return false;
-    await deleteSessionsOf(tx, id);
-    await record(tx, clock, context, { action: "removed", name: id.toLowerCase() });
+    await deleteCredentialsOf(tx, id);
+    const user = { id: id.toLowerCase(), attributes: removed };
+    await record(tx, clock, context, user, { action: "removed" });
     if (isAdministrator(removed)) await requireAdministrator(tx, context);
     return true;
   });
@@ -150,7 +155,31 @@ export function signOutUser(
     if (!user) return undefined;
     const sessions = await deleteSessionsOf(tx, user.id);
     const ended = { action: "ended", kind: "dashboard_session", name: user.id };
-    await recordChanges(tx, clock, context, [{ ...ended, details: { sessions } }]);
+    const details = { sessions, user_name: user.attributes.userName };
+    await recordChanges(tx, clock, context, [{ ...ended, details }]);
+    return sessions;
+  });
+}
+
+/**
+ * Ends everything that a user signs in with, and every session.
+ *
+ * @returns how many sessions ended; undefined if there is no such user.
+ */
+export function endCredentials(
+  { database, clock }: UserServices,
+  context: CompanyContext,
+  id: string,
+): Promise<number | undefined> {
+  return database.transaction(async (tx) => {
+    const user = await selectUser(tx, context.company.id, id);
+    if (!user) return undefined;
+    // Whoever signs in at this moment does so before, or not at all.
+    await lockActiveUser(tx, user.id);
+    const sessions = await deleteCredentialsOf(tx, user.id);
+    const removed = { action: "removed", kind: "dashboard_credentials", name: user.id };
+    const details = { sessions, user_name: user.attributes.userName };
+    await recordChanges(tx, clock, context, [{ ...removed, details }]);
     return sessions;
   });
 }
@@ -177,12 +206,63 @@ async function requireAdministrator(tx: Transaction, context: CompanyContext): P
 /** The names that the permissions of a company's users may use. */
 export { selectOrganisation as readOrganisation } from "./store.ts";
 
+/**
+ * Ends what may no longer be used. A deactivated user keeps no link, password, passkey and session, also not for a later
+ * reactivation. Permissions are read with every request, so a user who lost some stays signed in without them; links for them and
+ * invitations by them end, because what those may open was decided before.
+ */
+async function endWhatWasLost(
+  tx: Transaction,
+  userId: string,
+  before: UserAttributes | undefined,
+  after: UserAttributes,
+): Promise<void> {
+  if (after.active === false || before?.active === false) {
+    await deleteCredentialsOf(tx, userId);
+    return;
+  }
+  const [had, has] = [grantsOf(before ?? after), grantsOf(after)];
+  if ([...had].some((grant) => !has.has(grant))) await deleteLinksOf(tx, userId);
+}
+
+/** What a change means for what the user may do, before and after; other values are personal data. */
+function effectiveChange(before: UserAttributes | undefined, after: UserAttributes) {
+  const [old, present] = [before, after].map((attributes) => {
+    const { companyPermissions = [], appGroup = [] } = attributes?.permissions ?? {};
+    return {
+      active: attributes?.active !== false,
+      company: companyPermissions,
+      ...Object.fromEntries(
+        appGroup.map(({ appGroupName, appGroupPermissions, appGroupPermissionSets }) => [
+          `workspace ${appGroupName}`,
+          [
+            ...appGroupPermissionSets.map((each) => `role ${each.appGroupPermissionSetName}`),
+            ...appGroupPermissions,
+          ],
+        ]),
+      ),
+    };
+  });
+  const changed = changedMembers(old ?? {}, present ?? {});
+  const isEmpty = Object.keys({ ...changed.before, ...changed.after }).length === 0;
+  return isEmpty ? {} : changed;
+}
+
 const record = (
   tx: Transaction,
   clock: Clock,
   context: CompanyContext,
-  change: Pick<AuditedChange, "action" | "name" | "details">,
-) => recordChanges(tx, clock, context, [{ ...change, kind: "dashboard_user" }]);
+  { id, attributes }: Pick<User, "id" | "attributes">,
+  { action, details }: Pick<AuditedChange, "action" | "details">,
+) =>
+  recordChanges(tx, clock, context, [
+    {
+      action,
+      kind: "dashboard_user",
+      name: id,
+      details: { user_name: attributes.userName, ...details },
+    },
+  ]);
 
 function namesOfChanged(before: UserAttributes, after: UserAttributes): string[] {
   const names = new Set([...Object.keys(before), ...Object.keys(after)]);

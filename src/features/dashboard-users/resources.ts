@@ -1,9 +1,20 @@
 import Type from "typebox";
 import { listedResource } from "../../core/admin/workspaces/listed-resource.ts";
 import { Name } from "../../core/admin/workspaces/manifest.ts";
-import type { Resource } from "../../core/admin/workspaces/resource.ts";
+import {
+  type Change,
+  describe,
+  difference,
+  type Resource,
+} from "../../core/admin/workspaces/resource.ts";
 import type { CompanyContext, WorkspaceContext } from "../../core/base/context/context.ts";
-import { WORKSPACE_PERMISSIONS } from "../../core/base/context/dashboard-permissions.ts";
+import {
+  READY_ROLES,
+  WORKSPACE_PERMISSIONS,
+} from "../../core/base/context/dashboard-permissions.ts";
+import { Problem } from "../../core/base/problem.ts";
+import type { Transaction } from "../../core/database/database.ts";
+import { selectLocalSignIn, upsertLocalSignIn } from "./credentials-store.ts";
 import {
   type DeclaredPermissionSet,
   type DeclaredTeam,
@@ -61,7 +72,7 @@ const PermissionSet = Type.Object(
   { additionalProperties: false },
 );
 
-const permissionSets = listedResource<DeclaredPermissionSet, CompanyContext>({
+const ownSets = listedResource<DeclaredPermissionSet, CompanyContext>({
   key: "permission_sets",
   about: "Named sets of workspace permissions that dashboard users may be given.",
   schema: PermissionSet,
@@ -78,8 +89,85 @@ const permissionSets = listedResource<DeclaredPermissionSet, CompanyContext>({
   remove: (tx, { company }, entries) => deletePermissionSets(tx, company.id, entries),
 });
 
+/** The roles that come with Rapport, unless the company has a set of the same name. */
+const permissionSets: typeof ownSets = {
+  ...ownSets,
+  view: {
+    name: PermissionSet.properties.name,
+    permissions: PermissionSet.properties.permissions,
+    declared: Type.Boolean({ description: "Whether a manifest declared it." }),
+    ready: Type.Boolean({
+      description:
+        "Whether it comes with Rapport. PUT replaces it with a set of your own; DELETE of that one brings it back.",
+    }),
+  },
+  async read(database, context) {
+    const own = await ownSets.read(database, context);
+    const names = new Set(own.map(({ name }) => name));
+    const ready = Object.entries(READY_ROLES).filter(([name]) => !names.has(name));
+    return [
+      ...ready.map(([name, permissions]) => ({ name, permissions, declared: false, ready: true })),
+      ...own.map((set) => ({ ...set, ready: false })),
+    ];
+  },
+  async remove(tx, services, context, { ready, ...entry }) {
+    if (!ready) return (await ownSets.remove?.(tx, services, context, entry)) ?? [];
+    throw new Problem(
+      "CONFLICT",
+      `The role '${entry.name}' comes with Rapport and cannot be removed.`,
+    );
+  },
+};
+
+const SIGN_IN = "sign_in";
+
+const SignIn = Type.Object(
+  {
+    local: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description:
+          "Whether people may sign in with invitations, passwords and passkeys while an identity provider is set up " +
+          "(OIDC_ISSUER). Without one they always may.",
+      }),
+    ),
+  },
+  { additionalProperties: false, description: "How people sign in to the dashboard." },
+);
+
+async function saveSignIn(
+  tx: Transaction,
+  { company }: CompanyContext,
+  { local = false }: { readonly local?: boolean },
+): Promise<Change[]> {
+  const present = { local: await selectLocalSignIn(tx) };
+  const todo = difference([present], [{ local }], () => SIGN_IN);
+  if (todo.updated.length > 0) await upsertLocalSignIn(tx, company.id, local);
+  return describe(
+    SIGN_IN,
+    "",
+    todo,
+    () => SIGN_IN,
+    (entry) => entry,
+  );
+}
+
+const signIn: Resource<CompanyContext> = {
+  key: SIGN_IN,
+  permissions: { read: "manage_company_settings", write: "admin" },
+  schema: SignIn,
+  apply: (tx, _services, context, declared: { readonly local?: boolean }) =>
+    saveSignIn(tx, context, declared),
+  async declaration(database) {
+    return (await selectLocalSignIn(database)) ? { local: true } : undefined;
+  },
+  read: async (database) => [{ local: await selectLocalSignIn(database) }],
+  put: (tx, _services, context, entry) => saveSignIn(tx, context, entry),
+};
+
 export const DASHBOARD_USER_RESOURCES: readonly Resource[] = [teams];
 
 export const DASHBOARD_USER_COMPANY_RESOURCES: readonly Resource<CompanyContext>[] = [
   permissionSets,
+  signIn,
 ];

@@ -1,3 +1,4 @@
+import { Problem } from "../../core/base/problem.ts";
 import type { Queryable, Transaction } from "../../core/database/database.ts";
 import { type UserAttributes, userNameKey, writtenKey } from "./dashboard-user.ts";
 import type { PermissionSets } from "./effective-permissions.ts";
@@ -11,6 +12,10 @@ export interface SessionRow {
   readonly userId: string | null;
   readonly attributes: UserAttributes | null;
   readonly sets: PermissionSets | null;
+  /** How the person signed in; null in sessions of earlier versions. */
+  readonly way: string | null;
+  /** Whether the company lets people sign in without its identity provider. */
+  readonly isLocalOn: boolean;
 }
 
 /**
@@ -26,7 +31,8 @@ export async function selectSessions(
     `select s.session_hash as hash, s.last_used_at as "lastUsedAt", s.expires_at as "expiresAt",
        s.user_id as "userId", u.attributes,
        (select jsonb_object_agg(p.name, p.permissions) from permission_sets p
-        where p.company_id = u.company_id) as sets
+        where p.company_id = u.company_id) as sets, s.way,
+       coalesce((select local from sign_in_settings limit 1), false) as "isLocalOn"
      from dashboard_sessions s left join dashboard_users u on u.user_id = s.user_id
      where s.session_hash = any($1::text[]) and s.expires_at > $2 and s.last_used_at > $3
        and (u.user_id is not null or (s.user_id is null and s.admin_print = $4))`,
@@ -43,15 +49,69 @@ export async function insertSession(
     readonly adminPrint: string | null;
     readonly now: Date;
     readonly expiresAt: Date;
+    readonly way: string;
+    readonly address: string | null;
+    readonly browser: string | null;
   },
 ): Promise<void> {
-  const { hash, userId, adminPrint, now, expiresAt } = session;
+  const { hash, userId, adminPrint, now, expiresAt, way, address, browser } = session;
   await tx.query(
-    `insert into dashboard_sessions
-       (session_hash, user_id, admin_print, created_at, last_used_at, expires_at)
-     values ($1, $2, $3, $4, $4, $5)`,
-    [hash, userId, adminPrint, now, expiresAt],
+    `insert into dashboard_sessions (session_hash, user_id, admin_print, created_at, last_used_at,
+       expires_at, way, address, browser)
+     values ($1, $2, $3, $4, $4, $5, $6, $7, $8)`,
+    [hash, userId, adminPrint, now, expiresAt, way, address, browser],
   );
+}
+
+/** A session as a list shows it. */
+export interface ListedSession {
+  readonly hash: string;
+  readonly createdAt: Date;
+  readonly lastUsedAt: Date;
+  readonly way: string | null;
+  readonly address: string | null;
+  readonly browser: string | null;
+}
+
+/** The sessions of a person that have not ended, the latest used first. @param userId null: the administrator. */
+export const selectSessionsOf = (
+  database: Queryable,
+  userId: string | null,
+  { now, idleSince, adminPrint }: { now: Date; idleSince: Date; adminPrint: string },
+): Promise<ListedSession[]> =>
+  database.query<ListedSession>(
+    `select session_hash as hash, created_at as "createdAt", last_used_at as "lastUsedAt", way, address, browser
+     from dashboard_sessions
+     where user_id is not distinct from $1::uuid and expires_at > $2 and last_used_at > $3
+       and (user_id is not null or admin_print = $4)
+     order by last_used_at desc, session_hash`,
+    [userId, now, idleSince, adminPrint],
+  );
+
+/** Ends the session of a person whose hash begins so. @returns whether there was one. */
+export async function deleteSessionOf(
+  tx: Transaction,
+  userId: string | null,
+  start: string,
+): Promise<boolean> {
+  const rows = await tx.query(
+    `delete from dashboard_sessions where user_id is not distinct from $1::uuid
+       and starts_with(session_hash, $2) returning session_hash`,
+    [userId, start],
+  );
+  return rows.length > 0;
+}
+
+/** Ends the sessions of a dashboard user but one. */
+export async function deleteOtherSessions(
+  tx: Transaction,
+  userId: string,
+  kept: string,
+): Promise<void> {
+  await tx.query("delete from dashboard_sessions where user_id = $1 and session_hash <> $2", [
+    userId,
+    kept,
+  ]);
 }
 
 /** Records a use, which postpones the end of the session. */
@@ -102,18 +162,51 @@ export async function deleteExpiredSessions(database: Queryable, now: Date): Pro
 /**
  * Locks the user, so that a session begins before they are removed or deactivated, or not at all.
  *
- * @returns whether there is an active user with this id.
+ * @returns the user name, if there is an active user with this id.
  */
 export async function updateLastSignIn(
   tx: Transaction,
   userId: string,
   now: Date,
-): Promise<boolean> {
+): Promise<string | undefined> {
   const rows = await tx.query<{ attributes: UserAttributes }>(
     "update dashboard_users set last_sign_in_at = $2 where user_id = $1 returning attributes",
     [userId, now],
   );
-  return rows.some(({ attributes }) => attributes.active !== false);
+  return rows.find(({ attributes }) => attributes.active !== false)?.attributes.userName;
+}
+
+/** The attributes of a user who is active, locked until the transaction ends; and all permission sets. */
+export async function lockActiveUser(
+  tx: Transaction,
+  userId: string,
+): Promise<{ readonly attributes: UserAttributes; readonly sets: PermissionSets } | undefined> {
+  const rows = await tx.query<{ attributes: UserAttributes; sets: PermissionSets | null }>(
+    `update dashboard_users u set updated_at = updated_at where user_id = $1 returning attributes,
+       (select jsonb_object_agg(p.name, p.permissions) from permission_sets p
+        where p.company_id = u.company_id) as sets`,
+    [userId],
+  );
+  const [row] = rows.filter(({ attributes }) => attributes.active !== false);
+  return row && { attributes: row.attributes, sets: row.sets ?? {} };
+}
+
+/**
+ * Locks a user who is signed in, so that their credentials change before they are ended, or not at all.
+ *
+ * @throws Problem UNAUTHENTICATED if the session has ended.
+ */
+export async function lockSignedIn(
+  tx: Transaction,
+  userId: string,
+  sessionHash: string,
+): Promise<void> {
+  const user = await lockActiveUser(tx, userId);
+  const sessions = await tx.query("select from dashboard_sessions where session_hash = $1", [
+    sessionHash,
+  ]);
+  if (user && sessions.length > 0) return;
+  throw new Problem("UNAUTHENTICATED", "You are not signed in, or the session has ended.");
 }
 
 /** The active dashboard user with this user name. */

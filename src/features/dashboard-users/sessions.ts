@@ -5,18 +5,22 @@ import { hashSecret, newSecret } from "../../core/admin/secrets/secrets.ts";
 import type { Clock } from "../../core/base/clock.ts";
 import { earlier, later } from "../../core/base/clock.ts";
 import type { Context } from "../../core/base/context/context.ts";
-import type { Session } from "../../core/base/context/person.ts";
+import type { Person, Session } from "../../core/base/context/person.ts";
+import type { OidcSettings } from "../../core/base/oidc-settings.ts";
 import { Problem } from "../../core/base/problem.ts";
 import { type Database, type Transaction, withRetries } from "../../core/database/database.ts";
 import { ADMINISTRATOR, personOf } from "./effective-permissions.ts";
 import {
   deleteOldestSessions,
   deleteSession,
+  deleteSessionOf,
   deleteSessionsOf,
   insertSession,
+  type ListedSession,
   type SessionRow,
   selectActiveUser,
   selectSessions,
+  selectSessionsOf,
   touchSession,
   updateLastSignIn,
 } from "./sessions-store.ts";
@@ -32,6 +36,8 @@ export interface SessionSettings {
   readonly sessionIdleMinutes: number;
   /** A session ends after this many hours in any case. */
   readonly sessionHours: number;
+  /** The identity provider; undefined if none is set up. */
+  readonly oidc: OidcSettings | undefined;
 }
 
 /** A session that has just begun. */
@@ -55,17 +61,41 @@ export interface Sessions {
    *
    * @param userId of a dashboard user; null for the administrator.
    * @param how the person signed in, for the audit.
+   * @param isStillGood whether what was presented is still valid, once the user is locked.
+   * @throws Problem FORBIDDEN for a user who is not active; UNAUTHENTICATED if what was presented has ended meanwhile.
    */
-  start(context: Context, userId: string | null, how: SignInWay): Promise<StartedSession>;
+  start(
+    context: Context,
+    userId: string | null,
+    how: SignInWay,
+    isStillGood?: (tx: Transaction) => Promise<boolean>,
+  ): Promise<StartedSession>;
   end(context: Context, session: Session): Promise<void>;
+  /** The sessions of a dashboard user, or of the administrator, that have not ended. */
+  list(userId: string | null): Promise<ListedSession[]>;
+  /**
+   * Ends one of a person's sessions.
+   *
+   * @param start of its hash.
+   * @returns whether there was one.
+   */
+  endOne(context: Context, userId: string | null, start: string): Promise<boolean>;
+  /** Names the admin token of this server, so that what the administrator made ends with it. */
+  readonly adminPrint: string;
   /** Ends all sessions of the person, in every browser. */
   endAll(context: Context, session: Session): Promise<void>;
 }
 
-export type SignInWay =
-  | { readonly way: "admin_token" | "oidc" }
-  /** `link` names it as the audit entry of its creation does. */
-  | { readonly way: "link"; readonly link: string };
+export interface SignInWay {
+  readonly way: "admin_token" | "oidc" | "link" | "invitation" | "password" | "passkey";
+  /** Names a link as the audit entry of its creation does. */
+  readonly link?: string;
+  /** The `User-Agent` of the browser. */
+  readonly userAgent?: string | undefined;
+}
+
+/** Ways that are off while an identity provider is set up, unless the company turns them on. */
+const LOCAL_WAYS: ReadonlySet<string | null> = new Set(["invitation", "password", "passkey"]);
 
 /** The sessions of a person at a time: another sign-in ends the least recently used one. */
 const MOST_SESSIONS = 100;
@@ -77,25 +107,29 @@ const TOUCH_EVERY_MS = 60_000;
 export function createSessions(
   { database, clock }: { readonly database: Database; readonly clock: Clock },
   adminTokenHash: string,
-  { sessionIdleMinutes, sessionHours }: SessionSettings,
+  { sessionIdleMinutes, sessionHours, oidc }: SessionSettings,
 ): Sessions {
   const idleMs = sessionIdleMinutes * 60_000;
   const adminPrint = hashSecret(`administrator's sessions ${adminTokenHash}`);
 
   async function read(hashes: readonly string[]): Promise<Map<string, SessionRow>> {
-    const now = clock.now();
-    const idleSince = earlier(now, { ms: idleMs });
-    const rows = await selectSessions(database, hashes, { now, idleSince, adminPrint });
+    const rows = await selectSessions(database, hashes, since());
     return new Map(rows.map((row) => [row.hash, row]));
   }
 
   // One statement for all requests that wait, and nothing is cached.
   const holders = createHolderCache(read, 0);
 
+  const since = () => {
+    const now = clock.now();
+    return { now, idleSince: earlier(now, { ms: idleMs }), adminPrint };
+  };
+
   return {
+    adminPrint,
     async find(secret, isUse) {
       const row = await holders.find(secret);
-      if (!row) return undefined;
+      if (!row || (oidc && !row.isLocalOn && LOCAL_WAYS.has(row.way))) return undefined;
       const now = clock.now();
       const touchBefore = now.getTime() - Math.min(TOUCH_EVERY_MS, idleMs / 2);
       if (isUse && row.lastUsedAt.getTime() <= touchBefore)
@@ -103,24 +137,42 @@ export function createSessions(
       const usedAt = isUse ? now : row.lastUsedAt;
       return sessionOf(row, secret, later(usedAt, { ms: idleMs }));
     },
-    async start(context, userId, how) {
+    async start(context, userId, { userAgent, ...how }, isStillGood) {
       const secret = newSecret("session");
       const now = clock.now();
       const expiresAt = later(now, { hours: sessionHours });
       const hash = hashSecret(secret);
       const ofAdministrator = userId === null ? adminPrint : null;
       await withRetries(database, async (tx) => {
-        if (userId !== null && !(await updateLastSignIn(tx, userId, now))) throw noSuchUser();
+        const userName = userId === null ? null : await updateLastSignIn(tx, userId, now);
+        if (userName === undefined) throw noSuchUser();
+        if (isStillGood && !(await isStillGood(tx))) throw hasEnded();
         await deleteOldestSessions(tx, userId, MOST_SESSIONS - 1);
-        await insertSession(tx, { hash, userId, adminPrint: ofAdministrator, now, expiresAt });
-        await audit(tx, clock, context, { action: "started", userId, details: { ...how } });
+        await insertSession(tx, {
+          ...{ hash, userId, adminPrint: ofAdministrator, now, expiresAt, way: how.way },
+          address: context.address,
+          browser: browserOf(userAgent),
+        });
+        await audit(tx, clock, signedIn(context, userName), {
+          action: "started",
+          userId,
+          details: { ...how, ...(userName !== null && { user_name: userName }) },
+        });
       });
       return { secret, expiresAt };
     },
     async end(context, { id, person }) {
       await withRetries(database, async (tx) => {
         if (await deleteSession(tx, id))
-          await audit(tx, clock, context, { action: "ended", userId: person.userId });
+          await audit(tx, clock, context, { action: "ended", ...namesOf(person) });
+      });
+    },
+    list: (userId) => selectSessionsOf(database, userId, since()),
+    endOne(context, userId, start) {
+      return withRetries(database, async (tx) => {
+        const isEnded = await deleteSessionOf(tx, userId, start);
+        if (isEnded) await audit(tx, clock, context, { action: "ended", userId });
+        return isEnded;
       });
     },
     async endAll(context, { person }) {
@@ -128,13 +180,48 @@ export function createSessions(
         const sessions = await deleteSessionsOf(tx, person.userId);
         await audit(tx, clock, context, {
           action: "ended",
-          userId: person.userId,
-          details: { sessions },
+          ...namesOf(person, { sessions }),
         });
       });
     },
   };
 }
+
+/** The caller once they have signed in: the audit says who, not "anybody". */
+const signedIn = (context: Context, userName: string | null): Context =>
+  userName === null
+    ? { ...context, actor: "administrator", actorName: null }
+    : { ...context, actor: "dashboard_user", actorName: userName };
+
+/** The browsers and systems that a list of sessions names, the first that fits; others have these words too. */
+const BROWSERS = [
+  ["Edge", /Edg/],
+  ["Opera", /OPR\//],
+  ["Firefox", /Firefox\/|FxiOS/],
+  ["Chrome", /Chrom|CriOS/],
+  ["Safari", /Safari\//],
+] as const;
+const SYSTEMS = [
+  ["iPhone", /iPhone/],
+  ["iPad", /iPad/],
+  ["Android", /Android/],
+  ["Windows", /Windows/],
+  ["macOS", /Mac OS X|Macintosh/],
+  ["Linux", /Linux|X11/],
+] as const;
+
+/** Such as `Firefox on Windows`; null for a program that is no known browser. The whole text would identify the device. */
+function browserOf(userAgent = ""): string | null {
+  const nameIn = (list: readonly (readonly [string, RegExp])[]) =>
+    list.find(([, pattern]) => pattern.test(userAgent))?.[0];
+  const [browser, system] = [nameIn(BROWSERS), nameIn(SYSTEMS)];
+  return browser ? `${browser}${system ? ` on ${system}` : ""}` : null;
+}
+
+const namesOf = ({ userId, userName }: Person, details?: object) => ({
+  userId,
+  details: userId === null ? details && { ...details } : { ...details, user_name: userName },
+});
 
 /** Records that a person's session has begun or ended. */
 const audit = (
@@ -153,8 +240,12 @@ const audit = (
 const noSuchUser = () =>
   new Problem("FORBIDDEN", "There is no active dashboard user with this address.");
 
+const hasEnded = () =>
+  new Problem("UNAUTHENTICATED", "What you signed in with has ended meanwhile. Try again.");
+
 const sessionOf = (row: SessionRow, secret: string, idleAt: Date): Session => ({
   id: row.hash,
+  way: row.way,
   person:
     row.userId !== null && row.attributes !== null
       ? personOf(row.userId, row.attributes, row.sets ?? {})

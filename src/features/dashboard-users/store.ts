@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Clock } from "../../core/base/clock.ts";
+import { READY_ROLES } from "../../core/base/context/dashboard-permissions.ts";
 import type { JsonObject } from "../../core/base/values/plain-json.ts";
 import { isUuid } from "../../core/base/values/uuid.ts";
 import {
@@ -218,6 +219,20 @@ export async function selectActiveKeys(
   return rows.map(({ key }) => key);
 }
 
+/** The user names of users by their ids. */
+export async function selectUserNames(
+  database: Queryable,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  if (ids.length === 0) return new Map();
+  const rows = await database.query<{ id: string; name: string }>(
+    `select user_id::text as id, attributes ->> 'userName' as name from dashboard_users
+     where user_id = any($1::uuid[])`,
+    [ids],
+  );
+  return new Map(rows.map(({ id, name }) => [id, name]));
+}
+
 /** Users of a page and their total, from one snapshot. */
 export async function selectPage(
   database: Database,
@@ -324,6 +339,6 @@ export async function selectOrganisation(
         { id: String(id), teams: new Map(teams?.map((team) => [team.name, team.id])) },
       ]),
     ),
-    permissionSets: new Set(row?.sets),
+    permissionSets: new Set([...Object.keys(READY_ROLES), ...(row?.sets ?? [])]),
   };
 }

@@ -1,14 +1,27 @@
+import type { AuthenticationResponseJSON } from "@simplewebauthn/server";
 import Type from "typebox";
 import type { FailedAttempts } from "../../core/admin/access/failed-attempts.ts";
 import { hasHash } from "../../core/admin/secrets/secrets.ts";
 import type { Context } from "../../core/base/context/context.ts";
-import type { Session } from "../../core/base/context/person.ts";
+import { Problem } from "../../core/base/problem.ts";
 import { OnlySuccess, Success } from "../../core/base/values/schemas.ts";
 import type { Database } from "../../core/database/database.ts";
 import { endedCookie, sessionCookie } from "../../core/http/browser.ts";
-import { byAdministrator, byAnybody, bySession, endpoint } from "../../core/http/endpoint.ts";
+import {
+  byAdministrator,
+  byAnybody,
+  bySession,
+  endpoint,
+  success,
+} from "../../core/http/endpoint.ts";
 import type { Sessions, StartedSession } from "../dashboard-users/feature.ts";
+import { colleagueEndpoints } from "./colleague-endpoints.ts";
 import { createSignInLink, type LinkServices } from "./links.ts";
+import { UserAgent } from "./credentials-view.ts";
+import { ownEndpoints } from "./own-endpoints.ts";
+import { PasskeyOptions, UsedPasskey } from "./passkey-schemas.ts";
+import { beginPasskeySignIn, type PasskeyServices, signInWithPasskey } from "./passkeys.ts";
+import { signInWithPassword } from "./passwords.ts";
 import { SessionView, viewSession } from "./session-view.ts";
 
 interface AdminTokenServices {
@@ -26,15 +39,13 @@ async function signInWithAdminToken(
   { sessions, failedAttempts, adminTokenHashes }: AdminTokenServices,
   context: Context,
   given: string,
-): Promise<StartedSession & { readonly session: Session }> {
+  userAgent: string | undefined,
+): Promise<StartedSession> {
   failedAttempts.refuseLocked("administrator", context.address ?? "");
   if (!adminTokenHashes.some((hash) => hasHash(given, hash))) {
     throw failedAttempts.refuse("administrator", context.address ?? "");
   }
-  const started = await sessions.start(context, null, { way: "admin_token" });
-  const session = await sessions.find(started.secret, true);
-  if (!session) throw new Error("A session that has just begun is not found.");
-  return { ...started, session };
+  return sessions.start(context, null, { way: "admin_token", userAgent });
 }
 
 /* The session of the dashboard, for its scripts. Pages that a browser opens are in pages.ts. */
@@ -61,6 +72,9 @@ const NotSignedIn = Type.Object(
           ],
           { description: "The identity provider; null if none is set up." },
         ),
+        local: Type.Boolean({
+          description: "Whether people may sign in with invitations, passwords and passkeys.",
+        }),
       },
       { description: "How to sign in." },
     ),
@@ -89,6 +103,7 @@ const startEndpoint = endpoint({
   access: byAnybody,
   fromOwnPages: true,
   refusals: ["UNAUTHENTICATED", "FORBIDDEN", "RATE_LIMITED"],
+  headers: UserAgent,
   body: Type.Object(
     {
       admin_token: Type.String({
@@ -100,12 +115,16 @@ const startEndpoint = endpoint({
     { additionalProperties: false },
   ),
   replies: { 200: SessionView },
-}).handledBy(async (services: AdminTokenServices & Services, context, { body, baseUrl }) => {
-  const { secret, expiresAt, session } = await signInWithAdminToken(
-    services,
-    context,
-    body.admin_token,
-  );
+}).handledBy(async (services: AdminTokenServices & Services, context, { body, ...input }) => {
+  const userAgent = input.headers["user-agent"];
+  const started = await signInWithAdminToken(services, context, body.admin_token, userAgent);
+  return begun(services, input.baseUrl, started);
+});
+
+/** The response that begins a session in the browser. */
+async function begun(services: Services, baseUrl: string, { secret, expiresAt }: StartedSession) {
+  const session = await services.sessions.find(secret, true);
+  if (!session) throw new Problem("UNAUTHENTICATED", "The session has ended meanwhile.");
   return {
     status: 200,
     body: await viewSession(services, session),
@@ -113,7 +132,76 @@ const startEndpoint = endpoint({
       "set-cookie": sessionCookie(baseUrl, secret, expiresAt),
       "cache-control": "no-store",
     },
-  };
+  } as const;
+}
+
+/** Signing in is a request of the dashboard's own pages, by anybody. */
+const SIGNING_IN = {
+  method: "POST",
+  access: byAnybody,
+  fromOwnPages: true,
+  headers: UserAgent,
+  refusals: ["UNAUTHENTICATED", "FORBIDDEN", "RATE_LIMITED"],
+} as const;
+
+const passwordEndpoint = endpoint({
+  ...SIGNING_IN,
+  name: "signInWithPassword",
+  path: `${PATH}/password`,
+  summary: "Signs in to the dashboard with a password.",
+  description:
+    "Sets a cookie. The refusal is the same for a wrong password, an unknown address and a deactivated person.",
+  body: Type.Object(
+    {
+      user_name: Type.String({
+        maxLength: 254,
+        description: "The email address.",
+        examples: ["grace@acme.example"],
+      }),
+      password: Type.String({
+        maxLength: 256,
+        description: "The password.",
+        examples: ["correct horse battery staple"],
+      }),
+    },
+    { additionalProperties: false },
+  ),
+  replies: { 200: SessionView },
+}).handledBy(async (services: PasskeyServices, context, { body, headers, baseUrl }) => {
+  const given = { userName: body.user_name, password: body.password };
+  const userAgent = headers["user-agent"];
+  return begun(services, baseUrl, await signInWithPassword(services, context, given, userAgent));
+});
+
+const passkeyOptionsEndpoint = endpoint({
+  ...SIGNING_IN,
+  name: "beginPasskeySignIn",
+  path: `${PATH}/passkey/options`,
+  summary: "Returns what a browser needs to sign in with a passkey. It names no person.",
+  refusals: ["FORBIDDEN", "CONFLICT"],
+  replies: { 200: Type.Object({ options: PasskeyOptions, message: Success }) },
+}).handledBy(async (services: PasskeyServices, _context, { baseUrl }) => {
+  const begun = await beginPasskeySignIn(services, baseUrl);
+  return success({ options: { ...begun, userVerification: "required" } });
+});
+
+const passkeyEndpoint = endpoint({
+  ...SIGNING_IN,
+  name: "signInWithPasskey",
+  path: `${PATH}/passkey`,
+  summary: "Signs in to the dashboard with a passkey.",
+  description: "Sets a cookie.",
+  refusals: [...SIGNING_IN.refusals, "CONFLICT"],
+  body: Type.Object({ response: UsedPasskey }, { additionalProperties: false }),
+  replies: { 200: SessionView },
+}).handledBy(async (services: PasskeyServices, context, { body, headers, baseUrl }) => {
+  const response = body.response as AuthenticationResponseJSON;
+  const userAgent = headers["user-agent"];
+  return begun(
+    services,
+    baseUrl,
+    await signInWithPasskey(services, context, baseUrl, response, userAgent),
+  );
 });
 
 const endEndpoint = endpoint({
@@ -176,7 +264,12 @@ const linkEndpoint = endpoint({
 export const signInEndpoints = [
   readEndpoint,
   startEndpoint,
+  passwordEndpoint,
+  passkeyOptionsEndpoint,
+  passkeyEndpoint,
   endEndpoint,
   endAllEndpoint,
+  ...ownEndpoints,
   linkEndpoint,
+  ...colleagueEndpoints,
 ];

@@ -178,7 +178,17 @@ function refusedByProvider(error: unknown): Problem {
     const denied = "The identity provider did not let you sign in. Ask an administrator.";
     return new Problem("FORBIDDEN", error.error === "access_denied" ? denied : refused);
   }
-  const { code, cause } = error as { code?: string; cause?: { code?: string } };
-  const isNetwork = code === "OAUTH_TIMEOUT" || /^E[A-Z]+$/.test(cause?.code ?? "");
-  return isNetwork ? unreachable(error) : new Problem("FORBIDDEN", refused);
+  return isOutage(error) ? unreachable(error) : new Problem("FORBIDDEN", refused);
+}
+
+/** Whether the provider failed, and not the person: no connection, no response in time, 5xx, or too many requests. */
+function isOutage(error: unknown): boolean {
+  const { code, status, cause } = error as {
+    code?: string;
+    status?: number;
+    cause?: { code?: string; status?: number };
+  };
+  const isNetwork = code === "OAUTH_TIMEOUT" || /^(E[A-Z]+|UND_ERR_\w+)$/.test(cause?.code ?? "");
+  const answered = status ?? cause?.status ?? 0;
+  return isNetwork || answered >= 500 || answered === 429;
 }

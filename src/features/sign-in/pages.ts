@@ -12,6 +12,7 @@ import { sentencePage } from "../../core/http/sentence-page.ts";
 import { checkStoredEmail } from "../../core/people/profiles/addresses.ts";
 import { findActiveUser, type Sessions } from "../dashboard-users/feature.ts";
 import type { IdentityProvider, SignInAttempt } from "./identity-provider.ts";
+import { UserAgent } from "./credentials-view.ts";
 import { followSignInLink, type LinkServices } from "./links.ts";
 
 /*
@@ -76,6 +77,9 @@ const PAGE = { method: "GET", access: byAnybody, dialect: "page" } as const;
 
 const LINK = "/dashboard/sign-in";
 
+/** Where a colleague who was invited chooses how to sign in from now on. */
+const OWN_SIGN_IN = "/dashboard/account?welcome=1";
+
 const NOT_KEPT = { "cache-control": "no-store", "referrer-policy": "no-referrer" };
 
 const Token = Type.Object({
@@ -92,10 +96,14 @@ const showLink = endpoint({
   query: Token,
   replies: { 200: Type.String() },
 }).handledBy(async (_services: object, _context, { query }) => {
-  const body = sentencePage("Sign in to Rapport", undefined, {
-    action: `?token=${encodeURIComponent(query.token)}`,
-    button: "Sign in",
-  });
+  const page = {
+    heading: "Sign in to Rapport",
+    text: "This link works once, in this browser, and signs in the person whom it was made for.",
+    locale: "en",
+    direction: "ltr",
+  } as const;
+  const form = { action: `?token=${encodeURIComponent(query.token)}`, button: "Sign in" };
+  const body = sentencePage(page.heading, page, form);
   // With no-referrer the browser would not say that the form is one of this page.
   const headers = { ...NOT_KEPT, ...PAGE_HEADERS, "referrer-policy": "same-origin" };
   return { status: 200, body, headers };
@@ -111,16 +119,20 @@ const followLink = endpoint({
   refusals: ["UNAUTHENTICATED", "FORBIDDEN", "RATE_LIMITED"],
   accepts: ["application/x-www-form-urlencoded"],
   query: Token,
+  headers: UserAgent,
   body: Type.String(),
   replies: { 303: Type.Undefined() },
-}).handledBy(async (services: LinkServices, context, { query, baseUrl }) => {
-  const { secret, expiresAt } = await followSignInLink(services, context, query.token);
-  const headers = {
-    ...NOT_KEPT,
-    location: dashboardPath(baseUrl),
-    "set-cookie": sessionCookie(baseUrl, secret, expiresAt),
-  };
-  return { status: 303, body: undefined, headers };
+}).handledBy(async (services: LinkServices, context, { query, headers, baseUrl }) => {
+  const userAgent = headers["user-agent"];
+  const { secret, expiresAt, isInvitation } = await followSignInLink(
+    services,
+    context,
+    query.token,
+    userAgent,
+  );
+  const location = dashboardPath(baseUrl, isInvitation ? OWN_SIGN_IN : DASHBOARD);
+  const cookie = { "set-cookie": sessionCookie(baseUrl, secret, expiresAt) };
+  return { status: 303, body: undefined, headers: { ...NOT_KEPT, location, ...cookie } };
 });
 
 interface ProviderServices {
@@ -188,6 +200,7 @@ const callback = endpoint({
     cookie: Type.Optional(
       Type.String({ description: "With the attempt that began the sign-in.", examples: ["x=y"] }),
     ),
+    ...UserAgent.properties,
   }),
   replies: { 303: Type.Undefined() },
 }).handledBy(async (services: ProviderServices, context, { query, headers, baseUrl }) => {
@@ -210,7 +223,7 @@ const callback = endpoint({
       if (!isOutage) failedAttempts.note("sign_in", from);
       throw error;
     });
-  const { secret, expiresAt } = await startFor(services, context, email);
+  const { secret, expiresAt } = await startFor(services, context, email, headers["user-agent"]);
   return {
     status: 303,
     body: undefined,
@@ -223,11 +236,16 @@ const callback = endpoint({
 });
 
 /** The person is the active dashboard user who has the address as user name. */
-async function startFor(services: ProviderServices, context: Context, email: string) {
+async function startFor(
+  services: ProviderServices,
+  context: Context,
+  email: string,
+  userAgent: string | undefined,
+) {
   // An address that cannot be a user name is neither looked up nor repeated.
   const isUserName = !("fault" in checkStoredEmail(email));
   const user = isUserName ? await findActiveUser(services, email) : undefined;
-  if (user) return services.sessions.start(context, user.id, { way: "oidc" });
+  if (user) return services.sessions.start(context, user.id, { way: "oidc", userAgent });
   const who = isUserName ? email : "with the name that the identity provider gives you";
   throw new Problem(
     "FORBIDDEN",

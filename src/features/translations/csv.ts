@@ -1,8 +1,7 @@
 import { type CsvError, parse } from "csv-parse/sync";
-import { stringify } from "csv-stringify/sync";
 import { csvLineEnds } from "../../core/base/lines.ts";
 import { printable } from "../../core/base/values/describe-value.ts";
-import { disarm, rearm } from "../../core/base/values/spreadsheets.ts";
+import { csvText, rearm } from "../../core/base/values/spreadsheets.ts";
 import { type FileString, type TranslationFile, unreadable } from "./translation-file.ts";
 
 /*
@@ -14,11 +13,11 @@ import { type FileString, type TranslationFile, unreadable } from "./translation
 export function writeCsv({ source, columns }: TranslationFile): string {
   const header = ["id", "source", ...columns.map(({ locale }) => locale.localeKey)];
   const rows = Object.entries(source).map(([id, text]) => [
-    disarm(id),
-    disarm(text),
-    ...columns.map(({ map }) => disarm((Object.hasOwn(map, id) && map[id]) || "")),
+    id,
+    text,
+    ...columns.map(({ map }) => (Object.hasOwn(map, id) && map[id]) || ""),
   ]);
-  return stringify([header, ...rows], { bom: true, record_delimiter: "\r\n", quoted: true });
+  return csvText([header, ...rows], { bom: true, record_delimiter: "\r\n", quoted: true });
 }
 
 /**

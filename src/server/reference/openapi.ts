@@ -108,7 +108,10 @@ const IDEMPOTENCY_KEY = {
 
 /** Pages, texts, and calls of the dashboard and of the command line: programs have no use for them, and no client has them. */
 const NOT_IN_CLIENT =
-  /^(?:(?:show|submit|begin|finish|follow)\w+|\w+Session|sign(?:In|Out|OutEverywhere)|get(?:PreferencePreview|\w*OpenApiDocument|Llms\w+|ThirdPartyNotices)|\w+EngineCopy|streamLiveRequests)$/;
+  /^(?:(?:show|submit|begin|finish|follow)\w+|get(?:PreferencePreview|\w*OpenApiDocument|Llms\w+|ThirdPartyNotices)|\w+EngineCopy|streamLiveRequests)$/;
+
+const isInClient = (contract: Contract): boolean =>
+  !NOT_IN_CLIENT.test(contract.name) && !pathsOf(contract)[0]?.startsWith("/dashboard/");
 
 /** The path as OpenAPI writes it. What a `*` stands for may have several steps. */
 export const templateOf = (path: string): string =>
@@ -197,7 +200,7 @@ function operationOf(
   ];
   return {
     operationId: contract.name,
-    ...(NOT_IN_CLIENT.test(contract.name) && { "x-not-in-client": true }),
+    ...(!isInClient(contract) && { "x-not-in-client": true }),
     tags: [tag],
     summary: contract.summary,
     description: [

@@ -51,8 +51,41 @@ export interface AuditFilter {
   readonly workspace?: string;
   readonly kind?: string;
   readonly name?: string;
+  /** A part of the name of the thing. */
+  readonly query?: string;
+  /** The user name of a person, the name of a key, or a kind of actor. */
+  readonly by?: string;
+  /** ISO 8601. */
+  readonly since?: string;
+  readonly until?: string;
   readonly of?: "changes" | "reads";
 }
+
+/** Where the entries that match can be downloaded. */
+export const auditFilePath = (filter: AuditFilter): string =>
+  `/admin/v1/audit.csv?${new URLSearchParams(filter as Record<string, string>)}`;
+
+/** The entries about the same thing before an entry, the latest first. */
+export const useEarlierEntries = (
+  thing: { readonly kind: string; readonly name: string; readonly before: string },
+  isWanted: boolean,
+) =>
+  hooks.useQuery(
+    "get",
+    "/admin/v1/audit",
+    {
+      params: {
+        query: {
+          kind: thing.kind,
+          name: thing.name,
+          cursor: thing.before,
+          limit: 20,
+          of: "changes",
+        },
+      },
+    },
+    { enabled: isWanted },
+  );
 
 export const useAudit = (filter: AuditFilter) =>
   hooks.useInfiniteQuery(

@@ -44,8 +44,10 @@ const session: Middleware = {
 /** The session has ended: every page gives way to the sign-in. */
 function showSignIn(message: string): void {
   queryClient.setQueryData<SessionState>(SESSION_KEY, (state) =>
-    state?.session ? { session: null, message, oidc: state.oidc } : state,
+    state?.session ? { ...state, session: null, message } : state,
   );
+  // The ways to sign in come with the refusal.
+  void queryClient.invalidateQueries({ queryKey: SESSION_KEY });
 }
 
 /**

@@ -31,6 +31,8 @@ export interface SessionState {
   readonly message?: string;
   /** The address for signing in, if an identity provider is configured. */
   readonly oidc: IdentityProvider | null;
+  /** Whether passwords and passkeys open the dashboard. */
+  readonly local: boolean;
 }
 
 const PATH = "/dashboard/session";
@@ -45,11 +47,14 @@ export const sessionQuery = queryOptions({
   networkMode: "always",
   queryFn: async ({ signal }): Promise<SessionState> => {
     const response = await fetch(PATH, { signal, headers: unattended() });
-    if (response.ok) return { session: (await response.json()) as Session, oidc: null };
+    if (response.ok) {
+      return { session: (await response.json()) as Session, oidc: null, local: false };
+    }
     const error = await errorOf(response);
     if (response.status !== 401) throw error;
-    const { sign_in } = error.body as { sign_in?: { oidc: IdentityProvider | null } };
-    return { session: null, message: error.message, oidc: sign_in?.oidc ?? null };
+    const { sign_in } = error.body as { sign_in?: Pick<SessionState, "oidc" | "local"> };
+    const { oidc = null, local = false } = sign_in ?? {};
+    return { session: null, message: error.message, oidc, local };
   },
 });
 
@@ -70,7 +75,12 @@ async function send(method: string, path: string, headers: HeadersInit, body?: u
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
   if (!response.ok) throw await errorOf(response);
+  return response;
 }
+
+/** A step of signing in, below the address of the session. */
+export const sendSignIn = async (step: string, body?: unknown): Promise<unknown> =>
+  (await send("POST", `${PATH}/${step}`, {}, body ?? {})).json();
 
 /** Signs in with the admin token, for the first minutes of a server. */
 export function useSignInWithToken() {

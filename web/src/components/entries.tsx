@@ -49,6 +49,8 @@ interface EntriesProps<Body, Entry extends Named, Values extends Record<string, 
   save(values: Values, isNew: boolean): Promise<unknown>;
   /** Entries whose form would only contain their name cannot be edited. */
   readonly isFixed?: boolean;
+  /** Entries that can be changed and not removed. */
+  isKept?(entry: Entry): boolean;
   readonly remove?: (entry: Entry) => Promise<unknown>;
   /** How removing an entry changes other things. */
   readonly removal?: string;
@@ -119,7 +121,7 @@ const byName = <Entry extends Named>(column: Column<Entry>): Column<Entry> =>
 const withArticle = (noun: string): string => (/^[aeiou]/.test(noun) ? `an ${noun}` : `a ${noun}`);
 
 const actionsOf = <Body, Entry extends Named, Values extends Record<string, unknown>>(
-  { needed, isFixed = false }: EntriesProps<Body, Entry, Values>,
+  { needed, isFixed = false, isKept }: EntriesProps<Body, Entry, Values>,
   open: (dialog: Dialog<Entry>) => void,
 ): Column<Entry> => ({
   id: "actions",
@@ -128,7 +130,9 @@ const actionsOf = <Body, Entry extends Named, Values extends Record<string, unkn
   cell: ({ row: { original: entry } }) => (
     <RowActions of={entry.name} needed={needed}>
       {!isFixed && <Menu.Item onClick={() => open({ kind: "edit", entry })}>Edit…</Menu.Item>}
-      <Menu.Item onClick={() => open({ kind: "remove", entry })}>Remove…</Menu.Item>
+      {!isKept?.(entry) && (
+        <Menu.Item onClick={() => open({ kind: "remove", entry })}>Remove…</Menu.Item>
+      )}
     </RowActions>
   ),
 });

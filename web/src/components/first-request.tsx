@@ -3,7 +3,8 @@ import { Link } from "@tanstack/react-router";
 /** A request to paste into a terminal. */
 export const firstRequest = (
   url: string,
-): string => `curl ${url}/users/track -H 'Authorization: Bearer YOUR_API_KEY' \\
+  key = "YOUR_API_KEY",
+): string => `curl ${url}/users/track -H 'Authorization: Bearer ${key}' \\
   -H 'Content-Type: application/json' \\
   -d '{"events":[{"external_id":"ada","name":"signed_up","time":"${new Date().toISOString()}"}]}'`;
 

@@ -1,7 +1,9 @@
 import { Menu, useMantineColorScheme } from "@mantine/core";
+import { useNavigate } from "@tanstack/react-router";
 import {
   BookOpen,
   Check,
+  KeyRound,
   LogOut,
   MonitorCog,
   MonitorX,
@@ -22,6 +24,7 @@ const SCHEMES = [
 export function PersonMenu() {
   const { person } = useSession();
   const signOut = useSignOut();
+  const navigate = useNavigate();
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   const name = person.display_name || person.user_name;
   return (
@@ -46,6 +49,12 @@ export function PersonMenu() {
           </Menu.Item>
         ))}
         <Menu.Divider />
+        <Menu.Item
+          leftSection={<KeyRound size={14} />}
+          onClick={() => void navigate({ to: "/account" })}
+        >
+          Your sign-in
+        </Menu.Item>
         <Menu.Item component="a" href="/docs" leftSection={<BookOpen size={14} />}>
           Reference and guides
         </Menu.Item>

@@ -34,7 +34,7 @@ export interface AuthenticatorServices extends StoringServices {
 export function createAuthenticator(
   services: AuthenticatorServices,
   adminTokenHashes: readonly string[],
-  signInHint: SignInHint = {},
+  signInHint: SignInHint = async () => ({}),
 ): Authenticator {
   const first = createIdentifier(services, adminTokenHashes, signInHint);
   const again = createIdentifier({ ...services, ...UNNOTICED }, adminTokenHashes, signInHint, 0);

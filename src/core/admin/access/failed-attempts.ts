@@ -11,7 +11,15 @@ import { networkOf } from "../../outbound/networks.ts";
  */
 
 /** The kind of secret that the request needed. */
-export type AttemptKind = "key" | "scim" | "administrator" | "session" | "link" | "sign_in";
+export type AttemptKind =
+  | "key"
+  | "scim"
+  | "administrator"
+  | "session"
+  | "link"
+  | "password"
+  | "passkey"
+  | "sign_in";
 
 const SENTENCES: Readonly<Record<AttemptKind, string>> = {
   key: "Invalid API key",
@@ -19,7 +27,11 @@ const SENTENCES: Readonly<Record<AttemptKind, string>> = {
   administrator: "Invalid admin token. API keys do not open /admin/v1",
   session: "You are not signed in, or the session has ended.",
   sign_in: "The sign-in failed.",
-  link: `This sign-in link was used or has expired. Get a new one with: ${RAPPORT_ON_PAGES} sign-in`,
+  link: `This sign-in link was used or has expired. Ask a colleague for a new one, or on the server: ${RAPPORT_ON_PAGES} sign-in`,
+  // The same for every reason: it must not tell whether a person exists.
+  password: "The email address or the password is wrong.",
+  passkey:
+    "This passkey opens nothing here. Use another way to sign in, or ask a colleague for a link.",
 };
 
 /** Follows the sentence if the request has no secret at all: clients look for its beginning. */
@@ -28,8 +40,8 @@ const NONE_SENT: Readonly<Partial<Record<AttemptKind, string>>> = {
   scim: ": the request has none. Send it as 'Authorization: Bearer TOKEN'",
 };
 
-/** Kinds of secrets that open the whole company, and sign-ins, which make the server ask the identity provider. */
-export type LockingKind = "administrator" | "scim" | "link" | "sign_in";
+/** Kinds of secrets that open the whole company, and sign-ins, which make the server work or ask the identity provider. */
+export type LockingKind = Exclude<AttemptKind, "key" | "session">;
 
 /** Each address has a count for each kind, and one for all kinds. */
 const MOST_COUNTS = 20_000;

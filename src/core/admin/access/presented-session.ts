@@ -1,3 +1,4 @@
+import { IN_THE_DASHBOARD } from "../../base/context/context.ts";
 import type { Person, Session } from "../../base/context/person.ts";
 import { Problem } from "../../base/problem.ts";
 import { fromOtherSite } from "../../http/browser.ts";
@@ -12,7 +13,7 @@ export interface SessionFinder {
 }
 
 /** The end of a refusal without a session: how to sign in. */
-export type SignInHint = Readonly<Record<string, unknown>>;
+export type SignInHint = () => Promise<Readonly<Record<string, unknown>>>;
 
 /**
  * The session that a browser presents. A missing cookie does not count as a failed attempt.
@@ -27,11 +28,11 @@ export async function findPresented(
 ): Promise<Session> {
   const secret = browser?.sessionSecret;
   if (browser === undefined || secret === undefined) {
-    throw new Problem("UNAUTHENTICATED", "You are not signed in.", { body: hint });
+    throw new Problem("UNAUTHENTICATED", "You are not signed in.", { body: await hint() });
   }
   if (browser.isFromOtherSite) throw fromOtherSite();
   const session = await services.sessions.find(secret, browser.isUse);
-  if (!session) throw services.failedAttempts.refuse("session", address, undefined, hint);
+  if (!session) throw services.failedAttempts.refuse("session", address, undefined, await hint());
   if (browser.isWrite && !isSame(browser.csrfToken, session.csrfToken)) {
     throw new Problem(
       "FORBIDDEN",
@@ -44,11 +45,14 @@ export async function findPresented(
 const isSame = (given: unknown, wanted: string): boolean =>
   typeof given === "string" && hasHash(given, hashSecret(wanted));
 
-/** The administrator has no name; a dashboard user has their user name. */
+/**
+ * A dashboard user has their user name. The administrator is no particular person: the name says that they came through the
+ * dashboard, not with the admin token.
+ */
 export function callerOf(session: Session): Caller {
   const { person } = session;
   return person.userId === null
-    ? { actor: "administrator", actorName: null, person, session }
+    ? { actor: "administrator", actorName: IN_THE_DASHBOARD, person, session }
     : { actor: "dashboard_user", actorName: person.userName, person, session };
 }
 

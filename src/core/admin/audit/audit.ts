@@ -1,14 +1,27 @@
 import { createBatches } from "../../base/batches.ts";
 import type { Clock } from "../../base/clock.ts";
 import { RAPPORT } from "../../base/command.ts";
-import type { Context, WorkspaceContext } from "../../base/context/context.ts";
+import {
+  type Context,
+  IN_THE_DASHBOARD,
+  type WorkspaceContext,
+} from "../../base/context/context.ts";
 import { forwardPage } from "../../base/pages.ts";
 import { Problem } from "../../base/problem.ts";
+import { type Cell, csvText } from "../../base/values/spreadsheets.ts";
+import { isUuid } from "../../base/values/uuid.ts";
 import { commitTogether } from "../../database/commit-together.ts";
-import { type Queryable, type Transaction, withRetries } from "../../database/database.ts";
+import { type Database, type Queryable, type Transaction, withRetries } from "../../database/database.ts";
 import type { StoringServices } from "../../database/storing-services.ts";
 import { type ChainedEntry, chainTo, type StoredEntry, type UnchainedEntry } from "./chain.ts";
-import { type AuditFilter, insertEntries, lockHead, selectChain, selectEntries } from "./store.ts";
+import {
+  type AuditFilter,
+  insertEntries,
+  lockHead,
+  selectChain,
+  selectEntries,
+  selectLabels,
+} from "./store.ts";
 
 /*
  * The audit log has a row for every change to declared or administered things: who, what, when and
@@ -139,14 +152,109 @@ export async function recordRead(
  *
  * @returns at most `limit` entries, and the cursor of the next page if there is one.
  */
-export async function readAuditLog(
-  { database }: { readonly database: Queryable },
-  filter: AuditFilter,
-  limit: number,
-) {
-  const found: readonly StoredEntry[] = await selectEntries(database, filter, limit + 1);
-  return forwardPage(found, limit, ({ id }) => id);
+export async function readAuditLog(services: NamingServices, filter: AuditFilter, limit: number) {
+  const found: readonly StoredEntry[] = await selectEntries(services.database, filter, limit + 1);
+  const { rows, next } = forwardPage(found, limit, ({ id }) => id);
+  return { rows: await withLabels(services, rows), next };
 }
+
+export interface NamingServices {
+  readonly database: Database;
+  /** The user names of dashboard users by their ids. */
+  readonly namesOfColleagues: (
+    database: Queryable,
+    ids: readonly string[],
+  ) => Promise<ReadonlyMap<string, string>>;
+}
+
+/** An entry with the name of its thing, if that is another text than `name`, which is often an id. */
+export type LabelledEntry = StoredEntry & { readonly label: string | null };
+
+/**
+ * Things are named as entries name them, so that removed ones have names too. A colleague of whom no entry has the name is named
+ * as they are called now.
+ */
+async function withLabels(
+  { database, namesOfColleagues }: NamingServices,
+  entries: readonly StoredEntry[],
+): Promise<LabelledEntry[]> {
+  const ids = [...new Set(entries.map(({ name }) => name))].filter(isUuid);
+  if (ids.length === 0) return entries.map((entry) => ({ ...entry, label: null }));
+  const labels = await selectLabels(database, ids);
+  const others = await namesOfColleagues(
+    database,
+    ids.filter((id) => !labels.has(id)),
+  );
+  return entries.map((entry) => {
+    const label = labels.get(entry.name) ?? others.get(entry.name) ?? null;
+    return { ...entry, label: label === entry.name ? null : label };
+  });
+}
+
+const PAGE_OF_FILE = 500;
+
+const COLUMNS = [
+  "time",
+  "by",
+  "from",
+  "action",
+  "kind",
+  "name",
+  "id",
+  "workspace",
+  "before",
+  "after",
+  "address",
+  "request",
+] as const;
+
+/** The entries that match a filter as CSV, newest first. */
+export async function* auditFile(
+  services: NamingServices,
+  filter: AuditFilter,
+): AsyncGenerator<string> {
+  yield csvText([COLUMNS], { bom: true });
+  for (let { before } = filter; ; ) {
+    const { rows, next } = await readAuditLog(services, { ...filter, before }, PAGE_OF_FILE);
+    if (rows.length > 0) yield csvText(rows.map(cellsOf));
+    if (next.next_cursor === undefined) return;
+    before = next.next_cursor;
+  }
+}
+
+function cellsOf({ details, ...entry }: LabelledEntry): Cell[] {
+  const isPatch = details !== null && ("before" in details || "after" in details);
+  const { before, after } = isPatch ? details : { before: undefined, after: details ?? undefined };
+  return [
+    entry.at.toISOString(),
+    entry.actorName === IN_THE_DASHBOARD ? "administrator" : (entry.actorName ?? entry.actor),
+    originOf(entry),
+    entry.action,
+    entry.kind,
+    entry.label ?? entry.name,
+    entry.label === null ? null : entry.name,
+    entry.workspace,
+    before === undefined ? null : JSON.stringify(before),
+    after === undefined ? null : JSON.stringify(after),
+    entry.address,
+    entry.requestId,
+  ];
+}
+
+/** Where a change was made, in a word for people. */
+export function originOf({ actor, actorName }: Pick<StoredEntry, "actor" | "actorName">): string {
+  if (actor === "dashboard_user" || actorName === IN_THE_DASHBOARD) return "dashboard";
+  return ORIGINS[actor] ?? actor;
+}
+
+const ORIGINS: Readonly<Record<string, string>> = {
+  administrator: "admin API",
+  key: "API",
+  scim: "SCIM",
+  job: "job",
+  server: "server",
+  anybody: "sign-in",
+};
 
 /** At most `limit` rows of the chain after a position, oldest first. */
 export const readAuditChain = (

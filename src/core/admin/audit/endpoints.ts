@@ -2,10 +2,16 @@ import Type, { type Static } from "typebox";
 import { Problem } from "../../base/problem.ts";
 import { NullableText, named, nullable, Success } from "../../base/values/schemas.ts";
 import { parseTime } from "../../base/values/times.ts";
-import type { Database } from "../../database/database.ts";
-import { byAdministrator, endpoint, success } from "../../http/endpoint.ts";
-import { readAuditChain, readAuditLog } from "./audit.ts";
+import { byAdministrator, endpoint, success, type TextStream } from "../../http/endpoint.ts";
+import {
+  auditFile,
+  type LabelledEntry,
+  type NamingServices,
+  readAuditChain,
+  readAuditLog,
+} from "./audit.ts";
 import type { StoredEntry } from "./chain.ts";
+import type { AuditFilter } from "./store.ts";
 import { verifyAudit } from "./verify.ts";
 
 const DEFAULT_LIMIT = 100;
@@ -14,13 +20,13 @@ const MOST_ENTRIES = 1_000;
 
 const EXAMPLE_HASH = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
 
-const Entry = named("AuditEntry", {
+const CHAINED = {
   id: Type.String(),
   at: Type.String({ description: "ISO 8601." }),
   workspace: NullableText,
   action: Type.String(),
   kind: Type.String(),
-  name: Type.String(),
+  name: Type.String({ description: "The name or id of the thing.", examples: ["shop"] }),
   details: nullable(Type.Record(Type.String(), Type.Unknown())),
   actor: Type.String({ description: "administrator, key, server …" }),
   actor_name: NullableText,
@@ -35,9 +41,70 @@ const Entry = named("AuditEntry", {
     description: "Covers the entry and the hash before it.",
     examples: [EXAMPLE_HASH],
   }),
+};
+
+const Chained = Type.Object(CHAINED);
+
+const Entry = named("AuditEntry", {
+  ...CHAINED,
+  label: nullable(Type.String(), {
+    description:
+      "The name of the thing if `name` is its id, as this or another entry says it, or the user name of a dashboard user.",
+    examples: ["German buyers"],
+  }),
 });
 
-type Services = { readonly database: Database };
+type Services = NamingServices;
+
+const Text = (description: string) => Type.Optional(Type.String({ maxLength: 255, description }));
+
+const Filter = {
+  workspace: Type.Optional(Type.String()),
+  kind: Type.Optional(Type.String()),
+  name: Text("The whole name or id of the thing."),
+  query: Text(
+    "A part of the name or id of the thing; upper and lower case are the same. Things with ids are found by their names in the " +
+      "latest 100,000 entries.",
+  ),
+  by: Text(
+    "Who: the user name of a person, the name of a key or token, or a kind of actor such as administrator.",
+  ),
+  since: Text("ISO 8601; included."),
+  until: Text("ISO 8601; not included."),
+  of: Type.Optional(
+    Type.Enum(["changes", "reads"], {
+      description: "Only changes, or only reads of personal data; both by default.",
+    }),
+  ),
+} as const;
+
+interface FilterQuery {
+  readonly workspace?: string;
+  readonly kind?: string;
+  readonly name?: string;
+  readonly query?: string;
+  readonly by?: string;
+  readonly since?: string;
+  readonly until?: string;
+  readonly of?: "changes" | "reads";
+}
+
+const filterOf = (
+  { workspace, kind, name, of, by, query: text, since, until }: FilterQuery,
+  before?: string,
+): AuditFilter => ({
+  ...{ workspace, kind, name, of, by, text: text || undefined, before },
+  since: timeOf("since", since),
+  until: timeOf("until", until),
+});
+
+/** @throws Problem INVALID_REQUEST. */
+function timeOf(member: string, text: string | undefined): Date | undefined {
+  if (text === undefined) return undefined;
+  const time = parseTime(text);
+  if (time) return time;
+  throw new Problem("INVALID_REQUEST", `'${member}' must be a time in ISO 8601.`);
+}
 
 const Limit = Type.Optional(
   Type.Integer({ minimum: 1, maximum: MOST_ENTRIES, default: DEFAULT_LIMIT }),
@@ -50,14 +117,7 @@ const listEndpoint = endpoint({
   summary: "Lists the audit: who changed what, when and from where, newest first.",
   access: byAdministrator("manage_company_settings"),
   query: Type.Object({
-    workspace: Type.Optional(Type.String()),
-    kind: Type.Optional(Type.String()),
-    name: Type.Optional(Type.String()),
-    of: Type.Optional(
-      Type.Enum(["changes", "reads"], {
-        description: "Only changes, or only reads of personal data; both by default.",
-      }),
-    ),
+    ...Filter,
     cursor: Type.Optional(Type.String({ format: "uuid" })),
     limit: Limit,
   }),
@@ -69,11 +129,34 @@ const listEndpoint = endpoint({
     }),
   },
 }).handledBy(async (services: Services, _context, { query }) => {
-  const { cursor: before, limit = DEFAULT_LIMIT, workspace, kind, name, of } = query;
-  const filter = { workspace, kind, name, of, before };
-  const { rows, next } = await readAuditLog(services, filter, limit);
+  const { cursor, limit = DEFAULT_LIMIT } = query;
+  const { rows, next } = await readAuditLog(services, filterOf(query, cursor), limit);
   return success({ entries: rows.map(viewOf), ...next });
 });
+
+const fileEndpoint = endpoint({
+  name: "downloadAudit",
+  method: "GET",
+  path: "/admin/v1/audit.csv",
+  summary: "Downloads the audit as CSV, newest first: who changed what, when and from where.",
+  takesLong: true,
+  streams: true,
+  produces: "text/csv",
+  access: byAdministrator("manage_company_settings"),
+  query: Type.Object(Filter),
+  replies: {
+    200: Type.Unsafe<TextStream>(
+      Type.String({
+        description: "No cell runs as a formula in a spreadsheet.",
+        examples: ["time,by,from,action,kind,name\n2026-01-01T12:00:00.000Z,ada@acme.example,…\n"],
+      }),
+    ),
+  },
+}).handledBy(async (services: Services, _context, { query }) => ({
+  status: 200,
+  body: auditFile(services, filterOf(query)),
+  headers: { "content-disposition": 'attachment; filename="audit.csv"' },
+}));
 
 const exportEndpoint = endpoint({
   name: "exportAudit",
@@ -102,12 +185,8 @@ const exportEndpoint = endpoint({
   },
 }).handledBy(async (services: Services, _context, { query }) => {
   const { after = 0, limit = DEFAULT_LIMIT } = query;
-  const since = query.since === undefined ? undefined : parseTime(query.since);
-  if (query.since !== undefined && !since) {
-    throw new Problem("INVALID_REQUEST", "'since' must be a time in ISO 8601.");
-  }
-  const rows = await readAuditChain(services, after, since, limit);
-  return { status: 200, body: rows.map((row) => `${JSON.stringify(viewOf(row))}\n`).join("") };
+  const rows = await readAuditChain(services, after, timeOf("since", query.since), limit);
+  return { status: 200, body: rows.map((row) => `${JSON.stringify(chainedOf(row))}\n`).join("") };
 });
 
 const verifyEndpoint = endpoint({
@@ -139,7 +218,7 @@ const verifyEndpoint = endpoint({
           Type.Object({
             position: Type.Integer({ description: "The position of the first break." }),
             message: Type.String(),
-            entry: nullable(Entry, { description: "The entry there; null if it was removed." }),
+            entry: nullable(Chained, { description: "The entry there; null if it was removed." }),
           }),
           Type.Null(),
         ],
@@ -150,16 +229,22 @@ const verifyEndpoint = endpoint({
   },
 }).handledBy(async (services: Services, _context, { query }) => {
   const { head, brokenAt } = await verifyAudit(services, query.expect);
-  const broken = brokenAt && { ...brokenAt, entry: brokenAt.entry && viewOf(brokenAt.entry) };
+  const broken = brokenAt && { ...brokenAt, entry: brokenAt.entry && chainedOf(brokenAt.entry) };
   const body = { intact: !brokenAt, entries: head.entries, head: head.hash } as const;
   return success({ ...body, broken_at: broken ?? null });
 });
 
-const viewOf = ({ actorName, requestId, ...entry }: StoredEntry): Static<typeof Entry> => ({
+/** An entry as it is stored: a collector gets nothing that its hash does not cover. */
+const chainedOf = ({ actorName, requestId, ...entry }: StoredEntry): Static<typeof Chained> => ({
   ...entry,
   at: entry.at.toISOString(),
   actor_name: actorName,
   request_id: requestId,
 });
 
-export const auditEndpoints = [listEndpoint, exportEndpoint, verifyEndpoint];
+const viewOf = ({ label, ...entry }: LabelledEntry): Static<typeof Entry> => ({
+  ...chainedOf(entry),
+  label,
+});
+
+export const auditEndpoints = [listEndpoint, fileEndpoint, exportEndpoint, verifyEndpoint];

@@ -66,9 +66,25 @@ export interface AuditFilter {
   readonly name: string | undefined;
   /** Reads are of personal data. */
   readonly of: "changes" | "reads" | undefined;
+  /**
+   * Whose: the user name of a person, the name of a key or token, or a kind of actor such as `administrator` or `server`.
+   */
+  readonly by: string | undefined;
+  /** Included, and not included. */
+  readonly since: Date | undefined;
+  readonly until: Date | undefined;
+  /** A part of the name of the thing, or of its name in other entries, ignoring case. */
+  readonly text: string | undefined;
   /** Only entries older than this one. */
   readonly before: string | undefined;
 }
+
+/** The name that an entry gives a thing beside its id. */
+const LABEL = `coalesce(details ->> 'user_name', details ->> 'name', details #>> '{after,name}')`;
+
+/** The latest entries in which things are looked up by a part of their name; and how many of them. */
+const MOST_SEARCHED = 100_000;
+const MOST_THINGS = 1_000;
 
 /** The newest entries that match a filter, newest first. */
 export async function selectEntries(
@@ -81,6 +97,13 @@ export async function selectEntries(
      where ($1::text is null or workspace = $1) and ($2::text is null or kind = $2)
        and ($3::text is null or name = $3) and ($4::uuid is null or entry_id < $4)
        and ($6::text is null or (action = 'read') = ($6 = 'reads'))
+       and ($7::text is null or actor_name = $7
+         or (actor = $7 and (actor_name is null or actor = 'administrator')))
+       and ($8::timestamptz is null or at >= $8) and ($9::timestamptz is null or at < $9)
+       and ($10::text is null or strpos(lower(name), $10) > 0 or name in (
+         select name from (
+           select name, ${LABEL} as label from audit_entries order by entry_id desc limit ${MOST_SEARCHED}
+         ) as latest where strpos(lower(label), $10) > 0 limit ${MOST_THINGS}))
      order by entry_id desc limit $5`,
     [
       filter.workspace ?? null,
@@ -89,8 +112,25 @@ export async function selectEntries(
       filter.before ?? null,
       limit,
       filter.of ?? null,
+      filter.by ?? null,
+      filter.since ?? null,
+      filter.until ?? null,
+      filter.text?.toLowerCase() ?? null,
     ],
   );
+}
+
+/** The latest names that entries give things, by id. */
+export async function selectLabels(
+  database: Queryable,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const rows = await database.query<{ name: string; label: string }>(
+    `select distinct on (name) name, ${LABEL} as label from audit_entries
+     where name = any($1::text[]) and ${LABEL} is not null order by name, entry_id desc`,
+    [ids],
+  );
+  return new Map(rows.map(({ name, label }) => [name, label]));
 }
 
 /** Rows of the chain behind a position, in its order. @param since leaves out rows from before. */

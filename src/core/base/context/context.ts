@@ -14,7 +14,10 @@ export interface Context {
     | "anybody"
     | "job"
     | "server";
-  /** The name of the API key or SCIM token, the user name of a dashboard user; null for every other actor. */
+  /**
+   * The name of the API key or SCIM token, the user name of a dashboard user, `dashboard` for the administrator in a session
+   * of it; null for every other actor.
+   */
   readonly actorName: string | null;
   /** The endpoint as declared, such as `POST /users/track`, or the kind of job; empty for the server. */
   readonly call: string;
@@ -25,6 +28,9 @@ export interface Context {
   /** Who is signed in to the dashboard; absent if the request came with a key or token. */
   readonly person?: Person;
 }
+
+/** The `actorName` of the administrator in a session of the dashboard. */
+export const IN_THE_DASHBOARD = "dashboard";
 
 /** Whether a caller acts for the whole company: the admin token, a manifest, and administrators of the company. */
 export const actsForCompany = ({ actor, person }: Context): boolean =>

@@ -21,6 +21,8 @@ export interface Session {
   /** The hash of its secret. */
   readonly id: string;
   readonly person: Person;
+  /** How the person signed in; null in sessions of earlier versions. */
+  readonly way: string | null;
   /** A value that changing requests must also present. */
   readonly csrfToken: string;
   /** When it ends if it is not used again. */

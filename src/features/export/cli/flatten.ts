@@ -1,5 +1,5 @@
 import { type FileKind, NUMBERS, TEXTS } from "../../../cli/file-columns.ts";
-import { disarm } from "../../../core/base/values/spreadsheets.ts";
+import type { Cell } from "../../../core/base/values/spreadsheets.ts";
 import { standardAttribute } from "../../../core/people/profiles/standard-attributes.ts";
 
 /*
@@ -42,7 +42,7 @@ function valuesOf(row: Row): Map<string, unknown> {
 
 interface ColumnOfTable {
   readonly header: string;
-  cell(row: ReadonlyMap<string, unknown>): string;
+  cell(row: ReadonlyMap<string, unknown>): Cell;
 }
 
 type CellType = "text" | "number" | "boolean" | "json";
@@ -94,7 +94,7 @@ export function createTable(kind: FileKind) {
         };
       });
     },
-    cells: (row: Row, columns: readonly ColumnOfTable[]): string[] => {
+    cells: (row: Row, columns: readonly ColumnOfTable[]): Cell[] => {
       const values = valuesOf(row);
       return columns.map(({ cell }) => cell(values));
     },
@@ -109,8 +109,8 @@ function cellTypeOf(value: unknown): CellType {
   return typeof value === "string" && value !== "" ? "text" : "json";
 }
 
-function cellOf(value: unknown, type: CellType | undefined, isNested: boolean): string {
-  if (value === undefined || (value === null && !isNested)) return "";
-  if (type === "json") return JSON.stringify(value);
-  return type === "text" ? disarm(value as string) : String(value);
+function cellOf(value: unknown, type: CellType | undefined, isNested: boolean): Cell {
+  if (value === undefined || (value === null && !isNested)) return null;
+  if (typeof value === "number" || typeof value === "boolean") return value;
+  return type === "text" ? (value as string) : JSON.stringify(value);
 }

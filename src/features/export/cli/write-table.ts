@@ -2,12 +2,12 @@ import { createReadStream } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { stringify } from "csv-stringify/sync";
 import type { FileKind } from "../../../cli/file-columns.ts";
 import { loadDuckDb } from "../../../cli/load-duckdb.ts";
 import { folderIsMissing, writeFileWhole, writeOutput } from "../../../cli/output-file.ts";
 import { type ParquetType, parquetType } from "../../../cli/parquet-schema.ts";
 import { LONGEST_LINE_BYTES, textLinesOf } from "../../../core/base/lines.ts";
+import { type Cell, csvText } from "../../../core/base/values/spreadsheets.ts";
 import { createTable } from "./flatten.ts";
 
 /*
@@ -35,19 +35,19 @@ const ROWS_AT_A_TIME = 200;
 
 async function* csvOf(rows: string, table: ReturnType<typeof createTable>): AsyncGenerator<string> {
   const columns = table.columns();
-  yield csvText([columns.map(({ header }) => header)]);
-  let portion: string[][] = [];
+  yield asText([columns.map(({ header }) => header)]);
+  let portion: Cell[][] = [];
   for await (const row of readRows(rows)) {
     portion.push(table.cells(row, columns));
     if (portion.length < ROWS_AT_A_TIME) continue;
-    yield csvText(portion);
+    yield asText(portion);
     portion = [];
   }
-  if (portion.length > 0) yield csvText(portion);
+  if (portion.length > 0) yield asText(portion);
 }
 
 /** Also quoted if a reader might trim, or read a carriage return as the end of a line. */
-const csvText = (rows: string[][]): string => stringify(rows, { quoted_match: /[\r\n]|^\s|\s$/ });
+const asText = (rows: Cell[][]): string => csvText(rows, { quoted_match: /[\r\n]|^\s|\s$/ });
 
 async function* readRows(path: string): AsyncGenerator<Readonly<Record<string, unknown>>> {
   for await (const line of textLinesOf("the export", createReadStream(path))) {

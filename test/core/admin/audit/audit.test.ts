@@ -38,6 +38,7 @@ describe("the audit log", () => {
       action: "created",
       kind: "api_key",
       name: "ci",
+      label: null,
       details: { permissions: ["users.track"], ip_allowlist: ["10.0.0.0/8"] },
       actor: "administrator",
       actor_name: null,

@@ -141,6 +141,14 @@ const CASES: Readonly<Record<string, Case>> = {
     kind: "mail_domains",
     auditName: "mail_domains",
   },
+  sign_in: {
+    owner: "ofCompany",
+    entry: { local: true },
+    other: { local: false },
+    invalid: { body: { local: "yes" }, field: "local" },
+    kind: "sign_in",
+    auditName: "sign_in",
+  },
   scim_defaults: {
     owner: "ofCompany",
     entry: { department: "engineering" },

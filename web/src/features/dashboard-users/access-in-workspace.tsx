@@ -1,10 +1,11 @@
 import { MultiSelect, Select } from "@mantine/core";
 import {
   TEAM_PERMISSIONS,
-  WORKSPACE_PERMISSIONS,
+  WORKSPACE_NOTES,
 } from "../../../../src/core/base/context/dashboard-permissions.ts";
 import { usePermissionSets } from "../../api/administration.ts";
 import { FormDialog, required } from "../../components/form.tsx";
+import { PermissionChoice } from "../../components/permission-choice.tsx";
 import { type Access, useTeams } from "./api.ts";
 
 interface AccessInWorkspaceProps {
@@ -26,7 +27,7 @@ interface Values extends Record<string, unknown> {
   inTeams: Record<string, TeamPermissions>;
 }
 
-/** A person's permissions in one workspace: permissions, permission sets, teams. */
+/** A person's permissions in one workspace: roles, single permissions, teams. */
 export function AccessInWorkspace({ access, workspaces, close, save }: AccessInWorkspaceProps) {
   const isNew = access.appGroupName === "";
   const { team = [] } = access;
@@ -60,15 +61,11 @@ export function AccessInWorkspace({ access, workspaces, close, save }: AccessInW
                 {...form.getInputProps("workspace")}
               />
             )}
-            <MultiSelect
-              label="Permissions"
-              description="admin includes all of them."
-              data={[...WORKSPACE_PERMISSIONS]}
-              searchable
-              clearable
-              {...form.getInputProps("permissions")}
-            />
-            <PermissionSets {...form.getInputProps("sets")} />
+            <RolesChoice {...form.getInputProps("sets")} />
+            <details open={form.getValues().permissions.length > 0}>
+              <summary>Single permissions, beside those of the roles</summary>
+              <PermissionChoice of="workspace" {...form.getInputProps("permissions")} />
+            </details>
             <Teams workspace={workspace} {...form.getInputProps("teams")} />
             {teams.map((name) => (
               <MultiSelect
@@ -101,21 +98,26 @@ const accessOf = ({ workspace, permissions, sets, teams, inTeams }: Values): Acc
   team: teams.map((teamName) => ({ teamName, teamPermissions: inTeams[teamName] ?? [] })),
 });
 
+const notes: Readonly<Record<string, string>> = WORKSPACE_NOTES;
+
+/** What roles allow, in words. */
+export const sentencesOf = (permissions: readonly string[]): string =>
+  permissions.flatMap((name) => notes[name] ?? []).join(" ");
+
 interface ChoiceProps {
   readonly value?: string[];
   onChange?(value: string[]): void;
 }
 
-function PermissionSets(props: ChoiceProps) {
+function RolesChoice(props: ChoiceProps) {
   const { data } = usePermissionSets();
   const sets = data?.permission_sets ?? [];
   const chosen = sets.filter(({ name }) => props.value?.includes(name));
   const contained = [...new Set(chosen.flatMap(({ permissions = [] }) => permissions))];
   return (
     <MultiSelect
-      label="Permission sets"
-      description={contained.length > 0 ? `They contain ${contained.join(", ")}.` : undefined}
-      placeholder={sets.length === 0 ? "There are none" : undefined}
+      label="Roles"
+      description={contained.length > 0 ? sentencesOf(contained) : undefined}
       data={sets.map(({ name }) => name)}
       searchable
       clearable

@@ -19,6 +19,7 @@ import { Loaded, Notice } from "../../components/states.tsx";
 import { sentence } from "../../components/tag.tsx";
 import { Time } from "../../components/time.tsx";
 import { nameOfPerson, type Person, useChangePeople, usePerson } from "./api.ts";
+import { SignInOf } from "./invitation.tsx";
 import { PersonFields, PersonTags } from "./dashboard-users.tsx";
 import { PersonPermissions } from "./person-permissions.tsx";
 
@@ -73,6 +74,7 @@ const PersonView = ({ person }: PersonProps) => (
           ]}
         />
       </Card>
+      <SignInOf person={person} />
       <PersonPermissions person={person} />
     </div>
   </Page>

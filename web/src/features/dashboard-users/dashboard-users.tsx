@@ -1,11 +1,19 @@
-import { Select, TextInput } from "@mantine/core";
+import { MultiSelect, Select, TextInput } from "@mantine/core";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { Plus, UserSearch, Users } from "lucide-react";
-import { useMemo, useState } from "react";
+import { useMemo, useRef, useState } from "react";
 import { DEPARTMENTS } from "../../../../src/features/dashboard-users/departments.ts";
+import { usePermissionSets } from "../../api/administration.ts";
 import { morePages } from "../../api/pages.ts";
+import { useSession } from "../../api/session.ts";
+import {
+  type Invitation,
+  inviteNew,
+  useOwnCredentials,
+  useSetLocalSignIn,
+} from "../../api/sign-in.ts";
 import { type Column, DataTable } from "../../components/data-table.tsx";
-import { tellDone } from "../../components/feedback.tsx";
+import { tellDone, tellFailed } from "../../components/feedback.tsx";
 import { FormDialog, required } from "../../components/form.tsx";
 import { Card } from "../../components/page.tsx";
 import { PermittedButton } from "../../components/permitted.tsx";
@@ -13,7 +21,9 @@ import { SearchField } from "../../components/search-field.tsx";
 import { Empty, Loaded, Notice } from "../../components/states.tsx";
 import { sentence, Tag } from "../../components/tag.tsx";
 import { Time } from "../../components/time.tsx";
+import { sentencesOf } from "./access-in-workspace.tsx";
 import { nameOfPerson, type Person, useChangePeople, usePeople } from "./api.ts";
+import { LinkDialog, useIsLocalOn } from "./invitation.tsx";
 
 const route = getRouteApi("/company/$section");
 
@@ -39,10 +49,11 @@ export function DashboardUsers() {
           leftSection={<Plus size={14} />}
           onClick={() => setAdding(true)}
         >
-          Add a person
+          Add a colleague
         </PermittedButton>
       }
     >
+      <LocalSignIn />
       <search className="toolbar card-toolbar">
         <SearchField
           label="Find dashboard users"
@@ -69,6 +80,33 @@ export function DashboardUsers() {
   );
 }
 
+/** Beside an identity provider, links, passwords and passkeys are off until the company allows them. */
+function LocalSignIn() {
+  const { data } = useOwnCredentials();
+  const setLocal = useSetLocalSignIn();
+  if (!data?.provider) return null;
+  const { local, provider } = data;
+  return (
+    <div className="card-body">
+      <Notice tone={local ? "warn" : "info"}>
+        <div className="spread">
+          {local
+            ? `People may sign in with links, passwords and passkeys beside ${provider}.`
+            : `People sign in with ${provider} only: links, passwords and passkeys are off.`}
+          <PermittedButton
+            needs="admin"
+            size="compact-xs"
+            variant="default"
+            onClick={() => void setLocal(!local).catch(tellFailed)}
+          >
+            {local ? "Turn them off" : "Allow them"}
+          </PermittedButton>
+        </div>
+      </Notice>
+    </div>
+  );
+}
+
 const NobodyFound = ({ query }: { readonly query: string }) => (
   <Empty icon={UserSearch} title={`No dashboard user matches “${query}”`}>
     The search looks for a part of the name or of the email address.
@@ -77,8 +115,8 @@ const NobodyFound = ({ query }: { readonly query: string }) => (
 
 const NoPeople = () => (
   <Empty icon={Users} title="No dashboard users yet">
-    Only the admin token can sign in so far. Add people here, or let the identity provider create
-    them with a SCIM token.
+    Only the admin token can sign in so far. Add your colleagues here, each with a link, or let the
+    identity provider create them with a SCIM token.
   </Empty>
 );
 
@@ -122,42 +160,108 @@ const COLUMNS: readonly Column<Person>[] = [
   },
 ];
 
-const NEW = { user_name: "", given_name: "", family_name: "", department: "engineering" };
+interface Added {
+  readonly id: string;
+  readonly name: string;
+  /** Absent where people sign in with the identity provider only. */
+  readonly invitation?: Invitation;
+}
 
+type Invited = Required<Added>;
+
+/** Adds a colleague with a role, and shows the link that invites them. */
 function AddPerson({ close }: { close(): void }) {
-  const { create } = useChangePeople();
   const navigate = useNavigate();
+  const [invited, setInvited] = useState<Invited>();
+  // The form closes once it is saved, but the link has still to be shown.
+  const isShown = useRef(false);
+  const open = async (id: string) => {
+    close();
+    await navigate({ to: "/company/dashboard-users/$id", params: { id } });
+  };
+  if (invited) return <LinkDialog {...invited} close={() => void open(invited.id)} />;
+  return (
+    <AddForm
+      close={() => isShown.current || close()}
+      added={async ({ invitation, ...person }) => {
+        if (!invitation) return open(person.id);
+        isShown.current = true;
+        setInvited({ ...person, invitation });
+      }}
+    />
+  );
+}
+
+interface AddFormProps {
+  close(): void;
+  added(person: Added): Promise<void>;
+}
+
+function AddForm({ close, added }: AddFormProps) {
+  const { create } = useChangePeople();
+  const isLocalOn = useIsLocalOn();
+  const { workspaces } = useSession();
+  const { data } = usePermissionSets();
+  const sets = data?.permission_sets ?? [];
   return (
     <FormDialog
-      title="Add a person"
-      action="Add"
-      initial={NEW}
+      title="Add a colleague"
+      action={isLocalOn ? "Add, and make a link" : "Add"}
+      initial={{
+        user_name: "",
+        given_name: "",
+        family_name: "",
+        department: "marketing",
+        role: "marketer" as string | null,
+        workspaces: workspaces.slice(0, 1) as string[],
+      }}
       validate={{ user_name: required, given_name: required }}
       close={close}
-      save={async (values) => {
-        const { id } = await create(values as Parameters<typeof create>[0]);
-        tellDone(`Added ${`${values.given_name} ${values.family_name}`.trim()}.`);
-        await navigate({
-          to: "/company/dashboard-users/$id",
-          params: { id },
-        });
+      save={async ({ role, workspaces: chosen, ...values }) => {
+        const appGroup = chosen.map((appGroupName) => ({
+          appGroupName,
+          appGroupPermissionSets: role ? [{ appGroupPermissionSetName: role }] : [],
+        }));
+        const body = { ...values, permissions: { companyPermissions: [], appGroup } };
+        const { id } = await create(body as Parameters<typeof create>[0]);
+        const name = `${values.given_name} ${values.family_name}`.trim();
+        tellDone(`Added ${name}.`);
+        await added({ id, name, ...(isLocalOn && { invitation: await inviteNew(id) }) });
       }}
     >
-      {(form) => (
-        <>
-          <Notice>
-            No mail is sent: the person signs in with the identity provider. Permissions come next.
-          </Notice>
-          <TextInput
-            label="Email address"
-            description="As the identity provider sends it. It cannot be changed later."
-            type="email"
-            data-autofocus
-            {...form.getInputProps("user_name")}
-          />
-          <PersonFields form={form} />
-        </>
-      )}
+      {(form) => {
+        const { role } = form.getValues();
+        const permissions = sets.find(({ name }) => name === role)?.permissions ?? [];
+        return (
+          <>
+            {!isLocalOn && (
+              <Notice>The colleague signs in with the identity provider: no link is made.</Notice>
+            )}
+            <TextInput
+              label="Email address"
+              description="It cannot be changed later."
+              type="email"
+              data-autofocus
+              {...form.getInputProps("user_name")}
+            />
+            <PersonFields form={form} />
+            <Select
+              label="Role"
+              description={sentencesOf(permissions)}
+              placeholder="None yet"
+              clearable
+              data={sets.map(({ name }) => ({ value: name, label: sentence(name) }))}
+              {...form.getInputProps("role")}
+            />
+            <MultiSelect
+              label="In these workspaces"
+              data={[...workspaces]}
+              searchable
+              {...form.getInputProps("workspaces")}
+            />
+          </>
+        );
+      }}
     </FormDialog>
   );
 }

@@ -1,5 +1,5 @@
 import { createRoute } from "@tanstack/react-router";
-import { type Feature, pageOf, root } from "../../feature.ts";
+import { type Feature, pageOf, root, texts } from "../../feature.ts";
 
 const dashboardUser = createRoute({
   getParentRoute: () => root,
@@ -7,9 +7,17 @@ const dashboardUser = createRoute({
   component: pageOf(() => import("./dashboard-user.tsx"), "DashboardUserPage"),
 });
 
+/** How the signed-in person signs in. */
+const account = createRoute({
+  getParentRoute: () => root,
+  path: "/account",
+  validateSearch: texts("welcome"),
+  component: pageOf(() => import("./account.tsx"), "AccountPage"),
+});
+
 export const feature = {
   name: "dashboard-users",
-  companyPages: [dashboardUser],
+  companyPages: [dashboardUser, account],
   settings: [
     {
       place: 30,
@@ -29,10 +37,10 @@ export const feature = {
     },
     {
       place: 30,
-      name: "permission-sets",
-      label: "Permission sets",
+      name: "roles",
+      label: "Roles",
       needs: "manage_company_settings",
-      component: pageOf(() => import("./permission-sets.tsx"), "PermissionSets"),
+      component: pageOf(() => import("./roles.tsx"), "Roles"),
     },
   ],
 } satisfies Feature;

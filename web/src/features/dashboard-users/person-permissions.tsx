@@ -1,12 +1,12 @@
-import { Menu, MultiSelect } from "@mantine/core";
+import { Menu } from "@mantine/core";
 import { Layers, Pencil, Plus } from "lucide-react";
 import { useMemo, useState } from "react";
-import { COMPANY_PERMISSIONS } from "../../../../src/core/base/context/dashboard-permissions.ts";
 import { useSession } from "../../api/session.ts";
 import { Confirm } from "../../components/confirm.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { FormDialog } from "../../components/form.tsx";
 import { Absent, Card } from "../../components/page.tsx";
+import { PermissionChoice } from "../../components/permission-choice.tsx";
 import { PermittedButton } from "../../components/permitted.tsx";
 import { RowActions } from "../../components/row-actions.tsx";
 import { Empty, Notice } from "../../components/states.tsx";
@@ -135,13 +135,7 @@ const CompanyDialog = ({ permissions, close, save }: CompanyDialogProps) => (
   >
     {(form) => (
       <>
-        <MultiSelect
-          label="Permissions"
-          data={[...COMPANY_PERMISSIONS]}
-          searchable
-          clearable
-          {...form.getInputProps("permissions")}
-        />
+        <PermissionChoice of="company" {...form.getInputProps("permissions")} />
         {form.getValues().permissions.includes("admin") && (
           <Notice tone="warn">
             admin may do everything in every workspace, and give permissions to others.
@@ -163,13 +157,8 @@ const columnsOf = (open: (dialog: Dialog) => void): readonly Column<Access>[] =>
     cell: ({ row }) => <strong>{row.original.appGroupName}</strong>,
   },
   {
-    id: "permissions",
-    header: "Permissions",
-    cell: ({ row }) => <List of={row.original.appGroupPermissions ?? []} />,
-  },
-  {
     id: "sets",
-    header: "Permission sets",
+    header: "Roles",
     meta: { width: "16%" },
     cell: ({ row }) => (
       <List
@@ -178,6 +167,11 @@ const columnsOf = (open: (dialog: Dialog) => void): readonly Column<Access>[] =>
         )}
       />
     ),
+  },
+  {
+    id: "permissions",
+    header: "Single permissions",
+    cell: ({ row }) => <List of={row.original.appGroupPermissions ?? []} />,
   },
   {
     id: "teams",

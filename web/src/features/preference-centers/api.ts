@@ -52,8 +52,14 @@ export interface PreviewOptions {
 }
 
 /** A preview of a center while it is being written. */
-export const usePreview = (name: string, id: string, center: CenterBody, options: PreviewOptions) =>
+export const usePreview = (
+  name: string,
+  id: string,
+  center: CenterBody | undefined,
+  options: PreviewOptions,
+) =>
   useQuery<Preview>({
+    enabled: center !== undefined,
     queryKey: ["post", `${CENTER}/preview`, name, id, center, options],
     placeholderData: (shown) => shown,
     gcTime: 10_000,
@@ -61,7 +67,7 @@ export const usePreview = (name: string, id: string, center: CenterBody, options
       try {
         const { data } = await http.POST(`${CENTER}/preview`, {
           params: { path: { name, id } },
-          body: { center, ...options },
+          body: { center: center as CenterBody, ...options },
           signal,
         });
         const faults = (data?.warnings ?? []).map(({ message, field, line }) => ({

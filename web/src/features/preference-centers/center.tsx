@@ -7,7 +7,7 @@ import { Confirm } from "../../components/confirm.tsx";
 import { tellDone, tellFailed } from "../../components/feedback.tsx";
 import { Page } from "../../components/page.tsx";
 import { partOf } from "../../components/part.tsx";
-import { PermittedButton, PermittedItem } from "../../components/permitted.tsx";
+import { PermittedButton, PermittedItem, useMissing } from "../../components/permitted.tsx";
 import { RowActions } from "../../components/row-actions.tsx";
 import { Loaded, Loading, Notice } from "../../components/states.tsx";
 import { StateTag } from "../../components/tag.tsx";
@@ -79,7 +79,8 @@ function Editor({ workspace, id, stored }: EditorProps) {
   const { put, isSaving } = useChangeCenters(workspace);
   const [wanted] = useDebouncedValue(center, REST_MS);
   const [reader] = useDebouncedValue(shown.externalId.trim(), REST_MS);
-  const preview = usePreview(workspace, id, wanted, {
+  const missing = useMissing({ workspace, needs: ["basic_access", "view_pii"] });
+  const preview = usePreview(workspace, id, missing === undefined ? wanted : undefined, {
     page: tab === "confirmation" ? "confirmation" : "page",
     ...(reader && { external_id: reader }),
     ...(shown.locale && { locale: shown.locale }),
@@ -163,6 +164,7 @@ function Editor({ workspace, id, stored }: EditorProps) {
           workspace={workspace}
           id={id}
           html={preview.data?.html}
+          missing={missing}
           error={preview.error}
           shown={shown}
           setShown={setShown}

@@ -17,6 +17,8 @@ interface PreviewFrameProps {
   readonly workspace: string;
   readonly id: string;
   readonly html: string | undefined;
+  /** Why the person sees no preview. */
+  readonly missing: string | undefined;
   readonly error: unknown;
   readonly shown: Shown;
   readonly locales: readonly string[];
@@ -29,7 +31,7 @@ interface PreviewFrameProps {
  * policy, which a frame without an address would inherit, allows no inline styles.
  */
 export function PreviewFrame(props: PreviewFrameProps) {
-  const { workspace, id, html, error, shown, locales, setShown } = props;
+  const { workspace, id, html, missing, error, shown, locales, setShown } = props;
   const frame = useRef<HTMLIFrameElement>(null);
   const fill = useCallback(() => {
     const view = frame.current?.contentWindow;
@@ -75,21 +77,28 @@ export function PreviewFrame(props: PreviewFrameProps) {
           onChange={(screen) => setShown({ ...shown, screen: screen as Shown["screen"] })}
         />
       </div>
+      {missing && (
+        <div className="card-body">
+          <Notice>{missing}</Notice>
+        </div>
+      )}
       {error ? (
         <div className="card-body">
           <Notice tone="bad">{messageOf(error)}</Notice>
         </div>
       ) : null}
-      <div className="preview-body">
-        <iframe
-          ref={frame}
-          title="Preview of the page"
-          src={previewAddress(workspace, id)}
-          sandbox="allow-same-origin"
-          data-screen={shown.screen}
-          onLoad={fill}
-        />
-      </div>
+      {missing === undefined && (
+        <div className="preview-body">
+          <iframe
+            ref={frame}
+            title="Preview of the page"
+            src={previewAddress(workspace, id)}
+            sandbox="allow-same-origin"
+            data-screen={shown.screen}
+            onLoad={fill}
+          />
+        </div>
+      )}
     </section>
   );
 }

@@ -10,7 +10,7 @@ import { tellDone } from "../../components/feedback.tsx";
 import { SaveFailure } from "../../components/form.tsx";
 import { newId } from "../../components/new-id.ts";
 import { Card, Page } from "../../components/page.tsx";
-import { PermittedButton } from "../../components/permitted.tsx";
+import { PermittedButton, useMissing } from "../../components/permitted.tsx";
 import { Failure, Loaded } from "../../components/states.tsx";
 import {
   type FilterJson,
@@ -74,7 +74,8 @@ function Edit({ workspace, segment, first }: EditProps) {
   const [tags, setTags] = useState<string[]>(() => [...(segment?.tags ?? [])]);
   const filter = filterOf(group);
   const [rested] = useDebouncedValue(filter, REST_MS);
-  const count = useSegmentCount(workspace, rested);
+  const missing = useMissing({ workspace, needs: "edit_segments" });
+  const count = useSegmentCount(workspace, missing === undefined ? rested : undefined);
   return (
     <Page
       title={segment?.name ?? "New segment"}
@@ -124,7 +125,7 @@ function Edit({ workspace, segment, first }: EditProps) {
           <SizeCard
             workspace={workspace}
             count={count.data}
-            error={count.error}
+            error={missing ?? count.error}
             isOld={count.isPlaceholderData}
           />
           {rested && (

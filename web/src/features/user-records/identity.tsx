@@ -3,6 +3,7 @@ import { useMemo } from "react";
 import { nameOf } from "../../api/name-of.ts";
 import { morePages } from "../../api/pages.ts";
 import { profileOf, type TimelineEntry, type UserRecord, useTimeline } from "../../api/users.ts";
+import { changedBy } from "../../components/changed-by.ts";
 import { ListFoot } from "../../components/data-table.tsx";
 import { Card } from "../../components/page.tsx";
 import { Empty, Loaded } from "../../components/states.tsx";
@@ -98,7 +99,7 @@ function IdentityHistory({ workspace, id }: { readonly workspace: string; readon
                     <span className="mono">{entry.merged_platform_id}</span>
                   )}{" "}
                   <span className="dim">
-                    {entry.call} · <Time at={entry.at} />
+                    {changedBy(entry)} · <Time at={entry.at} />
                   </span>
                 </li>
               ))}

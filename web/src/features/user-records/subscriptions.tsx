@@ -4,6 +4,7 @@ import { useMemo } from "react";
 import { useGroupNames, useGroups } from "../../api/groups.ts";
 import { morePages } from "../../api/pages.ts";
 import { profileOf, type UserRecord, useChangeUser, useTimeline } from "../../api/users.ts";
+import { changedBy } from "../../components/changed-by.ts";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { tellDone, tellFailed } from "../../components/feedback.tsx";
 import { Absent, Card } from "../../components/page.tsx";
@@ -188,8 +189,7 @@ function StateHistory({ workspace, id }: { readonly workspace: string; readonly 
                 {
                   id: "call",
                   header: "Changed by",
-
-                  cell: ({ row }) => row.original.call,
+                  cell: ({ row }) => changedBy(row.original),
                 },
                 {
                   id: "at",

@@ -10,6 +10,7 @@ import {
   type TimelineKind,
   useTimeline,
 } from "../../api/users.ts";
+import { changedBy } from "../../components/changed-by.ts";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { Json, shortValue } from "../../components/json.tsx";
 import { RowButton } from "../../components/row-button.tsx";
@@ -194,7 +195,7 @@ function partsOf(entry: TimelineEntry): readonly string[] {
   if (entry.kind === "event" || entry.kind === "purchase") return inALine(entry.properties ?? {});
   if (entry.kind === "message") return inALine(entry.details);
   if (entry.kind === "attributes") return inALine(entry.values);
-  return [`${entry.call}${entry.key_name ? ` with the key ${entry.key_name}` : ""}`];
+  return [changedBy(entry)];
 }
 
 /** Each in its own direction, so that one in Arabic does not reorder the others. */

@@ -1,9 +1,10 @@
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { CircleCheck, CircleSlash, Hourglass } from "lucide-react";
+import { CircleCheck, CircleSlash, Hourglass, Lock } from "lucide-react";
 import { useMemo } from "react";
 import { morePages } from "../../api/pages.ts";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { Card, Facts, Page } from "../../components/page.tsx";
+import { useMissing } from "../../components/permitted.tsx";
 import { Empty, Loaded, Notice } from "../../components/states.tsx";
 import { StateTag, sentence, Tag } from "../../components/tag.tsx";
 import { exactTime, Time } from "../../components/time.tsx";
@@ -79,8 +80,22 @@ interface RowsProps {
   readonly run: Run;
 }
 
-/** The rows that did not arrive, each with the reason. */
-function Rows({ workspace, id, run }: RowsProps) {
+/** The rows that did not arrive, each with the reason: they have personal data. */
+function Rows(props: RowsProps) {
+  const missing = useMissing({ workspace: props.workspace, needs: ROWS_NEED });
+  if (missing === undefined) return <RejectedRows {...props} />;
+  return (
+    <Card title="Rows that did not arrive" flush>
+      <Empty icon={Lock} title="You may not see this">
+        {missing}
+      </Empty>
+    </Card>
+  );
+}
+
+const ROWS_NEED = ["manage_external_integrations", "view_pii"] as const;
+
+function RejectedRows({ workspace, id, run }: RowsProps) {
   const pages = useRunRows(workspace, id, run.run_id);
   const rows = useMemo(
     () =>

@@ -5,6 +5,7 @@ import { Page } from "../../components/page.tsx";
 import { Loading } from "../../components/states.tsx";
 import type { Feature } from "../../feature.ts";
 import * as features from "../../features.ts";
+import { FirstSteps } from "./first-steps.tsx";
 
 const route = getRouteApi("/w/$workspace/overview");
 
@@ -37,6 +38,7 @@ export function OverviewPage() {
         />
       }
     >
+      <FirstSteps workspace={workspace} />
       <Tabs
         value={name}
         onChange={(tab) => tab && void navigate({ search: { tab }, replace: true })}

@@ -1,90 +1,92 @@
-import { Button, Select } from "@mantine/core";
+import { Button, Select, TextInput } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { ScrollText, ShieldCheck } from "lucide-react";
+import { Download, ScrollText, ShieldCheck } from "lucide-react";
 import { useMemo, useState } from "react";
-import { useAudit, verifyAudit } from "../../api/administration.ts";
+import {
+  type AuditFilter,
+  auditFilePath,
+  useAudit,
+  verifyAudit,
+} from "../../api/administration.ts";
 import { messageOf } from "../../api/api-error.ts";
 import { morePages } from "../../api/pages.ts";
 import { type Column, DataTable } from "../../components/data-table.tsx";
-import { Json } from "../../components/json.tsx";
 import { Card } from "../../components/page.tsx";
 import { RowButton } from "../../components/row-button.tsx";
 import { SearchField } from "../../components/search-field.tsx";
 import { Empty, Loaded, Notice } from "../../components/states.tsx";
 import { sentence } from "../../components/tag.tsx";
 import { Time } from "../../components/time.tsx";
+import { deedOf, type Entry, EntryDetail, nounOf, originOf, whoOf } from "./audit-entry.tsx";
 
 const route = getRouteApi("/company/$section");
 
-interface Entry {
-  readonly id: string;
-  readonly at: string;
-  readonly workspace: string | null;
-  readonly action: string;
-  readonly kind: string;
-  readonly name: string;
-  readonly actor: string;
-  readonly actor_name: string | null;
-  readonly address: string | null;
+/** The address names only what is chosen. */
+type Search = ReturnType<typeof route.useSearch>;
+
+/** The filter that an address means. A day is that of the browser. */
+function filterOf({ query, of = "changes", by, kind, from, to }: Search): AuditFilter {
+  return {
+    ...(query && { query }),
+    ...(by && { by }),
+    ...(kind && { kind }),
+    ...(from && { since: startOf(from) }),
+    ...(to && { until: startOf(to, 1) }),
+    ...((of === "changes" || of === "reads") && { of }),
+  };
+}
+
+/** The beginning of a day in the zone of the browser, or of a day after it. @param day `2026-01-31`. */
+function startOf(day: string, later = 0): string {
+  const [year = 0, month = 1, date = 1] = day.split("-").map(Number);
+  const start = new Date(year, month - 1, date + later);
+  return Number.isNaN(start.getTime()) ? "" : start.toISOString();
 }
 
 export function Audit() {
-  const { query: name, of = "changes" } = route.useSearch();
-  const navigate = route.useNavigate();
+  const search = route.useSearch();
   const [open, setOpen] = useState<string>();
-  const pages = useAudit({
-    ...(name && { name }),
-    ...((of === "changes" || of === "reads") && { of }),
-  });
+  const filter = filterOf(search);
+  const pages = useAudit(filter);
   const verify = useMutation({ mutationFn: verifyAudit });
   const entries = useMemo(
     () => pages.data?.pages.flatMap((page) => page.entries) ?? [],
     [pages.data],
   );
   const columns = useMemo(() => columnsOf(open, setOpen), [open]);
+  const isFiltered = Object.keys(filter).some((name) => name !== "of");
   return (
     <Card
       title="Audit log"
-      about="Every change by an administrator, a manifest or an identity provider, and who read personal data, newest first."
+      about="Every change by a person, a manifest or an identity provider, who signed in, and who read personal data, newest first."
       flush
       actions={
-        <Button
-          size="xs"
-          variant="default"
-          leftSection={<ShieldCheck size={14} />}
-          loading={verify.isPending}
-          onClick={() => verify.mutate()}
-        >
-          Verify
-        </Button>
+        <>
+          <Button
+            size="xs"
+            variant="default"
+            leftSection={<Download size={14} />}
+            component="a"
+            href={auditFilePath(filter)}
+            download="audit.csv"
+          >
+            CSV
+          </Button>
+          <Button
+            size="xs"
+            variant="default"
+            leftSection={<ShieldCheck size={14} />}
+            loading={verify.isPending}
+            onClick={() => verify.mutate()}
+          >
+            Verify
+          </Button>
+        </>
       }
     >
       <Verdict {...verify} />
-      <search className="toolbar card-toolbar">
-        <SearchField
-          label="Only changes of"
-          placeholder="The whole name or id of what was changed"
-          value={name}
-          search={(wanted) =>
-            void navigate({ search: (now) => ({ ...now, query: wanted }), replace: true })
-          }
-        />
-        <Select
-          aria-label="Changes or reads"
-          w="13rem"
-          allowDeselect={false}
-          value={of}
-          data={[
-            { value: "changes", label: "Changes" },
-            { value: "reads", label: "Reads of personal data" },
-            { value: "all", label: "Changes and reads" },
-          ]}
-          onChange={(next) =>
-            void navigate({ search: (now) => ({ ...now, of: next ?? "" }), replace: true })
-          }
-        />
-      </search>
+      <Filters search={search} />
       <Loaded from={pages}>
         {() => (
           <DataTable
@@ -94,16 +96,94 @@ export function Audit() {
             keyOf={({ id }) => id}
             more={morePages(pages)}
             openKey={open}
-            detail={(entry) => <Json value={entry} label="Entry" />}
+            detail={(entry) => <EntryDetail entry={entry} />}
             empty={
-              <Empty icon={ScrollText} title={name ? `Nothing about “${name}”` : "Nothing yet"}>
-                {name && "The search compares whole names and ids, with upper and lower case."}
+              <Empty icon={ScrollText} title={isFiltered ? "Nothing like this" : "Nothing yet"}>
+                {isFiltered && "Choose another person, thing or day."}
               </Empty>
             }
           />
         )}
       </Loaded>
     </Card>
+  );
+}
+
+const KINDS = [
+  "dashboard_user",
+  "dashboard_session",
+  "invitation",
+  "permission_set",
+  "api_key",
+  "scim_token",
+  "segment",
+  "campaign",
+  "canvas",
+  "message",
+  "preference_center",
+  "subscription_group",
+  "integration",
+  "connection",
+  "webhook",
+  "app",
+  "workspace",
+  "settings",
+] as const;
+
+function Filters({ search }: { readonly search: Search }) {
+  const navigate = route.useNavigate();
+  const set = (change: Partial<Search>) =>
+    void navigate({ search: (now) => ({ ...now, ...change }), replace: true });
+  return (
+    <search className="toolbar card-toolbar">
+      <SearchField
+        label="Find things"
+        placeholder="A part of the name of a thing or person"
+        value={search.query}
+        search={(query) => set({ query })}
+      />
+      <SearchField
+        label="By"
+        placeholder="Email address, or administrator"
+        isFilter
+        value={search.by}
+        search={(by) => set({ by })}
+      />
+      <Select
+        label="Thing"
+        placeholder="All"
+        clearable
+        searchable
+        w="12rem"
+        value={search.kind ?? null}
+        data={KINDS.map((value) => ({ value, label: sentence(nounOf(value)) }))}
+        onChange={(kind) => set({ kind: kind ?? "" })}
+      />
+      <TextInput
+        label="From"
+        type="date"
+        value={search.from ?? ""}
+        onChange={(event) => set({ from: event.currentTarget.value })}
+      />
+      <TextInput
+        label="To"
+        type="date"
+        value={search.to ?? ""}
+        onChange={(event) => set({ to: event.currentTarget.value })}
+      />
+      <Select
+        label="Changes or reads"
+        w="13rem"
+        allowDeselect={false}
+        value={search.of ?? "changes"}
+        data={[
+          { value: "changes", label: "Changes" },
+          { value: "reads", label: "Reads of personal data" },
+          { value: "all", label: "Changes and reads" },
+        ]}
+        onChange={(of) => set({ of: of ?? "" })}
+      />
+    </search>
   );
 }
 
@@ -141,8 +221,7 @@ const columnsOf = (
         isOpen={entry.id === open}
         onClick={() => setOpen(entry.id === open ? undefined : entry.id)}
       >
-        {sentence(entry.action)} {entry.kind.replaceAll("_", " ")}{" "}
-        <bdi className="dim">{entry.name}</bdi>
+        {deedOf(entry)} <bdi className="dim">{entry.label ?? entry.name}</bdi>
       </RowButton>
     ),
   },
@@ -158,8 +237,8 @@ const columnsOf = (
     meta: { width: "22%" },
     cell: ({ row: { original: entry } }) => (
       <>
-        {entry.actor_name ?? sentence(entry.actor)}
-        {entry.address && <div className="dim">{entry.address}</div>}
+        <bdi>{whoOf(entry)}</bdi>
+        <div className="dim">{originOf(entry)}</div>
       </>
     ),
   },

@@ -32,6 +32,10 @@ const UNFILTERED = {
   kind: undefined,
   name: undefined,
   of: undefined,
+  by: undefined,
+  since: undefined,
+  until: undefined,
+  text: undefined,
   before: undefined,
 };
 

@@ -1,0 +1,80 @@
+import type { Queryable, Transaction } from "../../core/database/database.ts";
+
+/** A link that signs in once. */
+export interface StoredLink {
+  /** The dashboard user whom it signs in; null: the administrator. */
+  readonly userId: string | null;
+  readonly isInvitation: boolean;
+  /** The dashboard user who made an invitation; null: the administrator. */
+  readonly madeBy: string | null;
+  /** Of the admin token with which the administrator made it; null in links of people and of earlier versions. */
+  readonly adminPrint: string | null;
+}
+
+export async function insertLink(
+  tx: Transaction,
+  {
+    hash,
+    expiresAt,
+    userId,
+    isInvitation,
+    madeBy,
+    adminPrint,
+  }: StoredLink & {
+    readonly hash: string;
+    readonly expiresAt: Date;
+  },
+): Promise<void> {
+  await tx.query(
+    `insert into sign_in_links (link_hash, expires_at, user_id, is_invitation, made_by, admin_print)
+     values ($1, $2, $3::uuid, $4, $5::uuid, $6)`,
+    [hash, expiresAt, userId, isInvitation, madeBy, adminPrint],
+  );
+}
+
+/** @returns the link with this hash; undefined if there is none that has not expired. */
+export async function deleteLink(
+  database: Queryable,
+  hash: string,
+  now: Date,
+): Promise<StoredLink | undefined> {
+  const rows = await database.query<StoredLink>(
+    `delete from sign_in_links where link_hash = $1 and expires_at > $2
+     returning user_id as "userId", is_invitation as "isInvitation", made_by as "madeBy",
+       admin_print as "adminPrint"`,
+    [hash, now],
+  );
+  return rows[0];
+}
+
+/** The latest invitation of a user that can still be used. */
+export async function selectInvitation(
+  database: Queryable,
+  userId: string,
+  now: Date,
+): Promise<{ readonly expiresAt: Date } | undefined> {
+  const rows = await database.query<{ expiresAt: Date }>(
+    `select expires_at as "expiresAt" from sign_in_links
+     where user_id = $1 and is_invitation and expires_at > $2 order by expires_at desc limit 1`,
+    [userId, now],
+  );
+  return rows[0];
+}
+
+/** Ends the invitations of a user. @returns how many there were. */
+export async function deleteInvitations(tx: Transaction, userId: string): Promise<number> {
+  const rows = await tx.query(
+    "delete from sign_in_links where user_id = $1 and is_invitation returning link_hash",
+    [userId],
+  );
+  return rows.length;
+}
+
+/** Ends every link of a user, and the invitations that the user made. */
+export async function deleteLinksOf(tx: Transaction, userId: string): Promise<void> {
+  await tx.query("delete from sign_in_links where user_id = $1 or made_by = $1", [userId]);
+}
+
+export async function deleteExpiredLinks(database: Queryable, now: Date): Promise<void> {
+  await database.query("delete from sign_in_links where expires_at <= $1", [now]);
+}

@@ -1,0 +1,165 @@
+import { Button, Group, Modal, Stack } from "@mantine/core";
+import { MailPlus } from "lucide-react";
+import { useState } from "react";
+import { useSession } from "../../api/session.ts";
+import {
+  type Invitation,
+  useChangeCredentialsOf,
+  useCredentialsOf,
+  useOwnCredentials,
+} from "../../api/sign-in.ts";
+import { CodeBlock } from "../../components/code-block.tsx";
+import { Confirm } from "../../components/confirm.tsx";
+import { tellDone, tellFailed } from "../../components/feedback.tsx";
+import { Card, Facts } from "../../components/page.tsx";
+import { PermittedButton } from "../../components/permitted.tsx";
+import { useReturnFocus } from "../../components/return-focus.ts";
+import { Loaded, Notice } from "../../components/states.tsx";
+import { exactTime, Time } from "../../components/time.tsx";
+import { nameOfPerson, type Person } from "./api.ts";
+import { Sessions } from "./credentials.tsx";
+
+/* How a colleague signs in, as an administrator sees it; and the link that invites them. */
+
+interface LinkDialogProps {
+  readonly name: string;
+  readonly invitation: Invitation;
+  close(): void;
+}
+
+/** The link, shown this once: only its button closes the dialog. */
+export function LinkDialog({ name, invitation, close }: LinkDialogProps) {
+  useReturnFocus();
+  return (
+    <Modal
+      opened
+      onClose={close}
+      title={`The link for ${name}`}
+      closeOnClickOutside={false}
+      closeOnEscape={false}
+      withCloseButton={false}
+      size="lg"
+    >
+      <Stack>
+        {invitation.mailed && <Notice tone="good">It was mailed to {name} as well.</Notice>}
+        <Notice tone="warn">
+          Send it to {name} alone: whoever opens it first signs in as {name}. It works once, until{" "}
+          {exactTime(invitation.expires_at)}, and is not shown again. You can make another.
+        </Notice>
+        <CodeBlock code={invitation.url} label="Link" />
+        <Group justify="flex-end">
+          <Button onClick={close} data-autofocus>
+            I have copied it
+          </Button>
+        </Group>
+      </Stack>
+    </Modal>
+  );
+}
+
+/** Says that links, passwords and passkeys are off, where they are. @returns whether they are on. */
+export const useIsLocalOn = (): boolean => useOwnCredentials().data?.local ?? true;
+
+interface PersonProps {
+  readonly person: Person;
+}
+
+/** What a colleague signs in with, where they are signed in, and the button that invites them. */
+export function SignInOf({ person }: PersonProps) {
+  const credentials = useCredentialsOf(person.id);
+  const { invite, remove, endSession } = useChangeCredentialsOf(person.id);
+  const isLocalOn = useIsLocalOn();
+  const { person: own } = useSession();
+  const [invitation, setInvitation] = useState<Invitation>();
+  const [dialog, setDialog] = useState<"remove" | { readonly session: string }>();
+  const close = () => setDialog(undefined);
+  const name = nameOfPerson(person);
+  const isOwn = own.id === person.id;
+  return (
+    <>
+      <Card
+        title="Sign-in"
+        about={
+          isLocalOn
+            ? "A link signs them in once; then they choose a passkey or a password."
+            : "People sign in with the identity provider only."
+        }
+        actions={
+          <>
+            <PermittedButton
+              needs="admin"
+              size="xs"
+              variant="default"
+              onClick={() => setDialog("remove")}
+            >
+              Remove all ways
+            </PermittedButton>
+            <PermittedButton
+              needs="manage_company_settings"
+              size="xs"
+              leftSection={<MailPlus size={14} />}
+              disabled={!isLocalOn || !person.active || isOwn}
+              onClick={() => void invite().then(setInvitation, tellFailed)}
+            >
+              Invite
+            </PermittedButton>
+          </>
+        }
+        flush
+      >
+        <Loaded from={credentials} lines={3}>
+          {({ password_set_at, passkeys, invitation_until }) => (
+            <Facts
+              of={[
+                ["Password", password_set_at ? <Time key="p" at={password_set_at} /> : "None"],
+                ["Passkeys", passkeys.map((each) => each.name).join(", ") || "None"],
+                [
+                  "Invitation",
+                  invitation_until ? `Open until ${exactTime(invitation_until)}` : "None",
+                ],
+              ]}
+            />
+          )}
+        </Loaded>
+      </Card>
+      <Card title="Sessions" flush>
+        <Loaded from={credentials} lines={3}>
+          {({ sessions }) => (
+            <Sessions
+              of={sessions}
+              needed={{ needs: "admin" }}
+              end={(session) => setDialog({ session })}
+            />
+          )}
+        </Loaded>
+      </Card>
+      {invitation && (
+        <LinkDialog name={name} invitation={invitation} close={() => setInvitation(undefined)} />
+      )}
+      {dialog === "remove" && (
+        <Confirm
+          title={`Remove how ${name} signs in`}
+          action="Remove"
+          close={close}
+          run={async () => {
+            await remove();
+            tellDone(`${name} needs a new link to sign in.`);
+          }}
+        >
+          Password, passkeys, links and sessions of {name} end at once, as after the loss of a
+          device. Permissions stay.
+        </Confirm>
+      )}
+      {typeof dialog === "object" && (
+        <Confirm
+          title="End this session"
+          action="End the session"
+          close={close}
+          run={() => endSession(dialog.session)}
+        >
+          {name} is signed out in that browser at once, and can sign in again.
+        </Confirm>
+      )}
+    </>
+  );
+}

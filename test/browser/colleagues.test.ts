@@ -6,9 +6,9 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Page } from "playwright-core";
 import { READY_ROLES } from "../../src/core/base/context/dashboard-permissions.ts";
+import { addColleague, inviteColleague, PASSWORD } from "../colleagues.ts";
 import { startOwnServer } from "../harness.ts";
 import { declare, scimClient } from "../scim-client.ts";
-import { addColleague, inviteColleague, PASSWORD } from "../colleagues.ts";
 import { assertAccessible } from "./accessibility.ts";
 import {
   assertFits,
@@ -145,12 +145,20 @@ describe("colleagues in the dashboard", { skip }, async () => {
     const ada = await addColleague(server, { company: ["admin"] });
     const { page } = await enterWith(server.url + (await inviteColleague(server, ada)));
     await goTo(page, "/company/audit");
-    await page.getByRole("button", { name: /^Invited/ }).first().click();
+    await page
+      .getByRole("button", { name: /^Invited/ })
+      .first()
+      .click();
     await page.getByText("in the dashboard").first().waitFor();
     await assertAccessible(page);
     for (const screen of [SCREENS.wide, { width: 720, height: 450 }, SCREENS.phone]) {
       await page.setViewportSize(screen);
-      for (const path of ["/account", "/company/roles", "/company/audit", `/company/dashboard-users/${ada.id}`]) {
+      for (const path of [
+        "/account",
+        "/company/roles",
+        "/company/audit",
+        `/company/dashboard-users/${ada.id}`,
+      ]) {
         await goTo(page, path);
         await assertFits(page);
         if (screen !== SCREENS.wide) await assertAccessible(page);
@@ -187,12 +195,16 @@ describe("colleagues in the dashboard", { skip }, async () => {
       "/campaigns",
       "/translations",
       `/translations?message=${paths.message}`,
-      ...["keys", "apps", "teams", "brand", "limits", "manifest"].map((each) => `/settings/${each}`),
+      ...["keys", "apps", "teams", "brand", "limits", "manifest"].map(
+        (each) => `/settings/${each}`,
+      ),
     ];
     const wrong: string[] = [];
     for (const role of Object.keys(READY_ROLES)) {
       const person = await addColleague(server, { roles: { [name]: role } });
-      const { page, complaints } = await enterWith(server.url + (await inviteColleague(server, person)));
+      const { page, complaints } = await enterWith(
+        server.url + (await inviteColleague(server, person)),
+      );
       await goTo(page, `/w/${name}/groups`);
       const links = await page
         .getByRole("complementary", { name: "Navigation" })
@@ -205,7 +217,8 @@ describe("colleagues in the dashboard", { skip }, async () => {
       for (const path of pages) {
         const address = `/dashboard/w/${name}${path}`;
         const isLinked = links.some(
-          (link) => link.includes("/w/") && /^$|^[/?]/.test(address.split(link)[1] ?? "not below it"),
+          (link) =>
+            link.includes("/w/") && /^$|^[/?]/.test(address.split(link)[1] ?? "not below it"),
         );
         refused.length = 0;
         await goTo(page, `/w/${name}${path}`);

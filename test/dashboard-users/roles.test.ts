@@ -8,8 +8,8 @@ import {
   WORKSPACE_PERMISSIONS,
 } from "../../src/core/base/context/dashboard-permissions.ts";
 import { ENDPOINTS } from "../../src/server/assembled.ts";
-import { startOwnServer } from "../harness.ts";
 import { addColleague, enter } from "../colleagues.ts";
+import { startOwnServer } from "../harness.ts";
 
 const server = await startOwnServer();
 await server.admin("PUT", "/admin/v1/workspaces/demo", {});

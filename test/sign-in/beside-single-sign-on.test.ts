@@ -1,10 +1,6 @@
 /* Invitations, passwords and passkeys beside an identity provider: off, unless the company turns them on. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { startProvider, visit } from "../dashboard-users/identity-provider.ts";
-import { continueSession } from "../dashboard-users/signed-in.ts";
-import { freePort } from "../free-port.ts";
-import { startOwnServer } from "../harness.ts";
 import {
   addColleague,
   choosePassword,
@@ -14,6 +10,10 @@ import {
   isIn,
   signInWith,
 } from "../colleagues.ts";
+import { startProvider, visit } from "../dashboard-users/identity-provider.ts";
+import { continueSession } from "../dashboard-users/signed-in.ts";
+import { freePort } from "../free-port.ts";
+import { startOwnServer } from "../harness.ts";
 
 const port = await freePort();
 const provider = await startProvider(port);

@@ -4,10 +4,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { createSettableClock, later } from "../../src/core/base/clock.ts";
-import { continueSession, cookieIn, signIn } from "../dashboard-users/signed-in.ts";
-import { startOwnServer } from "../harness.ts";
-import { sendsMails, startMailServer } from "../mail-server.ts";
-import { declare, scimClient } from "../scim-client.ts";
 import {
   addColleague,
   choosePassword,
@@ -19,6 +15,10 @@ import {
   permissionsOf,
   signInWith,
 } from "../colleagues.ts";
+import { continueSession, cookieIn, signIn } from "../dashboard-users/signed-in.ts";
+import { startOwnServer } from "../harness.ts";
+import { sendsMails, startMailServer } from "../mail-server.ts";
+import { declare, scimClient } from "../scim-client.ts";
 
 const clock = createSettableClock();
 const server = await startOwnServer({ clock });

@@ -2,8 +2,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { createPasswordGuesses } from "../../src/features/sign-in/passwords.ts";
-import { continueSession, cookieIn } from "../dashboard-users/signed-in.ts";
-import { startOwnServer } from "../harness.ts";
 import {
   addColleague,
   choosePassword,
@@ -13,6 +11,8 @@ import {
   PASSWORD,
   signInWith,
 } from "../colleagues.ts";
+import { continueSession, cookieIn } from "../dashboard-users/signed-in.ts";
+import { startOwnServer } from "../harness.ts";
 
 const server = await startOwnServer();
 const strict = await startOwnServer({ maxFailedAuth: 3 });

@@ -19,7 +19,9 @@ export const UserAgent = Type.Object({
   "user-agent": Type.Optional(
     Type.String({
       description: "The browser; its kind is shown in the list of sessions.",
-      examples: ["Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:130.0) Gecko/20100101 Firefox/130.0"],
+      examples: [
+        "Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:130.0) Gecko/20100101 Firefox/130.0",
+      ],
     }),
   ),
 });

@@ -16,8 +16,8 @@ import {
 } from "../../core/http/endpoint.ts";
 import type { Sessions, StartedSession } from "../dashboard-users/feature.ts";
 import { colleagueEndpoints } from "./colleague-endpoints.ts";
-import { createSignInLink, type LinkServices } from "./links.ts";
 import { UserAgent } from "./credentials-view.ts";
+import { createSignInLink, type LinkServices } from "./links.ts";
 import { ownEndpoints } from "./own-endpoints.ts";
 import { PasskeyOptions, UsedPasskey } from "./passkey-schemas.ts";
 import { beginPasskeySignIn, type PasskeyServices, signInWithPasskey } from "./passkeys.ts";

@@ -11,8 +11,8 @@ import { PAGE_HEADERS } from "../../core/http/page-headers.ts";
 import { sentencePage } from "../../core/http/sentence-page.ts";
 import { checkStoredEmail } from "../../core/people/profiles/addresses.ts";
 import { findActiveUser, type Sessions } from "../dashboard-users/feature.ts";
-import type { IdentityProvider, SignInAttempt } from "./identity-provider.ts";
 import { UserAgent } from "./credentials-view.ts";
+import type { IdentityProvider, SignInAttempt } from "./identity-provider.ts";
 import { followSignInLink, type LinkServices } from "./links.ts";
 
 /*

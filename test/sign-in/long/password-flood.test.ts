@@ -1,8 +1,8 @@
 /* What many sign-ins with passwords cost, and whether their cost tells anything. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { startOwnServer } from "../../harness.ts";
 import { addColleague, choosePassword, enter, signInWith } from "../../colleagues.ts";
+import { startOwnServer } from "../../harness.ts";
 
 const server = await startOwnServer({ maxFailedAuth: 1_000 });
 

@@ -11,7 +11,12 @@ import { Problem } from "../../base/problem.ts";
 import { type Cell, csvText } from "../../base/values/spreadsheets.ts";
 import { isUuid } from "../../base/values/uuid.ts";
 import { commitTogether } from "../../database/commit-together.ts";
-import { type Database, type Queryable, type Transaction, withRetries } from "../../database/database.ts";
+import {
+  type Database,
+  type Queryable,
+  type Transaction,
+  withRetries,
+} from "../../database/database.ts";
 import type { StoringServices } from "../../database/storing-services.ts";
 import { type ChainedEntry, chainTo, type StoredEntry, type UnchainedEntry } from "./chain.ts";
 import {

@@ -19,8 +19,8 @@ import { Loaded, Notice } from "../../components/states.tsx";
 import { sentence } from "../../components/tag.tsx";
 import { Time } from "../../components/time.tsx";
 import { nameOfPerson, type Person, useChangePeople, usePerson } from "./api.ts";
-import { SignInOf } from "./invitation.tsx";
 import { PersonFields, PersonTags } from "./dashboard-users.tsx";
+import { SignInOf } from "./invitation.tsx";
 import { PersonPermissions } from "./person-permissions.tsx";
 
 const route = getRouteApi("/company/dashboard-users/$id");

@@ -69,7 +69,10 @@ export function Roles() {
           <PermissionChoice of="workspace" {...form.getInputProps("permissions")} />
         </>
       )}
-      save={({ name, permissions }) => put(name.trim(), { permissions: permissions as never })}
+      // As new, because a ready role is not stored before it is changed.
+      save={({ name, permissions }) =>
+        save(name.trim(), { permissions: permissions as never }, true)
+      }
       isKept={({ ready }) => ready}
       remove={({ name }) => remove(name)}
       removal="Colleagues who have it lose its permissions. A role that comes with Rapport is as it was again."

@@ -116,27 +116,27 @@ function Steps({ workspace, hide }: { readonly workspace: string; hide(): void }
   if (next < 0) return null;
   return (
     <div className="above-tabs">
-    <Card
-      title="First steps"
-      actions={
-        <Button size="compact-xs" variant="default" onClick={hide}>
-          Hide
-        </Button>
-      }
-    >
-      <ol className="first-steps">
-        {steps.map(({ title, isDone, children }, index) => (
-          <li key={title} data-done={isDone}>
-            {isDone ? <Check size={16} aria-hidden /> : <Circle size={16} aria-hidden />}
-            <div>
-              <strong>{title}</strong>
-              {isDone && <span className="hidden"> (done)</span>}
-              {index === next && children}
-            </div>
-          </li>
-        ))}
-      </ol>
-    </Card>
+      <Card
+        title="First steps"
+        actions={
+          <Button size="compact-xs" variant="default" onClick={hide}>
+            Hide
+          </Button>
+        }
+      >
+        <ol className="first-steps">
+          {steps.map(({ title, isDone, children }, index) => (
+            <li key={title} data-done={isDone}>
+              {isDone ? <Check size={16} aria-hidden /> : <Circle size={16} aria-hidden />}
+              <div>
+                <strong>{title}</strong>
+                {isDone && <span className="hidden"> (done)</span>}
+                {index === next && children}
+              </div>
+            </li>
+          ))}
+        </ol>
+      </Card>
     </div>
   );
 }

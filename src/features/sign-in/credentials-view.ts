@@ -1,6 +1,6 @@
 import Type, { type Static } from "typebox";
 import type { Clock } from "../../core/base/clock.ts";
-import { nullable, Success } from "../../core/base/values/schemas.ts";
+import { named, nullable, Success } from "../../core/base/values/schemas.ts";
 import type { Database } from "../../core/database/database.ts";
 import {
   findInvitation,
@@ -40,7 +40,7 @@ const PasskeyId = Type.String({
   examples: ["q83vEjRWeJA"],
 });
 
-const Passkey = Type.Object({
+const Passkey = named("DashboardPasskey", {
   id: PasskeyId,
   name: Type.String({ description: "The name that the person gave it.", examples: ["Laptop"] }),
   created_at: Time("When it was added."),
@@ -49,7 +49,7 @@ const Passkey = Type.Object({
   }),
 });
 
-const SessionOfPerson = Type.Object({
+const SessionOfPerson = named("DashboardSession", {
   id: SessionId,
   way: nullable(Type.String(), {
     description:

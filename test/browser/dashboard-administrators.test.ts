@@ -55,10 +55,10 @@ describe("dashboard users in the dashboard", { skip }, async () => {
     assert.deepEqual(complaints, []);
   });
 
-  test("with the keyboard alone an administrator adds a person", async () => {
+  test("with the keyboard alone an administrator adds a colleague and gets a link", async () => {
     const { page, complaints } = await dashboard.open(LIST);
     await isLoaded(page);
-    await tabTo(page, /Add a person/);
+    await tabTo(page, /Add a colleague/);
     await page.keyboard.press("Enter");
     await page.getByRole("dialog").getByLabel("Email address").waitFor();
     await page.keyboard.type("grace@acme.example");
@@ -67,31 +67,50 @@ describe("dashboard users in the dashboard", { skip }, async () => {
     await tabTo(page, /Family name/);
     await page.keyboard.type("Hopper");
     await page.keyboard.press("Enter");
+    await page.getByRole("dialog", { name: "The link for Grace Hopper" }).waitFor();
+    await tabTo(page, /I have copied it/);
+    await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: "Grace Hopper", exact: true }).waitFor();
     const person = await read(idIn(page));
     assert.deepEqual(
       [person.user_name, person.department, person.active, person.permissions],
-      ["grace@acme.example", "engineering", true, { companyPermissions: [], appGroup: [] }],
+      [
+        "grace@acme.example",
+        "marketing",
+        true,
+        {
+          companyPermissions: [],
+          appGroup: [
+            {
+              appGroupName: person.permissions.appGroup[0].appGroupName,
+              appGroupPermissions: [],
+              team: [],
+              appGroupPermissionSets: [{ appGroupPermissionSetName: "marketer" }],
+            },
+          ],
+        },
+      ],
     );
     assert.deepEqual(complaints, []);
   });
 
-  test("permissions, permission sets and teams that are set in the dashboard are those of the person", async () => {
+  test("permissions, roles and teams that are set in the dashboard are those of the person", async () => {
     const { id } = await create();
     const { page, complaints } = await dashboard.open(`${LIST}/${id}`);
     await page.getByRole("button", { name: "Add a workspace" }).click();
     await page.getByRole("dialog").getByLabel("Workspace", { exact: true }).first().click();
     await page.getByRole("option", { name, exact: true }).click();
-    await choose(page, "Permissions", "dev_console");
-    await choose(page, "Permission sets", "Support");
-    await page.getByText("They contain view_user_profile, view_pii.").waitFor();
+    await choose(page, "Roles", "Support");
+    await page.getByText("With view_pii, searches users").first().waitFor();
+    await page.getByText("Single permissions, beside those of the roles").click();
+    await page.getByRole("checkbox", { name: "dev_console" }).check();
     await choose(page, "Teams", "Red");
     await choose(page, "Permissions in the team Red", "basic_access");
     await assertAccessible(page);
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByRole("cell", { name: "Red (basic_access)" }).waitFor();
     await page.getByRole("button", { name: "Edit company permissions" }).click();
-    await choose(page, "Permissions", "manage_company_settings");
+    await page.getByRole("checkbox", { name: "manage_company_settings" }).check();
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByRole("dialog").waitFor({ state: "detached" });
     assert.deepEqual((await read(id)).permissions, {
@@ -217,7 +236,7 @@ describe("dashboard users in the dashboard", { skip }, async () => {
       await route.fulfill({ json: session });
     });
     await goTo(page, LIST);
-    const add = page.getByRole("button", { name: "Add a person" });
+    const add = page.getByRole("button", { name: "Add a colleague" });
     assert.equal(await add.getAttribute("aria-disabled"), "true");
     await goTo(page, `${LIST}/${id}`);
     for (const label of ["Edit company permissions", "Add a workspace"]) {

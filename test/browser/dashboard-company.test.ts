@@ -79,7 +79,7 @@ describe("the dashboard of a person without a workspace", { skip }, async () => 
     const offered = [
       "Dashboard users",
       "SCIM tokens",
-      "Permission sets",
+      "Roles",
       "Connections",
       "Audit log",
     ];
@@ -88,7 +88,7 @@ describe("the dashboard of a person without a workspace", { skip }, async () => 
     for (const name of [
       "dashboard-users",
       "scim-tokens",
-      "permission-sets",
+      "roles",
       "connections",
       "audit",
     ]) {

@@ -56,7 +56,7 @@ describe("the pages of the dashboard", { skip }, async () => {
     Manifest: "/settings/manifest",
     "Dashboard users": "/company/dashboard-users",
     "SCIM tokens": "/company/scim-tokens",
-    "Permission sets": "/company/permission-sets",
+    Roles: "/company/roles",
     "The audit log": "/company/audit",
     Workspaces: "/company/workspaces",
   };
@@ -178,10 +178,10 @@ describe("the pages of the dashboard", { skip }, async () => {
     await isLoaded(page);
     await assertAccessible(page);
     await page.getByLabel("Admin token").fill("wrong");
-    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("button", { name: "Sign in with the token" }).click();
     await page.getByRole("alert").waitFor();
     await page.getByLabel("Admin token").fill(server.adminToken);
-    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("button", { name: "Sign in with the token" }).click();
     await page.getByRole("heading", { name: "Subscription groups", exact: true }).waitFor();
     assert.deepEqual(complaints, []);
     await page.context().close();

@@ -117,9 +117,9 @@ describe("the dashboard and a person's permissions", { skip }, async () => {
     await openWith("/settings/scim-tokens", SEEING, ["manage_company_settings"]);
     for (const [path, label] of [
       ["/settings/scim-tokens", "Create a SCIM token"],
-      ["/settings/permission-sets", "Add a permission set"],
-      ["/settings/permission-sets", "Actions for Support"],
-      ["/settings/dashboard-users", "Add a person"],
+      ["/settings/roles", "Add a role"],
+      ["/settings/roles", "Actions for Support"],
+      ["/settings/dashboard-users", "Add a colleague"],
     ] as const) {
       await show(path);
       const button = page.getByRole("button", { name: label, exact: true });
@@ -127,8 +127,8 @@ describe("the dashboard and a person's permissions", { skip }, async () => {
       const reason = await button.getAttribute("aria-description");
       assert.equal(reason, "You lack the permission admin of the company.");
     }
-    await openWith("/settings/permission-sets", SEEING, ["admin"]);
-    await page.getByRole("button", { name: "Add a permission set" }).click();
+    await openWith("/settings/roles", SEEING, ["admin"]);
+    await page.getByRole("button", { name: "Add a role" }).click();
     await page.getByRole("dialog").waitFor();
   });
 

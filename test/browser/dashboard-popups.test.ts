@@ -64,7 +64,7 @@ describe("menus, dialogs and lists of the dashboard", { skip }, async () => {
     "/company/dashboard-users",
     `/company/dashboard-users/${body.person.id}`,
     "/company/scim-tokens",
-    "/company/permission-sets",
+    "/company/roles",
     "/company/audit",
     "/company/workspaces",
   ];

@@ -170,6 +170,6 @@ describe("passkeys", () => {
       "select passkey_id from dashboard_passkeys where user_id = any($1::uuid[])",
       [[grace.id, left.id]],
     );
-    assert.deepEqual(rows, []);
+    assert.equal(rows.length, 0);
   });
 });

@@ -25,7 +25,8 @@ export function SignIn({ state: { oidc, local, message } }: { readonly state: Se
             </Button>
           )}
           {local && <LocalSignIn isFirst={!oidc} />}
-          <details>
+          {/* Without a provider, the first person who signs in has nothing else. */}
+          <details open={oidc === null}>
             <summary className="dim">You have no link, password or passkey?</summary>
             <Help hasProvider={oidc !== null} isLocal={local} />
           </details>

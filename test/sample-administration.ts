@@ -3,8 +3,8 @@
  * changes something (audit-coverage.test.ts), in a separate workspace if others would notice.
  */
 import { randomUUID } from "node:crypto";
-import type { Answer, TestServer, TestWorkspace } from "./harness.ts";
 import { addColleague, enter } from "./colleagues.ts";
+import type { Answer, TestServer, TestWorkspace } from "./harness.ts";
 
 export interface Sample {
   /** The parameters of the path; `name` is the workspace's if it is not given. */

@@ -1,11 +1,11 @@
 /* Requests that work without a key: public ones, and those for signing in to the dashboard. */
 
 import { randomUUID } from "node:crypto";
+import { createAuthenticator } from "./authenticator.ts";
+import { addColleague, choosePassword, enter, PASSWORD } from "./colleagues.ts";
 import { signIn } from "./dashboard-users/signed-in.ts";
 import type { TestServer, TestWorkspace } from "./harness.ts";
 import type { Samples } from "./sample-administration.ts";
-import { createAuthenticator } from "./authenticator.ts";
-import { addColleague, choosePassword, enter, PASSWORD } from "./colleagues.ts";
 
 const OPEN = ["/health/live", "/health/ready", "/manifest.schema.json"];
 const DOCUMENTS = ["/openapi.json", "/openapi-admin.json"];

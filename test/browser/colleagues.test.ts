@@ -167,7 +167,6 @@ describe("colleagues in the dashboard", { skip }, async () => {
     const { page: out } = await dashboard.openSignedOut("/");
     await out.getByRole("heading", { level: 1 }).waitFor();
     await out.setViewportSize(SCREENS.phone);
-    await out.getByText("You have no link, password or passkey?").click();
     await out.getByText("npx rapport-server sign-in").waitFor();
     await assertFits(out);
     await assertAccessible(out);

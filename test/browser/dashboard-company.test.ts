@@ -76,22 +76,10 @@ describe("the dashboard of a person without a workspace", { skip }, async () => 
   test("a person who manages the company lands on its dashboard users, and every offered page opens", async () => {
     const { page, complaints } = await openAs(await cookieOf(["manage_company_settings"]));
     assert.match(page.url(), /\/company\/dashboard-users$/);
-    const offered = [
-      "Dashboard users",
-      "SCIM tokens",
-      "Roles",
-      "Connections",
-      "Audit log",
-    ];
+    const offered = ["Dashboard users", "SCIM tokens", "Roles", "Connections", "Audit log"];
     assert.deepEqual(await sections(page), offered);
     assert.equal(await page.getByRole("navigation", { name: "Workspace settings" }).count(), 0);
-    for (const name of [
-      "dashboard-users",
-      "scim-tokens",
-      "roles",
-      "connections",
-      "audit",
-    ]) {
+    for (const name of ["dashboard-users", "scim-tokens", "roles", "connections", "audit"]) {
       await goTo(page, `/company/${name}`);
       assert.deepEqual(await page.getByRole("alert").allInnerTexts(), [], name);
       await assertAccessible(page);

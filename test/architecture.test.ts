@@ -33,10 +33,17 @@ const CALLERS_OF_STORES: Readonly<Record<string, readonly string[]>> = {
     "core/track",
     "features/export",
     "features/preference-centers",
+    "features/undo",
     "features/user-records",
   ],
-  "core/people/activity": ["core/people/identity", "core/track", "features/export"],
-  "core/people/identity": ["features/user-records"],
+  "core/people/activity": [
+    "core/people/identity",
+    "core/track",
+    "features/export",
+    "features/undo",
+  ],
+  "core/people/subscriptions": ["core/people/identity", "features/undo"],
+  "core/people/identity": ["features/undo", "features/user-records"],
   "core/admin/jobs": ["core/mail", "features/overview"],
 };
 

@@ -47,5 +47,13 @@ export const ofRecords = (server: TestServer, workspace: TestWorkspace): Samples
       ...(await ofUser()),
       body: { into: await newUser() },
     }),
+    "GET /admin/v1/workspaces/:name/merges": () => ({}),
+    "POST /admin/v1/workspaces/:name/merges/:id/undo": async () => {
+      const [merged, into] = [await newUser(), await newUser()];
+      const path = `/admin/v1/workspaces/${workspace.name}`;
+      await server.admin("POST", `${path}/users/${merged}/merge`, { into });
+      const { body } = await server.admin("GET", `${path}/merges?user=${merged}`);
+      return { params: { id: body.merges[0].id }, body: {} };
+    },
   };
 };

@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import { RAPPORT } from "../core/base/command.ts";
+import { groupBy } from "../core/base/values/group-by.ts";
 import { FULL_VERSION } from "../core/base/version.ts";
 import type { Commands, Serve } from "../core/feature.ts";
 import { PARTS } from "../server/app.ts";
@@ -80,7 +81,7 @@ const SHOWN: readonly string[] = [
   "completion",
 ];
 
-/** Every subcommand: features have theirs in files that load nothing else. */
+/** Every subcommand: features have theirs in files that load nothing else, and two may have parts of one. */
 async function allCommands() {
   const ofFeatures = await Promise.all(
     Object.values(PARTS).map(async (part) =>
@@ -89,9 +90,14 @@ async function allCommands() {
   );
   const placeOf = ([name]: readonly [string, ...unknown[]]) =>
     SHOWN.includes(name) ? SHOWN.indexOf(name) : SHOWN.length;
-  return [...Object.entries(CORE), ...ofFeatures.flat()].sort(
-    (one, other) => placeOf(one) - placeOf(other),
-  );
+  const parts = groupBy([...Object.entries(CORE), ...ofFeatures.flat()], ([name]) => name);
+  return [...parts.entries()]
+    .sort((one, other) => placeOf(one) - placeOf(other))
+    .map(([name, each]) => ({
+      name,
+      about: each[0]?.[1][0] ?? "",
+      loads: each.map(([, [, load]]) => load),
+    }));
 }
 
 /** After an error in the arguments of a command: how it is called, and where its examples are. */
@@ -124,14 +130,16 @@ export async function run(words: readonly string[]): Promise<void> {
       `\n${RAPPORT} serve --help shows the usual settings, ${RAPPORT} settings all of them.`,
     );
   const wanted = args[0] === "help" ? args[1] : args[0];
-  const commands = (await allCommands()).map(([name, [about, load]]) => ({
+  const commands = (await allCommands()).map(({ name, about, loads }) => ({
     command: program.command(name).description(about),
-    load,
+    loads,
   }));
   const define = async (isWanted: (name: string) => boolean): Promise<void> => {
-    for (const { command, load } of commands) {
+    for (const { command, loads } of commands) {
       if (!isWanted(command.name())) continue;
-      (await load()).define(command, () => define((name) => name !== wanted), serve);
+      for (const load of loads) {
+        (await load()).define(command, () => define((name) => name !== wanted), serve);
+      }
     }
   };
   await define((name) => name === wanted);

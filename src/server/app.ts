@@ -23,6 +23,10 @@ export const PARTS = {
     load: () => import("../features/user-records/feature.ts"),
     commands: () => import("../features/user-records/commands.ts"),
   },
+  undo: {
+    load: () => import("../features/undo/feature.ts"),
+    commands: () => import("../features/undo/commands.ts"),
+  },
   subscriptions: { load: async () => ({ feature: (await core()).subscriptions }) },
   catalogue: { load: () => import("../features/catalogue/feature.ts") },
   changes: { load: async () => ({ feature: (await core()).changes }) },

@@ -18,6 +18,8 @@ import { deleteAllRecorded } from "../core/people/changes/store.ts";
 import { eraseChangesNaming, sweepChanges } from "../core/people/changes/sweep-changes.ts";
 import { identityAdminEndpoints } from "../core/people/identity/admin-endpoints.ts";
 import { identityEndpoints } from "../core/people/identity/endpoints.ts";
+import { eraseMergesNaming, sweepMergeRecords } from "../core/people/identity/forget-merges.ts";
+import { deleteAllRecords } from "../core/people/identity/merge-records-store.ts";
 import { deleteAllAuditEntries } from "../core/people/identity/store.ts";
 import { deleteAllMerged } from "../core/people/profiles/merged-store.ts";
 import { deleteAllProfiles } from "../core/people/profiles/store.ts";
@@ -53,7 +55,17 @@ export const identity = {
     { tag: "Identity", paths: ["/users"] },
     { tag: "User administration", paths: ["/admin/v1/workspaces/:name/identity-audit"] },
   ],
-  reset: { later: [deleteAllAuditEntries, deleteAllMerged, deleteAllNames, deleteAllProfiles] },
+  reset: {
+    later: [
+      deleteAllAuditEntries,
+      deleteAllRecords,
+      deleteAllMerged,
+      deleteAllNames,
+      deleteAllProfiles,
+    ],
+  },
+  erasure: [eraseMergesNaming],
+  sweeps: [sweepMergeRecords],
 } satisfies Feature;
 
 export const subscriptions = {

@@ -260,6 +260,7 @@ function subjectOf(change: Change): string {
     case "user.identified":
       return change.previous.external_id ?? change.previous.user_aliases[0]?.alias_name ?? "";
     case "user.merged":
+    case "user.unmerged":
       return change.merged.platform_id;
     case "user.deleted":
       return change.user.platform_id;

@@ -243,6 +243,17 @@ test("an erased person is in no table, file, stored response, captured call or l
   const letters = () => server.admin("GET", `${path}/webhooks/crm/dead-letters`);
   await until(async () => (await letters()).body.dead_letters.length > 0);
 
+  // Another user who was merged into the person: the record is for an undo.
+  await workspace.track({ attributes: [{ external_id: "carol" }] });
+  await workspace.call("POST", "/users/merge", {
+    merge_updates: [
+      {
+        identifier_to_merge: { external_id: "carol" },
+        identifier_to_keep: { external_id },
+      },
+    ],
+  });
+
   const { platform_id } = await workspace.profile({ external_ids: [external_id] });
   const named_by_id = { ...SECRETS, platform_id };
   // The embedded engine writes requests when it stops: until then they are only in memory.

@@ -131,6 +131,30 @@ export const useMergeUser = (name: string, id: string) =>
     meta: { name, id },
   });
 
+const MERGES = "/admin/v1/workspaces/{name}/merges";
+
+export type UndoEffect = Ok<`${typeof MERGES}/{id}/undo`, "post">["effects"][number];
+
+/** The id of the merge of a user into another one. */
+export async function mergeOf(name: string, user: string): Promise<string | undefined> {
+  const query = { user, limit: 1 };
+  const { data } = await http.GET(MERGES, { params: { path: { name }, query } });
+  return data?.merges[0]?.id;
+}
+
+/** Undoes a merge, or previews that with `dry_run`. */
+export const useUndoMerge = () => {
+  const undo = hooks.useMutation("post", `${MERGES}/{id}/undo`);
+  return {
+    ...undo,
+    send: async (name: string, id: string, dry_run: boolean) => {
+      const done = await undo.mutateAsync({ params: { path: { name, id } }, body: { dry_run } });
+      if (!dry_run) await refresh(USERS);
+      return done;
+    },
+  };
+};
+
 export const useEraseUser = () =>
   hooks.useMutation("delete", USER, {
     // Data about the user does not stay in memory.

@@ -193,6 +193,14 @@ export const Settings = Type.Object(
         description: "Days for which captured calls are kept. 7 by default.",
       }),
     ),
+    undo_days: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 90,
+        description:
+          "Days for which a merge of users can be undone; 0 records nothing for it. 30 by default.",
+      }),
+    ),
     change_feed: Type.Optional(
       Type.Boolean({
         description:
@@ -288,6 +296,7 @@ export const DEFAULT_SETTINGS: WorkspaceSettings = {
   keep_purchases_days: 0,
   keep_row_log_days: 30,
   keep_captured_days: 7,
+  undo_days: 30,
   change_feed: false,
   change_retention_days: 7,
   change_max_mb: 1_024,

@@ -20,6 +20,8 @@ export interface MovedTable {
   /** In addition to workspace, bucket and profile. */
   readonly columns: Readonly<Record<string, string>>;
   readonly onConflict?: string;
+  /** Gets rows of a profile that were not inserted because of a conflict. */
+  readonly onDropped?: OnConflict;
 }
 
 const FIRST_ID = "00000000-0000-0000-0000-000000000000";
@@ -86,12 +88,20 @@ interface MovedRow {
 
 type WriteLast = () => Promise<void>;
 
+/** Gets the messages of a merged profile that the kept one has too, as JSON; they are deleted afterwards. */
+export type OnConflict = (
+  tx: Transaction,
+  fromId: string,
+  rows: readonly string[],
+) => Promise<void>;
+
 /**
  * Copies all pages but the last of each table.
  *
  * @param moves the profiles whose events and purchases move.
  * @param messageMoves the profiles whose messages move.
  * @param large those that may have more than `MANY_ROWS` rows in a table.
+ * @param onConflict without it such messages are not looked for.
  * @returns writes the last pages, together with statements that are sent after them.
  */
 export async function copyMoved(
@@ -100,10 +110,12 @@ export async function copyMoved(
   moves: Moves,
   messageMoves: Moves,
   large: ReadonlySet<string>,
+  onConflict?: OnConflict,
 ): Promise<WriteLast> {
+  const messages = onConflict ? { ...MESSAGES, onDropped: onConflict } : MESSAGES;
   const last = await settleAll([
     ...TABLES.map((table) => copyGroups(tx, workspaceId, table, groupsOf(moves, large))),
-    copyGroups(tx, workspaceId, MESSAGES, groupsOf(messageMoves, large)),
+    copyGroups(tx, workspaceId, messages, groupsOf(messageMoves, large)),
   ]);
   return async () => {
     await settleAll(last.map((write) => write()));
@@ -138,7 +150,8 @@ export async function moveInPlace(
     await inSlices(tx, workspaceId, table, fromId, ({ sql, parameters }) => {
       const next = parameters.length + 1;
       return tx.query(
-        `update ${table.name} set profile_id = $${next}::uuid, bucket = $${next + 1}::smallint where ${sql}`,
+        `update ${table.name} set profile_id = $${next}::uuid, bucket = $${next + 1}::smallint,
+           origin_id = coalesce(origin_id, profile_id) where ${sql}`,
         [...parameters, toId, bucketOfId(toId)],
       );
     });
@@ -148,7 +161,12 @@ export async function moveInPlace(
 /** How many rows of a user one statement writes. The embedded engine takes a tenth of a second to delete them. */
 export const SLICE_ROWS = 20_000;
 
-/** Goes through the rows of a profile in the order of their key. @param work writes those that meet a condition. */
+/**
+ * Goes through the rows of a profile in the order of their key.
+ *
+ * @param work writes those that meet a condition.
+ * @param origins only rows that came with these merged profiles.
+ */
 export async function inSlices(
   tx: Transaction,
   workspaceId: number,
@@ -158,23 +176,26 @@ export async function inSlices(
     readonly sql: string;
     readonly parameters: readonly unknown[];
   }) => Promise<unknown>,
+  origins?: readonly string[],
 ): Promise<void> {
   const columns = key.map(([column]) => column).join(", ");
   const valuesFrom = (first: number) =>
     key.map(([, type], index) => `$${first + index}::text::${type}`).join(", ");
+  const own = [workspaceId, profileId, bucketOfId(profileId), ...(origins ? [uuids(origins)] : [])];
+  const next = own.length + 1;
   // Rows that were written before stay in the index until the transaction ends: each slice starts after them.
   const rest = `workspace_id = $1 and profile_id = $2::uuid and bucket = $3::smallint
-    and (${columns}) > (${valuesFrom(4)})`;
+    ${origins ? "and origin_id = any($4::uuid[])" : ""} and (${columns}) > (${valuesFrom(next)})`;
   let after: readonly string[] = key.map(([, , first]) => first);
   for (;;) {
-    const parameters = [workspaceId, profileId, bucketOfId(profileId), ...after];
+    const parameters = [...own, ...after];
     const [last] = await tx.query<{ key: string[] }>(
       `select jsonb_build_array(${key.map(([column]) => `${column}::text`).join(", ")}) as key from ${name}
        where ${rest} order by ${columns} offset ${SLICE_ROWS - 1} limit 1`,
       parameters,
     );
     if (!last) return work({ sql: rest, parameters }).then(() => {});
-    const sql = `${rest} and (${columns}) <= (${valuesFrom(4 + key.length)})`;
+    const sql = `${rest} and (${columns}) <= (${valuesFrom(next + key.length)})`;
     await work({ sql, parameters: [...parameters, ...last.key] });
     after = last.key;
   }
@@ -232,7 +253,7 @@ async function insertPage(
     await insertRows(tx, workspaceId, table, moves, small);
     small = [];
     const [large] = await selectLarge(tx, workspaceId, table, moves, each);
-    if (large) await insertRows(tx, workspaceId, table, moves, [large]);
+    if (large) await insertRows(tx, workspaceId, table, moves, [{ ...each, row: large.row }]);
   }
   await insertRows(tx, workspaceId, table, moves, small);
 }
@@ -243,13 +264,13 @@ function selectLarge(
   { name, key }: MovedTable,
   { from }: Moves,
   { place, key: values }: MovedRow,
-): Promise<MovedRow[]> {
+): Promise<Pick<MovedRow, "row">[]> {
   const profileId = from[place] as string;
-  const isKey = key.map(([column, type], index) => `${column} = $${index + 5}::text::${type}`);
-  return tx.query<MovedRow>(
-    `select to_jsonb(t)::text as row, $4::int as place, null as key from ${name} t
+  const isKey = key.map(([column, type], index) => `${column} = $${index + 4}::text::${type}`);
+  return tx.query<Pick<MovedRow, "row">>(
+    `select to_jsonb(t)::text as row from ${name} t
      where workspace_id = $1 and profile_id = $2 and bucket = $3 and ${isKey.join(" and ")}`,
-    [workspaceId, profileId, bucketOfId(profileId), place, ...values],
+    [workspaceId, profileId, bucketOfId(profileId), ...values],
   );
 }
 
@@ -289,7 +310,7 @@ function selectPage(
 async function insertRows(
   tx: Transaction,
   workspaceId: number,
-  { name, columns, onConflict = "" }: MovedTable,
+  { name, columns, onConflict = "", onDropped }: MovedTable,
   { from, to }: Moves,
   rows: readonly MovedRow[],
 ): Promise<void> {
@@ -299,15 +320,17 @@ async function insertRows(
   const buckets = bucketsOfIds(targets);
   const names = Object.keys(columns);
   const typed = Object.entries(columns).map(([column, type]) => `${column} ${type}`);
-  await tx.query(
-    `insert into ${name} (workspace_id, bucket, profile_id, ${names.join(", ")})
-     select $1, bucket, move.kept, ${names.map((column) => `t.${column}`).join(", ")}
+  const inserted = await tx.query<{ profileId: string; messageId: string }>(
+    `insert into ${name} (workspace_id, bucket, profile_id, origin_id, ${names.join(", ")})
+     select $1, bucket, move.kept, coalesce(t.origin_id, t.profile_id),
+       ${names.map((column) => `t.${column}`).join(", ")}
      from buckets join unnest($2::uuid[], $3::uuid[], $4::int[], $5::smallint[])
          as move (merged, kept, place, bucket) using (bucket)
-       join jsonb_to_recordset($6::text::jsonb) as t (profile_id uuid, ${typed.join(", ")})
+       join jsonb_to_recordset($6::text::jsonb) as t (profile_id uuid, origin_id uuid, ${typed.join(", ")})
          on t.profile_id = move.merged
      where bucket = any($7::smallint[])
-     order by move.place ${onConflict}`,
+     order by move.place ${onConflict}
+     ${onDropped ? 'returning profile_id as "profileId", message_id as "messageId"' : ""}`,
     [
       workspaceId,
       uuids(places.map((place) => from[place] as string)),
@@ -318,4 +341,16 @@ async function insertRows(
       buckets.all,
     ],
   );
+  if (!onDropped || inserted.length === rows.length) return;
+  const isFree = new Set(inserted.map(({ profileId, messageId }) => `${profileId} ${messageId}`));
+  const dropped = new Map<string, string[]>();
+  for (const { row, place, key } of rows) {
+    // Of several rows with one key the first was inserted.
+    if (isFree.delete(`${to[place]} ${key[0]}`)) continue;
+    const fromId = from[place] as string;
+    const others = dropped.get(fromId);
+    if (others) others.push(row as string);
+    else dropped.set(fromId, [row as string]);
+  }
+  for (const [fromId, each] of dropped) await onDropped(tx, fromId, each);
 }

@@ -21,31 +21,61 @@ const TABLES: readonly (readonly [table: string, part: ActivityPart | undefined]
 /**
  * Deletes all activity of these profiles.
  *
- * @param empty tables known to have no row of them.
- * @param large those that may have many rows: a statement for all of them could take too long.
+ * @param how.empty tables known to have no row of them.
+ * @param how.large those that may have many rows: a statement for all of them could take too long.
+ * @param how.leftIds those whose events and purchases stay.
  */
 export async function deleteActivity(
   tx: Transaction,
   workspaceId: number,
   profileIds: readonly string[],
-  empty: ReadonlySet<ActivityPart>,
-  large: ReadonlySet<string>,
+  {
+    empty,
+    large,
+    leftIds,
+  }: {
+    readonly empty: ReadonlySet<ActivityPart>;
+    readonly large: ReadonlySet<string>;
+    readonly leftIds: ReadonlySet<string>;
+  },
 ): Promise<void> {
   if (profileIds.length === 0) return;
+  const stay = (table: string, id: string) => leftIds.has(id) && STAYING.has(table);
   for (const id of profileIds.filter((each) => large.has(each))) {
     for (const table of MOVED_TABLES) {
+      if (stay(table.name, id)) continue;
       await inSlices(tx, workspaceId, table, id, ({ sql, parameters }) =>
         tx.query(`delete from ${table.name} where ${sql}`, parameters),
       );
     }
   }
-  const ids = uuids(profileIds);
-  const buckets = bucketsOfIds(profileIds).all;
+  const all = [uuids(profileIds), bucketsOfIds(profileIds).all];
+  const going = profileIds.filter((id) => !leftIds.has(id));
+  const some = going.length < profileIds.length ? [uuids(going), bucketsOfIds(going).all] : all;
   await settleAll(
     TABLES.filter(([, part]) => part === undefined || !empty.has(part)).map(([table]) =>
-      tx.query(`delete from ${table} where ${OF_PROFILES}`, [workspaceId, ids, buckets]),
+      tx.query(`delete from ${table} where ${OF_PROFILES}`, [
+        workspaceId,
+        ...(STAYING.has(table) ? some : all),
+      ]),
     ),
   );
+}
+
+/** The tables whose rows an undo finds where they are. */
+const STAYING = new Set(["events", "purchases"]);
+
+/** Deletes the events and purchases that were left behind by a user who was removed. */
+export async function deleteLeft(
+  tx: Transaction,
+  workspaceId: number,
+  profileId: string,
+): Promise<void> {
+  for (const table of MOVED_TABLES.filter(({ name }) => STAYING.has(name))) {
+    await inSlices(tx, workspaceId, table, profileId, ({ sql, parameters }) =>
+      tx.query(`delete from ${table.name} where ${sql}`, parameters),
+    );
+  }
 }
 
 /** Deletes all activity of a workspace. */

@@ -11,7 +11,7 @@ import type {
 } from "./activity.ts";
 import { upsertAppUsages, upsertDevices, upsertInteractions } from "./app-activity-store.ts";
 import { insertEvents, upsertEventSummaries } from "./events-store.ts";
-import { copyMoved, moveInPlace } from "./moves-store.ts";
+import { copyMoved, moveInPlace, type OnConflict } from "./moves-store.ts";
 import { insertPurchases, upsertPurchaseSummaries } from "./purchases-store.ts";
 import type { AppActivity } from "./read-activity.ts";
 import { deleteActivity } from "./removal-store.ts";
@@ -60,6 +60,19 @@ export interface MergedActivity extends AppActivity {
   readonly purchases: readonly Of<PurchaseSummary>[];
 }
 
+/** Sets summaries, apps, devices and interactions. */
+export async function setSummaries(
+  tx: Transaction,
+  workspaceId: number,
+  merged: MergedActivity,
+): Promise<void> {
+  await settleAll([
+    upsertEventSummaries(tx, workspaceId, merged.events),
+    upsertPurchaseSummaries(tx, workspaceId, merged.purchases),
+    setAppActivity(tx, workspaceId, { ...merged, messages: [] }),
+  ]);
+}
+
 /** Which activity moves or is deleted. */
 export interface ActivityMoves {
   /** Profiles whose events and purchases move. */
@@ -68,6 +81,9 @@ export interface ActivityMoves {
   readonly messageMoves: Moves;
   /** Profiles whose activity is deleted. */
   readonly deletedIds: readonly string[];
+  /** Profiles that are removed without their events and purchases. */
+  readonly leftIds: ReadonlySet<string>;
+  readonly onConflict: OnConflict | undefined;
   /** Tables known to have no row of any of these profiles. */
   readonly empty: ReadonlySet<ActivityPart>;
   /** Profiles that may have more than `MANY_ROWS` rows in a table. */
@@ -80,7 +96,7 @@ export interface ActivityMoves {
 export async function moveActivity(
   tx: Transaction,
   workspaceId: number,
-  { moves, messageMoves, deletedIds, empty, large, isCluster }: ActivityMoves,
+  { moves, messageMoves, deletedIds, leftIds, onConflict, empty, large, isCluster }: ActivityMoves,
   merged: MergedActivity,
 ): Promise<void> {
   const inPlace = new Set(isCluster ? [] : moves.from.filter((id) => large.has(id)));
@@ -97,12 +113,15 @@ export async function moveActivity(
     },
     empty.has("message_history") ? { from: [], to: [] } : messageMoves,
     large,
+    onConflict,
   );
   await settleAll([
     writeLast(),
-    deleteActivity(tx, workspaceId, [...messageMoves.from, ...deletedIds], empty, large),
-    upsertEventSummaries(tx, workspaceId, merged.events),
-    upsertPurchaseSummaries(tx, workspaceId, merged.purchases),
-    setAppActivity(tx, workspaceId, { ...merged, messages: [] }),
+    deleteActivity(tx, workspaceId, [...messageMoves.from, ...deletedIds], {
+      empty,
+      large,
+      leftIds,
+    }),
+    setSummaries(tx, workspaceId, merged),
   ]);
 }

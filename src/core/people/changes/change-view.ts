@@ -49,7 +49,11 @@ const count = (description: string) => Type.Integer({ minimum: 0, description })
 /** The state before and after. */
 const ofStates = <States extends readonly string[]>(states: [...States]) => ({
   before: nullable(Type.Enum(states), { description: "The state before; null if there was none." }),
-  after: Type.Enum(states, { description: "The state since then.", examples: ["unsubscribed"] }),
+  after: nullable(Type.Enum(states), {
+    description:
+      "The state since then; null if there is none any more, because a merge was undone.",
+    examples: ["unsubscribed"],
+  }),
   source: Type.String({
     description: "The call that set the state.",
     examples: ["POST /email/status"],
@@ -82,6 +86,7 @@ const FORMS = [
       description: "Whether the events, purchases and states of `merged` moved to `user`.",
     }),
   }),
+  change(["user.unmerged"], { user: User, merged: User }),
   change(["user.deleted"], { user: User }),
   change(["event.logged"], { user: User, name: Type.String(), ...ACTIVITY }),
   change(["purchase.logged"], {

@@ -6,6 +6,7 @@ export const CHANGE_TYPES = [
   "user.updated",
   "user.identified",
   "user.merged",
+  "user.unmerged",
   "user.deleted",
   "event.logged",
   "purchase.logged",

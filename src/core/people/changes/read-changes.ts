@@ -203,7 +203,7 @@ export function withoutPeople<Any extends Pick<ChangeDraft, string>>(
 /** A change without what names or describes a person: that a user was deleted, or the platform_ids of a merge. */
 export function withoutNames<Any extends Pick<ChangeDraft, string>>(change: Any): Any | undefined {
   if (change.type === "user.deleted") return change;
-  if (change.type !== "user.merged") return undefined;
+  if (change.type !== "user.merged" && change.type !== "user.unmerged") return undefined;
   const { user, merged } = change as unknown as { user: ChangedUser; merged: ChangedUser };
   const only = ({ platform_id }: ChangedUser) => ({ platform_id });
   return { ...change, user: only(user), merged: only(merged) };

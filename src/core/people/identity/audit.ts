@@ -5,21 +5,34 @@ import type { Transaction } from "../../database/database.ts";
 import type { AuditedChange } from "./belongings.ts";
 import type { Effect } from "./combine/effects.ts";
 import type { Change } from "./identity-graph.ts";
-import { type AuditEntry, type AuditedEffect, insertAuditEntries } from "./store.ts";
+import {
+  type AuditEntry,
+  type AuditedEffect,
+  insertAuditEntries,
+  type NewAuditEntry,
+} from "./store.ts";
+
+/** A change with the id of its entry. */
+export interface IdentifiedChange {
+  readonly id: string;
+  readonly audited: AuditedChange;
+  /** Whether it can be undone. */
+  readonly isRecorded: boolean;
+}
 
 /** Records what happened to users, without any value of theirs. */
 export async function recordAudit(
   tx: Transaction,
   workspaceId: number,
-  audited: readonly AuditedChange[],
+  audited: readonly IdentifiedChange[],
   contextOf: (change: Change) => WorkspaceContext,
   clock: Clock,
 ): Promise<void> {
   const at = clock.now();
-  const entries = audited.map(({ change, effects }): AuditEntry => {
+  const entries = audited.map(({ id, isRecorded, audited: { change, effects } }): NewAuditEntry => {
     const { call, actorName, requestId } = contextOf(change);
     return {
-      id: clock.newId(),
+      id,
       at,
       action: actionOf(change),
       call,
@@ -28,6 +41,7 @@ export async function recordAudit(
       profileId: change.kind === "merge" ? change.kept.platformId : change.user.platformId,
       mergedProfileId: change.kind === "merge" ? change.merged.platformId : null,
       effects: effects.map(withoutValues),
+      isRecorded,
     };
   });
   await insertAuditEntries(tx, workspaceId, entries);

@@ -4,7 +4,7 @@ import { Problem } from "../../base/problem.ts";
 import { startTurns } from "../../base/turns.ts";
 import { sum } from "../../base/values/sum.ts";
 import { type Queryable, settleAll, type Transaction } from "../../database/database.ts";
-import { MANY_ROWS } from "../activity/moves-store.ts";
+import { MANY_ROWS, type OnConflict } from "../activity/moves-store.ts";
 import {
   byProfile,
   readAppActivity,
@@ -13,8 +13,13 @@ import {
 } from "../activity/read-activity.ts";
 import { type ActivityPart, measureActivity } from "../activity/size-store.ts";
 import { moveActivity } from "../activity/write-activity.ts";
-import { carrySubscriptionsOver, forgetSubscriptions } from "../subscriptions/people-gone.ts";
-import { readGroupStates, type StateChanges } from "../subscriptions/states.ts";
+import {
+  type Carried,
+  carrySubscriptionsOver,
+  type ForgottenSubscriptions,
+  forgetSubscriptions,
+} from "../subscriptions/people-gone.ts";
+import { readGroupStates } from "../subscriptions/states.ts";
 import { combine, combineBelongings } from "./combine/combine.ts";
 import type { Effect } from "./combine/effects.ts";
 import { type Belongings, EMPTY, NO_BELONGINGS } from "./combine/whole.ts";
@@ -28,6 +33,8 @@ type BelongingsOf = ReadonlyMap<string, Belongings>;
 export interface AuditedChange {
   readonly change: Change;
   readonly effects: readonly Effect[];
+  /** What both users had before a merge. */
+  readonly belongings?: { readonly kept: Belongings; readonly merged: Belongings };
 }
 
 /** The belongings of each user after the changes. */
@@ -133,10 +140,11 @@ export async function joinBelongings(
       return { change, effects: combine(EMPTY, whole, "all", false).effects.map(removed) };
     }
     const [keptId, mergedId] = [change.kept.platformId, change.merged.platformId];
-    const { value, effects } = combineBelongings(of(keptId), of(mergedId), change.extent);
+    const belongings = { kept: of(keptId), merged: of(mergedId) };
+    const { value, effects } = combineBelongings(belongings.kept, belongings.merged, change.extent);
     after.set(keptId, value);
     after.delete(mergedId);
-    return { change, effects: [...change.effects, ...effects] };
+    return { change, effects: [...change.effects, ...effects], belongings };
   };
   const audited: AuditedChange[] = [];
   for (const change of changes) {
@@ -148,14 +156,23 @@ export async function joinBelongings(
 
 const removed = (effect: Effect): Effect => ({ ...effect, effect: "removed", result: null });
 
-/** Writes the changed belongings. The transaction must have locked all profiles. @returns group states of kept users. */
+/** Writes the changed belongings. The transaction must have locked all profiles. @returns what became of subscriptions. */
 export async function saveBelongings(
   tx: Transaction,
   workspaceId: number,
-  { changes, before, after, abandonedEmails, isCluster }: SavedBelongings,
+  {
+    changes,
+    before,
+    after,
+    abandonedEmails,
+    orphanIds,
+    leavesActivity,
+    onConflict,
+    isCluster,
+  }: SavedBelongings,
   contextOf: (change: Change) => WorkspaceContext,
   clock: Clock,
-): Promise<StateChanges["groupStates"]> {
+): Promise<{ readonly carried: Carried; readonly forgotten: ForgottenSubscriptions }> {
   const merges = changes.flatMap((change) => (change.kind === "merge" ? [change] : []));
   const moves = movesOf(merges);
   const left = new Set(
@@ -169,15 +186,17 @@ export async function saveBelongings(
   );
   const changed = <Row extends object>(of: (belongings: Belongings) => readonly Row[]) =>
     changedRows(before, after, of);
-  const gone = [...moves.map(({ fromId }) => fromId), ...deleted];
-  const [, carried] = await settleAll([
+  const gone = [...moves.map(({ fromId }) => fromId), ...deleted, ...orphanIds];
+  const [, carried, forgotten] = await settleAll([
     moveActivity(
       tx,
       workspaceId,
       {
         moves: columnsOf(joined),
         messageMoves: columnsOf(moves),
-        deletedIds: deleted,
+        deletedIds: [...deleted, ...orphanIds],
+        leftIds: leavesActivity ? left : new Set(),
+        onConflict,
         empty: emptyParts(before, gone),
         large: new Set(gone.filter((id) => isLarge(before.get(id)))),
         isCluster,
@@ -196,7 +215,7 @@ export async function saveBelongings(
       emails: abandonedEmails,
     }),
   ]);
-  return carried;
+  return { carried, forgotten };
 }
 
 export interface SavedBelongings {
@@ -205,6 +224,11 @@ export interface SavedBelongings {
   readonly after: BelongingsOf;
   /** Addresses of removed users that no other user has. */
   readonly abandonedEmails: readonly string[];
+  /** `GraphChanges.orphanIds`. */
+  readonly orphanIds: readonly string[];
+  /** Whether the events and purchases of a user whose data is left behind stay where they are, for an undo. */
+  readonly leavesActivity: boolean;
+  readonly onConflict: OnConflict | undefined;
   readonly isCluster: boolean;
 }
 

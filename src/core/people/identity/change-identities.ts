@@ -18,6 +18,8 @@ import type { RemovedProfiles } from "../profiles/removed-profiles.ts";
 import { lockProfiles, selectProfiles } from "../profiles/store.ts";
 import { writePeople } from "../profiles/write-people.ts";
 import type { Written } from "../profiles/written.ts";
+import type { EmailStateChange } from "../subscriptions/history-store.ts";
+import { type StoredState, selectStoredStates } from "../subscriptions/spellings-store.ts";
 import { writeSubscriptions } from "../subscriptions/states.ts";
 import type { WaitingState } from "../subscriptions/waiting-state.ts";
 import { recordAudit } from "./audit.ts";
@@ -32,6 +34,9 @@ import type { Change, GraphChanges, IdentityGraph } from "./identity-graph.ts";
 import type { Naming } from "./likely-holders.ts";
 import { columnsWithinBudget, previewInLine } from "./load-budget.ts";
 import { loadGraph } from "./load-graph.ts";
+import type { RecordedEmailState } from "./merge-record.ts";
+import { endRecords } from "./merge-records-store.ts";
+import { recordingMessages, recordLate, recordMerges } from "./record-merges.ts";
 import { ChangedMeanwhile, findAbandoned, saveGraph } from "./save-graph.ts";
 
 export interface IdentityServices {
@@ -176,6 +181,7 @@ async function changeNamed(
     return readTogether(database, async (tx) => (await compute(await read(tx), tx)).results);
   }
   let results: Result[][] = [];
+  const isRecorded = workspace.settings.undo_days > 0;
   await writePeople(services, workspace, {
     names: steps.flatMap(({ names }) => names),
     lockMs,
@@ -185,7 +191,7 @@ async function changeNamed(
     async save(tx, work, isLocked) {
       const saveWork = (each: Work, lockedIds?: ReadonlySet<string>) => {
         results = each.results;
-        return save(tx, services, workspace.id, each, { isLocked, lockedIds });
+        return save(tx, services, workspace.id, each, { isLocked, lockedIds, isRecorded });
       };
       const written = await saveWork(work).catch(async (error) => {
         if (!(error instanceof ChangedMeanwhile)) throw error;
@@ -279,22 +285,88 @@ async function save(
   { clock, database }: IdentityServices,
   workspaceId: number,
   { graph, changes, before, outcome, callers }: Work,
-  locks: { readonly isLocked: boolean; readonly lockedIds: ReadonlySet<string> | undefined },
+  {
+    isRecorded,
+    ...locks
+  }: {
+    readonly isLocked: boolean;
+    readonly lockedIds: ReadonlySet<string> | undefined;
+    /** Whether merges can be undone. */
+    readonly isRecorded: boolean;
+  },
 ): Promise<Written> {
   const now = clock.now();
   await nextTurn();
   const profiles = graph.changes(now);
-  const takesExternalIds = await saveGraph(tx, workspaceId, profiles, { ...locks, now });
+  const saved = await saveGraph(tx, workspaceId, profiles, { ...locks, now });
+  const removed = new Map(saved.removed.map((row) => [row.id, row]));
   const abandonedEmails = await findAbandoned(tx, workspaceId, profiles);
-  const isCluster = database.commitsInParts === true;
-  const belongings = { changes, before, after: outcome.after, abandonedEmails, isCluster };
-  const [carried, linked] = await settleAll([
+  const audited = outcome.audited.map((each) => ({
+    id: clock.newId(),
+    audited: each,
+    isRecorded: isRecorded && each.change.kind === "merge",
+  }));
+  const recorded = audited.filter((each) => each.isRecorded);
+  const emails = recorded.length > 0 ? profiles.linkedEmailStates.map(({ email }) => email) : [];
+  const statesBefore = await readStates(tx, workspaceId, emails);
+  const belongings = {
+    changes,
+    before,
+    after: outcome.after,
+    abandonedEmails,
+    orphanIds: profiles.orphanIds,
+    leavesActivity: isRecorded,
+    onConflict: recorded.length > 0 ? recordingMessages(workspaceId, recorded) : undefined,
+    isCluster: database.commitsInParts === true,
+  };
+  const [{ carried, forgotten }, linked] = await settleAll([
     saveBelongings(tx, workspaceId, belongings, callers.of, clock),
     writeSubscriptions(tx, workspaceId, emailStates(profiles, callers), clock),
-    recordAudit(tx, workspaceId, outcome.audited, callers.of, clock),
+    recordAudit(tx, workspaceId, audited, callers.of, clock),
+    recordMerges(tx, workspaceId, recorded, { now, removed }),
+    endRecords(tx, workspaceId, endedBy(changes, profiles)),
   ]);
-  const subscriptions = { ...linked, groupStates: carried };
-  return { identities: { profiles, changes }, subscriptions, takesExternalIds };
+  if (recorded.length > 0) {
+    const statesAfter = await readStates(tx, workspaceId, emails);
+    await recordLate(
+      tx,
+      workspaceId,
+      recorded,
+      {
+        ...forgotten,
+        groupStates: [...carried.states, ...forgotten.groupStates],
+        groupEntries: carried.entries,
+        emailStates: changedStates(statesBefore, statesAfter, linked.emailStates),
+      },
+      now,
+    );
+  }
+  const subscriptions = { ...linked, groupStates: carried.received };
+  const identities = { profiles, changes };
+  return { identities, subscriptions, takesExternalIds: saved.takesIds };
+}
+
+/** The users whose merges cannot be undone any more, because the user who was kept is deleted. */
+const endedBy = (changes: readonly Change[], { forgottenIds }: GraphChanges): readonly string[] =>
+  changes.some(({ kind }) => kind === "delete") ? forgottenIds : [];
+
+/** Few merges link a state to an address. */
+const readStates = (tx: Transaction, workspaceId: number, emails: readonly string[]) =>
+  emails.length > 0 ? selectStoredStates(tx, workspaceId, emails) : Promise.resolve([]);
+
+function changedStates(
+  before: readonly StoredState[],
+  after: readonly StoredState[],
+  entries: readonly EmailStateChange[],
+): RecordedEmailState[] {
+  const known = new Map(before.map((row) => [row.email, row]));
+  return after.flatMap((row) => {
+    const { email } = row;
+    const stored = known.get(email) ?? null;
+    if (stored?.state === row.state && stored.setAt === row.setAt) return [];
+    const added = entries.filter((entry) => entry.email === email).map(({ id }) => id);
+    return [{ email, before: stored, after: row, entries: added }];
+  });
 }
 
 const emailStates = ({ linkedEmailStates }: GraphChanges, callers: Callers) => ({

@@ -54,9 +54,24 @@ export type Change =
       readonly merged: Name;
       readonly extent: Extent;
       readonly effects: readonly Effect[];
+      readonly sides: MergedSides;
     }
   | { readonly kind: "identify"; readonly user: Name; readonly effects: readonly Effect[] }
   | { readonly kind: "delete"; readonly user: Name; readonly fields: ProfileFields };
+
+/** A person at one point of a request. */
+export type PersonBefore = Omit<Person, "isGone">;
+
+/** The rows of both users before a merge, and of the kept one after it. */
+export interface MergedSides {
+  readonly kept: PersonBefore;
+  readonly merged: PersonBefore;
+  readonly after: ProfileFields;
+  /** Of the kept user. */
+  readonly rankAfter: number;
+  /** The address that a pending state was linked to. */
+  readonly linkedEmail: string | undefined;
+}
 
 /** A state that waited in a profile until an address was linked. */
 export type LinkedState = WaitingState & Pick<SpelledState, "spelling">;
@@ -72,6 +87,8 @@ export interface GraphChanges {
   readonly removedIdentifiers: readonly FoundIdentifier[];
   readonly redirected: readonly MergedProfile[];
   readonly forgottenIds: readonly string[];
+  /** Users without a profile whose events and purchases are kept for an undo (`merge_behavior: none`), to delete now. */
+  readonly orphanIds: readonly string[];
   /** States that waited in a profile for an address. */
   readonly linkedEmailStates: readonly DatedEmailStateRow[];
 }
@@ -223,6 +240,7 @@ export function createGraph(
 
     merge(kept, gone, extent) {
       const names = { kept: nameOf(kept), merged: nameOf(gone) };
+      const before = { kept: { ...kept }, merged: { ...gone } };
       const { value, effects } = combineFields(kept.fields, gone.fields, extent, redirects);
       const { externalId } = gone.fields;
       const isRedirected = redirects && externalId !== value.externalId;
@@ -235,7 +253,10 @@ export function createGraph(
       leave(gone);
       set(kept, value, [...kept.redirects, ...gone.redirects, own]);
       for (const { profileId } of kept.redirects) leadsTo.set(profileId, kept.id);
-      return { kind: "merge", ...names, extent, effects };
+      const isLinked = value.email !== null && value.standardAttributes.email_subscribe;
+      const linkedEmail = isLinked ? emailValue(value.email as string) : undefined;
+      const sides = { ...before, after: kept.fields, rankAfter: kept.rank, linkedEmail };
+      return { kind: "merge", ...names, extent, effects, sides };
     },
 
     renameExternalId(person, externalId) {
@@ -274,6 +295,7 @@ export function createGraph(
       const known = new Set(merged.map(redirectKey));
       const before = written.flatMap(({ id }) => storedRedirects.get(id) ?? []);
       const gone = all.filter((person) => person.isGone);
+      const forgotten = before.filter(({ profileId }) => !isKept.has(profileId));
       return {
         created: present.filter((person) => !person.stored).map(at),
         replaced: present.filter((person) => person.stored).map(at),
@@ -281,7 +303,8 @@ export function createGraph(
         removedIds: gone.map((person) => person.id),
         ...identifierChanges(written, storedRedirects),
         redirected: redirected.filter((each) => !known.has(redirectKey(each))),
-        forgottenIds: before.map((each) => each.profileId).filter((id) => !isKept.has(id)),
+        forgottenIds: forgotten.map(({ profileId }) => profileId),
+        orphanIds: forgotten.flatMap((each) => (each.leftAliases ? [each.profileId] : [])),
         linkedEmailStates: [...waitingStates].map(([email, waiting]) => ({ email, ...waiting })),
       };
     },

@@ -13,6 +13,7 @@ import {
   insertProfiles,
   lockProfiles,
   type ProfileRow,
+  type RemovedProfile,
   replaceProfiles,
 } from "../profiles/store.ts";
 import type { GraphChanges } from "./identity-graph.ts";
@@ -36,7 +37,7 @@ export class ChangedMeanwhile extends StaleRead {
  *
  * @param isLocked whether the profiles were locked when they were read.
  * @param lockedIds the only profiles that it may write, if it is the second attempt in its transaction.
- * @returns whether an external_id leaves a user who still exists, or is deprecated.
+ * @returns whether an external_id leaves a user who still exists, or is deprecated, and the profiles that were removed.
  * @throws ChangedMeanwhile if profiles have changed, and the transaction can read them again.
  * @throws a serialization failure if a profile or an identifier has changed.
  */
@@ -53,7 +54,7 @@ export async function saveGraph(
     readonly lockedIds?: ReadonlySet<string> | undefined;
     readonly now: Date;
   },
-): Promise<boolean> {
+): Promise<{ readonly takesIds: boolean; readonly removed: readonly RemovedProfile[] }> {
   const { removedIdentifiers, touched } = changes;
   const takesIds = takesExternalIds(changes);
   const { fresh, moved } = splitAdded(changes);
@@ -66,7 +67,7 @@ export async function saveGraph(
     isLocked ? Promise.resolve([]) : lockProfiles(tx, workspaceId, idsOf(touched)),
   ]);
   if (!isLocked) refuseChanged(touched, locked, fresh.length === 0);
-  await settleAll([
+  const [, , , , removed] = await settleAll([
     deleteIdentifiers(tx, workspaceId, removedIdentifiers),
     insertIdentifiers(tx, workspaceId, moved),
     insertProfiles(tx, workspaceId, changes.created),
@@ -76,7 +77,7 @@ export async function saveGraph(
     upsertMerged(tx, workspaceId, changes.redirected, now),
     ...(takesIds ? [commitTogether(tx), countIdRemoval(tx, workspaceId)] : []),
   ]);
-  return takesIds;
+  return { takesIds, removed };
 }
 
 /** Id caches cannot notice that an external_id leaves a user who still exists, or is deprecated. */

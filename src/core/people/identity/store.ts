@@ -1,5 +1,5 @@
 import type { Json } from "../../base/values/plain-json.ts";
-import { bucketsOfIds } from "../../database/buckets.ts";
+import { bucketOfId, bucketsOfIds } from "../../database/buckets.ts";
 import type { Queryable, Transaction } from "../../database/database.ts";
 import { texts, timestamps, uuids } from "../../database/parameters/typed-list.ts";
 import type { TimelineRange } from "../activity/activity.ts";
@@ -28,24 +28,30 @@ export interface AuditedEffect {
   readonly result?: Json;
 }
 
+export interface NewAuditEntry extends AuditEntry {
+  /** Whether it is a merge that can be undone. */
+  readonly isRecorded: boolean;
+}
+
 export async function insertAuditEntries(
   tx: Transaction,
   workspaceId: number,
-  entries: readonly AuditEntry[],
+  entries: readonly NewAuditEntry[],
 ): Promise<void> {
   if (entries.length === 0) return;
   const profileIds = entries.map((entry) => entry.profileId);
   const buckets = bucketsOfIds(profileIds);
   await tx.query(
     `insert into identity_audit (workspace_id, bucket, audit_id, at, action, call, key_name,
-       request_id, profile_id, merged_profile_id, effects)
+       request_id, profile_id, merged_profile_id, effects, recorded)
      select $1, bucket, id, at, action, call, key_name, request_id, profile_id, merged_profile_id,
-       effects
+       effects, recorded
      from buckets join rows from (unnest($2::uuid[]), unnest($3::timestamptz[]), unnest($4::text[]),
          unnest($5::text[]), unnest($6::text[]), unnest($7::text[]), unnest($8::uuid[]),
-         unnest($9::uuid[]), jsonb_array_elements($10::text::jsonb), unnest($11::smallint[]))
+         unnest($9::uuid[]), jsonb_array_elements($10::text::jsonb), unnest($11::smallint[]),
+         unnest($13::boolean[]))
        as new (id, at, action, call, key_name, request_id, profile_id, merged_profile_id, effects,
-         bucket) using (bucket)
+         bucket, recorded) using (bucket)
      where bucket = any($12::smallint[])`,
     [
       workspaceId,
@@ -61,6 +67,7 @@ export async function insertAuditEntries(
       JSON.stringify(entries.map((entry) => entry.effects)),
       buckets.each,
       buckets.all,
+      entries.map((entry) => entry.isRecorded || null),
     ],
   );
 }
@@ -90,6 +97,97 @@ export async function selectAuditEntries(
        and ($3::uuid is null or audit_id < $3)
      order by audit_id desc limit $4`,
     [workspaceId, profileId ?? null, beforeId ?? null, limit],
+  );
+}
+
+/** A merge: its entry, and whether it can be undone. */
+export interface MergeEntry extends AuditEntry {
+  readonly action: "merge" | "identify";
+  readonly mergedProfileId: string;
+  readonly recorded: boolean | null;
+  readonly undoneAt: Date | null;
+}
+
+const MERGE_COLUMNS = `${AUDIT_COLUMNS}, recorded, undone_at as "undoneAt"`;
+
+/** Merges, newest first. */
+export const selectMerges = (
+  database: Queryable,
+  workspaceId: number,
+  {
+    profileIds,
+    beforeId,
+    limit,
+  }: Omit<AuditFilter, "profileId"> & {
+    /** Users that were kept or merged. */
+    readonly profileIds: readonly string[] | undefined;
+  },
+): Promise<MergeEntry[]> =>
+  database.query<MergeEntry>(
+    `select ${MERGE_COLUMNS} from identity_audit
+     where workspace_id = $1 and merged_profile_id is not null
+       and ($2::uuid[] is null or profile_id = any($2) or merged_profile_id = any($2))
+       and ($3::uuid is null or audit_id < $3)
+     order by audit_id desc limit $4`,
+    [workspaceId, profileIds ?? null, beforeId ?? null, limit],
+  );
+
+export async function selectMerge(
+  database: Queryable,
+  workspaceId: number,
+  mergeId: string,
+): Promise<MergeEntry | undefined> {
+  const [entry] = await database.query<MergeEntry>(
+    `select ${MERGE_COLUMNS} from identity_audit
+     where workspace_id = $1 and audit_id = $2 and merged_profile_id is not null`,
+    [workspaceId, mergeId],
+  );
+  return entry;
+}
+
+/** The latest merge of a user into another one that was not undone. */
+export async function selectMergeOf(
+  database: Queryable,
+  workspaceId: number,
+  mergedId: string,
+): Promise<MergeEntry | undefined> {
+  const [entry] = await database.query<MergeEntry>(
+    `select ${MERGE_COLUMNS} from identity_audit
+     where workspace_id = $1 and merged_profile_id = $2 and undone_at is null
+     order by audit_id desc limit 1`,
+    [workspaceId, mergedId],
+  );
+  return entry;
+}
+
+/** The recorded merges into a user after another one, in their order, which were not undone. */
+export const selectLaterMerges = (
+  database: Queryable,
+  workspaceId: number,
+  {
+    keptId,
+    afterId,
+    limit,
+  }: { readonly keptId: string; readonly afterId: string; readonly limit: number },
+): Promise<{ readonly id: string }[]> =>
+  database.query(
+    `select audit_id as id from identity_audit
+     where workspace_id = $1 and profile_id = $2 and bucket = $3::smallint and audit_id > $4::uuid
+       and recorded and undone_at is null
+     order by audit_id limit $5`,
+    [workspaceId, keptId, bucketOfId(keptId), afterId, limit],
+  );
+
+export async function markUndone(
+  tx: Transaction,
+  workspaceId: number,
+  { id, profileId }: Pick<MergeEntry, "id" | "profileId">,
+  now: Date,
+): Promise<void> {
+  await tx.query(
+    `update identity_audit set undone_at = $4
+     where workspace_id = $1 and audit_id = $2 and bucket = $3::smallint`,
+    [workspaceId, id, bucketOfId(profileId), now],
   );
 }
 

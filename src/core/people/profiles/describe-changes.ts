@@ -109,7 +109,8 @@ const shown = (name: string, value: Json): Json =>
   name === "email_subscribe" && value !== null ? (value as { state: Json }).state : value;
 
 function valuesOfNew(profile: NewProfile): Values {
-  const values: Values = { created_at: timeOf(profile.updatedAtMicros) };
+  const { createdAtMicros, updatedAtMicros } = profile;
+  const values: Values = { created_at: timeOf(createdAtMicros ?? updatedAtMicros) };
   if (profile.email !== null) values.email = profile.email;
   if (profile.phone !== null) values.phone = profile.phone;
   addAttributes(values, profile.standardAttributes, profile.customAttributes);
@@ -152,7 +153,7 @@ function addDifference(
 }
 
 /**
- * Created users come first, then merges, identifications and deletions in order, then all other
+ * An undone merge comes first, then created users, then merges, identifications and deletions in order, then all other
  * changes.
  */
 function describeIdentities(
@@ -166,10 +167,15 @@ function describeIdentities(
   for (const row of [...profiles.created, ...profiles.replaced]) {
     enter(users, holders, row, row.email);
   }
+  for (const change of changes) {
+    if (change.kind === "unmerge") drafts.push(describePair("user.unmerged", change, users));
+  }
   for (const row of profiles.created) {
     drafts.push(draftOf("user.created", users.get(row.id) as ChangedUser, valuesOfNew(row)));
   }
-  for (const change of changes) drafts.push(describeIdentity(change, before, users));
+  for (const change of changes) {
+    if (change.kind !== "unmerge") drafts.push(describeIdentity(change, before, users));
+  }
   const identified = new Map(
     changes.flatMap((change) =>
       change.kind === "identify" ? [[change.user.platformId, change.user.externalId]] : [],
@@ -184,20 +190,28 @@ function describeIdentities(
   }
 }
 
+/** A change that names a kept user and a merged one. */
+const describePair = (
+  type: "user.merged" | "user.unmerged",
+  { kept, merged }: Extract<IdentityChange, { readonly kept: unknown }>,
+  users: ReadonlyMap<string, ChangedUser>,
+) => ({
+  type,
+  user: users.get(kept.platformId) ?? userOf({ id: kept.platformId, ...kept }),
+  merged: {
+    platform_id: merged.platformId,
+    ...(merged.externalId && { external_id: merged.externalId }),
+  },
+});
+
 function describeIdentity(
-  change: IdentityChange,
+  change: Exclude<IdentityChange, { readonly kind: "unmerge" }>,
   before: ReadonlyMap<string, ProfileRow>,
   users: ReadonlyMap<string, ChangedUser>,
 ): ChangeDraft {
   if (change.kind === "merge") {
-    const { kept, merged } = change;
     return {
-      type: "user.merged",
-      user: users.get(kept.platformId) ?? userOf({ id: kept.platformId, ...kept }),
-      merged: {
-        platform_id: merged.platformId,
-        ...(merged.externalId && { external_id: merged.externalId }),
-      },
+      ...describePair("user.merged", change, users),
       keeps_activity: change.extent !== "tokens_and_messages",
     };
   }

@@ -225,6 +225,8 @@ export interface NewProfile {
   readonly customAttributes: Attributes;
   /** Microseconds since the epoch, so that the writes of a batch keep their order. */
   readonly updatedAtMicros: number;
+  /** The same of its creation, of a user who returns (`setTimes`); by default the time of the update. */
+  readonly createdAtMicros?: number;
 }
 
 export async function insertProfiles(
@@ -325,14 +327,25 @@ export async function updateCreationTimes(
   );
 }
 
+/** A profile that was removed, and when it was created, in microseconds. */
+export interface RemovedProfile {
+  readonly id: string;
+  readonly createdAtMicros: number;
+}
+
 /** Removes profiles that the transaction has locked. */
 export async function deleteProfiles(
   tx: Transaction,
   workspaceId: number,
   ids: readonly string[],
-): Promise<void> {
-  if (ids.length === 0) return;
-  await tx.query(`delete from profiles where ${OF_PROFILES}`, ofProfiles(workspaceId, ids));
+): Promise<RemovedProfile[]> {
+  if (ids.length === 0) return [];
+  return tx.query<RemovedProfile>(
+    `delete from profiles where ${OF_PROFILES}
+     returning profile_id as id,
+       (extract(epoch from created_at at time zone 'UTC') * 1000000)::bigint as "createdAtMicros"`,
+    ofProfiles(workspaceId, ids),
+  );
 }
 
 /** How many locks all addresses share: few enough for the engine's lock table. */

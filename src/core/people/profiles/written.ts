@@ -63,7 +63,8 @@ export interface HappenedPurchase extends Omit<HappenedEvent, "name"> {
 }
 
 interface StateChange {
-  readonly state: string;
+  /** Null if there is none any more: after the undo of a merge. */
+  readonly state: string | null;
   /** Null if there was none. */
   readonly before: string | null;
   readonly context: CallRecord;
@@ -90,4 +91,6 @@ export type IdentityChange =
       /** The data that moves to the kept user. */
       readonly extent: string;
     }
+  /** The merged user is back. */
+  | { readonly kind: "unmerge"; readonly kept: Name; readonly merged: Name }
   | { readonly kind: "identify" | "delete"; readonly user: Name };

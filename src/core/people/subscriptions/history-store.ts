@@ -1,5 +1,11 @@
 import type { CallRecord } from "../../base/context/context.ts";
-import { bucketsOfIds, bucketsOfValues, OF_PROFILES, ofProfiles } from "../../database/buckets.ts";
+import {
+  bucketOfId,
+  bucketsOfIds,
+  bucketsOfValues,
+  OF_PROFILES,
+  ofProfiles,
+} from "../../database/buckets.ts";
 import type { Queryable, Transaction } from "../../database/database.ts";
 import { texts, timestamps, uuids } from "../../database/parameters/typed-list.ts";
 import type { GroupStateRow, SpelledState } from "./store.ts";
@@ -13,7 +19,11 @@ export interface Change {
   readonly context: CallRecord;
 }
 
-export type GroupStateChange = GroupStateRow & Change;
+export type GroupStateChange = GroupStateRow &
+  Change & {
+    /** The merged user that the entry came with. */
+    readonly originId?: string | null;
+  };
 export type EmailStateChange = SpelledState & Change;
 
 export async function insertGroupStateChanges(
@@ -47,6 +57,43 @@ export async function insertGroupStateChanges(
       texts(calls.map(({ call }) => call)),
       texts(calls.map(({ actorName }) => actorName)),
       texts(calls.map(({ requestId }) => requestId)),
+      buckets.each,
+      buckets.all,
+    ],
+  );
+}
+
+/** The same for changes of which some came with a merged user. */
+export async function insertCarriedChanges(
+  tx: Transaction,
+  workspaceId: number,
+  changes: readonly GroupStateChange[],
+): Promise<void> {
+  await insertGroupStateChanges(
+    tx,
+    workspaceId,
+    changes.filter(({ originId }) => !originId),
+  );
+  const carried = changes.filter(({ originId }) => originId);
+  if (carried.length === 0) return;
+  const profileIds = carried.map(({ profileId }) => profileId);
+  const buckets = bucketsOfIds(profileIds);
+  await tx.query(
+    `insert into group_state_changes (workspace_id, bucket, profile_id, origin_id, change_id, group_id,
+       state, changed_at, call, key_name, request_id)
+     select $1, bucket, profile_id, origin_id, id, group_id, state, changed_at, call, key_name, request_id
+     from buckets join unnest($2::uuid[], $3::uuid[], $4::uuid[], $5::text[], $6::text[],
+         $7::timestamptz[], $8::text[], $9::text[], $10::text[], $11::smallint[])
+       as new (profile_id, origin_id, id, group_id, state, changed_at, call, key_name, request_id, bucket)
+       using (bucket)
+     where bucket = any($12::smallint[])`,
+    [
+      workspaceId,
+      uuids(profileIds),
+      carried.map(({ originId }) => originId),
+      uuids(carried.map(({ id }) => id)),
+      carried.map(({ groupId }) => groupId),
+      ...commonColumns(carried),
       buckets.each,
       buckets.all,
     ],
@@ -105,7 +152,8 @@ const commonColumns = (changes: readonly (Change & { readonly state: string })[]
 const CHANGE_COLUMNS = `change_id as id, state, changed_at as "changedAt", call,
   key_name as "actorName", request_id as "requestId"`;
 
-const GROUP_COLUMNS = `profile_id as "profileId", group_id as "groupId", ${CHANGE_COLUMNS}`;
+const GROUP_COLUMNS = `profile_id as "profileId", group_id as "groupId", origin_id as "originId",
+  ${CHANGE_COLUMNS}`;
 
 const EMAIL_COLUMNS = `email, spelling, ${CHANGE_COLUMNS}`;
 
@@ -206,6 +254,62 @@ export async function deleteGroupStateChanges(
   return changesOf(rows);
 }
 
+/** Removes the entries of a profile that came with these merged profiles. @returns them. */
+export async function takeGroupStateChanges(
+  tx: Transaction,
+  workspaceId: number,
+  profileId: string,
+  origins: readonly string[],
+): Promise<GroupStateChange[]> {
+  const rows = await tx.query<Flat<GroupStateChange>>(
+    `delete from group_state_changes
+     where workspace_id = $1 and profile_id = $2 and bucket = $3::smallint and origin_id = any($4::uuid[])
+     returning ${GROUP_COLUMNS}`,
+    [workspaceId, profileId, bucketOfId(profileId), origins],
+  );
+  return changesOf(rows);
+}
+
+/**
+ * The newest entry of a profile in each of these groups, among those that did not come with these merged profiles.
+ *
+ * @param ignored ids of further entries to leave out.
+ */
+export async function selectNewestEntries(
+  database: Queryable,
+  workspaceId: number,
+  profileId: string,
+  groupIds: readonly string[],
+  {
+    origins,
+    ignored,
+  }: { readonly origins: readonly string[]; readonly ignored: readonly string[] },
+): Promise<{ readonly id: string; readonly groupId: string }[]> {
+  if (groupIds.length === 0) return [];
+  return database.query(
+    `select distinct on (group_id) change_id as id, group_id as "groupId" from group_state_changes
+     where workspace_id = $1 and profile_id = $2 and bucket = $3::smallint and group_id = any($4::text[])
+       and (origin_id is null or origin_id <> all($5::uuid[])) and change_id <> all($6::uuid[])
+     order by group_id, changed_at desc, change_id desc`,
+    [workspaceId, profileId, bucketOfId(profileId), groupIds, origins, ignored],
+  );
+}
+
+/** Removes entries of a profile. */
+export async function deleteGroupEntries(
+  tx: Transaction,
+  workspaceId: number,
+  profileId: string,
+  ids: readonly string[],
+): Promise<void> {
+  if (ids.length === 0) return;
+  await tx.query(
+    `delete from group_state_changes
+     where workspace_id = $1 and profile_id = $2 and bucket = $3::smallint and change_id = any($4::uuid[])`,
+    [workspaceId, profileId, bucketOfId(profileId), ids],
+  );
+}
+
 /** Removes entries of addresses. @returns them. */
 export async function takeEmailStateChanges(
   tx: Transaction,
@@ -223,18 +327,20 @@ export async function takeEmailStateChanges(
   return changesOf(rows);
 }
 
-/** Removes the history of addresses. */
+/** Removes the history of addresses. @returns it. */
 export async function deleteEmailStateChanges(
   tx: Transaction,
   workspaceId: number,
   emails: readonly string[],
-): Promise<void> {
-  if (emails.length === 0) return;
-  await tx.query(
+): Promise<EmailStateChange[]> {
+  if (emails.length === 0) return [];
+  const rows = await tx.query<Flat<EmailStateChange>>(
     `delete from email_state_changes
-     where workspace_id = $1 and email = any($2::text[]) and bucket = any($3::smallint[])`,
+     where workspace_id = $1 and email = any($2::text[]) and bucket = any($3::smallint[])
+     returning ${EMAIL_COLUMNS}`,
     [workspaceId, emails, bucketsOfValues(workspaceId, emails).all],
   );
+  return changesOf(rows);
 }
 
 export async function deleteAllChanges(tx: Transaction, workspaceId: number): Promise<void> {

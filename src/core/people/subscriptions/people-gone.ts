@@ -4,11 +4,14 @@ import { settleAll, type Transaction } from "../../database/database.ts";
 import {
   deleteEmailStateChanges,
   deleteGroupStateChanges,
-  insertGroupStateChanges,
+  type EmailStateChange,
+  type GroupStateChange,
+  insertCarriedChanges,
 } from "./history-store.ts";
-import { deleteJoined } from "./spellings-store.ts";
+import { deleteJoined, type JoinedSpelling } from "./spellings-store.ts";
 import { dated, type StateChanges } from "./states.ts";
 import {
+  type DatedGroupState,
   deleteGroupStates,
   type GroupStateRow,
   insertMissingGroupStates,
@@ -25,18 +28,27 @@ import {
  *
  * @param gone the profiles, and the addresses that no user has now: their history is deleted,
  *   while their state stays, because a refusal must outlive the profile.
+ * @returns what was removed.
  */
 export async function forgetSubscriptions(
   tx: Transaction,
   workspaceId: number,
   gone: { readonly profileIds: readonly string[]; readonly emails: readonly string[] },
-): Promise<void> {
-  await settleAll([
+): Promise<ForgottenSubscriptions> {
+  const [groupStates, groupHistory, emailHistory, joined] = await settleAll([
     deleteGroupStates(tx, workspaceId, gone.profileIds),
     deleteGroupStateChanges(tx, workspaceId, gone.profileIds),
     deleteEmailStateChanges(tx, workspaceId, gone.emails),
     deleteJoined(tx, workspaceId, gone.emails),
   ]);
+  return { groupStates, groupHistory, emailHistory, joined };
+}
+
+export interface ForgottenSubscriptions {
+  readonly groupStates: readonly DatedGroupState[];
+  readonly groupHistory: readonly GroupStateChange[];
+  readonly emailHistory: readonly EmailStateChange[];
+  readonly joined: readonly JoinedSpelling[];
 }
 
 /** A profile that is merged into another one. */
@@ -56,14 +68,14 @@ export interface Merged {
  *
  * The profiles must be locked by the transaction. docs/decisions/merging.md
  *
- * @returns the states that kept profiles have received.
+ * @returns what the merged profiles had, and what the kept ones have received.
  */
 export async function carrySubscriptionsOver(
   tx: Transaction,
   workspaceId: number,
   merges: readonly Merged[],
   clock: Clock,
-): Promise<StateChanges["groupStates"]> {
+): Promise<Carried> {
   const toIds = new Map(merges.map(({ fromId, toId }) => [fromId, toId]));
   const contextOf = new Map(merges.map(({ toId, context }) => [toId, context]));
   const fromIds = [...toIds.keys()];
@@ -74,6 +86,10 @@ export async function carrySubscriptionsOver(
   const carried = <Row extends { readonly profileId: string }>(row: Row): Row => ({
     ...row,
     profileId: toIds.get(row.profileId) as string,
+  });
+  const moved = (row: GroupStateChange) => ({
+    ...carried(row),
+    originId: row.originId ?? row.profileId,
   });
   const placeOf = new Map(fromIds.map((id, place) => [id, place]));
   const inOrder = states.sort(
@@ -94,9 +110,21 @@ export async function carrySubscriptionsOver(
     .filter((row) => coming.has(keyOf(row)))
     .map((row) => ({ ...row, context: contextOf.get(row.profileId) as CallRecord }));
   const entries = dated(resulting, clock);
-  await insertGroupStateChanges(tx, workspaceId, [...history.map(carried), ...entries]);
+  await insertCarriedChanges(tx, workspaceId, [...history.map(moved), ...entries]);
   const isNew = new Set(missing.map(keyOf));
-  return entries.filter((row) => isNew.has(keyOf(row))).map((row) => ({ ...row, before: null }));
+  const received = entries
+    .filter((row) => isNew.has(keyOf(row)))
+    .map((row) => ({ ...row, before: null }));
+  return { states, entries, received };
+}
+
+export interface Carried {
+  /** The states of the merged profiles. */
+  readonly states: readonly DatedGroupState[];
+  /** The entries that the history of kept profiles has received beside what moved. */
+  readonly entries: readonly GroupStateChange[];
+  /** The states that kept profiles have received. */
+  readonly received: StateChanges["groupStates"];
 }
 
 const keyOf = ({ profileId, groupId }: GroupStateRow): string => `${profileId} ${groupId}`;

@@ -172,7 +172,7 @@ async function moveStates(
     ...new Set([...addresses, ...rows.map(({ form }) => form)]),
   ]);
   const stateOf = new Map(stored.map((row) => [row.email, row]));
-  const kept: (StoredState & { spelling: string })[] = [];
+  const kept: StoredState[] = [];
   const joined: JoinedSpelling[] = [];
   const entries: EmailStateChange[] = [];
   const drafts: ChangeDraft[] = [];

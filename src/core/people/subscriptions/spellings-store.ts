@@ -44,18 +44,20 @@ export async function selectPresent(
 /** A stored state of an address. Its time is a text, with its microseconds. */
 export interface StoredState {
   readonly email: string;
+  readonly spelling: string | null;
   readonly state: EmailState;
   readonly setAt: string;
   readonly previous: EmailState | null;
 }
 
 export const selectStoredStates = (
-  tx: Transaction,
+  tx: Queryable,
   workspaceId: number,
   emails: readonly string[],
 ): Promise<StoredState[]> =>
   tx.query<StoredState>(
-    `select email, state, to_char(set_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.USZ') as "setAt", previous
+    `select email, state, to_char(set_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.USZ') as "setAt", previous,
+       spelling
      from email_states
      where workspace_id = $1 and email = any($2::text[]) and bucket = any($3::smallint[])`,
     [workspaceId, emails, bucketsOfValues(workspaceId, emails).all],
@@ -65,7 +67,7 @@ export const selectStoredStates = (
 export async function replaceStates(
   tx: Transaction,
   workspaceId: number,
-  states: readonly (StoredState & { readonly spelling: string })[],
+  states: readonly StoredState[],
 ): Promise<void> {
   const emails = states.map(({ email }) => email);
   const buckets = bucketsOfValues(workspaceId, emails);
@@ -182,22 +184,25 @@ export const selectJoined = (
   limit: number,
 ): Promise<Required<JoinedSpelling>[]> =>
   database.query<Required<JoinedSpelling>>(
-    `select email, spelling, state, other_state as "otherState", kept_state as "keptState"
+    `select ${JOINED_COLUMNS}
      from joined_spellings where workspace_id = $1 and (email, spelling) > ($2, $3)
      order by email, spelling limit $4`,
     [workspaceId, after.email, after.spelling, limit],
   );
 
-/** Removes what was recorded about addresses. */
+const JOINED_COLUMNS = `email, spelling, state, other_state as "otherState", kept_state as "keptState"`;
+
+/** Removes what was recorded about addresses. @returns it. */
 export async function deleteJoined(
   tx: Transaction,
   workspaceId: number,
   emails: readonly string[],
-): Promise<void> {
-  if (emails.length === 0) return;
-  await tx.query(
+): Promise<JoinedSpelling[]> {
+  if (emails.length === 0) return [];
+  return tx.query<JoinedSpelling>(
     `delete from joined_spellings
-     where workspace_id = $1 and email = any($2::text[]) and bucket = any($3::smallint[])`,
+     where workspace_id = $1 and email = any($2::text[]) and bucket = any($3::smallint[])
+     returning ${JOINED_COLUMNS}`,
     [workspaceId, emails, bucketsOfValues(workspaceId, emails).all],
   );
 }

@@ -1,5 +1,11 @@
 import type { EmailState } from "../../base/values/email-states.ts";
-import { bucketsOfIds, bucketsOfValues, OF_PROFILES, ofProfiles } from "../../database/buckets.ts";
+import {
+  bucketOfId,
+  bucketsOfIds,
+  bucketsOfValues,
+  OF_PROFILES,
+  ofProfiles,
+} from "../../database/buckets.ts";
 import type { Queryable, Transaction } from "../../database/database.ts";
 import { texts, timestamps, uuids } from "../../database/parameters/typed-list.ts";
 import { deleteAllHardBounces } from "./email-list-store.ts";
@@ -96,18 +102,66 @@ function groupParameters(workspaceId: number, states: readonly GroupStateRow[], 
   ];
 }
 
+/** A state, and when it was set. */
+export interface DatedGroupState extends GroupStateRow {
+  readonly changedAt: Date;
+}
+
 /** Removes the group states of profiles. @returns the earlier states. */
 export async function deleteGroupStates(
   tx: Transaction,
   workspaceId: number,
   profileIds: readonly string[],
-): Promise<GroupStateRow[]> {
+): Promise<DatedGroupState[]> {
   if (profileIds.length === 0) return [];
-  return tx.query<GroupStateRow>(
+  return tx.query<DatedGroupState>(
     `delete from group_states
      where ${OF_PROFILES}
-     returning profile_id as "profileId", group_id as "groupId", state`,
+     returning profile_id as "profileId", group_id as "groupId", state, changed_at as "changedAt"`,
     ofProfiles(workspaceId, profileIds),
+  );
+}
+
+/** Removes the states of a profile in these groups. @returns them. */
+export async function deleteStatesIn(
+  tx: Transaction,
+  workspaceId: number,
+  profileId: string,
+  groupIds: readonly string[],
+): Promise<GroupStateRow[]> {
+  if (groupIds.length === 0) return [];
+  return tx.query<GroupStateRow>(
+    `delete from group_states
+     where workspace_id = $1 and profile_id = $2 and bucket = $3::smallint and group_id = any($4::text[])
+     returning profile_id as "profileId", group_id as "groupId", state`,
+    [workspaceId, profileId, bucketOfId(profileId), groupIds],
+  );
+}
+
+/** Inserts states of profiles that have none, with their times. */
+export async function insertDatedGroupStates(
+  tx: Transaction,
+  workspaceId: number,
+  states: readonly DatedGroupState[],
+): Promise<void> {
+  if (states.length === 0) return;
+  const profileIds = states.map((row) => row.profileId);
+  const buckets = bucketsOfIds(profileIds);
+  await tx.query(
+    `insert into group_states (workspace_id, bucket, profile_id, group_id, state, changed_at)
+     select $1, bucket, profile_id, group_id, state, changed_at
+     from buckets join unnest($2::uuid[], $3::text[], $4::text[], $5::timestamptz[], $6::smallint[])
+       as new (profile_id, group_id, state, changed_at, bucket) using (bucket)
+     where bucket = any($7::smallint[])`,
+    [
+      workspaceId,
+      uuids(profileIds),
+      states.map((row) => row.groupId),
+      states.map((row) => row.state),
+      states.map((row) => row.changedAt),
+      buckets.each,
+      buckets.all,
+    ],
   );
 }
 

@@ -37,6 +37,7 @@ Examples:
   ${RAPPORT} users watch ada
   ${RAPPORT} users export ada ada.json
   ${RAPPORT} users merge ada-old ada --dry-run
+  ${RAPPORT} users merges ada
   ${RAPPORT} users erase ada`;
 
 const IDENTIFIERS = ["external_id", "alias", "email", "phone"];
@@ -201,7 +202,7 @@ async function merge(text: string, into: string, options: MergeOptions): Promise
   const { target, userPath, user } = await locate(text, options);
   const { user: kept } = await locate(into, options);
   if (!options.dryRun) {
-    const sentence = `This merges ${describeUser(user)} into ${describeUser(kept)}. This cannot be undone.`;
+    const sentence = `This merges ${describeUser(user)} into ${describeUser(kept)}.`;
     await confirm(sentence, options);
   }
   const body = { into: kept.platform_id, ...(options.dryRun && { dry_run: true }) };

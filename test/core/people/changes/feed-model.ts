@@ -34,14 +34,16 @@ const newUser = (): KnownUser => ({
 });
 
 export function createFeedModel() {
+  /** By the id under which their changes were logged; merged ones stay, because they may return. */
   const users = new Map<string, KnownUser>();
-  /** The end of users: merged into another one, or deleted. */
-  const gone = new Map<string, string | undefined>();
-  const emails = new Map<string, { state: string }>();
+  /** The users that merged ones belong to; undefined if their activity belongs to nobody. */
+  const mergedInto = new Map<string, string | undefined>();
+  const deleted = new Set<string>();
+  const emails = new Map<string, { state: string | null }>();
 
   const leadsTo = (id: string): string | undefined => {
-    if (!gone.has(id)) return id;
-    const next = gone.get(id);
+    if (!mergedInto.has(id)) return deleted.has(id) ? undefined : id;
+    const next = mergedInto.get(id);
     return next === undefined ? undefined : leadsTo(next);
   };
   const userOf = (id: string): KnownUser => {
@@ -65,9 +67,7 @@ export function createFeedModel() {
   };
 
   function happened(id: string, change: FeedChange): void {
-    const owner = leadsTo(id);
-    if (owner === undefined) return;
-    const user = userOf(owner);
+    const user = userOf(id);
     if (change.type === "event.logged") tally(user.events, change.name, change.time, 1);
     else {
       tally(user.purchases, change.product_id, change.time, change.quantity);
@@ -75,17 +75,16 @@ export function createFeedModel() {
     }
   }
 
-  function merge(keptId: string, mergedId: string, keepsActivity: boolean): void {
-    const merged = users.get(mergedId);
-    users.delete(mergedId);
-    gone.set(mergedId, keepsActivity ? keptId : undefined);
-    if (!merged || !keepsActivity) return;
-    const owner = leadsTo(keptId);
-    if (owner === undefined) return;
-    const kept = userOf(owner);
-    add(kept.events, merged.events);
-    add(kept.purchases, merged.purchases);
-    kept.revenue += merged.revenue;
+  /** What a user did, and those who were merged into them. */
+  function activityOf(id: string): Pick<KnownUser, "events" | "purchases" | "revenue"> {
+    const all = newUser();
+    for (const [each, { events, purchases, revenue }] of users) {
+      if (leadsTo(each) !== id) continue;
+      add(all.events, events);
+      add(all.purchases, purchases);
+      all.revenue += revenue;
+    }
+    return all;
   }
 
   return {
@@ -96,24 +95,35 @@ export function createFeedModel() {
         return;
       }
       const id = user?.platform_id as string;
-      if (type === "event.logged" || type === "purchase.logged") {
-        happened(id, change);
+      if (type === "user.merged") {
+        mergedInto.set(change.merged.platform_id, change.keeps_activity ? id : undefined);
         return;
       }
-      if (type === "user.merged") {
-        merge(id, change.merged.platform_id, change.keeps_activity);
+      if (type === "user.unmerged") {
+        mergedInto.delete(change.merged.platform_id);
         return;
       }
       if (type === "user.deleted") {
         users.delete(id);
-        gone.set(id, undefined);
+        deleted.add(id);
         return;
       }
-      if (gone.has(id)) return;
+      if (deleted.has(id)) return;
+      if (type === "event.logged" || type === "purchase.logged") {
+        happened(id, change);
+        return;
+      }
       const known = userOf(id);
+      if (type === "user.created") {
+        // Also of a user who returns: what comes is all that the user has.
+        known.values.clear();
+        known.groups.clear();
+        known.externalId = null;
+      }
       if (user?.external_id !== undefined) known.externalId = user.external_id;
       if (type === "subscription.changed") {
-        known.groups.set(change.subscription_group_id, change.after);
+        if (change.after === null) known.groups.delete(change.subscription_group_id);
+        else known.groups.set(change.subscription_group_id, change.after);
       }
       for (const [name, value] of Object.entries(change.values ?? {})) {
         if (name === "external_id") known.externalId = value as string;
@@ -128,33 +138,36 @@ export function createFeedModel() {
     /** The users by platform_id, in the form of `shownIn`. */
     view(): Record<string, unknown> {
       return Object.fromEntries(
-        [...users].map(([id, user]) => {
-          const of = (name: string) => user.values.get(name) ?? null;
-          const custom = [...user.values].flatMap(([name, value]) =>
-            name.startsWith("custom_attributes.") ? [[name.slice(18), value]] : [],
-          );
-          const email = of("email");
-          const state = emails.get(email?.toLowerCase())?.state;
-          return [
-            id,
-            {
-              external_id: user.externalId,
-              user_aliases: sorted(of("user_aliases") ?? []),
-              created_at: isoTime(new Date(of("created_at"))),
-              first_name: of("first_name"),
-              email,
-              phone: of("phone"),
-              email_subscribe: email
-                ? (state ?? "subscribed")
-                : (of("email_subscribe") ?? "subscribed"),
-              custom_attributes: Object.fromEntries(custom),
-              custom_events: tallies(user.events),
-              purchases: tallies(user.purchases),
-              total_revenue: Math.round(user.revenue * 100) / 100,
-              subscription_groups: Object.fromEntries(user.groups),
-            },
-          ];
-        }),
+        [...users]
+          .filter(([id]) => leadsTo(id) === id)
+          .map(([id, user]) => {
+            const did = activityOf(id);
+            const of = (name: string) => user.values.get(name) ?? null;
+            const custom = [...user.values].flatMap(([name, value]) =>
+              name.startsWith("custom_attributes.") ? [[name.slice(18), value]] : [],
+            );
+            const email = of("email");
+            const state = emails.get(email?.toLowerCase())?.state;
+            return [
+              id,
+              {
+                external_id: user.externalId,
+                user_aliases: sorted(of("user_aliases") ?? []),
+                created_at: isoTime(new Date(of("created_at"))),
+                first_name: of("first_name"),
+                email,
+                phone: of("phone"),
+                email_subscribe: email
+                  ? (state ?? "subscribed")
+                  : (of("email_subscribe") ?? "subscribed"),
+                custom_attributes: Object.fromEntries(custom),
+                custom_events: tallies(did.events),
+                purchases: tallies(did.purchases),
+                total_revenue: Math.round(did.revenue * 100) / 100,
+                subscription_groups: Object.fromEntries(user.groups),
+              },
+            ];
+          }),
       );
     },
   };

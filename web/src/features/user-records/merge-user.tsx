@@ -6,6 +6,7 @@ import { nameOf } from "../../api/name-of.ts";
 import {
   type Effect,
   type FoundUser,
+  mergeOf,
   type Profile,
   useMergeUser,
   useUserSearch,
@@ -42,12 +43,17 @@ export function MergeUser({ workspace, profile, close }: MergeUserProps) {
   const confirm = async () => {
     if (!kept) return;
     await send(kept.platform_id, false);
-    tellDone(`Merged into ${nameOf(kept)}.`);
+    const show = (undo?: string) =>
+      navigate({
+        to: "/w/$workspace/users/$id",
+        params: { workspace, id: kept.platform_id },
+        ...(undo && { search: { undo } }),
+      });
+    tellDone(`Merged into ${nameOf(kept)}.`, async () =>
+      show(await mergeOf(workspace, profile.platform_id)),
+    );
     close();
-    await navigate({
-      to: "/w/$workspace/users/$id",
-      params: { workspace, id: kept.platform_id },
-    });
+    await show();
   };
   return (
     <Dialog title={`Merge ${nameOf(profile)} into another user`} size="xl" close={close}>
@@ -60,7 +66,7 @@ export function MergeUser({ workspace, profile, close }: MergeUserProps) {
           <>
             <Notice tone="warn">
               {nameOf(kept)} is kept. {nameOf(profile)} no longer exists afterwards, and its ids
-              identify {nameOf(kept)}. This cannot be undone.
+              identify {nameOf(kept)}. The timeline of {nameOf(kept)} has a button to undo it.
             </Notice>
             <Effects effects={merge.data.effects} />
           </>

@@ -1,6 +1,6 @@
 import { Select, TextInput } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
-import { History } from "lucide-react";
+import { History, Undo2 } from "lucide-react";
 import { Fragment, useMemo, useState } from "react";
 import { useGroupNames } from "../../api/groups.ts";
 import { morePages } from "../../api/pages.ts";
@@ -13,10 +13,12 @@ import {
 import { changedBy } from "../../components/changed-by.ts";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { Json, shortValue } from "../../components/json.tsx";
+import { PermittedButton } from "../../components/permitted.tsx";
 import { RowButton } from "../../components/row-button.tsx";
 import { Empty, Loaded } from "../../components/states.tsx";
 import { sentence, Tag, type Tone } from "../../components/tag.tsx";
 import { Time } from "../../components/time.tsx";
+import { changeUsersIn } from "./change-users.ts";
 
 const route = getRouteApi("/w/$workspace/users/$id");
 
@@ -64,7 +66,12 @@ export function Timeline({ workspace, profile }: TimelineProps) {
             keyOf={keyOf}
             more={morePages(pages)}
             openKey={open}
-            detail={(entry) => <Json value={detailsOf(entry)} label="Details" />}
+            detail={(entry) => (
+              <>
+                {isMerge(entry) && <UndoButton workspace={workspace} id={entry.id} />}
+                <Json value={detailsOf(entry)} label="Details" />
+              </>
+            )}
             empty={
               <Empty icon={History} title={isFiltered ? "Nothing like this" : "Nothing here yet"}>
                 {isFiltered
@@ -76,6 +83,25 @@ export function Timeline({ workspace, profile }: TimelineProps) {
         )}
       </Loaded>
     </>
+  );
+}
+
+const isMerge = (entry: TimelineEntry): boolean =>
+  entry.kind === "identity" && entry.merged_platform_id !== null;
+
+/** Opens the preview of an undo. */
+function UndoButton({ workspace, id }: { readonly workspace: string; readonly id: string }) {
+  const navigate = route.useNavigate();
+  return (
+    <PermittedButton
+      {...changeUsersIn(workspace)}
+      variant="default"
+      size="compact-sm"
+      leftSection={<Undo2 size={14} />}
+      onClick={() => void navigate({ search: (now) => ({ ...now, undo: id }) })}
+    >
+      Undo the merge…
+    </PermittedButton>
   );
 }
 

@@ -27,6 +27,10 @@ const MergeUser = partOf(
   async () => (await import("./merge-user.tsx")).MergeUser,
   <Loading lines={1} />,
 );
+const UndoMerge = partOf(
+  async () => (await import("./undo-merge.tsx")).UndoMerge,
+  <Loading lines={1} />,
+);
 const EraseUser = partOf(
   async () => (await import("./erase-user.tsx")).EraseUser,
   <Loading lines={1} />,
@@ -59,7 +63,7 @@ interface UserViewProps {
 }
 
 function UserView({ workspace, id, record }: UserViewProps) {
-  const { tab = "timeline" } = route.useSearch();
+  const { tab = "timeline", undo } = route.useSearch();
   const hasSegments = useHasPage("/w/$workspace/segments/$id");
   const tabs = TABS.filter(([value]) => value !== "segments" || hasSegments);
   const navigate = route.useNavigate();
@@ -89,6 +93,13 @@ function UserView({ workspace, id, record }: UserViewProps) {
       <div className="stack">
         {kept !== id && (
           <Notice title="This user was merged">{id} identifies this user, who was kept.</Notice>
+        )}
+        {undo && (
+          <UndoMerge
+            workspace={workspace}
+            id={undo}
+            close={() => void navigate({ search: { tab }, replace: true })}
+          />
         )}
         <Tabs
           value={tab}

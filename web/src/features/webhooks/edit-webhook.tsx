@@ -27,6 +27,7 @@ const TYPES = Object.keys({
   "user.updated": true,
   "user.identified": true,
   "user.merged": true,
+  "user.unmerged": true,
   "user.deleted": true,
   "event.logged": true,
   "purchase.logged": true,

@@ -24,6 +24,7 @@ const NUMBERS = [
   ["keep_events_days", "Days that events are kept (0: forever)", "0"],
   ["keep_purchases_days", "Days that purchases are kept (0: forever)", "0"],
   ["keep_row_log_days", "Days that rejected rows of syncs are listed", "30"],
+  ["undo_days", "Days that a merge of users can be undone (0: never)", "30"],
 ] as const;
 
 /** Not every browser lists UTC. */

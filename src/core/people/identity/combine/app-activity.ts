@@ -34,7 +34,7 @@ export const combineApps = (
   );
 
 /** Takes the version that was used last. */
-const combineSessions = (one: AppUsage, other: AppUsage): AppUsage => ({
+export const combineSessions = (one: AppUsage, other: AppUsage): AppUsage => ({
   appId: one.appId,
   version: (other.lastUsedAt > one.lastUsedAt ? other.version : one.version) ?? other.version,
   sessions: one.sessions + other.sessions,
@@ -88,7 +88,7 @@ export const combineGroupStates = (
     }),
   );
 
-const FIELD_OF: Readonly<Record<InteractionKind, string>> = {
+export const FIELD_OF: Readonly<Record<InteractionKind, string>> = {
   campaign: "campaigns_received",
   canvas: "canvases_received",
   card: "cards_clicked",
@@ -112,9 +112,9 @@ export const combineInteractions = (
     result: result.details,
   }));
 
-const interactionKey = ({ kind, id }: Interaction): string => `${kind} ${id}`;
+export const interactionKey = ({ kind, id }: Interaction): string => `${kind} ${id}`;
 
-const combineInteraction = (one: Interaction, other: Interaction): Interaction => ({
+export const combineInteraction = (one: Interaction, other: Interaction): Interaction => ({
   ...one,
   details: combineDetails(one.details, other.details),
 });

@@ -51,6 +51,14 @@ export const LAST_TIME = /^last_[a-z0-9_]+_at$/;
 const standardRule = (name: string): Rule =>
   LAST_TIME.test(name) ? takeLater : RULES[standardAttribute(name)?.merge ?? "kept_user"];
 
+/** Whether a value that both profiles have is computed from both. */
+export const isJoined = (name: string): boolean =>
+  LAST_TIME.test(name) || (standardAttribute(name)?.merge ?? "kept_user") !== "kept_user";
+
+/** A standard attribute of the kept profile after a merge; null if it has none. */
+export const combineStandard = (name: string, kept: Json, merged: Json): Json =>
+  kept === null || merged === null ? (kept ?? merged) : standardRule(name)(kept, merged).value;
+
 /**
  * The row of the kept profile after a merge.
  *

@@ -89,6 +89,7 @@ describe("an administrative or SCIM change leaves an audit row with the actor, t
 /** Endpoints of the administrator that show data of the users of a workspace. */
 const SHOWS_USERS = [
   "GET /admin/v1/workspaces/:name/identity-audit",
+  "GET /admin/v1/workspaces/:name/merges",
   "GET /admin/v1/workspaces/:name/subscription-history",
   "GET /admin/v1/workspaces/:name/joined-spellings",
   "GET /admin/v1/workspaces/:name/integrations/:integration_id/runs/:run_id/rows",

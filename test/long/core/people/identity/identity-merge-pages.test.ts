@@ -60,10 +60,10 @@ async function write(externalId: string, rows: number, prefix: string): Promise<
   );
 }
 
-/** All rows of a table without their place, in an order of their own. */
-async function rowsOf(table: string): Promise<string[]> {
+/** All rows of a table without their place, or with it, in an order of their own. */
+async function rowsOf(table: string, place = "- 'bucket' - 'profile_id' - 'origin_id'") {
   const rows = await database.query<{ row: string }>(
-    `select (to_jsonb(t) - 'bucket' - 'profile_id')::text as row from ${table} t`,
+    `select (to_jsonb(t) ${place})::text as row from ${table} t`,
   );
   return rows.map(({ row }) => row).sort();
 }
@@ -74,7 +74,8 @@ test("a merge moves thousands of events, purchases and messages unchanged, and o
   await write("kept", 3, "kept");
   await write("first", 4_001, "first");
   await write("second", 2_000, "second");
-  const before = await Promise.all(TABLES.map(rowsOf));
+  const before = await Promise.all(TABLES.map((table) => rowsOf(table)));
+  const placed = await Promise.all(TABLES.map((table) => rowsOf(table, "")));
 
   const answer = await post(`${url}/users/merge`, KEY, {
     merge_updates: ["first", "second"].map((external_id) => ({
@@ -84,7 +85,7 @@ test("a merge moves thousands of events, purchases and messages unchanged, and o
   });
   assert.deepEqual([answer.status, answer.body.message], [202, "success"]);
 
-  const [events, purchases, messages] = await Promise.all(TABLES.map(rowsOf));
+  const [events, purchases, messages] = await Promise.all(TABLES.map((table) => rowsOf(table)));
   assert.deepEqual(events, before[0]);
   assert.deepEqual(purchases, before[1]);
   const ofKept = (by: string) => (row: string) => row.includes(`"by": "${by}"`);
@@ -95,4 +96,17 @@ test("a merge moves thousands of events, purchases and messages unchanged, and o
     const profiles = await database.query(`select distinct profile_id, bucket from ${table}`);
     assert.equal(profiles.length, 1, table);
   }
+
+  // The undo of both merges, the first one first, takes every row back, also the messages that several users have.
+  const path = `${url}/admin/v1/workspaces/pages/merges`;
+  const token = server.welcome.adminToken.secret ?? "";
+  const headers = { authorization: `Bearer ${token}` };
+  const { merges } = (await (await fetch(path, { headers })).json()) as {
+    merges: { id: string }[];
+  };
+  for (const { id } of merges.reverse()) {
+    const undone = await post(`${path}/${id}/undo`, token, {});
+    assert.equal(undone.status, 200, JSON.stringify(undone.body));
+  }
+  assert.deepEqual(await Promise.all(TABLES.map((table) => rowsOf(table, ""))), placed);
 });

@@ -1,0 +1,307 @@
+import { bucketOfId, bucketsOfIds } from "../../database/buckets.ts";
+import type { Queryable, Transaction } from "../../database/database.ts";
+import { uuids } from "../../database/parameters/typed-list.ts";
+import { type MergeRecord, readRecord } from "./merge-record.ts";
+
+/* The records of merges, which an undo reads. Each has the id and the bucket of its entry in the audit. */
+
+/** A record to write. */
+export interface NewRecord {
+  readonly mergeId: string;
+  readonly keptId: string;
+  /** JSON. */
+  readonly body: string;
+}
+
+/** The piece with what a record lacks because the writes of the merge found it out: see `lateOf`. */
+export const LATE_PIECE = -1;
+
+/** About as many characters as one statement takes; a single record may be larger. */
+const MOST_CHARACTERS = 1_048_576;
+
+const SEPARATOR = "\u001e";
+
+export async function insertRecords(
+  tx: Transaction,
+  workspaceId: number,
+  records: readonly NewRecord[],
+  piece: 0 | typeof LATE_PIECE,
+): Promise<void> {
+  let together: NewRecord[] = [];
+  let characters = 0;
+  for (const record of records) {
+    if (together.length > 0 && characters + record.body.length > MOST_CHARACTERS) {
+      await insertTogether(tx, workspaceId, together, piece);
+      [together, characters] = [[], 0];
+    }
+    together.push(record);
+    characters += record.body.length;
+  }
+  if (together.length > 0) await insertTogether(tx, workspaceId, together, piece);
+}
+
+async function insertTogether(
+  tx: Transaction,
+  workspaceId: number,
+  records: readonly NewRecord[],
+  piece: 0 | typeof LATE_PIECE,
+): Promise<void> {
+  const buckets = bucketsOfIds(records.map(({ keptId }) => keptId));
+  // One text for all of them, divided at a character that JSON escapes: no side parses or escapes it.
+  await tx.query(
+    `insert into merge_records (workspace_id, bucket, merge_id, piece, body)
+     select $1, bucket, id, $6::int, body
+     from buckets join rows from (unnest($2::uuid[]), unnest(string_to_array($3::text, chr(30))), unnest($4::smallint[]))
+       as new (id, body, bucket) using (bucket)
+     where bucket = any($5::smallint[])`,
+    [
+      workspaceId,
+      uuids(records.map(({ mergeId }) => mergeId)),
+      records.map(({ body }) => body).join(SEPARATOR),
+      buckets.each,
+      buckets.all,
+      piece,
+    ],
+  );
+}
+
+/** Adds a piece to a record. @param piece from 1. @param body JSON. */
+export async function insertPiece(
+  tx: Transaction,
+  workspaceId: number,
+  { mergeId, keptId, body }: NewRecord,
+  piece: number,
+): Promise<void> {
+  await tx.query(
+    `insert into merge_records (workspace_id, bucket, merge_id, piece, body)
+     select $1, bucket, $2::uuid, $3::int, $4::text from buckets where bucket = $5::smallint`,
+    [workspaceId, mergeId, piece, body, bucketOfId(keptId)],
+  );
+}
+
+/** What names a record. */
+export interface RecordPlace {
+  readonly mergeId: string;
+  /** The profile that was kept. */
+  readonly keptId: string;
+}
+
+const OF_RECORD = "workspace_id = $1 and merge_id = $2::uuid and bucket = $3::smallint";
+
+const ofRecord = (workspaceId: number, { mergeId, keptId }: RecordPlace) => [
+  workspaceId,
+  mergeId,
+  bucketOfId(keptId),
+];
+
+export interface StoredRecord {
+  readonly mergeId: string;
+  readonly ended: "deleted" | "erased" | null;
+  /** Null once it has ended. */
+  readonly body: MergeRecord | null;
+}
+
+type Raw = Omit<StoredRecord, "body"> & { readonly piece: number; readonly body: string | null };
+
+/** The records of these merges that are still there; none of its pieces. */
+export async function selectRecords(
+  database: Queryable,
+  workspaceId: number,
+  places: readonly RecordPlace[],
+): Promise<StoredRecord[]> {
+  if (places.length === 0) return [];
+  const rows = await database.query<Raw>(
+    `select merge_id as "mergeId", ended, piece, body from merge_records
+     where workspace_id = $1 and merge_id = any($2::uuid[]) and bucket = any($3::smallint[]) and piece <= 0`,
+    [
+      workspaceId,
+      places.map(({ mergeId }) => mergeId),
+      bucketsOfIds(places.map(({ keptId }) => keptId)).all,
+    ],
+  );
+  const late = new Map(
+    rows.flatMap(({ mergeId, piece, body }) =>
+      piece === LATE_PIECE && body !== null ? [[mergeId, body]] : [],
+    ),
+  );
+  return rows.flatMap(({ mergeId, ended, piece, body }) => {
+    if (piece === LATE_PIECE) return [];
+    return [{ mergeId, ended, body: body === null ? null : readRecord(body, late.get(mergeId)) }];
+  });
+}
+
+/** A piece, as rows in JSON; undefined if there is no such piece. */
+export async function selectPiece(
+  database: Queryable,
+  workspaceId: number,
+  place: RecordPlace,
+  piece: number,
+): Promise<string[] | undefined> {
+  const rows = await database.query<{ row: string }>(
+    `select json_array_elements(body::json)::text as row from merge_records where ${OF_RECORD} and piece = $4`,
+    [...ofRecord(workspaceId, place), piece],
+  );
+  return rows.length > 0 ? rows.map(({ row }) => row) : undefined;
+}
+
+/** Replaces a record, with all that it has. */
+export async function updateRecord(
+  tx: Transaction,
+  workspaceId: number,
+  place: RecordPlace,
+  body: MergeRecord,
+): Promise<void> {
+  const own = ofRecord(workspaceId, place);
+  await tx.query(`delete from merge_records where ${OF_RECORD} and piece = ${LATE_PIECE}`, own);
+  await tx.query(
+    `update merge_records set body = $4::text where ${OF_RECORD} and piece = 0 and ended is null`,
+    [...own, JSON.stringify(body)],
+  );
+}
+
+/** Deletes a record with its pieces. @returns whether it was there, and had not ended. */
+export async function deleteRecord(
+  tx: Transaction,
+  workspaceId: number,
+  place: RecordPlace,
+): Promise<boolean> {
+  const rows = await tx.query<{ piece: number }>(
+    `delete from merge_records where ${OF_RECORD} and ended is null returning piece`,
+    ofRecord(workspaceId, place),
+  );
+  return rows.some(({ piece }) => piece === 0);
+}
+
+/** The merges of these users, which were recorded and not undone. */
+const selectPlaces = (
+  database: Queryable,
+  workspaceId: number,
+  mergedIds: readonly string[],
+): Promise<RecordPlace[]> =>
+  database.query<RecordPlace>(
+    `select audit_id as "mergeId", profile_id as "keptId" from identity_audit
+     where workspace_id = $1 and merged_profile_id = any($2::uuid[]) and recorded and undone_at is null`,
+    [workspaceId, mergedIds],
+  );
+
+/**
+ * Empties the records of merges: nothing that they hold is kept.
+ *
+ * @param mergedIds the users who were merged.
+ */
+export async function endRecords(
+  tx: Transaction,
+  workspaceId: number,
+  mergedIds: readonly string[],
+): Promise<void> {
+  if (mergedIds.length === 0) return;
+  const places = await selectPlaces(tx, workspaceId, mergedIds);
+  const records = places.map(({ mergeId, keptId }) => ({ mergeId, bucket: bucketOfId(keptId) }));
+  await emptyRecords(tx, workspaceId, records, "deleted");
+}
+
+export async function emptyRecords(
+  tx: Transaction,
+  workspaceId: number,
+  records: readonly Pick<FoundRecord, "mergeId" | "bucket">[],
+  ended: "deleted" | "erased",
+): Promise<void> {
+  if (records.length === 0) return;
+  const parameters = [
+    workspaceId,
+    records.map(({ mergeId }) => mergeId),
+    [...new Set(records.map(({ bucket }) => bucket))],
+  ];
+  const these = "workspace_id = $1 and merge_id = any($2::uuid[]) and bucket = any($3::smallint[])";
+  await tx.query(`delete from merge_records where ${these} and piece <> 0`, parameters);
+  await tx.query(
+    `update merge_records set body = null, ended = coalesce(ended, $4) where ${these}`,
+    [...parameters, ended],
+  );
+}
+
+/** A record as an eraser and a sweeper see it. */
+export interface FoundRecord {
+  readonly mergeId: string;
+  readonly bucket: number;
+  readonly mergedId: string | null;
+  /** Whether events of the merged user were left where they are. */
+  readonly isPartial: boolean;
+}
+
+/** A page of records, the oldest first. A record is named if one of its pieces is. */
+export const selectRecordsAfter = (
+  database: Queryable,
+  workspaceId: number,
+  {
+    after,
+    before,
+    patterns,
+    limit,
+  }: {
+    readonly after: string;
+    /** An id that is higher than all of them. */
+    readonly before: string;
+    /** Those that name someone: see `Mentions`. Without them none is looked for. */
+    readonly patterns: readonly string[];
+    readonly limit: number;
+  },
+): Promise<(FoundRecord & { readonly isNamed: boolean })[]> =>
+  database.query(
+    `select merge_id as "mergeId", bucket, r.body::json->'merged'->>'id' as "mergedId",
+       coalesce(r.body::json->>'extent' = 'tokens_and_messages', false) as "isPartial",
+       coalesce($5::text[] <> '{}' and exists (
+         select from merge_records p where p.workspace_id = $1 and p.merge_id = r.merge_id
+           and p.bucket = r.bucket and p.body ~* any($5::text[])), false) as "isNamed"
+     from merge_records r where workspace_id = $1 and piece = 0 and merge_id > $2::uuid and merge_id < $3::uuid
+     order by merge_id limit $4`,
+    [workspaceId, after, before, limit, patterns],
+  );
+
+/** The same by bucket, where the kept user is not known. */
+export async function deleteFound(
+  tx: Transaction,
+  workspaceId: number,
+  { mergeId, bucket }: FoundRecord,
+): Promise<void> {
+  await tx.query(
+    "delete from merge_records where workspace_id = $1 and merge_id = $2::uuid and bucket = $3::smallint",
+    [workspaceId, mergeId, bucket],
+  );
+}
+
+/** Those among these workspaces that have records. */
+export async function selectRecording(database: Queryable): Promise<number[]> {
+  const rows = await database.query<{ id: number }>(
+    "select distinct workspace_id as id from merge_records",
+  );
+  return rows.map(({ id }) => id);
+}
+
+export async function deleteAllRecords(tx: Transaction, workspaceId: number): Promise<void> {
+  await tx.query("delete from merge_records where workspace_id = $1", [workspaceId]);
+}
+
+/** How many of the latest records are searched for a name: a merge that went wrong is a recent one. */
+const SEARCHED_RECORDS = 10_000;
+
+/** The merged users of recent records who had this external_id, alias name, address or number. */
+export async function selectMergedNamed(
+  database: Queryable,
+  workspaceId: number,
+  name: string,
+  limit: number,
+): Promise<string[]> {
+  const rows = await database.query<{ id: string }>(
+    `select fields->>'id' as id from (
+       select body::json->'merged' as fields from merge_records
+       where workspace_id = $1 and piece = 0 and body is not null order by merge_id desc limit ${SEARCHED_RECORDS}
+     ) as latest
+     where $2::text in (fields->'fields'->>'externalId', fields->'fields'->>'email', fields->'fields'->>'phone')
+       or exists (select from json_array_elements(coalesce(fields->'fields'->'aliases', '[]')) as alias
+         where alias->>'alias_name' = $2::text)
+     limit $3`,
+    [workspaceId, name, limit],
+  );
+  return rows.map(({ id }) => id);
+}

@@ -1,0 +1,183 @@
+import { recordUserChanges } from "../../core/admin/audit/audit.ts";
+import type { WorkspaceContext } from "../../core/base/context/context.ts";
+import { nextTurn } from "../../core/base/turns.ts";
+import { type Queryable, readTogether, type Transaction } from "../../core/database/database.ts";
+import { readBelongings } from "../../core/people/identity/belongings.ts";
+import type { IdentityServices } from "../../core/people/identity/change-identities.ts";
+import type { Name } from "../../core/people/identity/identity-graph.ts";
+import type { MergeRecord } from "../../core/people/identity/merge-record.ts";
+import { selectRecords, updateRecord } from "../../core/people/identity/merge-records-store.ts";
+import { saveGraph } from "../../core/people/identity/save-graph.ts";
+import { type MergeEntry, selectLaterMerges } from "../../core/people/identity/store.ts";
+import { emailValue, type PersonIdentifier } from "../../core/people/profiles/identifiers.ts";
+import { lockProfiles, selectProfiles } from "../../core/people/profiles/store.ts";
+import { writePeople } from "../../core/people/profiles/write-people.ts";
+import { type Chain, startChain } from "./chain.ts";
+import { findUndoable, requireMerge, type UndoableMerge } from "./find-merge.ts";
+import { readPresent } from "./read-present.ts";
+import { restore } from "./restore.ts";
+import { type Separation, separate, type UndoEffect } from "./separate.ts";
+import { type TakenBack, takeBack } from "./take-back.ts";
+
+export interface Undone {
+  readonly merged: Name;
+  readonly kept: Name;
+  readonly effects: readonly UndoEffect[];
+}
+
+/**
+ * Undoes a merge, in one transaction, with the checks of a merge: the kept user must have the version that was read, the
+ * identifiers of the returning user must be free (docs/decisions/undo.md).
+ *
+ * @returns both users as they are afterwards, and the effects on the kept one.
+ * @throws Problem NOT_FOUND if there is no such merge; CONFLICT with a code and what is in the way.
+ */
+export async function undoMerge(
+  services: IdentityServices,
+  context: WorkspaceContext,
+  mergeId: string,
+  isDryRun: boolean,
+): Promise<Undone> {
+  const { database, clock } = services;
+  const { workspace } = context;
+  const find = async (from: Queryable, lock?: Transaction): Promise<Found> => {
+    const entry = await requireMerge(from, workspace.id, mergeId);
+    const read: typeof selectProfiles = (any, id, ids) =>
+      lock ? lockProfiles(lock, id, ids) : selectProfiles(any, id, ids);
+    const merge = await findUndoable(from, workspace, entry, clock.now(), read);
+    return { merge, identifiers: await takeBack(from, workspace.id, merge) };
+  };
+  if (isDryRun) {
+    return readTogether(database, async (tx) => {
+      const { merge } = await find(tx);
+      const { separation } = await computeSeparation(tx, workspace.id, merge);
+      return undone(merge, separation);
+    });
+  }
+  const entry = await requireMerge(database, workspace.id, mergeId);
+  let result: Undone | undefined;
+  await writePeople(services, workspace, {
+    names: namesOf(entry),
+    removes: true,
+    readsRows: true,
+    read: ({ from, lock }) => find(from, lock),
+    workOut: async (found) => found,
+    async save(tx, { merge, identifiers }, isLocked) {
+      const now = clock.now();
+      const { takesIds } = await lockAll(
+        tx,
+        workspace.id,
+        { merge, identifiers },
+        { isLocked, now },
+      );
+      const { separation, chain, later } = await computeSeparation(tx, workspace.id, merge);
+      for (const { id, body } of later) {
+        await updateRecord(tx, workspace.id, { mergeId: id, keptId: merge.kept.id }, body);
+      }
+      const written = await restore(tx, services, context, { merge, separation, chain, now });
+      result = undone(merge, separation);
+      const { mergedProfileId, profileId } = merge.entry;
+      const change = {
+        action: "unmerged",
+        kind: "user",
+        workspace: workspace.name,
+        name: mergedProfileId,
+        details: { from: profileId, merge: mergeId },
+      };
+      await recordUserChanges(tx, clock, context, [change]);
+      return { ...written, takesExternalIds: takesIds };
+    },
+  });
+  return result as Undone;
+}
+
+interface Found {
+  readonly merge: UndoableMerge;
+  readonly identifiers: TakenBack;
+}
+
+const namesOf = ({ profileId, mergedProfileId }: MergeEntry): PersonIdentifier[] =>
+  [profileId, mergedProfileId].map((value) => ({ kind: "platform_id", value }));
+
+/** Takes the identifiers back, and locks the kept user. */
+function lockAll(
+  tx: Transaction,
+  workspaceId: number,
+  { merge: { kept, record }, identifiers }: Found,
+  how: { readonly isLocked: boolean; readonly now: Date },
+) {
+  const { fields } = record.merged;
+  const addresses = (["email", "phone"] as const).flatMap((kind) => {
+    const value = fields[kind];
+    const goesBack = record.kept.taken.includes(kind) && value !== null && kept[kind] === value;
+    if (!goesBack) return [];
+    return [{ kind, value: kind === "email" ? emailValue(value) : value, profileId: kept.id }];
+  });
+  return saveGraph(
+    tx,
+    workspaceId,
+    {
+      created: [],
+      replaced: [],
+      touched: [kept],
+      removedIds: [],
+      addedIdentifiers: identifiers.added,
+      removedIdentifiers: [...identifiers.removed, ...addresses],
+      redirected: identifiers.redirected,
+      forgottenIds: identifiers.forgottenIds,
+      orphanIds: [],
+      linkedEmailStates: [],
+    },
+    how,
+  );
+}
+
+/** How many records of later merges are read at a time. */
+const PAGE = 100;
+
+interface Computed {
+  readonly separation: Separation;
+  readonly chain: Chain;
+  /** The records of later merges that change with it. */
+  readonly later: readonly { readonly id: string; readonly body: MergeRecord }[];
+}
+
+async function computeSeparation(
+  database: Queryable,
+  workspaceId: number,
+  merge: UndoableMerge,
+): Promise<Computed> {
+  const { entry, record, kept } = merge;
+  const chain = startChain(record);
+  const later: { id: string; body: MergeRecord }[] = [];
+  let afterId = entry.id;
+  for (;;) {
+    const page = await selectLaterMerges(database, workspaceId, {
+      keptId: kept.id,
+      afterId,
+      limit: PAGE,
+    });
+    const places = page.map(({ id }) => ({ mergeId: id, keptId: kept.id }));
+    const records = await selectRecords(database, workspaceId, places);
+    const bodyOf = new Map(records.map(({ mergeId, body }) => [mergeId, body]));
+    for (const { id } of page) {
+      const before = bodyOf.get(id);
+      const after = before && chain.pass(before);
+      if (after && JSON.stringify(after) !== JSON.stringify(before))
+        later.push({ id, body: after });
+    }
+    await nextTurn();
+    const last = page.at(-1);
+    if (!last || page.length < PAGE) break;
+    afterId = last.id;
+  }
+  const belongings = await readBelongings(database, workspaceId, [kept.id]);
+  const present = await readPresent(database, workspaceId, merge, chain, belongings);
+  return { separation: separate(record, chain, present), chain, later };
+}
+
+const undone = ({ record, kept }: UndoableMerge, { fields, effects }: Separation): Undone => ({
+  merged: { platformId: record.merged.id, externalId: record.merged.fields.externalId },
+  kept: { platformId: kept.id, externalId: fields.externalId },
+  effects,
+});

@@ -1,0 +1,20 @@
+import { test } from "node:test";
+import { ENGINE, startServer } from "../../harness.ts";
+import { sized } from "../../sizes.ts";
+import { checkAtOnce, checkTheRule } from "../undo-model.ts";
+
+const server = await startServer();
+
+/** UNDO_HISTORIES=10000 runs that many; UNDO_SEED begins with another one. */
+const HISTORIES = Number(
+  process.env.UNDO_HISTORIES ?? (ENGINE === "postgres" ? sized(10, 60) : sized(20, 150)),
+);
+const FIRST = Number(process.env.UNDO_SEED ?? 1);
+
+test("the undo of random merges, right away and in any order, gives back every row about the users", async () => {
+  for (let seed = FIRST; seed < FIRST + HISTORIES; seed++) await checkAtOnce(server, seed);
+});
+
+test("after random writes between merges and their undo, users are as if nobody had been merged", async () => {
+  for (let seed = FIRST; seed < FIRST + HISTORIES; seed++) await checkTheRule(server, seed);
+});

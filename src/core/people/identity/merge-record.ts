@@ -264,14 +264,36 @@ export function readRecord(body: string, late: string | undefined): MergeRecord 
   const more = late === undefined ? {} : (JSON.parse(late) as Partial<MergeRecord>);
   return {
     extent,
-    merged: {
+    merged: withTexts({
       ...NOTHING_MERGED,
       ...merged,
       ...more.merged,
       fields: { ...NO_FIELDS, ...merged.fields },
-    },
-    kept: { ...NOTHING_KEPT, ...kept, ...more.kept },
+    }),
+    kept: withTexts({ ...NOTHING_KEPT, ...kept, ...more.kept }),
   };
+}
+
+/** Times of rows as texts: `bare` writes numbers. */
+const withTexts = <Side extends Pick<KeptBefore, "events" | "purchases" | "apps">>(
+  side: Side,
+): Side => ({
+  ...side,
+  events: side.events.map(textsOf),
+  purchases: side.purchases.map(textsOf),
+  apps: side.apps.map(textsOf),
+});
+
+const TIMES = ["firstAt", "lastAt", "firstUsedAt", "lastUsedAt"];
+
+function textsOf<Row extends object>(row: Row): Row {
+  const texts: Record<string, unknown> = {};
+  for (const name in row) {
+    const value = row[name] as unknown;
+    const isTime = typeof value === "number" && TIMES.includes(name);
+    texts[name] = isTime ? new Date(value).toISOString() : value;
+  }
+  return texts as Row;
 }
 
 const isEmpty = (value: object): boolean => {
@@ -301,9 +323,16 @@ const updatedAt = (
   return isTouched ? Math.max(before, now.getTime() * 1_000 + rank) : before;
 };
 
-/** Without the profile, which the record says. */
-const bare = <Row extends object>(rows: readonly Row[]): readonly Row[] =>
-  rows.map((row) => ("profileId" in row ? { ...row, profileId: undefined } : row));
+/** Without the profile, which the record says. Times are numbers: as texts they took a third of the time of a record. */
+const bare = <Row extends object>(rows: readonly Row[]): readonly object[] =>
+  rows.map((row) => {
+    const some: Record<string, unknown> = {};
+    for (const name in row) {
+      const value = row[name];
+      if (name !== "profileId") some[name] = value instanceof Date ? value.getTime() : value;
+    }
+    return some;
+  });
 
 function changedIn(before: Attributes, after: Attributes): Record<string, [Json, Json]> {
   const changed: Record<string, [Json, Json]> = {};
@@ -320,7 +349,7 @@ function both<Row extends object>(
   { kept, merged }: RecordedMerge["belongings"],
   of: (belongings: Belongings) => readonly Row[],
   keyOf: (row: Row) => string,
-): readonly Row[] {
+): readonly object[] {
   if (of(kept).length === 0 || of(merged).length === 0) return [];
   const keys = new Set(of(merged).map(keyOf));
   return bare(of(kept).filter((row) => keys.has(keyOf(row))));

@@ -99,11 +99,21 @@ suite("undoing a merge", () => {
     await workspace.track({
       attributes: [
         { ...id("ada"), plan: "free" },
-        { ...id("eve"), first_name: "Eve", home_city: "Rome", plan: "pro", color: "red" },
+        {
+          ...id("eve"),
+          first_name: "Eve",
+          home_city: "Rome",
+          phone: "+14155552671",
+          plan: "pro",
+          color: "red",
+        },
       ],
     });
     const merge_id = await merged(workspace, "eve", "ada");
-    await workspace.track({ attributes: [{ ...id("ada"), home_city: "Bonn", since: true }] });
+    const phone = "+14155552672";
+    await workspace.track({
+      attributes: [{ ...id("ada"), home_city: "Bonn", phone, since: true }],
+    });
     const preview = await undo(server, workspace, merge_id, { dry_run: true });
     const { effects, merged: back, kept } = await undone(server, workspace, merge_id);
     assert.deepEqual(preview.body.effects, effects);
@@ -113,16 +123,17 @@ suite("undoing a merge", () => {
     assert.equal(of("external_id"), "restored");
     assert.equal(of("first_name"), "returned");
     assert.equal(of("home_city"), "stays");
+    assert.equal(of("phone"), "stays");
     assert.equal(of("custom_attributes", "plan"), "restored");
     assert.equal(of("custom_attributes", "color"), "returned");
     const [ada, eve] = [await userOf(workspace, "ada"), await userOf(workspace, "eve")];
     assert.deepEqual(
-      [ada?.first_name, ada?.home_city, ada?.custom_attributes],
-      [null, "Bonn", { plan: "free", since: true }],
+      [ada?.first_name, ada?.home_city, ada?.phone, ada?.custom_attributes],
+      [null, "Bonn", phone, { plan: "free", since: true }],
     );
     assert.deepEqual(
-      [eve?.first_name, eve?.home_city, eve?.custom_attributes],
-      ["Eve", "Rome", { plan: "pro", color: "red" }],
+      [eve?.first_name, eve?.home_city, eve?.phone, eve?.custom_attributes],
+      ["Eve", "Rome", "+14155552671", { plan: "pro", color: "red" }],
     );
   });
 

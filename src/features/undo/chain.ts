@@ -7,7 +7,12 @@ import {
   interactionKey,
 } from "../../core/people/identity/combine/app-activity.ts";
 import { combineStandard, isJoined } from "../../core/people/identity/combine/fields.ts";
-import type { InJson, KeptBefore, MergeRecord } from "../../core/people/identity/merge-record.ts";
+import type {
+  InJson,
+  KeptBefore,
+  MergeRecord,
+  RecordedUser,
+} from "../../core/people/identity/merge-record.ts";
 import { startSummaries } from "./summaries.ts";
 
 /*
@@ -67,6 +72,7 @@ export function startChain(record: MergeRecord) {
 
   /** The record of a later merge without what this one had brought. */
   function pass(later: MergeRecord): MergeRecord {
+    const theirs = broughtBy(later);
     for (const name of later.kept.taken) if (kept.taken.includes(name)) retaken.add(name);
     for (const name of later.kept.custom) {
       if (kept.custom.includes(name)) retaken.add(`custom ${name}`);
@@ -80,10 +86,10 @@ export function startChain(record: MergeRecord) {
       ...later.kept,
       standard: passStandard(later),
       updated: passTime(later.kept.updated),
-      apps: passList(later.kept.apps, later.merged.apps, apps, ({ appId }) => appId, combineApps),
+      apps: passList(later.kept.apps, theirs.apps, apps, ({ appId }) => appId, combineApps),
       interactions: passList(
         later.kept.interactions,
-        later.merged.interactions,
+        theirs.interactions,
         interactions,
         interactionKey,
         combineInteraction,
@@ -170,6 +176,10 @@ export function startChain(record: MergeRecord) {
       now?.setAt === email.has?.setAt,
   };
 }
+
+/** What a merge added to the kept user's; a user whose data was left behind brought nothing. */
+const broughtBy = ({ extent, merged }: MergeRecord): Pick<RecordedUser, "apps" | "interactions"> =>
+  extent === "tokens_and_messages" ? { apps: [], interactions: [] } : merged;
 
 /** Rows of the kept user in a later record, without what came with the merge. */
 function passList<Row>(

@@ -35,10 +35,17 @@ export function startSummaries({ merged, kept, extent }: MergeRecord) {
   return {
     events,
     purchases,
-    pass: (later: MergeRecord): Pick<KeptBefore, "events" | "purchases"> => ({
-      events: passAll(later.kept.events, later.merged.events, events, eventKey),
-      purchases: passAll(later.kept.purchases, later.merged.purchases, purchases, purchaseKey),
-    }),
+    pass: (later: MergeRecord): Pick<KeptBefore, "events" | "purchases"> => {
+      const { kept: own, merged: theirs } = later;
+      // A user whose data was left behind brought nothing.
+      if (later.extent === "tokens_and_messages") {
+        return { events: own.events, purchases: own.purchases };
+      }
+      return {
+        events: passAll(own.events, theirs.events, events, eventKey),
+        purchases: passAll(own.purchases, theirs.purchases, purchases, purchaseKey),
+      };
+    },
   };
 }
 

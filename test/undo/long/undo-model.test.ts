@@ -11,10 +11,15 @@ const HISTORIES = Number(
 );
 const FIRST = Number(process.env.UNDO_SEED ?? 1);
 
+/** Histories that once gave something else. */
+const FOUND = [20_129, 20_199];
+
+const seeds = [...Array.from({ length: HISTORIES }, (_, index) => FIRST + index), ...FOUND];
+
 test("the undo of random merges, right away and in any order, gives back every row about the users", async () => {
-  for (let seed = FIRST; seed < FIRST + HISTORIES; seed++) await checkAtOnce(server, seed);
+  for (const seed of seeds) await checkAtOnce(server, seed);
 });
 
 test("after random writes between merges and their undo, users are as if nobody had been merged", async () => {
-  for (let seed = FIRST; seed < FIRST + HISTORIES; seed++) await checkTheRule(server, seed);
+  for (const seed of seeds) await checkTheRule(server, seed);
 });

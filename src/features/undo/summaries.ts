@@ -1,6 +1,7 @@
 import { addDecimals } from "../../core/base/values/decimals.ts";
 import type { EventSummary, PurchaseSummary } from "../../core/people/activity/activity.ts";
 import type { Dates } from "../../core/people/activity/returns-store.ts";
+import { earlierOf, laterOf } from "../../core/people/identity/combine/effects.ts";
 import type {
   InJson,
   KeptBefore,
@@ -25,7 +26,7 @@ interface Followed<Row extends Before> {
   readonly before: Row | undefined;
   /** Of later merges together. */
   count: number;
-  dates: Dates | undefined;
+  dates: Partial<Dates>;
 }
 
 export function startSummaries({ merged, kept, extent }: MergeRecord) {
@@ -68,7 +69,7 @@ function followAll<Row extends Before>(
   return new Map(
     theirs.map((row) => {
       const key = keyOf(row);
-      return [key, { theirs: row, before: before.get(key), count: 0, dates: undefined }];
+      return [key, { theirs: row, before: before.get(key), count: 0, dates: {} }];
     }),
   );
 }
@@ -100,11 +101,14 @@ function passAll<Row extends Before>(
   return [...rows.values()];
 }
 
-/** Whether dates depend on events that were written since the merge. */
+/** Whether dates depend on events that were written since the merge, or are known from nothing else. */
 export const needsRows = <Row extends Before>(
   now: Summary,
   { theirs, before, count }: Followed<Row>,
-): boolean => now.count - theirs.count > (before?.count ?? 0) + count;
+): boolean =>
+  now.count - theirs.count > (before?.count ?? 0) + count ||
+  before?.firstAt === null ||
+  before?.lastAt === null;
 
 /** @param rows the dates of the events that remain. @returns the summary that remains; undefined if none does. */
 export function remaining<Own extends Summary, Row extends Before>(
@@ -126,38 +130,38 @@ export function remaining<Own extends Summary, Row extends Before>(
   };
 }
 
+/** @returns only those that are known. */
 function datesLeft(
   { theirs, before, dates }: Followed<Before>,
   now: Before | Summary,
-  rows?: Dates,
+  rows: Partial<Dates> = {},
 ): Partial<Dates> {
-  const left = joined(joined(dates, before && datesOf(before)), rows);
-  const [first, last] = [timeOf(now.firstAt), timeOf(now.lastAt)];
-  const isFirst = first === timeOf(theirs.firstAt);
-  const isLast = last === timeOf(theirs.lastAt);
-  const given = datesOf(now);
-  const { firstAt, lastAt } = {
-    firstAt: isFirst ? left?.firstAt : given?.firstAt,
-    lastAt: isLast ? left?.lastAt : given?.lastAt,
-  };
-  return { ...(firstAt && { firstAt }), ...(lastAt && { lastAt }) };
+  const left = joined(joined(dates, before ? datesOf(before) : {}), rows);
+  const [given, own] = [datesOf(now), datesOf(theirs)];
+  const isFirst = given.firstAt?.getTime() === own.firstAt?.getTime();
+  const isLast = given.lastAt?.getTime() === own.lastAt?.getTime();
+  return known(isFirst ? left.firstAt : given.firstAt, isLast ? left.lastAt : given.lastAt);
 }
 
-const timeOf = (time: string | Date | null): number =>
-  time === null ? Number.NaN : new Date(time).getTime();
+const known = (firstAt: Date | undefined, lastAt: Date | undefined): Partial<Dates> => ({
+  ...(firstAt && { firstAt }),
+  ...(lastAt && { lastAt }),
+});
 
 const datesOf = ({ firstAt, lastAt }: Pick<Before | Summary, "firstAt" | "lastAt">) =>
-  firstAt === null || lastAt === null
-    ? undefined
-    : { firstAt: new Date(firstAt), lastAt: new Date(lastAt) };
+  known(
+    firstAt === null ? undefined : new Date(firstAt),
+    lastAt === null ? undefined : new Date(lastAt),
+  );
 
-const joined = (one: Dates | undefined, other: Dates | undefined): Dates | undefined =>
-  one && other
-    ? {
-        firstAt: one.firstAt < other.firstAt ? one.firstAt : other.firstAt,
-        lastAt: one.lastAt > other.lastAt ? one.lastAt : other.lastAt,
-      }
-    : (one ?? other);
+/** The earlier and the later one of what is known. */
+const joined = (one: Partial<Dates>, other: Partial<Dates>): Partial<Dates> =>
+  known(
+    one.firstAt && other.firstAt
+      ? earlierOf(one.firstAt, other.firstAt)
+      : (one.firstAt ?? other.firstAt),
+    one.lastAt && other.lastAt ? laterOf(one.lastAt, other.lastAt) : (one.lastAt ?? other.lastAt),
+  );
 
 function subtract<Row extends { readonly count: number; readonly revenue?: string }>(
   from: Row,

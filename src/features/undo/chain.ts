@@ -116,8 +116,10 @@ export function startChain(record: MergeRecord) {
       }
       const theirs = later.merged.fields.standardAttributes[name] ?? null;
       const isLeft = later.extent === "tokens_and_messages" && name !== "push_tokens";
-      const without =
-        theirs === null || isLeft
+      const isLinked = name === "email_subscribe" && entry?.[1] === null;
+      const without = isLinked
+        ? null // The state of the address since then.
+        : theirs === null || isLeft
           ? followed.without
           : combineStandard(name, followed.without, theirs);
       if (isDeepStrictEqual(followed.without, without)) entries.delete(name);

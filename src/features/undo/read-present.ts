@@ -44,10 +44,7 @@ export async function readPresent(
   const entries = new Set(record.kept.groupEntries.map(({ id }) => id));
   const groupIds = record.kept.groupEntries.map(({ groupId }) => groupId);
   const ignored = chain.laterEntries().filter((id) => !entries.has(id));
-  const newest = await selectNewestEntries(database, workspaceId, kept.id, groupIds, {
-    origins,
-    ignored,
-  });
+  const newest = await selectNewestEntries(database, workspaceId, kept.id, groupIds, ignored);
   const untouched = newest.filter(({ id }) => entries.has(id)).map(({ groupId }) => groupId);
   return {
     fields: kept,

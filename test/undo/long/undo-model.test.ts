@@ -12,7 +12,7 @@ const HISTORIES = Number(
 const FIRST = Number(process.env.UNDO_SEED ?? 1);
 
 /** Histories that once gave something else. */
-const FOUND = [20_129, 20_199];
+const FOUND = [20_129, 20_199, 30_860, 50_020, 50_053];
 
 const seeds = [...Array.from({ length: HISTORIES }, (_, index) => FIRST + index), ...FOUND];
 

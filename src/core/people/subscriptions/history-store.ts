@@ -271,27 +271,24 @@ export async function takeGroupStateChanges(
 }
 
 /**
- * The newest entry of a profile in each of these groups, among those that did not come with these merged profiles.
+ * The newest entry of a profile in each of these groups, among those that did not come with a merged profile.
  *
- * @param ignored ids of further entries to leave out.
+ * @param ignored ids of entries to leave out.
  */
 export async function selectNewestEntries(
   database: Queryable,
   workspaceId: number,
   profileId: string,
   groupIds: readonly string[],
-  {
-    origins,
-    ignored,
-  }: { readonly origins: readonly string[]; readonly ignored: readonly string[] },
+  ignored: readonly string[],
 ): Promise<{ readonly id: string; readonly groupId: string }[]> {
   if (groupIds.length === 0) return [];
   return database.query(
     `select distinct on (group_id) change_id as id, group_id as "groupId" from group_state_changes
      where workspace_id = $1 and profile_id = $2 and bucket = $3::smallint and group_id = any($4::text[])
-       and (origin_id is null or origin_id <> all($5::uuid[])) and change_id <> all($6::uuid[])
+       and origin_id is null and change_id <> all($5::uuid[])
      order by group_id, changed_at desc, change_id desc`,
-    [workspaceId, profileId, bucketOfId(profileId), groupIds, origins, ignored],
+    [workspaceId, profileId, bucketOfId(profileId), groupIds, ignored],
   );
 }
 

@@ -80,7 +80,7 @@ export async function returnSubscriptions(
     workspaceId,
     keptId,
     returning.goneEntries.map(({ groupId }) => groupId),
-    { origins, ignored: returning.laterEntries },
+    returning.laterEntries,
   );
   const moved = await takeGroupStateChanges(tx, workspaceId, keptId, origins);
   // An entry with a later one is part of what the kept user has done since.

@@ -59,8 +59,8 @@ export interface WriteServices extends StoringServices {
   readonly idempotency: Idempotency;
   readonly idCache: IdCache;
   readonly addressCache: AddressCache;
-  readonly peopleOrder?: PeopleOrder;
-  readonly removedProfiles?: RemovedProfiles;
+  readonly peopleOrder: PeopleOrder;
+  readonly removedProfiles: RemovedProfiles;
   readonly metrics: Metrics;
   readonly tracing: Tracing;
   readonly quotas: Quotas;
@@ -71,7 +71,7 @@ export interface WriteServices extends StoringServices {
 /**
  * Writes requests of one workspace in one transaction, in their order (`writePeople`).
  *
- * @param lockMs see `PeopleWrite`.
+ * @param lockMs see `WritePlan`.
  * @returns for each request the verdicts on its items.
  * @throws a serialization failure when every attempt had a stale read; KeyTaken
  *   (core/http/idempotency.ts).
@@ -88,15 +88,23 @@ export async function writeBatch(
   const targets = namedFor(workspace, items);
   const { newId } = services.clock;
   const quotas = await services.quotas.of(workspace, items);
-  const { verdicts, changes, batch } = await writePeople(services, workspace, {
+  const plan = {
     names: targets.map(({ identifier }) => identifier),
     lockMs,
     readsRows: targets.some(({ reads, addresses }) => reads || addresses.length > 0),
-    read: (reading) => readPeople(reading, workspace.id, targets, { newId }),
-    workOut: (people) => workOut(services, requests, people, quotas),
-    save: (tx, worked) => save(tx, services, workspace, worked),
-    sentAtOnce: (worked) => (asksAllAtOnce(worked) ? writtenAtOnce(worked) : undefined),
-  });
+  };
+  const { verdicts, changes, batch } = await writePeople(
+    services,
+    workspace,
+    plan,
+    async ({ reading, write }) => {
+      const people = await readPeople(reading, workspace.id, targets, { newId });
+      const worked = await workOut(services, requests, people, quotas);
+      const sent = asksAllAtOnce(worked) ? writtenAtOnce(worked) : undefined;
+      await write((tx) => save(tx, services, workspace, worked), sent);
+      return worked;
+    },
+  );
   services.onWritten(workspace.id, writtenAtOnce({ changes, batch }));
   return verdicts;
 }

@@ -103,25 +103,25 @@ async function writeUsers(
     spreads: false,
   }));
   const { newId } = clock;
-  const { parts } = await writePeople({ database, clock, peopleOrder }, context.workspace, {
-    names: users.map(({ identifier }) => identifier),
-    read: (reading) => readPeople(reading, id, targets, { newId }),
-    async workOut(people) {
-      const parts = users.flatMap((user) => {
-        const person = personOf(people, user);
-        if (person) applyToPerson(people, person, user, newId);
-        return person ? [{ profileId: person.id, user }] : [];
-      });
-      return { parts, changes: people.changes(clock.now()) };
-    },
-    async save(tx, { parts, changes }) {
+  const services = { database, clock, peopleOrder };
+  const names = users.map(({ identifier }) => identifier);
+  const parts = await writePeople(services, context.workspace, { names }, async (each) => {
+    const people = await readPeople(each.reading, id, targets, { newId });
+    const parts = users.flatMap((user) => {
+      const person = personOf(people, user);
+      if (person) applyToPerson(people, person, user, newId);
+      return person ? [{ profileId: person.id, user }] : [];
+    });
+    const changes = people.changes(clock.now());
+    await each.write(async (tx) => {
       await savePeople(tx, id, changes);
       await writeHistory(tx, id, parts);
       const details = { users: parts.length };
       const change = { action: "imported", kind: "users", workspace: name, name, details };
       if (parts.length > 0) await recordUserChanges(tx, clock, context, [change]);
       return { people: changes };
-    },
+    });
+    return parts;
   });
   const known = new Set(parts.map(({ user }) => user));
   return users.map((user) => known.has(user));

@@ -18,6 +18,8 @@ import { createIdempotency } from "../../../src/core/http/idempotency.ts";
 import { createMergeQueue } from "../../../src/core/people/identity/merge-users.ts";
 import { createAddressCache } from "../../../src/core/people/profiles/address-cache.ts";
 import { createIdCache } from "../../../src/core/people/profiles/id-cache.ts";
+import { createPeopleOrder } from "../../../src/core/people/profiles/people-order.ts";
+import { createRemovedProfiles } from "../../../src/core/people/profiles/removed-profiles.ts";
 import { createQuotas } from "../../../src/core/people/quotas/quotas.ts";
 import { createSetQueue } from "../../../src/core/people/subscriptions/set-group-states.ts";
 import { createWriteQueue } from "../../../src/core/track/write-queue.ts";
@@ -77,7 +79,13 @@ function clientOf(watchedDatabase: Database, lanes: LanePlan) {
     metrics: createMetrics(),
     tracing: NO_TRACING,
   };
-  const caches = { idCache: createIdCache(), addressCache: createAddressCache() };
+  const idCache = createIdCache();
+  const caches = {
+    idCache,
+    addressCache: createAddressCache(),
+    peopleOrder: createPeopleOrder(),
+    removedProfiles: createRemovedProfiles(watchedDatabase, idCache, () => false),
+  };
   const services = {
     ...parts,
     recordAuditedRead: createReadRecorder(parts),

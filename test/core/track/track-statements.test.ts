@@ -21,6 +21,7 @@ import {
   createAddressCache,
 } from "../../../src/core/people/profiles/address-cache.ts";
 import { createIdCache, type IdCache } from "../../../src/core/people/profiles/id-cache.ts";
+import { createPeopleOrder } from "../../../src/core/people/profiles/people-order.ts";
 import {
   createRemovedProfiles,
   type RemovedProfiles,
@@ -112,6 +113,8 @@ async function costWith(
     quotas,
     onWritten: () => {},
     addressCache,
+    peopleOrder: createPeopleOrder(),
+    removedProfiles: createRemovedProfiles(watched.database, idCache, () => false),
     ...caches,
     metrics: createMetrics(),
     tracing: NO_TRACING,

@@ -90,7 +90,7 @@ interface Options {
   readonly isDryRun: boolean;
   /** Whether the changes can do without attributes that are too many to load. */
   readonly canOmitAttributes?: boolean;
-  /** See `PeopleWrite`. */
+  /** See `WritePlan`. */
   readonly lockMs?: number | undefined;
 }
 
@@ -180,29 +180,24 @@ async function changeNamed(
   if (isDryRun) {
     return readTogether(database, async (tx) => (await compute(await read(tx), tx)).results);
   }
-  let results: Result[][] = [];
   const isRecorded = workspace.settings.undo_days > 0;
-  await writePeople(services, workspace, {
-    names: steps.flatMap(({ names }) => names),
-    lockMs,
-    removes: true,
-    read: ({ from, lock }) => read(from, lock),
-    workOut: compute,
-    async save(tx, work, isLocked) {
-      const saveWork = (each: Work, lockedIds?: ReadonlySet<string>) => {
-        results = each.results;
-        return save(tx, services, workspace.id, each, { isLocked, lockedIds, isRecorded });
-      };
-      const written = await saveWork(work).catch(async (error) => {
+  const plan = { names: steps.flatMap(({ names }) => names), lockMs, removes: true as const };
+  return writePeople(services, workspace, plan, async ({ reading: { from, lock }, write }) => {
+    let work = await compute(await read(from, lock), from);
+    await write(async (tx, isLocked) => {
+      const saveWork = (lockedIds?: ReadonlySet<string>) =>
+        save(tx, services, workspace.id, work, { isLocked, lockedIds, isRecorded });
+      const written = await saveWork().catch(async (error) => {
         if (!(error instanceof ChangedMeanwhile)) throw error;
         // Now they are locked, so the second attempt finds them as it reads them.
-        return saveWork(await compute(await read(tx), tx), error.lockedIds);
+        work = await compute(await read(tx), tx);
+        return saveWork(error.lockedIds);
       });
-      await alsoWrite?.(tx, results);
+      await alsoWrite?.(tx, work.results);
       return written;
-    },
+    });
+    return work.results;
   });
-  return results;
 }
 
 interface Work {

@@ -1,10 +1,7 @@
-import type { Clock } from "../../base/clock.ts";
 import type { Workspace } from "../../base/context/workspace.ts";
 import { bucketOfId, bucketOfValue } from "../../database/buckets.ts";
 import {
-  type Database,
   isAborted,
-  type Queryable,
   retryAborted,
   settleAll,
   type Transaction,
@@ -29,34 +26,37 @@ import type { PeopleOrder } from "./people-order.ts";
 import type { RemovedProfiles } from "./removed-profiles.ts";
 import type { Written } from "./written.ts";
 
-/** How a write about people reads, computes and writes. It may run several times. */
-export interface PeopleWrite<Found, Worked> {
-  read(reading: Reading): Promise<Found>;
-  /** Computes the writes in memory. @param from where it may read more. */
-  workOut(found: Found, from: Queryable): Promise<Worked>;
-  /**
-   * Writes, with checks that what was read has not changed; aborts the transaction if it has.
-   *
-   * @param isLocked whether the profiles were locked when they were read.
-   */
-  save(tx: Transaction, worked: Worked, isLocked: boolean): Promise<Written>;
+/** What is known of a write about people before it reads. */
+export interface WritePlan {
   /** The identifiers that name the people it is about. */
   readonly names: readonly PersonIdentifier[];
   /** Whether it may remove them. */
   readonly removes?: true;
-  /** Whether it is computed from rows, and in vain if one changes meanwhile. */
+  /** Whether its result depends on rows; a concurrent change then forces a retry. */
   readonly readsRows?: boolean;
   /**
    * How long its transaction waits for a lock, in ms, if its caller runs it again when one is not free: calls that share
    * a transaction (core/database/lock-waits.ts). Without it, it is run again for `Database.lockPatienceMs`.
    */
   readonly lockMs?: number | undefined;
+}
+
+/** One try of a write. */
+export interface WriteTry {
+  /** How it reads. */
+  readonly reading: Reading;
   /**
-   * The writes of `save`, if none of its statements depends on the result of another and none
-   * writes a small table. They are then sent together, to the node of a cluster that has all of
-   * these rows.
+   * Writes what was computed, once, and ends the try.
+   *
+   * @param save writes with checks that what was read has not changed; aborts the transaction if it has. `isLocked`
+   *   tells whether the profiles were locked when they were read.
+   * @param sent what `save` writes, if none of its statements depends on the result of another and none writes a
+   *   small table. They may then be sent together, to the node of a cluster that has all of these rows.
    */
-  sentAtOnce?(worked: Worked): Written | undefined;
+  write(
+    save: (tx: Transaction, isLocked: boolean) => Promise<Written>,
+    sent?: Written,
+  ): Promise<void>;
 }
 
 interface CachingServices extends StoringServices {
@@ -110,19 +110,21 @@ const LARGE_BATCH = 256;
  * A reset of the workspace waits until the transaction ends. The writes are recorded in the change
  * feed, if it is on.
  *
- * @returns the result of `workOut` in the try that was committed.
+ * @param attempt reads, computes, and writes at the end. It may run several times.
+ * @returns the result of the try that was committed.
  * @throws a serialization failure when every try had a stale read; an error that `isLocked`.
  */
-export async function writePeople<Found, Worked>(
+export async function writePeople<Result>(
   services: PeopleServices,
   workspace: FollowedWorkspace,
-  write: PeopleWrite<Found, Worked>,
-): Promise<Worked> {
+  plan: WritePlan,
+  attempt: (each: WriteTry) => Promise<Result>,
+): Promise<Result> {
   const { peopleOrder, database } = services;
-  const work = (waitMs: number) => writeWithRetries(services, workspace, write, waitMs);
+  const work = (waitMs: number) => writeWithRetries(services, workspace, plan, attempt, waitMs);
   // The owner of a running transaction has rows that others wait for.
   if (database.isWithin) return work(LOCK_MS);
-  const { names, removes = false, lockMs } = write;
+  const { names, removes = false, lockMs } = plan;
   const inOrder = peopleOrder
     ? (forLockMs: number) => {
         const waitMs = forLockMs === LOCK_AGAIN_MS ? ORDER_AGAIN_MS : ORDER_MS;
@@ -138,46 +140,42 @@ export async function writePeople<Found, Worked>(
 const ORDER_MS = 500;
 const ORDER_AGAIN_MS = 100;
 
-async function writeWithRetries<Found, Worked>(
+async function writeWithRetries<Result>(
   services: PeopleServices,
   workspace: FollowedWorkspace,
-  write: PeopleWrite<Found, Worked>,
+  plan: WritePlan,
+  attempt: (each: WriteTry) => Promise<Result>,
   waitMs: number,
-): Promise<Worked> {
-  const { database, clock } = services;
-  const workspaceId = workspace.id;
+): Promise<Result> {
+  const { database, removedProfiles } = services;
   // The owner of a running transaction may have locks that would have to come after these.
   const isOrdered = database.ordersWriters && !database.isWithin;
-  const locks = isOrdered ? laneLocksOf(workspaceId, write.names) : [];
-  const { removedProfiles } = services;
+  const locks = isOrdered ? laneLocksOf(workspace.id, plan.names) : [];
   const lockMs = database.engine === "embedded" ? undefined : waitMs;
-  const writing = { database, workspace, clock, write, locks, lockMs, removedProfiles };
+  const writing = { services, workspace, plan, attempt, locks, lockMs };
   const caches = !database.isWithin && hasCaches(services) ? services : undefined;
-  if (caches) await removedProfiles?.follow(workspaceId);
+  if (caches) await removedProfiles?.follow(workspace.id);
   let cached = caches && (cachedIds(caches, workspace) ?? (await refreshIds(caches, workspace)));
-  let done =
-    cached &&
-    (await unlessAborted(
-      (isOrdered && takesTurn(write, removedProfiles) ? writeInTurn : writeAhead)(writing, cached),
-    ));
+  const first = isOrdered && takesTurn(plan, removedProfiles) ? writeInTurn : writeAhead;
+  let done = cached && (await unlessAborted(first(writing, cached)));
   if (!done) {
     cached = caches && (await refreshIds(caches, workspace));
     done = await writeWithin(writing, cached);
   }
-  const { worked, written } = done;
+  const { result, written } = done;
   services.idCache?.remove(removedIn(written));
   if (cached && written.people) storeWritten(cached, written.people);
   if (written.takesExternalIds && database.commitsInParts) {
     // Another process may have read the new count together with the old id, so the removal is
     // counted once more.
-    await database.transaction((tx) => countIdRemoval(tx, workspaceId));
+    await database.transaction((tx) => countIdRemoval(tx, workspace.id));
   }
-  return worked;
+  return result;
 }
 
 /** Between processes a small batch that reads rows would often fail beside a large one. */
 const takesTurn = (
-  { names, readsRows }: Pick<PeopleWrite<unknown, unknown>, "names" | "readsRows">,
+  { names, readsRows }: WritePlan,
   removedProfiles: RemovedProfiles | undefined,
 ): boolean => names.length >= LARGE_BATCH || !!(readsRows && removedProfiles?.hasOthers());
 
@@ -207,24 +205,21 @@ async function refreshIds(
   return { idCache, addressCache, scope, removals };
 }
 
-interface Done<Worked> {
-  readonly worked: Worked;
+interface Done<Result> {
+  readonly result: Result;
   readonly written: Written;
 }
 
 /** One call of `writePeople`. */
-interface Writing<Found, Worked> {
-  readonly database: Database;
-  /**
-   * The locks that order it among other writers; none if it reads before its transaction begins.
-   */
+interface Writing<Result> {
+  readonly services: PeopleServices;
+  readonly workspace: FollowedWorkspace;
+  readonly plan: WritePlan;
+  readonly attempt: (each: WriteTry) => Promise<Result>;
+  /** The locks that order it among other writers; none if it reads before its transaction begins. */
   readonly locks: readonly number[];
   /** How long its transaction waits for each lock, in ms; undefined on an engine whose transactions never wait. */
   readonly lockMs: number | undefined;
-  readonly write: PeopleWrite<Found, Worked>;
-  readonly workspace: FollowedWorkspace;
-  readonly clock: Clock;
-  readonly removedProfiles: RemovedProfiles | undefined;
 }
 
 /**
@@ -232,31 +227,25 @@ interface Writing<Found, Worked> {
  * because other writers who number changes of the same users wait from then until the transaction
  * ends. After them only removed profiles are told.
  *
- * @param sent what will be written, if its statements are sent together.
+ * @param saving the statements under way.
+ * @param sent what they write, if all statements are sent together.
  */
-async function saved<Found, Worked>(
+async function saved(
   tx: Transaction,
-  { write, workspace, clock, removedProfiles }: Writing<Found, Worked>,
-  worked: Worked,
-  isLocked: boolean,
+  { services: { clock, removedProfiles }, workspace: { id, feed } }: Writing<unknown>,
+  saving: Promise<Written>,
   sent?: Written,
-): Promise<Done<Worked>> {
+): Promise<Written> {
   const record = async (written: Written) => {
-    if (workspace.feed !== null) {
-      const drafts = describeChanges(written);
-      const erased = erasedIn(written);
-      await recordChanges(tx, workspace.id, workspace.feed, { drafts, erased }, clock);
-    }
+    if (feed === null) return;
+    const drafts = describeChanges(written);
+    await recordChanges(tx, id, feed, { drafts, erased: erasedIn(written) }, clock);
   };
-  const saving = write.save(tx, worked, isLocked);
-  if (sent) {
-    const [written] = await settleAll([saving, record(sent)]);
-    return { worked, written };
-  }
+  if (sent) return (await settleAll([saving, record(sent)]))[0];
   const written = await saving;
   await record(written);
-  await removedProfiles?.tell(tx, workspace.id, removedIn(written));
-  return { worked, written };
+  await removedProfiles?.tell(tx, id, removedIn(written));
+  return written;
 }
 
 const removedIn = ({ identities }: Written): readonly string[] =>
@@ -271,31 +260,54 @@ function erasedIn({ identities }: Written): string[] {
 }
 
 /** Reads in the transaction. @param cached the caches of an earlier try. */
-const writeWithin = <Found, Worked>(
-  writing: Writing<Found, Worked>,
+const writeWithin = <Result>(
+  writing: Writing<Result>,
   cached: Cached | undefined,
-): Promise<Done<Worked>> =>
+): Promise<Done<Result>> =>
   retryAborted(
-    writing.database,
-    async (tx, attempt) => {
-      const { workspace, write, locks, lockMs } = writing;
+    writing.services.database,
+    (tx, attempt) => {
+      const { workspace, locks, lockMs } = writing;
       const tries = attempt + (cached ? 1 : 0);
-      const isLocked = tries >= LOCKING_TRY;
-      const [, found] = await settleAll([
-        // Locks are taken in one round trip with the first read, which runs once they are held.
-        writePeopleOf(tx, workspace.id, tries > 1 ? locks : [], lockMs),
-        write.read({
-          from: tx,
-          lock: isLocked ? tx : undefined,
-          cached,
-          usesCaches: false,
-          isFollowed: isFollowed(workspace),
-        }),
-      ]);
-      return saved(tx, writing, await write.workOut(found, tx), isLocked);
+      const locked = writePeopleOf(tx, workspace.id, tries > 1 ? locks : [], lockMs);
+      const lock = tries >= LOCKING_TRY ? tx : undefined;
+      return tryIn(tx, writing, locked, { lock, cached, usesCaches: false });
     },
     TRIES,
   );
+
+/** Waits for earlier writers to the same lanes, and reads once it holds their locks. */
+const writeInTurn = <Result>(writing: Writing<Result>, cached: Cached): Promise<Done<Result>> =>
+  writing.services.database.transaction((tx) => {
+    const { workspace, locks, lockMs } = writing;
+    const locked = writePeopleAt(tx, workspace.id, cached.removals, locks, lockMs);
+    return tryIn(tx, writing, locked, { lock: undefined, cached, usesCaches: true });
+  });
+
+/**
+ * A try within a transaction.
+ *
+ * @param locked takes locks in one round trip with the first read, which runs once they are held.
+ */
+async function tryIn<Result>(
+  tx: Transaction,
+  writing: Writing<Result>,
+  locked: Promise<unknown>,
+  how: Pick<Reading, "lock" | "cached" | "usesCaches">,
+): Promise<Done<Result>> {
+  let written: Written = {};
+  const [, result] = await settleAll([
+    locked,
+    writing.attempt({
+      reading: { from: tx, isFollowed: isFollowed(writing.workspace), ...how },
+      async write(save) {
+        await locked;
+        written = await saved(tx, writing, save(tx, how.lock !== undefined));
+      },
+    }),
+  ]);
+  return { result, written };
+}
 
 /** @returns undefined if the transaction conflicted with another. @throws other errors. */
 async function unlessAborted<Result>(writing: Promise<Result>): Promise<Result | undefined> {
@@ -307,59 +319,33 @@ async function unlessAborted<Result>(writing: Promise<Result>): Promise<Result |
   }
 }
 
-/** Waits for earlier writers to the same lanes, and reads once it holds their locks. */
-const writeInTurn = <Found, Worked>(
-  writing: Writing<Found, Worked>,
-  cached: Cached,
-): Promise<Done<Worked>> =>
-  writing.database.transaction(async (tx) => {
-    const { workspace, write, locks, lockMs } = writing;
-    const [, found] = await settleAll([
-      writePeopleAt(tx, workspace.id, cached.removals, locks, lockMs),
-      write.read({
-        from: tx,
-        lock: undefined,
-        cached,
-        usesCaches: true,
-        isFollowed: isFollowed(workspace),
-      }),
-    ]);
-    return saved(tx, writing, await write.workOut(found, tx), false);
-  });
-
 /** Reads and computes before the transaction begins. */
-async function writeAhead<Found, Worked>(
-  writing: Writing<Found, Worked>,
-  cached: Cached,
-): Promise<Done<Worked>> {
-  const { database, workspace, write, lockMs } = writing;
+async function writeAhead<Result>(writing: Writing<Result>, cached: Cached): Promise<Done<Result>> {
+  const { services, workspace, plan, lockMs } = writing;
+  const { database } = services;
   const { id } = workspace;
-  const [first] = write.names;
-  const from = database.reader([bucketOfValue(id, first?.value ?? "")]);
-  const found = await write.read({
-    from,
-    lock: undefined,
-    cached,
-    usesCaches: true,
-    isFollowed: isFollowed(workspace),
-  });
-  const worked = await write.workOut(found, from);
-  const sent = write.sentAtOnce?.(worked);
-  const begin = sent ? database.transactionAtOnce : database.transaction;
-  const [, done] = await begin(
-    (tx, isChecked) =>
-      settleAll([
-        isChecked
-          ? writePeopleOf(tx, id, [], lockMs)
-          : writePeopleAt(tx, id, cached.removals, [], lockMs),
-        saved(tx, writing, worked, false, sent),
-      ]),
-    sent && {
-      buckets: bucketsOf(sent, workspace),
-      check: (small) => checkIdRemovals(small, id, cached.removals),
+  const from = database.reader([bucketOfValue(id, plan.names[0]?.value ?? "")]);
+  let written: Written = {};
+  const result = await writing.attempt({
+    reading: { from, lock: undefined, cached, usesCaches: true, isFollowed: isFollowed(workspace) },
+    async write(save, sent) {
+      const begin = sent ? database.transactionAtOnce : database.transaction;
+      [, written] = await begin(
+        (tx, isChecked) =>
+          settleAll([
+            isChecked
+              ? writePeopleOf(tx, id, [], lockMs)
+              : writePeopleAt(tx, id, cached.removals, [], lockMs),
+            saved(tx, writing, save(tx, false), sent),
+          ]),
+        sent && {
+          buckets: bucketsOf(sent, workspace),
+          check: (small) => checkIdRemovals(small, id, cached.removals),
+        },
+      );
     },
-  );
-  return done;
+  });
+  return { result, written };
 }
 
 /** The place of these changes' rows, and the data of these people. */

@@ -91,28 +91,24 @@ async function touchHolders(
     spreads: false,
     meansAll: true,
   }));
-  await writePeople({ database, clock, peopleOrder }, workspace, {
-    names: addresses,
-    read: (reading) =>
-      readPeople(reading, workspace.id, targets, { newId, bare: workspace.feed === null }),
-    async workOut(people) {
-      const now = clock.now().getTime() * 1_000;
-      const holders = new Set<Person>();
-      for (const { value } of addresses) {
-        const those = people.holdersOf("email", value);
-        await afterAll(those);
-        for (const person of leastRecentFirst(those)) holders.add(person);
-        await afterAll(those);
-      }
-      const touches = [...holders].map((person, order) => touchOf(person, now + order));
-      await afterAll(touches);
-      const names =
-        workspace.feed !== null ? [...holders].flatMap(({ stored }) => stored ?? []) : [];
-      return { touches, names };
-    },
-    async save(tx, { touches, names }) {
+  const services = { database, clock, peopleOrder };
+  const options = { newId, bare: workspace.feed === null };
+  await writePeople(services, workspace, { names: addresses }, async (each) => {
+    const people = await readPeople(each.reading, workspace.id, targets, options);
+    const now = clock.now().getTime() * 1_000;
+    const holders = new Set<Person>();
+    for (const { value } of addresses) {
+      const those = people.holdersOf("email", value);
+      await afterAll(those);
+      for (const person of leastRecentFirst(those)) holders.add(person);
+      await afterAll(those);
+    }
+    const touches = [...holders].map((person, order) => touchOf(person, now + order));
+    await afterAll(touches);
+    const names = workspace.feed !== null ? [...holders].flatMap(({ stored }) => stored ?? []) : [];
+    await each.write(async (tx) => {
       await touchProfiles(tx, workspace.id, touches);
       return { names, ...(await write(tx)) };
-    },
+    });
   });
 }

@@ -117,7 +117,7 @@ const namesIn = ({ sets }: SetRequest) =>
  * abort this one. For users named by an address the order of their updates counts, so their version
  * is checked. The states themselves are read once the users are locked.
  *
- * @param lockMs see `PeopleWrite`.
+ * @param lockMs see `WritePlan`.
  * @returns for each request the identifiers that match no user.
  */
 export async function setTogether(
@@ -130,14 +130,13 @@ export async function setTogether(
   const { id } = workspace;
   const targets = requests.flatMap(({ sets }) => sets.flatMap((set) => set.named.map(targetOf)));
   const options = { newId: services.clock.newId, bare: workspace.feed === null };
-  const { skipped } = await writePeople(services, workspace, {
-    names: targets.map(({ identifier }) => identifier),
-    lockMs,
-    read: (reading) => readPeople(reading, id, targets, options),
-    workOut: (people) => workOut(people, requests),
-    save: (tx, worked) => save(tx, id, worked, services.clock),
+  const names = targets.map(({ identifier }) => identifier);
+  return writePeople(services, workspace, { names, lockMs }, async ({ reading, write }) => {
+    const people = await readPeople(reading, id, targets, options);
+    const worked = await workOut(people, requests);
+    await write((tx) => save(tx, id, worked, services.clock));
+    return worked.skipped;
   });
-  return skipped;
 }
 
 /** Sets as they are to be written. */

@@ -5,7 +5,12 @@ import { readFeed, readWorkspaceNames } from "../../core/admin/workspaces/find-w
 import { later } from "../../core/base/clock.ts";
 import { BY_THE_SERVER } from "../../core/base/context/context.ts";
 import type { Metrics } from "../../core/base/observe/metrics.ts";
-import { type Database, settleAll } from "../../core/database/database.ts";
+import {
+  type Database,
+  type Queryable,
+  settleAll,
+  type Transaction,
+} from "../../core/database/database.ts";
 import { enqueueMail } from "../../core/mail/mail-job.ts";
 import {
   MissingChanges,
@@ -14,7 +19,7 @@ import {
 } from "../../core/people/changes/read-changes.ts";
 import { countDeadLetters, insertDeadLetter } from "./deliveries-store.ts";
 import { MAIL_JOB } from "./mail.ts";
-import { deleteLane, type Lane, type LaneUpdate, updateLane } from "./positions-store.ts";
+import { deletePosition, type PartitionPosition, updatePosition } from "./positions-store.ts";
 import { type PartitionPart, readPartition } from "./read-partition.ts";
 import { recordDelivery } from "./record-delivery.ts";
 import { delayAfter, PAUSES_AFTER_MS } from "./retry.ts";
@@ -32,6 +37,14 @@ import {
  * Delivers one partition of the feed to one webhook, batch after batch. A batch is stored with its
  * id before it is sent, and the next one is not sent before it is accepted. This keeps the order,
  * loses nothing, and gives a batch that is sent again after a crash the same id.
+ *
+ *   at a position ─ changes ─▶ batch under way ─ delivered ─▶ at its end
+ *                               ├─ failed ──▶ the same batch, due later; after three days the webhook pauses
+ *                               ├─ refused ─▶ half of it; a single change is put aside, and it goes on at its end
+ *                               └─ gone ────▶ the same batch, and the webhook pauses
+ *   at a position ─ changes that are no longer kept ─▶ at the oldest that are
+ *
+ * `after` says which state follows an attempt. Only `enter` writes a state.
  */
 
 export interface DeliverServices extends SendServices {
@@ -47,9 +60,9 @@ export const LEASE = { seconds: 30 };
 const REPLAY_PAUSE = { seconds: 1 };
 
 /** Another process has the partition, or it was moved or removed. */
-class LaneLost extends Error {}
+class PartitionLost extends Error {}
 
-interface Work {
+interface DeliveryContext {
   readonly services: DeliverServices;
   readonly holder: string;
   /** As declared when the batch began. */
@@ -59,6 +72,38 @@ interface Work {
   readonly signal: AbortSignal;
 }
 
+/** The state that follows. */
+interface Transition {
+  readonly to: PartitionPosition;
+  /** Gives the partition back, until `dueAt` if that is given. */
+  readonly releases?: true;
+  readonly dueAt?: Date | null;
+  /** Writes something in the same transaction. */
+  alsoWrite?(tx: Transaction): Promise<void>;
+}
+
+/** @returns the state if the partition goes on at once; undefined if it was given back. @throws PartitionLost */
+async function enter(
+  { services: { database, clock }, holder }: DeliveryContext,
+  { to, releases, dueAt = null, alsoWrite }: Transition,
+): Promise<PartitionPosition | undefined> {
+  const isDone = releases && to.endsAt !== null && to.position >= to.endsAt;
+  const leasedUntil = releases ? null : later(clock.now(), LEASE);
+  const write = async (tx: Queryable) => {
+    const isHeld = isDone
+      ? await deletePosition(tx, holder, to)
+      : await updatePosition(tx, holder, to, { dueAt, leasedUntil });
+    if (!isHeld) throw new PartitionLost();
+  };
+  if (alsoWrite) {
+    await database.transaction(async (tx) => {
+      await write(tx);
+      await alsoWrite(tx);
+    });
+  } else await write(database);
+  return releases ? undefined : to;
+}
+
 /**
  * Delivers the changes of a partition until none are left or a batch fails. The partition is given
  * back at the end.
@@ -66,64 +111,69 @@ interface Work {
  * @param hear learns how each attempt ended.
  * @param signal ends it before the next batch, or within one, which is sent again later.
  */
-export async function deliverLane(
+export async function deliverPartition(
   services: DeliverServices,
   holder: string,
-  claimed: Lane,
-  hear: Work["hear"],
+  claimed: PartitionPosition,
+  hear: DeliveryContext["hear"],
   signal: AbortSignal,
 ): Promise<void> {
   const { database } = services;
   const { workspaceId: id } = claimed;
-  let lane: Lane | undefined = claimed;
+  let place: PartitionPosition | undefined = claimed;
   try {
-    while (lane && !signal.aborted) {
+    while (place && !signal.aborted) {
       const [webhook, feed] = await settleAll([
         selectWebhook(database, claimed),
         readFeed(database, id),
       ]);
       if (!webhook) return;
       if (feed === null) throw new Error("The change feed of a workspace with a webhook is off.");
-      const work = { services, holder, webhook, feed: { id, feed }, hear, signal };
+      const context = { services, holder, webhook, feed: { id, feed }, hear, signal };
       const isActive = webhook.state === "active" && webhook.pausedReason === null;
-      lane = isActive ? await deliverNext(work, lane) : await giveBack(work, lane);
+      place = isActive
+        ? await deliverNext(context, place)
+        : await enter(context, { to: place, releases: true });
     }
   } catch (error) {
-    if (!(error instanceof LaneLost)) throw error;
+    if (!(error instanceof PartitionLost)) throw error;
   }
 }
 
-/** One batch. @returns how the partition goes on at once; undefined if it was given back. */
-async function deliverNext(work: Work, lane: Lane): Promise<Lane | undefined> {
-  const part = await partOf(work, lane);
-  if (part === "missing") return skipMissing(work, lane);
+/** One batch. @returns the position to continue from, or undefined once the partition is given back. */
+async function deliverNext(
+  context: DeliveryContext,
+  place: PartitionPosition,
+): Promise<PartitionPosition | undefined> {
+  const part = await partOf(context, place);
+  if (part === "missing") return skipMissing(context, place);
   const [first] = part.changes;
   if (!first) {
     // The changes in the batch were erased, or are no longer wanted; otherwise nothing is left.
-    const isAtEnd = part.until === lane.position || part.until === lane.endsAt;
-    return isAtEnd ? giveBack(work, at(lane, part.until)) : at(lane, part.until);
+    const isAtEnd = part.until === place.position || part.until === place.endsAt;
+    const to = at(place, part.until);
+    return isAtEnd ? enter(context, { to, releases: true }) : to;
   }
-  const { clock } = work.services;
+  const { services, webhook, signal } = context;
   const batch = {
-    ...lane,
-    batchId: lane.batchId ?? `msg_${clock.newId()}`,
+    ...place,
+    batchId: place.batchId ?? `msg_${services.clock.newId()}`,
     batchUntil: part.until,
     behindSince: new Date(first.change.at),
   };
-  if (lane.batchId === null) await save(work, batch);
+  if (place.batchId === null) await enter(context, { to: batch });
   const body = bodyOf(part.changes.map(({ text }) => text));
-  const sent = { id: batch.batchId, body };
-  const attempt = await send(work.services, lane, work.webhook, sent, work.signal);
-  return conclude(work, batch, part, attempt);
+  const attempt = await send(services, place, webhook, { id: batch.batchId, body }, signal);
+  return enter(context, await after(context, batch, part, attempt));
 }
 
 async function partOf(
-  { services: { database }, webhook, feed }: Work,
-  { bucket, position, batchUntil, endsAt, atMost }: Lane,
+  { services: { database }, webhook, feed }: DeliveryContext,
+  { partition, position, batchUntil, endsAt, atMost }: PartitionPosition,
 ): Promise<PartitionPart | "missing"> {
   try {
     return await readPartition(database, feed, {
-      bucket,
+      bucket: partition,
       after: position,
       until: batchUntil ?? endsAt ?? undefined,
       limit: atMost ?? MOST_CHANGES,
@@ -137,8 +187,8 @@ async function partOf(
 }
 
 /** The partition after a batch. */
-const at = (lane: Lane, position: number): Lane => ({
-  ...lane,
+const at = (place: PartitionPosition, position: number): PartitionPosition => ({
+  ...place,
   position,
   batchId: null,
   batchUntil: null,
@@ -147,50 +197,25 @@ const at = (lane: Lane, position: number): Lane => ({
   behindSince: null,
 });
 
-type Rest = Partial<Pick<LaneUpdate, "dueAt" | "leasedUntil">>;
-
-const updateOf = (lane: Lane, rest: Rest, leasedUntil: Date): LaneUpdate => ({
-  position: lane.position,
-  batchId: lane.batchId,
-  batchUntil: lane.batchUntil,
-  attempts: lane.attempts,
-  failingSince: lane.failingSince,
-  atMost: lane.atMost,
-  narrowedUntil: lane.narrowedUntil,
-  behindSince: lane.behindSince,
-  dueAt: null,
-  leasedUntil,
-  ...rest,
-});
-
-/** @throws LaneLost */
-async function save({ services, holder }: Work, lane: Lane, rest: Rest = {}): Promise<void> {
-  const { database, clock } = services;
-  const update = updateOf(lane, rest, later(clock.now(), LEASE));
-  if (!(await updateLane(database, holder, lane, update))) throw new LaneLost();
-}
-
-async function giveBack(work: Work, lane: Lane, rest: Rest = {}): Promise<undefined> {
-  const isDone = lane.endsAt !== null && lane.position >= lane.endsAt;
-  if (isDone) await deleteLane(work.services.database, work.holder, lane);
-  else await save(work, lane, { ...rest, leasedUntil: null });
-}
-
 /** Changes that the feed keeps no longer cannot be delivered: it goes on with the oldest that are kept. */
-async function skipMissing(work: Work, lane: Lane): Promise<Lane> {
-  const { database, log, clock } = work.services;
+async function skipMissing(
+  context: DeliveryContext,
+  place: PartitionPosition,
+): Promise<PartitionPosition> {
+  const { database, log, clock } = context.services;
+  const { partition, webhookId } = place;
   const [oldest, heads] = await settleAll([
-    oldestPositions(database, work.feed),
-    readHeads(database, work.feed),
+    oldestPositions(database, context.feed),
+    readHeads(database, context.feed),
   ]);
-  const first = oldest.get(lane.bucket) ?? 0;
-  const position = first > lane.position ? first : (heads.get(lane.bucket) ?? 0);
-  const next = { ...at(lane, position), atMost: null, narrowedUntil: null };
+  const first = oldest.get(partition) ?? 0;
+  const position = first > place.position ? first : (heads.get(partition) ?? 0);
+  const to = { ...at(place, position), atMost: null, narrowedUntil: null };
   // If a reset has moved the partition meanwhile, nothing was missed.
-  await save(work, next);
-  log.warn({ webhook: lane.webhookId, bucket: lane.bucket }, "changes of a webhook were missed");
-  await recordDelivery(work.services, lane, {
-    messageId: lane.batchId ?? "",
+  await enter(context, { to });
+  log.warn({ webhook: webhookId, bucket: partition }, "changes of a webhook were missed");
+  await recordDelivery(context.services, place, {
+    messageId: place.batchId ?? "",
     changes: 0,
     firstChangeId: null,
     attempt: 0,
@@ -202,18 +227,19 @@ async function skipMissing(work: Work, lane: Lane): Promise<Lane> {
     error: "Changes were deleted from the change feed before they were delivered.",
     nextAttemptAt: null,
   });
-  return next;
+  return to;
 }
 
-type Batch = Lane & { readonly batchId: string; readonly batchUntil: number };
+type Batch = PartitionPosition & { readonly batchId: string; readonly batchUntil: number };
 
-async function conclude(
-  work: Work,
+/** Records an attempt. @returns the state that follows it. */
+async function after(
+  context: DeliveryContext,
   batch: Batch,
   part: PartitionPart,
   attempt: Attempt,
-): Promise<Lane | undefined> {
-  const { services, webhook } = work;
+): Promise<Transition> {
+  const { services, webhook } = context;
   const failures = batch.attempts + 1;
   const failing = { ...batch, attempts: failures, failingSince: batch.failingSince ?? attempt.at };
   const isLong = attempt.at.getTime() - failing.failingSince.getTime() >= PAUSES_AFTER_MS;
@@ -228,34 +254,29 @@ async function conclude(
     nextAttemptAt,
     ...attempt,
   });
-  work.hear(attempt.outcome);
+  context.hear(attempt.outcome);
   switch (attempt.outcome) {
     case "delivered":
-      return accepted(work, batch);
+      return delivered(services.clock.now(), batch);
     case "refused":
-      return refused(work, batch, part, attempt);
+      return refused(context, batch, part, attempt);
     case "gone":
-      return pause(work, batch, "The receiver responded with 410: it wants no more deliveries.");
+      return pause(context, batch, "The receiver responded with 410: it wants no more deliveries.");
     case "failed": {
       // Once for each batch that fails, not for each attempt.
-      if (attempt.isRefusal && failures === 1) await recordRefusedHost(work, batch, attempt);
-      if (isLong) {
-        const last = attempt.error ?? `The last response was ${attempt.status}.`;
-        return pause(
-          work,
-          failing,
-          `Deliveries to '${webhook.name}' failed for three days. ${last}`,
-        );
-      }
-      return giveBack(work, failing, { dueAt: nextAttemptAt });
+      if (attempt.isRefusal && failures === 1) await recordRefusedHost(context, batch, attempt);
+      if (!isLong) return { to: failing, releases: true, dueAt: nextAttemptAt };
+      const last = attempt.error ?? `The last response was ${attempt.status}.`;
+      const reason = `Deliveries to '${webhook.name}' failed for three days. ${last}`;
+      return pause(context, failing, reason);
     }
   }
 }
 
 /** The host now resolves to an address that Rapport may not call. */
 async function recordRefusedHost(
-  { services, webhook, feed }: Work,
-  { webhookId }: Lane,
+  { services, webhook, feed }: DeliveryContext,
+  { webhookId }: PartitionPosition,
   { error }: Attempt,
 ): Promise<void> {
   const { database, log } = services;
@@ -266,19 +287,13 @@ async function recordRefusedHost(
   await recordRefusal(services, context, reaching, error ?? "");
 }
 
-async function accepted(work: Work, batch: Batch): Promise<Lane | undefined> {
+function delivered(now: Date, batch: Batch): Transition {
   const isNarrow = batch.narrowedUntil !== null && batch.batchUntil < batch.narrowedUntil;
-  const next = {
+  const to = {
     ...at(batch, batch.batchUntil),
     ...(!isNarrow && { atMost: null, narrowedUntil: null }),
   };
-  const isDone = next.endsAt !== null && next.position >= next.endsAt;
-  if (batch.isReplay) {
-    const dueAt = later(work.services.clock.now(), REPLAY_PAUSE);
-    return giveBack(work, next, isDone ? {} : { dueAt });
-  }
-  await save(work, next);
-  return next;
+  return batch.isReplay ? { to, releases: true, dueAt: later(now, REPLAY_PAUSE) } : { to };
 }
 
 /**
@@ -286,13 +301,12 @@ async function accepted(work: Work, batch: Batch): Promise<Lane | undefined> {
  * back each time, because a receiver that refuses gets no next batch at once.
  */
 async function refused(
-  work: Work,
+  context: DeliveryContext,
   batch: Batch,
   { changes }: PartitionPart,
   { status, at: refusedAt }: Attempt,
-): Promise<undefined> {
-  const { services, holder } = work;
-  const { database, clock } = services;
+): Promise<Transition> {
+  const { database, clock } = context.services;
   const [only] = changes;
   if (changes.length > 1 || !only) {
     const smaller = {
@@ -301,46 +315,48 @@ async function refused(
       atMost: Math.ceil(changes.length / 2),
       narrowedUntil: Math.max(batch.narrowedUntil ?? 0, batch.batchUntil),
     };
-    return giveBack(work, smaller);
+    return { to: smaller, releases: true };
   }
   if ((await countDeadLetters(database, batch)) >= MOST_DEAD_LETTERS) {
     const reason = `The receiver has refused ${MOST_DEAD_LETTERS} changes, the last one with ${status}.`;
-    return pause(work, batch, reason);
+    return pause(context, batch, reason);
   }
-  const next = { ...at(batch, batch.batchUntil), atMost: null, narrowedUntil: null };
   const { change, position } = only;
-  const update = updateOf(next, {}, later(clock.now(), LEASE));
-  await database.transaction(async (tx) => {
-    if (!(await updateLane(tx, holder, batch, update))) throw new LaneLost();
-    const { id: changeId, type } = change;
-    const letter = { id: clock.newId(), messageId: batch.batchId, bucket: batch.bucket };
-    await insertDeadLetter(tx, batch, {
-      ...letter,
-      position,
-      changeId,
-      type,
-      status,
-      at: refusedAt,
-    });
-  });
-  return giveBack(work, next);
+  return {
+    to: { ...at(batch, batch.batchUntil), atMost: null, narrowedUntil: null },
+    releases: true,
+    alsoWrite: (tx) =>
+      insertDeadLetter(tx, batch, {
+        id: clock.newId(),
+        messageId: batch.batchId,
+        bucket: batch.partition,
+        position,
+        changeId: change.id,
+        type: change.type,
+        status,
+        at: refusedAt,
+      }),
+  };
 }
 
 /**
  * Stops the deliveries of a webhook and tells the log, the audit and its contacts. It keeps its place and the batch,
  * so that the batch has the same id when the webhook goes on.
  */
-async function pause(work: Work, lane: Lane, reason: string): Promise<undefined> {
-  const { database, clock, log } = work.services;
-  const { name } = work.webhook;
-  const { workspaceId, webhookId } = lane;
+async function pause(
+  { services, webhook: { name } }: DeliveryContext,
+  place: PartitionPosition,
+  reason: string,
+): Promise<Transition> {
+  const { database, clock, log } = services;
+  const { workspaceId, webhookId } = place;
   await database.transaction(async (tx) => {
-    if (!(await pauseWebhook(tx, lane, reason, clock.now()))) return;
+    if (!(await pauseWebhook(tx, place, reason, clock.now()))) return;
     log.error({ webhook: webhookId, reason }, "a webhook has paused");
     await enqueueMail(tx, clock, { workspaceId, kind: MAIL_JOB, subject: webhookId });
     const workspace = (await readWorkspaceNames(tx)).get(workspaceId) ?? "";
     const change = { action: "paused", kind: "webhook", workspace, name };
     await recordChanges(tx, clock, BY_THE_SERVER, [{ ...change, details: { reason } }]);
   });
-  return giveBack(work, lane);
+  return { to: place, releases: true };
 }

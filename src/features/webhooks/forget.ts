@@ -1,13 +1,13 @@
 import { earlier } from "../../core/base/clock.ts";
 import type { Database, Transaction } from "../../core/database/database.ts";
 import { deleteAllDeliveries, deleteOldDeadLetters } from "./deliveries-store.ts";
-import { moveLanes } from "./positions-store.ts";
+import { movePositions } from "./positions-store.ts";
 import { endOfFeed } from "./save-webhook.ts";
 
 /** A reset empties the feed: webhooks go on at its end. After the feed itself is emptied. */
 export async function eraseDeliveries(tx: Transaction, workspaceId: number): Promise<void> {
   await deleteAllDeliveries(tx, workspaceId);
-  await moveLanes(tx, workspaceId, await endOfFeed(tx, workspaceId));
+  await movePositions(tx, workspaceId, await endOfFeed(tx, workspaceId));
 }
 
 /** No feed keeps a change for longer. */

@@ -3,9 +3,9 @@ import { smallints } from "../../core/database/parameters/typed-list.ts";
 import type { WebhookKey } from "./webhook.ts";
 
 /** The position of a webhook in one partition of the feed. */
-export interface Lane extends WebhookKey {
+export interface PartitionPosition extends WebhookKey {
   readonly isReplay: boolean;
-  readonly bucket: number;
+  readonly partition: number;
   /** The last change that is done with. */
   readonly position: number;
   /** The end of a replay; null for live deliveries. */
@@ -25,7 +25,7 @@ export interface Lane extends WebhookKey {
   readonly narrowedUntil: number | null;
 }
 
-const LANE = `workspace_id as "workspaceId", webhook_id as "webhookId", is_replay as "isReplay", partition as bucket,
+const POSITION = `workspace_id as "workspaceId", webhook_id as "webhookId", is_replay as "isReplay", partition,
   position, ends_at as "endsAt", batch_id as "batchId", batch_until as "batchUntil", attempts,
   failing_since as "failingSince", behind_since as "behindSince", at_most as "atMost", narrowed_until as "narrowedUntil"`;
 
@@ -74,9 +74,9 @@ export const selectFree = (
   database: Queryable,
   workspaceIds: readonly number[],
   times: Times,
-): Promise<Lane[]> =>
-  database.query<Lane>(
-    `select ${LANE} from webhook_positions p
+): Promise<PartitionPosition[]> =>
+  database.query<PartitionPosition>(
+    `select ${POSITION} from webhook_positions p
      where workspace_id = any($4::int[]) and ${isFree("$1", "$2", "$3")}
        and exists (
          select 1 from webhooks w where w.workspace_id = p.workspace_id
@@ -91,100 +91,102 @@ export interface Claim {
 }
 
 /** Takes free partitions; those that another process is just taking are left out. */
-export const claimLanes = (
+export const claimPositions = (
   database: Queryable,
-  { workspaceId, webhookId, isReplay }: Pick<Lane, "workspaceId" | "webhookId" | "isReplay">,
-  buckets: readonly number[],
+  {
+    workspaceId,
+    webhookId,
+    isReplay,
+  }: Pick<PartitionPosition, "workspaceId" | "webhookId" | "isReplay">,
+  partitions: readonly number[],
   { holder, leasedUntil }: Claim,
   times: Times,
-): Promise<Lane[]> =>
-  database.query<Lane>(
+): Promise<PartitionPosition[]> =>
+  database.query<PartitionPosition>(
     `update webhook_positions set holder = $1::uuid, leased_until = $2
      where workspace_id = $3 and webhook_id = $4 and is_replay = $5::boolean and partition in (
        select p.partition from webhook_positions p
        where p.workspace_id = $3 and p.webhook_id = $4 and p.is_replay = $5::boolean
          and p.partition = any($6::smallint[]) and ${isFree("$7", "$8", "$9")}
        order by p.partition for update skip locked)
-     returning ${LANE}`,
-    [holder, leasedUntil, workspaceId, webhookId, isReplay, smallints(buckets), ...timesOf(times)],
+     returning ${POSITION}`,
+    [
+      holder,
+      leasedUntil,
+      workspaceId,
+      webhookId,
+      isReplay,
+      smallints(partitions),
+      ...timesOf(times),
+    ],
   );
 
-/** The changed fields of a partition that a process has. */
-export interface LaneUpdate {
-  readonly position: number;
-  readonly batchId: string | null;
-  readonly batchUntil: number | null;
-  readonly attempts: number;
-  readonly failingSince: Date | null;
-  readonly dueAt: Date | null;
-  readonly atMost: number | null;
-  readonly narrowedUntil: number | null;
-  readonly behindSince: Date | null;
-  /** Null gives it back. */
-  readonly leasedUntil: Date | null;
-}
+/** One partition of a webhook, while a process has it. */
+const OF_PLACE = `workspace_id = $1 and webhook_id = $2 and is_replay = $3::boolean
+       and partition = $4::smallint and holder = $5::uuid`;
 
-/** @returns whether the process still had it; otherwise nothing was changed. */
-export async function updateLane(
+const placeOf = (
+  { workspaceId, webhookId, isReplay, partition }: PartitionPosition,
+  holder: string,
+) => [workspaceId, webhookId, isReplay, partition, holder];
+
+/**
+ * Writes a state of a partition.
+ *
+ * @param leasedUntil null gives the partition back.
+ * @returns whether the process still had it; otherwise nothing was changed.
+ */
+export async function updatePosition(
   tx: Queryable,
   holder: string,
-  { workspaceId, webhookId, isReplay, bucket }: Lane,
-  update: LaneUpdate,
+  place: PartitionPosition,
+  { dueAt, leasedUntil }: { readonly dueAt: Date | null; readonly leasedUntil: Date | null },
 ): Promise<boolean> {
   const rows = await tx.query(
     `update webhook_positions set position = $6, batch_id = $7, batch_until = $8, attempts = $9,
        failing_since = $10, due_at = $11, at_most = $12, narrowed_until = $13, behind_since = $14,
        leased_until = $15, holder = case when $15::timestamptz is null then null else holder end
-     where workspace_id = $1 and webhook_id = $2 and is_replay = $3::boolean
-       and partition = $4::smallint and holder = $5::uuid
-     returning 1`,
+     where ${OF_PLACE} returning 1`,
     [
-      workspaceId,
-      webhookId,
-      isReplay,
-      bucket,
-      holder,
-      update.position,
-      update.batchId,
-      update.batchUntil,
-      update.attempts,
-      update.failingSince,
-      update.dueAt,
-      update.atMost,
-      update.narrowedUntil,
-      update.behindSince,
-      update.leasedUntil,
+      ...placeOf(place, holder),
+      place.position,
+      place.batchId,
+      place.batchUntil,
+      place.attempts,
+      place.failingSince,
+      dueAt,
+      place.atMost,
+      place.narrowedUntil,
+      place.behindSince,
+      leasedUntil,
     ],
   );
   return rows.length > 0;
 }
 
 /** Gives a partition back unchanged. */
-export async function releaseLane(
+export async function releasePosition(
   database: Queryable,
   holder: string,
-  { workspaceId, webhookId, isReplay, bucket }: Lane,
+  place: PartitionPosition,
 ): Promise<void> {
   await database.query(
-    `update webhook_positions set holder = null, leased_until = null
-     where workspace_id = $1 and webhook_id = $2 and is_replay = $3::boolean
-       and partition = $4::smallint and holder = $5::uuid`,
-    [workspaceId, webhookId, isReplay, bucket, holder],
+    `update webhook_positions set holder = null, leased_until = null where ${OF_PLACE}`,
+    placeOf(place, holder),
   );
 }
 
-/** Ends a replay in one partition. */
-export async function deleteLane(
+/** Ends a replay in one partition. @returns whether the process still had it. */
+export async function deletePosition(
   database: Queryable,
   holder: string,
-  { workspaceId, webhookId, isReplay, bucket }: Lane,
-): Promise<void> {
-  await database.query(
-    `delete from webhook_positions
-     where workspace_id = $1 and webhook_id = $2 and is_replay = $3::boolean
-       and partition = $4::smallint and holder = $5::uuid`,
-    [workspaceId, webhookId, isReplay, bucket, holder],
+  place: PartitionPosition,
+): Promise<boolean> {
+  const rows = await database.query(
+    `delete from webhook_positions where ${OF_PLACE} returning 1`,
+    placeOf(place, holder),
   );
+  return rows.length > 0;
 }
 
 /** Gives every partition back: this process is the only one, so no other has any. */
@@ -195,12 +197,12 @@ export async function forgetHolders(database: Queryable): Promise<void> {
 }
 
 /** Starts a webhook, or a replay of it, at positions; an existing one begins again. */
-export async function insertLanes(
+export async function insertPositions(
   tx: Transaction,
   { workspaceId, webhookId }: WebhookKey,
-  lanes: readonly { bucket: number; position: number; endsAt: number | null }[],
+  positions: readonly { partition: number; position: number; endsAt: number | null }[],
 ): Promise<void> {
-  const isReplay = lanes.some(({ endsAt }) => endsAt !== null);
+  const isReplay = positions.some(({ endsAt }) => endsAt !== null);
   await tx.query(
     `delete from webhook_positions
      where workspace_id = $1 and webhook_id = $2 and is_replay = $3::boolean`,
@@ -214,15 +216,15 @@ export async function insertLanes(
       workspaceId,
       webhookId,
       isReplay,
-      smallints(lanes.map(({ bucket }) => bucket)),
-      lanes.map(({ position }) => position),
-      lanes.map(({ endsAt }) => endsAt),
+      smallints(positions.map(({ partition }) => partition)),
+      positions.map(({ position }) => position),
+      positions.map(({ endsAt }) => endsAt),
     ],
   );
 }
 
 /** Lets a webhook that was paused go on at once: what failed is tried again, as if it had not failed. */
-export async function restartLanes(
+export async function restartPositions(
   tx: Transaction,
   { workspaceId, webhookId }: WebhookKey,
 ): Promise<void> {
@@ -237,9 +239,9 @@ export async function restartLanes(
 export const selectLive = (
   database: Queryable,
   { workspaceId, webhookId }: WebhookKey,
-): Promise<Lane[]> =>
-  database.query<Lane>(
-    `select ${LANE} from webhook_positions
+): Promise<PartitionPosition[]> =>
+  database.query<PartitionPosition>(
+    `select ${POSITION} from webhook_positions
      where workspace_id = $1 and webhook_id = $2 and not is_replay order by partition`,
     [workspaceId, webhookId],
   );
@@ -268,10 +270,10 @@ export const selectBehind = (database: Queryable, workspaceId?: number): Promise
  * Moves the live positions of all webhooks of a workspace without delivering earlier changes;
  * replays end.
  */
-export async function moveLanes(
+export async function movePositions(
   tx: Transaction,
   workspaceId: number,
-  positions: readonly (readonly [bucket: number, position: number])[],
+  positions: readonly (readonly [partition: number, position: number])[],
 ): Promise<void> {
   await tx.query("delete from webhook_positions where workspace_id = $1 and is_replay", [
     workspaceId,
@@ -284,7 +286,7 @@ export async function moveLanes(
      where p.workspace_id = $1 and p.partition = new.partition`,
     [
       workspaceId,
-      smallints(positions.map(([bucket]) => bucket)),
+      smallints(positions.map(([partition]) => partition)),
       positions.map(([, position]) => position),
     ],
   );

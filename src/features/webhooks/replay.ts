@@ -10,7 +10,7 @@ import { inFeed, MissingChanges, startOf } from "../../core/people/changes/read-
 import type { DeliverServices } from "./deliver.ts";
 import { deleteDeadLetter } from "./deliveries-store.ts";
 import { findDeadLetter, findWebhook, keyIn, webhookChange } from "./manage.ts";
-import { insertLanes, selectLive } from "./positions-store.ts";
+import { insertPositions, selectLive } from "./positions-store.ts";
 import { positionsAt, readPartition } from "./read-partition.ts";
 import { recordDelivery } from "./record-delivery.ts";
 import { type Attempt, type Message, send } from "./send.ts";
@@ -154,11 +154,11 @@ export async function replayFrom(
   );
   await withRetries(database, async (tx) => {
     const webhook = await findWebhook(tx, key);
-    const lanes = (await selectLive(tx, key)).flatMap(({ bucket, position }) => {
-      const start = starts.get(bucket) ?? 0;
-      return start < position ? [{ bucket, position: start, endsAt: position }] : [];
+    const places = (await selectLive(tx, key)).flatMap(({ partition, position }) => {
+      const start = starts.get(partition) ?? 0;
+      return start < position ? [{ partition, position: start, endsAt: position }] : [];
     });
-    if (lanes.length > 0) await insertLanes(tx, key, lanes);
+    if (places.length > 0) await insertPositions(tx, key, places);
     await recordChangeIn(tx, clock, context, webhookChange("replayed", webhook, { from }));
   });
 }

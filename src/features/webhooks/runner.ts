@@ -7,12 +7,12 @@ import { settleAll } from "../../core/database/database.ts";
 import type { Positions } from "../../core/people/changes/cursor.ts";
 import { selectHeads } from "../../core/people/changes/store.ts";
 import type { ChangeWatch } from "../../core/people/changes/watch-changes.ts";
-import { type DeliverServices, deliverLane, LEASE } from "./deliver.ts";
+import { type DeliverServices, deliverPartition, LEASE } from "./deliver.ts";
 import {
-  claimLanes,
+  claimPositions,
   forgetHolders,
-  type Lane,
-  releaseLane,
+  type PartitionPosition,
+  releasePosition,
   selectActive,
   selectFree,
   type Times,
@@ -49,19 +49,19 @@ const LONGEST_REST_MS = 1_000;
 /** How long batches under way may take when the server stops. */
 const STOP_MS = 2_000;
 
-const keyOf = ({ workspaceId, webhookId, isReplay, bucket }: Lane): string =>
-  `${workspaceId} ${bucket} ${isReplay} ${webhookId}`;
+const keyOf = ({ workspaceId, webhookId, isReplay, partition }: PartitionPosition): string =>
+  `${workspaceId} ${partition} ${isReplay} ${webhookId}`;
 
 /** Live deliveries and replays are claimed apart. */
-const ownerOf = ({ workspaceId, webhookId, isReplay }: Lane): string =>
+const ownerOf = ({ workspaceId, webhookId, isReplay }: PartitionPosition): string =>
   `${workspaceId} ${isReplay} ${webhookId}`;
 
-function byOwner(lanes: readonly Lane[]): Iterable<readonly Lane[]> {
-  const groups = new Map<string, Lane[]>();
-  for (const lane of lanes) {
-    const group = groups.get(ownerOf(lane));
-    if (group) group.push(lane);
-    else groups.set(ownerOf(lane), [lane]);
+function byOwner(places: readonly PartitionPosition[]): Iterable<readonly PartitionPosition[]> {
+  const groups = new Map<string, PartitionPosition[]>();
+  for (const place of places) {
+    const group = groups.get(ownerOf(place));
+    if (group) group.push(place);
+    else groups.set(ownerOf(place), [place]);
   }
   return groups.values();
 }
@@ -71,7 +71,10 @@ function byOwner(lanes: readonly Lane[]): Iterable<readonly Lane[]> {
 export async function startWebhooks(services: RunnerServices) {
   const { database, clock, log, changeWatch } = services;
   const holder = randomUUID();
-  const running = new Map<string, { readonly lane: Lane; readonly done: Promise<void> }>();
+  const running = new Map<
+    string,
+    { readonly place: PartitionPosition; readonly done: Promise<void> }
+  >();
   /** Workspaces share the connections: the more are in use, the fewer each may have. */
   const connections = createPool(MOST_OF_ALL);
   /** Webhooks whose receivers have refused their latest batches. */
@@ -142,41 +145,41 @@ export async function startWebhooks(services: RunnerServices) {
       headsOf.get(workspaceId)?.set(bucket, position);
     }
     const pending = free.filter(
-      (lane) =>
-        !running.has(keyOf(lane)) &&
-        (lane.batchId !== null ||
-          lane.isReplay ||
-          lane.position !== (headsOf.get(lane.workspaceId)?.get(lane.bucket) ?? 0)),
+      (place) =>
+        !running.has(keyOf(place)) &&
+        (place.batchId !== null ||
+          place.isReplay ||
+          place.position !== (headsOf.get(place.workspaceId)?.get(place.partition) ?? 0)),
     );
-    for (const lanes of byOwner(pending)) await claim(lanes);
+    for (const places of byOwner(pending)) await claim(places);
     for (const [id, positions] of headsOf) void watch(id, positions);
   }
 
   /** Claims as many of a webhook's partitions as there is room for, not always the same ones first. */
-  async function claim(lanes: readonly Lane[]): Promise<void> {
-    const [first] = lanes;
+  async function claim(places: readonly PartitionPosition[]): Promise<void> {
+    const [first] = places;
     if (!first || isStopping) return;
     const owner = ownerOf(first);
     const { workspaceId } = first;
     const rest = resting.get(owner);
     if (rest && rest.until > performance.now()) return;
-    const own = [...running.values()].filter(({ lane }) => ownerOf(lane) === owner).length;
+    const own = [...running.values()].filter(({ place }) => ownerOf(place) === owner).length;
     // Which batches it accepts again is tried with one.
     const most = first.isReplay || rest ? MOST_OF_REPLAY : MOST_OF_ONE;
-    const wanted = Math.min(most - own, lanes.length);
+    const wanted = Math.min(most - own, places.length);
     let room = 0;
     while (room < wanted && connections.take(`${workspaceId}`, 1)) room++;
     if (room < wanted) crowdedOut.add(workspaceId);
     if (room === 0) return;
-    const start = Math.floor(Math.random() * lanes.length);
-    const buckets = [...lanes.slice(start), ...lanes.slice(0, start)]
+    const start = Math.floor(Math.random() * places.length);
+    const partitions = [...places.slice(start), ...places.slice(0, start)]
       .slice(0, room)
-      .map(({ bucket }) => bucket);
+      .map(({ partition }) => partition);
     const lease = { holder, leasedUntil: later(clock.now(), LEASE) };
     let begun = 0;
     try {
-      for (const lane of await claimLanes(database, first, buckets, lease, times())) {
-        begin(lane);
+      for (const place of await claimPositions(database, first, partitions, lease, times())) {
+        begin(place);
         begun++;
       }
     } finally {
@@ -185,39 +188,39 @@ export async function startWebhooks(services: RunnerServices) {
   }
 
   /** Lets a webhook rest after a refusal, and go on after anything else. */
-  function hear(lane: Lane, outcome: string): void {
-    const owner = ownerOf(lane);
+  function hear(place: PartitionPosition, outcome: string): void {
+    const owner = ownerOf(place);
     if (outcome !== "refused") return void resting.delete(owner);
     const refusals = (resting.get(owner)?.refusals ?? 0) + 1;
     const ms = Math.min(FIRST_REST_MS * 2 ** (refusals - 1), LONGEST_REST_MS);
     resting.set(owner, { refusals, until: performance.now() + ms });
-    setTimeout(wake, ms, lane.workspaceId).unref();
+    setTimeout(wake, ms, place.workspaceId).unref();
   }
 
-  function begin(lane: Lane): void {
-    const done = deliver(lane).finally(() => {
-      connections.give(`${lane.workspaceId}`, 1);
-      running.delete(keyOf(lane));
+  function begin(place: PartitionPosition): void {
+    const done = deliver(place).finally(() => {
+      connections.give(`${place.workspaceId}`, 1);
+      running.delete(keyOf(place));
       for (const id of crowdedOut) awake.add(id);
       crowdedOut.clear();
-      wake(lane.workspaceId);
+      wake(place.workspaceId);
     });
-    running.set(keyOf(lane), { lane, done });
+    running.set(keyOf(place), { place, done });
   }
 
   /** Never throws. */
-  async function deliver(lane: Lane): Promise<void> {
+  async function deliver(place: PartitionPosition): Promise<void> {
     try {
-      const told = (outcome: string) => hear(lane, outcome);
-      await deliverLane(services, holder, lane, told, abort.signal);
+      const told = (outcome: string) => hear(place, outcome);
+      await deliverPartition(services, holder, place, told, abort.signal);
     } catch (error) {
       if (!abort.signal.aborted) {
-        log.error({ webhook: lane.webhookId, ...describeError(error) }, "webhook not delivered");
+        log.error({ webhook: place.webhookId, ...describeError(error) }, "webhook not delivered");
         // A failure here is not the receiver's: it is not tried again at once.
         await sleep(ROUND_MS, undefined, { ref: false });
       }
     }
-    await releaseLane(database, holder, lane).catch(() => {});
+    await releasePosition(database, holder, place).catch(() => {});
   }
 
   async function goRounds(): Promise<void> {

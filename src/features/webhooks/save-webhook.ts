@@ -6,7 +6,7 @@ import { Problem } from "../../core/base/problem.ts";
 import type { Transaction } from "../../core/database/database.ts";
 import { PARTITION_BUCKETS } from "../../core/people/changes/partitions.ts";
 import { selectHeads } from "../../core/people/changes/store.ts";
-import { insertLanes, restartLanes } from "./positions-store.ts";
+import { insertPositions, restartPositions } from "./positions-store.ts";
 import { openSecret, placeOf } from "./secrets.ts";
 import { newSigningSecret } from "./sign.ts";
 import { deleteWebhooks, selectWebhooks, upsertWebhook } from "./store.ts";
@@ -68,7 +68,7 @@ export async function saveWebhook(
     now,
   );
   if (isSame && !isResumed) return undefined;
-  if (stored) await restartLanes(tx, key);
+  if (stored) await restartPositions(tx, key);
   else await begin(tx, workspaceId, wanted.id);
   return stored ? "updated" : "created";
 }
@@ -85,11 +85,11 @@ async function begin(tx: Transaction, workspaceId: number, webhookId: string): P
   if (length > MOST_WEBHOOKS) {
     throw new Problem("INVALID_REQUEST", `A workspace has at most ${MOST_WEBHOOKS} webhooks.`);
   }
-  const lanes = await endOfFeed(tx, workspaceId);
-  await insertLanes(
+  const places = await endOfFeed(tx, workspaceId);
+  await insertPositions(
     tx,
     { workspaceId, webhookId },
-    lanes.map(([bucket, position]) => ({ bucket, position, endsAt: null })),
+    places.map(([partition, position]) => ({ partition, position, endsAt: null })),
   );
 }
 

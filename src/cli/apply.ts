@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { applyManifestFile } from "../core/admin/workspaces/manifest-file.ts";
-import type { Change } from "../core/admin/workspaces/resource.ts";
+import type { ConfigChange } from "../core/admin/workspaces/resource.ts";
 import { RAPPORT } from "../core/base/command.ts";
 import { callAdmin } from "./admin-client.ts";
 import { type AdminTarget, type TargetOptions, targetOf, withTarget } from "./target.ts";
@@ -68,7 +68,7 @@ async function confirmRemovals(
 
 /** Entries that stay although the manifest omits the list that declared them. */
 async function keptIn(path: string, target: AdminTarget, applied: Applied): Promise<string[]> {
-  const keyOf = ({ action, kind, workspace, name }: Change) =>
+  const keyOf = ({ action, kind, workspace, name }: ConfigChange) =>
     [action, kind, workspace, name].join(" ");
   const known = new Set(applied.changes.map(keyOf));
   const pruned = await applyThroughApi(path, target, { dryRun: true, prune: true });
@@ -78,7 +78,7 @@ async function keptIn(path: string, target: AdminTarget, applied: Applied): Prom
 }
 
 interface Applied {
-  readonly changes: readonly Change[];
+  readonly changes: readonly ConfigChange[];
   readonly notes: readonly string[];
 }
 
@@ -102,7 +102,7 @@ const WOULD = { created: "would create", updated: "would update", removed: "woul
 const COLOURS = { created: "green", updated: "yellow", removed: "red" } as const;
 
 /** A line for the change, and one for each field that a preview shows. */
-function describeChange(change: Change, { dryRun }: Pick<ApplyOptions, "dryRun">): string[] {
+function describeChange(change: ConfigChange, { dryRun }: Pick<ApplyOptions, "dryRun">): string[] {
   const { action, fields = [] } = change;
   const verb = paint(COLOURS[action], dryRun ? WOULD[action] : action);
   const lines = fields.map(({ field, before, after }) =>
@@ -111,7 +111,7 @@ function describeChange(change: Change, { dryRun }: Pick<ApplyOptions, "dryRun">
   return [`${verb} ${nameOf(change)}`, ...lines];
 }
 
-const nameOf = ({ kind, workspace, name }: Change): string =>
+const nameOf = ({ kind, workspace, name }: ConfigChange): string =>
   `${kind} ${name}${workspace && workspace !== name ? ` in ${workspace}` : ""}`;
 
 const LONGEST_SHOWN = 200;

@@ -64,7 +64,7 @@ export function define(command: Command): void {
     });
 }
 
-interface Source {
+interface BackupSource {
   readonly database: Database;
   close(): Promise<void>;
 }
@@ -73,7 +73,7 @@ interface Source {
  * The source of the backup: a database server, the folder of a stopped server, or a copy of a
  * running one's.
  */
-async function openSource(config: Config, target: AdminTarget): Promise<Source> {
+async function openSource(config: Config, target: AdminTarget): Promise<BackupSource> {
   const { databaseUrl, dataDir } = config;
   if (databaseUrl) {
     const database = await openDatabase(config);
@@ -109,7 +109,7 @@ async function copyOf(target: AdminTarget): Promise<string | undefined> {
 }
 
 /** Opens an engine that is there, and creates none. */
-async function openExisting(folder: string, refusal: string): Promise<Source> {
+async function openExisting(folder: string, refusal: string): Promise<BackupSource> {
   const isThere = await access(join(folder, ENGINE_FOLDER, "global")).then(
     () => true,
     () => false,

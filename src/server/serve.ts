@@ -7,7 +7,7 @@ import { type Announcement, announceServer } from "../core/admin/secrets/running
 import { OlderManifest } from "../core/admin/workspaces/applied-manifests.ts";
 import { applyManifest } from "../core/admin/workspaces/apply-manifest.ts";
 import { applyManifestFile } from "../core/admin/workspaces/manifest-file.ts";
-import type { Change } from "../core/admin/workspaces/resource.ts";
+import type { ConfigChange } from "../core/admin/workspaces/resource.ts";
 import { createSettableClock, type SettableClock } from "../core/base/clock.ts";
 import { BY_THE_SERVER, type Context } from "../core/base/context/context.ts";
 import { shareMetrics } from "../core/base/observe/cluster-metrics.ts";
@@ -264,7 +264,7 @@ const MOST_LOGGED = 100;
 const REMEDY =
   "Give this server that file, raise the version in its own, or start it with --force.";
 
-const describeChange = ({ action, kind, workspace, name }: Change): string =>
+const describeChange = ({ action, kind, workspace, name }: ConfigChange): string =>
   `${action} ${kind} ${name}${workspace && workspace !== name ? ` in ${workspace}` : ""}`;
 
 const endpointsOf = (app: App, { webFolder }: Config) => [

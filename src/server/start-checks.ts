@@ -13,7 +13,7 @@ import {
   checkManifest,
 } from "../core/admin/workspaces/apply-manifest.ts";
 import { applyManifestFile } from "../core/admin/workspaces/manifest-file.ts";
-import type { Change } from "../core/admin/workspaces/resource.ts";
+import type { ConfigChange } from "../core/admin/workspaces/resource.ts";
 import { systemClock } from "../core/base/clock.ts";
 import { BY_THE_SERVER } from "../core/base/context/context.ts";
 import { createThreadPool } from "../core/base/threads/thread-pool.ts";
@@ -131,7 +131,7 @@ export async function tryManifest(
   config: Config,
   path: string,
   database?: Database,
-): Promise<readonly Change[]> {
+): Promise<readonly ConfigChange[]> {
   if (database !== undefined) return tryOn(config, path, database);
   const empty = await openDatabase({ ...config, databaseUrl: undefined, dataDir: "memory:" });
   try {

@@ -42,7 +42,7 @@ interface Budgeted {
 export const budgetsOf = ({ budgets }: Budgeted): Budgets => ({ ...DEFAULT_BUDGETS, ...budgets });
 
 /** The work of one request, or of one part of it that has a separate limit. */
-export interface Work {
+export interface WorkBudget {
   readonly limit: number;
   /** Units so far. */
   spent: number;
@@ -53,20 +53,20 @@ export interface Work {
  *
  * @param limit in units; by default the limit of a whole request.
  */
-export const startWork = (limit = DEFAULT_BUDGETS.work): Work => ({ limit, spent: 0 });
+export const startWork = (limit = DEFAULT_BUDGETS.work): WorkBudget => ({ limit, spent: 0 });
 
 /** Counts work that is about to be done. @returns whether the limit allows it. */
-export function canSpend(work: Work, units: number): boolean {
+export function canSpend(work: WorkBudget, units: number): boolean {
   work.spent += units;
   return work.spent <= work.limit;
 }
 
 /** Counts work that is about to be done. @throws Problem WORK_LIMIT_EXCEEDED over the limit. */
-export function spend(work: Work, units: number): void {
+export function spend(work: WorkBudget, units: number): void {
   if (!canSpend(work, units)) throw workLimitExceeded(work);
 }
 
-const workLimitExceeded = ({ limit }: Work): Problem =>
+const workLimitExceeded = ({ limit }: WorkBudget): Problem =>
   new Problem(
     "WORK_LIMIT_EXCEEDED",
     `The request takes more than ${limit} units of work. Split it into smaller requests.`,

@@ -74,7 +74,7 @@ export interface Transaction extends Queryable {
 }
 
 /** @param isChecked whether the check of the place has been made. */
-export type Work<Result> = (tx: Transaction, isChecked: boolean) => Promise<Result>;
+export type TransactionBody<Result> = (tx: Transaction, isChecked: boolean) => Promise<Result>;
 
 /** Gives the place for a transaction that writes only rows in some buckets, and no small table. */
 export interface WorkPlace {
@@ -115,14 +115,14 @@ export interface Database extends Queryable {
    * Runs `work` in one transaction (read committed): committed when it resolves, rolled back when
    * it throws. Use `withRetries` if two transactions may conflict.
    */
-  transaction<Result>(work: Work<Result>, place?: WorkPlace): Promise<Result>;
+  transaction<Result>(work: TransactionBody<Result>, place?: WorkPlace): Promise<Result>;
   /**
    * A transaction whose work issues all its statements before awaiting any: if the engine can, they
    * are sent together with begin and commit, without waiting in between. Expected row counts are
    * declared up front (`mustWrite`). The work must not throw after it has issued a statement,
    * because that may be committed.
    */
-  transactionAtOnce<Result>(work: Work<Result>, place?: WorkPlace): Promise<Result>;
+  transactionAtOnce<Result>(work: TransactionBody<Result>, place?: WorkPlace): Promise<Result>;
   /**
    * Vacuums and analyzes one table after the other, if the engine does not do so by itself. Call it
    * periodically; other statements run in between.

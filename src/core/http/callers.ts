@@ -1,5 +1,5 @@
 import type { Company, Context } from "../base/context/context.ts";
-import type { Person, Session } from "../base/context/person.ts";
+import type { DashboardPerson, Session } from "../base/context/person.ts";
 import type { Workspace } from "../base/context/workspace.ts";
 import type { Access } from "./endpoint.ts";
 
@@ -44,7 +44,7 @@ export interface Caller extends Pick<Context, "actor" | "actorName"> {
   readonly company?: Company;
   /** For a SCIM token: the permissions in the company that it may give users. */
   readonly grantable?: readonly string[];
-  readonly person?: Person;
+  readonly person?: DashboardPerson;
   readonly session?: Session;
 }
 

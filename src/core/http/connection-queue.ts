@@ -52,8 +52,8 @@ export type ConnectionQueue = ReturnType<typeof createConnectionQueue>;
 export function createConnectionQueue(patienceMs: number, { isBehindProxy = false } = {}) {
   const addresses = createPool(MOST_CONNECTIONS);
   const connections = new Map<Socket, Connection>();
-  const comeAndGo = createStartingLine(CONNECTIONS_MS);
-  const startInTurn = createStartingLine(REQUESTS_MS);
+  const openAndClose = createTimeSlicedQueue(CONNECTIONS_MS);
+  const startRequest = createTimeSlicedQueue(REQUESTS_MS);
   let isStopping = false;
   let waiting = 0;
 
@@ -69,7 +69,7 @@ export function createConnectionQueue(patienceMs: number, { isBehindProxy = fals
       waiting -= connection.waiting.length;
       connection.waiting = [];
     });
-    comeAndGo(() => {
+    openAndClose(() => {
       if (!socket.destroyed) read();
     });
   }
@@ -95,7 +95,7 @@ export function createConnectionQueue(patienceMs: number, { isBehindProxy = fals
       waiting--;
       start(connection, next, handle);
     });
-    startInTurn(() => {
+    startRequest(() => {
       if (!connection.socket.destroyed) handle(exchange.request, exchange.response);
     });
   }
@@ -109,7 +109,7 @@ export function createConnectionQueue(patienceMs: number, { isBehindProxy = fals
       });
     },
     /** Closes a connection whose client has left: thousands may leave at once. */
-    drop: (socket: Socket) => comeAndGo(() => socket.destroy()),
+    drop: (socket: Socket) => openAndClose(() => socket.destroy()),
     /**
      * Closes every connection once its current request is answered. A client that has not sent its whole
      * request, or not read its response, within the patience is disconnected: a request that has not
@@ -160,7 +160,7 @@ function disconnectAfter(connections: ReadonlyMap<Socket, Connection>, patienceM
 }
 
 /** Runs a function now, or in a later turn of the event loop if this turn has used up its time. */
-function createStartingLine(mostMs: number): (start: () => void) => void {
+function createTimeSlicedQueue(mostMs: number): (start: () => void) => void {
   const line: (() => void)[] = [];
   let turnStartedAt: number | undefined;
 

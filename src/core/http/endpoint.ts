@@ -12,7 +12,7 @@ import type {
 import type { Permission } from "../base/context/permissions.ts";
 import type { Workspace } from "../base/context/workspace.ts";
 import type { ProblemCode } from "../base/problem.ts";
-import type { Budgets, Work } from "../base/work.ts";
+import type { Budgets, WorkBudget } from "../base/work.ts";
 
 /**
  * An endpoint is declared once: this is the declaration. The route, the validation, the permission
@@ -190,7 +190,7 @@ export interface Input<C extends Contract> {
   /** Present only for endpoints whose handler honours it itself. */
   readonly idempotency: IdempotencyClaim | undefined;
   /** Where the handler counts its work: `spend(work, units)`. */
-  readonly work: Work;
+  readonly work: WorkBudget;
 }
 
 /** A list is sent as several headers of that name. */

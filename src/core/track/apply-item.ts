@@ -5,7 +5,7 @@ import { spellingOf } from "../base/values/address-form.ts";
 import { printable } from "../base/values/describe-value.ts";
 import type { EmailState } from "../base/values/email-states.ts";
 import type { Json } from "../base/values/plain-json.ts";
-import type { Work } from "../base/work.ts";
+import type { WorkBudget } from "../base/work.ts";
 import { addPushTokens, type PushToken } from "../people/profiles/attribute-rules/push-tokens.ts";
 import { budgetsOfItem } from "../people/profiles/attribute-rules/work-budgets.ts";
 import { applyOperation, needsCurrent } from "../people/profiles/custom-attributes.ts";
@@ -21,18 +21,18 @@ import type {
   SubscriptionChanges,
 } from "../people/subscriptions/states.ts";
 import {
+  parsePending,
   prevails,
-  readWaiting,
-  startWaiting,
+  storedPending,
   type WaitingState,
 } from "../people/subscriptions/waiting-state.ts";
 import type { AttributesWork, EventWork, Item, PurchaseWork, Verdict } from "./item.ts";
 
 /** Something that happened to a person. */
-export interface Happened<Work> {
+export interface Happened<What> {
   readonly id: string;
   readonly profileId: string;
-  readonly work: Work;
+  readonly work: What;
 }
 
 /** The writes of a batch's items, gathered in their order. */
@@ -96,7 +96,7 @@ export function applyItem(
   batch: Batch,
   context: WorkspaceContext,
   item: Item,
-  requestWork: Work,
+  requestWork: WorkBudget,
   at?: number,
 ): Verdict {
   const known = batch.people.find(item.identifier);
@@ -173,7 +173,7 @@ const MOST_CHARACTERS = 200;
 function tryCustom(
   person: Person | undefined,
   work: AttributesWork,
-  requestWork: Work,
+  requestWork: WorkBudget,
 ): CustomValues | Fault {
   const values: Json[] = [];
   const unmatched: string[] = [];
@@ -232,11 +232,11 @@ function applyEmailState(
   const { email } = person;
   const setAt = at ?? batch.now.getTime() * 1_000 + batch.emailStateCount++;
   if (!email) {
-    if (state) setAttribute(person, "standard", "email_subscribe", startWaiting({ state, setAt }));
+    if (state) setAttribute(person, "standard", "email_subscribe", storedPending({ state, setAt }));
     return;
   }
   const address = emailValue(email);
-  const waiting = readWaiting(attributeOf(person, "standard", "email_subscribe"));
+  const waiting = parsePending(attributeOf(person, "standard", "email_subscribe"));
   if (waiting) setAttribute(person, "standard", "email_subscribe", null);
   const named = { email: address, spelling: spellingOf(email), context };
   if (state) setEmailState(batch, { ...named, state, setAt });

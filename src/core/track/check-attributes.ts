@@ -92,7 +92,7 @@ export function checkAttributes(
     creates: identifier.value.kind !== "platform_id" && !(updateOnly.value ?? isAlias),
     reads: readsPerson(work),
     addresses: addressesOf(work),
-    spreads: work.groups.length > 0,
+    affectsSharers: work.groups.length > 0,
     work,
     ...(dropped.length > 0 && { dropped }),
   });

@@ -30,7 +30,14 @@ export const needingNothing = (
   identifier: PersonIdentifier,
   creates: boolean,
   work: EventWork | PurchaseWork,
-): CheckedItem => ({ identifier, creates, reads: false, addresses: [], spreads: false, work });
+): CheckedItem => ({
+  identifier,
+  creates,
+  reads: false,
+  addresses: [],
+  affectsSharers: false,
+  work,
+});
 
 /** The common parts of events and purchases: who, when, in which app, with which properties. */
 export function checkOccurrence(raw: RawItem, now: Date, intake: Intake) {

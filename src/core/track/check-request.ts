@@ -98,8 +98,8 @@ export const verdictOn = (placed: Placed<Fault>) => errorOf(placed, placed.value
 const itemAt = (
   array: InputArray,
   index: number,
-  { identifier, creates, reads, addresses, spreads, work }: CheckedItem,
-): Item => ({ array, index, identifier, creates, reads, addresses, spreads, work });
+  { identifier, creates, reads, addresses, affectsSharers, work }: CheckedItem,
+): Item => ({ array, index, identifier, creates, reads, addresses, affectsSharers, work });
 
 /** Checks one object of any array. */
 export function checkItem(

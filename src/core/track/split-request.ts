@@ -55,9 +55,9 @@ export function splitRequest(request: WriteRequest, lanes: Lanes, isAwaited: boo
 }
 
 /** Whether an item affects only the user it names by external_id. */
-const isOnItsOwn = ({ identifier, spreads, work }: Item): boolean =>
+const isOnItsOwn = ({ identifier, affectsSharers, work }: Item): boolean =>
   identifier.kind === "external_id" &&
-  !spreads &&
+  !affectsSharers &&
   !(work.kind === "attributes" && work.emailState !== undefined);
 
 const laneOf = (workspaceId: number, item: Item | undefined, lanes: Lanes): number =>

@@ -116,11 +116,11 @@ export async function writeBatch(
 const namedFor = ({ feed }: Workspace, items: readonly Item[]): readonly Target[] =>
   feed === null
     ? items
-    : items.map(({ identifier, reads, addresses, spreads }) => ({
+    : items.map(({ identifier, reads, addresses, affectsSharers }) => ({
         identifier,
         reads: reads || identifier.kind !== "external_id",
         addresses,
-        spreads,
+        affectsSharers,
       }));
 
 const writtenAtOnce = ({

@@ -1,4 +1,4 @@
-import { type Change, describe, difference } from "../../core/admin/workspaces/resource.ts";
+import { type ConfigChange, describe, difference } from "../../core/admin/workspaces/resource.ts";
 import type { Workspace } from "../../core/base/context/workspace.ts";
 import { groupBy } from "../../core/base/values/group-by.ts";
 import type { Transaction } from "../../core/database/database.ts";
@@ -21,7 +21,7 @@ export async function applyCampaigns<Part>(
   extension: MessageExtension<Part>,
   kind: CampaignKind,
   entries: readonly CampaignWithMessages<Part>[],
-): Promise<Change[]> {
+): Promise<ConfigChange[]> {
   const workspaceId = workspace.id;
   const place = [kind === "campaign" ? "campaigns" : "canvases"];
   const ids = entries.map((each) => each.id);

@@ -5,14 +5,14 @@ import {
   WORKSPACE_PERMISSIONS,
   type WorkspacePermission,
 } from "../../core/base/context/dashboard-permissions.ts";
-import type { Person } from "../../core/base/context/person.ts";
+import type { DashboardPerson } from "../../core/base/context/person.ts";
 import type { UserAttributes } from "./dashboard-user.ts";
 
 /** The workspace permissions of every permission set, by its name. */
 export type PermissionSets = Readonly<Record<string, readonly string[]>>;
 
 /** A person who signed in with the admin token. */
-export const ADMINISTRATOR: Person = {
+export const ADMINISTRATOR: DashboardPerson = {
   userId: null,
   userName: "administrator",
   displayName: "Administrator",
@@ -25,7 +25,11 @@ export const ADMINISTRATOR: Person = {
  * A dashboard user as a person who is signed in. In each workspace they have their own permissions
  * and those of their permission sets; `admin` includes all others. docs/dashboard.md
  */
-export function personOf(userId: string, attributes: UserAttributes, sets: PermissionSets): Person {
+export function personOf(
+  userId: string,
+  attributes: UserAttributes,
+  sets: PermissionSets,
+): DashboardPerson {
   const { companyPermissions, appGroup } = attributes.permissions;
   const ofCompany = known(companyPermissions, COMPANY_PERMISSIONS);
   return {

@@ -1,4 +1,4 @@
-import { DAY_MS, DAYS, type Person } from "./people.ts";
+import { DAY_MS, DAYS, type Shopper } from "./people.ts";
 import type { Random } from "./random.ts";
 import { CURRENCIES, IDS, PRODUCTS, type Product } from "./shop.ts";
 
@@ -34,7 +34,7 @@ const MOST_DRAWS = 8;
  *
  * @param today midnight (UTC), in milliseconds. All choices depend on it alone, so within a day only more is told.
  */
-export function activityOf(random: Random, person: Person, today: number, now: number): Activity {
+export function activityOf(random: Random, person: Shopper, today: number, now: number): Activity {
   const first = Math.max(person.joinedOn, today - (DAYS - 1) * DAY_MS);
   const days = Math.round((today - first) / DAY_MS);
   const visits = Math.round((person.visits * (days + 1)) / DAYS);
@@ -72,13 +72,13 @@ function busyDay(random: Random, first: number, today: number): number {
 }
 
 /** The name under which a customer came before they signed up. */
-export const aliasOf = ({ visitorId }: Person) => ({
+export const aliasOf = ({ visitorId }: Shopper) => ({
   alias_label: "web_visitor",
   alias_name: visitorId,
 });
 
 /** What an unknown visitor looked at on the day before the customer whom they became signed up. */
-export function visitBefore(random: Random, person: Person): readonly Timed[] {
+export function visitBefore(random: Random, person: Shopper): readonly Timed[] {
   const at = timeOn(random, person, person.joinedOn - DAY_MS);
   return Array.from(
     { length: random.between(2, 4) },
@@ -92,13 +92,13 @@ const isInSale = (day: number, today: number): boolean => {
 };
 
 /** A moment of that day, when customers there are awake. @returns milliseconds. */
-function timeOn(random: Random, { place }: Person, day: number): number {
+function timeOn(random: Random, { place }: Shopper, day: number): number {
   const { hour } = random.weighted(BY_HOUR);
   return day + (hour - place.utcOffset) * 3_600_000 + random.between(0, 3_599) * 1_000;
 }
 
 const event = (
-  { externalId, appId }: Person,
+  { externalId, appId }: Shopper,
   name: string,
   at: number,
   properties: Readonly<Record<string, unknown>>,
@@ -110,7 +110,7 @@ const event = (
   properties,
 });
 
-function viewed(random: Random, person: Person, at: number) {
+function viewed(random: Random, person: Shopper, at: number) {
   const ofFavourite = PRODUCTS.filter(({ category }) => category === person.favourite);
   const product = random.weighted(random.chance(0.6) ? ofFavourite : PRODUCTS);
   const { id, category } = product;
@@ -119,7 +119,7 @@ function viewed(random: Random, person: Person, at: number) {
 }
 
 /** Someone looks around, puts something into the cart, and buys or does not. */
-function visitOf(random: Random, person: Person, start: number, buys: number): Activity {
+function visitOf(random: Random, person: Shopper, start: number, buys: number): Activity {
   const events: Timed[] = [];
   let at = start;
   const later = () => {
@@ -168,7 +168,7 @@ interface Order {
 }
 
 /** The parcel arrives, and sometimes a review of what was in it. */
-function afterwards(random: Random, person: Person, { at, order_id, product }: Order): Timed[] {
+function afterwards(random: Random, person: Shopper, { at, order_id, product }: Order): Timed[] {
   const delivered = at + random.between(2, 5) * DAY_MS;
   const stars = random.weighted(STARS).stars;
   const reviewed = delivered + random.between(1, 9) * DAY_MS;
@@ -197,7 +197,7 @@ const SEARCHES = [
 ];
 
 /** It comes on Thursdays. */
-function openedNewsletters(random: Random, person: Person, first: number, today: number): Timed[] {
+function openedNewsletters(random: Random, person: Shopper, first: number, today: number): Timed[] {
   const opened: Timed[] = [];
   for (let day = first; day <= today; day += DAY_MS) {
     if (new Date(day).getUTCDay() !== THURSDAY || !random.chance(0.27)) continue;
@@ -209,7 +209,7 @@ function openedNewsletters(random: Random, person: Person, first: number, today:
 }
 
 /** In the currency of the customer. */
-function priceOf({ price }: Product, { place }: Person): number {
+function priceOf({ price }: Product, { place }: Shopper): number {
   const { rate, step } = CURRENCIES[place.currency] ?? { rate: 1, step: 0.1 };
   return Number((Math.round((price * rate) / step) * step).toFixed(2));
 }

@@ -12,7 +12,7 @@ const USERS = 2_000;
 const VISITORS_EACH = 12;
 
 /** A customer, and what the events need to know of them. */
-export interface Person {
+export interface Shopper {
   readonly externalId: string;
   /** The object of a track request. */
   readonly attributes: Readonly<Record<string, unknown>>;
@@ -52,7 +52,7 @@ const SOURCES = [
 const MAIL_HOSTS = ["example.com", "example.org", "example.net"];
 
 /** @param today midnight (UTC), in milliseconds. */
-export function peopleOf(random: Random, today: number): Person[] {
+export function peopleOf(random: Random, today: number): Shopper[] {
   const perPlace = new Map<Place, number>();
   return Array.from({ length: USERS }, (_, index) => {
     const place = random.weighted(PLACES);
@@ -70,7 +70,7 @@ interface Position {
   readonly today: number;
 }
 
-function personOf(random: Random, { index, place, placeIndex, today }: Position): Person {
+function personOf(random: Random, { index, place, placeIndex, today }: Position): Shopper {
   const [given = "", family = ""] = NAMES[place.language] ?? [];
   const [first_name, last_name] = [random.pick(given.split(" ")), random.pick(family.split(" "))];
   const { plan, visits } = random.weighted(KINDS);

@@ -30,12 +30,12 @@ export interface ActivitySource {
   readonly recentPurchases: readonly RecentPurchases[];
 }
 
-interface Source {
+interface ShownUser {
   readonly profile: ShownProfile;
   readonly activity: ActivitySource;
 }
 
-export function appsView(source: Source): unknown[] {
+export function appsView(source: ShownUser): unknown[] {
   const { apps, declaredApps } = source.activity;
   return apps.map((usage) => {
     const app = declaredApps.find((each) => each.id === usage.appId);
@@ -51,25 +51,25 @@ export function appsView(source: Source): unknown[] {
   });
 }
 
-export const devicesView = (source: Source): unknown[] =>
+export const devicesView = (source: ShownUser): unknown[] =>
   source.activity.devices.map(({ deviceId, details }) => ({ device_id: deviceId, ...details }));
 
 /** Campaigns, canvases or cards, each under the name that its id goes by. */
 export const interactionsView =
   (kind: InteractionKind, idName: string) =>
-  (source: Source): unknown[] =>
+  (source: ShownUser): unknown[] =>
     source.activity.interactions
       .filter((each) => each.kind === kind)
       .map(({ id, details }) => ({ [idName]: id, ...details }));
 
 /** The Last_X_at fields. */
-export const engagementTimesView = ({ profile }: Source): Record<string, unknown> =>
+export const engagementTimesView = ({ profile }: ShownUser): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(profile.standardAttributes).filter(([name]) => LAST_TIME.test(name)),
   );
 
 /** The newest first. */
-export const messagesView = (source: Source): unknown[] =>
+export const messagesView = (source: ShownUser): unknown[] =>
   source.activity.messages.map((message) => ({
     message_id: message.messageId,
     channel: message.channel,
@@ -78,7 +78,7 @@ export const messagesView = (source: Source): unknown[] =>
   }));
 
 /** How often and for how much in the last days, from the events and purchases themselves. */
-export function recentActivityView(source: Source): unknown[] {
+export function recentActivityView(source: ShownUser): unknown[] {
   const events = source.activity.recentEvents;
   const purchases = source.activity.recentPurchases;
   return RECENT_DAYS.map((days) => {

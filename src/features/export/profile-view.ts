@@ -11,7 +11,7 @@ import {
   type StandardAttributeName,
 } from "../../core/people/profiles/standard-attributes.ts";
 import type { GroupStateRow } from "../../core/people/subscriptions/states.ts";
-import { readWaiting } from "../../core/people/subscriptions/waiting-state.ts";
+import { parsePending } from "../../core/people/subscriptions/waiting-state.ts";
 import {
   type ActivitySource,
   appsView,
@@ -159,7 +159,7 @@ function lastCoordinates({ profile }: ProfileSource): unknown {
 /** The state of the address; for a profile without an address, the pending state. */
 function emailState({ profile, emailState: state }: ProfileSource): unknown {
   if (!profile.email) {
-    return readWaiting(profile.standardAttributes.email_subscribe)?.state ?? "subscribed";
+    return parsePending(profile.standardAttributes.email_subscribe)?.state ?? "subscribed";
   }
   return state ?? "subscribed";
 }

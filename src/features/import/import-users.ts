@@ -100,7 +100,7 @@ async function writeUsers(
     identifier,
     reads: true,
     addresses: [],
-    spreads: false,
+    affectsSharers: false,
   }));
   const { newId } = clock;
   const services = { database, clock, peopleOrder };

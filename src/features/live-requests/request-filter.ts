@@ -1,5 +1,5 @@
 import { hidesPeople, type WorkspaceContext } from "../../core/base/context/context.ts";
-import type { Person } from "../../core/base/context/person.ts";
+import type { DashboardPerson } from "../../core/base/context/person.ts";
 import { Problem } from "../../core/base/problem.ts";
 import type { KeptRequest } from "./request-log.ts";
 import type { LiveRequest } from "./request-view.ts";
@@ -59,7 +59,7 @@ function statusesOf(wanted = ""): readonly [number, number] {
 }
 
 interface Viewer extends Pick<WorkspaceContext, "workspace"> {
-  readonly person?: Person | undefined;
+  readonly person?: DashboardPerson | undefined;
 }
 
 /** A search by user would tell who is there. @throws Problem FORBIDDEN */

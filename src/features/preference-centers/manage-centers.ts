@@ -5,7 +5,7 @@ import {
   asPatched,
   changeDeclared,
 } from "../../core/admin/workspaces/administer.ts";
-import type { Change } from "../../core/admin/workspaces/resource.ts";
+import type { ConfigChange } from "../../core/admin/workspaces/resource.ts";
 import type { WorkspaceContext } from "../../core/base/context/context.ts";
 import { Problem } from "../../core/base/problem.ts";
 import {
@@ -180,7 +180,7 @@ async function writeCenter(
   workspace: Where,
   present: PreferenceCenter | undefined,
   center: DeclaredCenter,
-): Promise<Change[]> {
+): Promise<ConfigChange[]> {
   const row = { ...center, declared: false, revision: clock.newId() };
   await writeCenters(tx, workspace.id, [row], clock.now());
   const { name, title, state } = center;

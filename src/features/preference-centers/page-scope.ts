@@ -27,7 +27,7 @@ export interface Reader {
 }
 
 /** A reader's latest changes, for the confirmation. */
-export interface Change {
+export interface ShownChange {
   /** The group; undefined for the state of all email. */
   readonly groupId: string | undefined;
   readonly before: string;
@@ -39,7 +39,7 @@ export interface PageFrame {
   readonly title: string;
   /** The locale of the page. */
   readonly locale: string;
-  readonly changes?: readonly Change[] | undefined;
+  readonly changes?: readonly ShownChange[] | undefined;
   /** Which page of the groups is shown, from 1. */
   readonly groupPage?: number | undefined;
 }
@@ -126,14 +126,14 @@ function groupView(reader: Reader, group: SubscriptionGroup) {
   };
 }
 
-function changeOf({ groups }: Reader, { groupId, before, after }: Change) {
+function changeOf({ groups }: Reader, { groupId, before, after }: ShownChange) {
   const name = groups.find(({ id }) => id === groupId)?.name ?? "";
   const field_name = groupId === undefined ? GLOBAL_FIELD : groupField(groupId);
   return { is_email: groupId === undefined, name, field_name, before, after };
 }
 
 /** The differences between two states of a reader. */
-export function changesBetween(before: Reader, after: Reader): Change[] {
+export function changesBetween(before: Reader, after: Reader): ShownChange[] {
   const ofGroups = after.groups.map(({ id }) => ({
     groupId: id,
     before: stateOf(before, id),

@@ -11,7 +11,7 @@ import {
 } from "./check-pages.ts";
 import { documentOf } from "./page-document.ts";
 import { type PageTemplate, parsePage, renderPage, type Texts } from "./page-liquid.ts";
-import { type Change, type Reader, scopeOf } from "./page-scope.ts";
+import { type Reader, type ShownChange, scopeOf } from "./page-scope.ts";
 
 /*
  * The work of threads for pages (`src/core/base/threads/`): checking the pages of a center, and rendering one for
@@ -52,7 +52,7 @@ export interface PageToRender {
   readonly source: PageSource;
   readonly reader: Reader;
   readonly submitUrl: string;
-  readonly changes?: readonly Change[] | undefined;
+  readonly changes?: readonly ShownChange[] | undefined;
   readonly groupPage?: number | undefined;
 }
 

@@ -12,7 +12,7 @@ import { DEFAULT_CONFIRMATION, DEFAULT_PAGE } from "./default-page.ts";
 import { DEFAULT_TEXTS } from "./default-texts.ts";
 import { chooseLocale, type ReaderLanguages } from "./locales.ts";
 import { pagePolicy } from "./page-policy.ts";
-import type { Change, Reader } from "./page-scope.ts";
+import type { Reader, ShownChange } from "./page-scope.ts";
 import type { PageSource, renderForReaders } from "./page-work.ts";
 
 /** The response with a page. */
@@ -38,7 +38,7 @@ export interface PageSetting {
   /** The address that the form is sent to. */
   readonly submitUrl: string;
   /** The saved choices, for the confirmation. */
-  readonly changes?: readonly Change[] | undefined;
+  readonly changes?: readonly ShownChange[] | undefined;
   /** Which page of the groups is shown, from 1. */
   readonly groupPage?: number | undefined;
 }

@@ -1,6 +1,6 @@
 import Type from "typebox";
 import {
-  type Change,
+  type ConfigChange,
   describe,
   difference,
   type Resource,
@@ -31,7 +31,7 @@ async function applyDefaults(
   tx: Transaction,
   { company }: CompanyContext,
   declared: JsonObject,
-): Promise<Change[]> {
+): Promise<ConfigChange[]> {
   const organisation = await readOrganisation(tx, company.id);
   const wanted = checkDefaults(declared, organisation);
   const present = (await selectDefaults(tx, company.id)) ?? {};

@@ -116,7 +116,7 @@ function wordsOfOccurrences(noun: string, occurrences: Occurrences): string {
 }
 
 /** A table of things that happened and the table of their summaries. */
-interface Source {
+interface CountedTable {
   readonly kept: "events" | "purchases";
   readonly summaries: string;
   readonly rows: string;
@@ -125,7 +125,7 @@ interface Source {
   readonly weight: string;
 }
 
-const EVENTS: Source = {
+const EVENTS: CountedTable = {
   kept: "events",
   summaries: "event_summaries",
   rows: "events",
@@ -133,7 +133,7 @@ const EVENTS: Source = {
   weight: "1",
 };
 
-const PURCHASES: Source = {
+const PURCHASES: CountedTable = {
   kept: "purchases",
   summaries: "purchase_summaries",
   rows: "purchases",
@@ -155,7 +155,7 @@ export function readName(value: unknown, subject: string, path: FilterPath): str
 export const orAny = (name: string): string | undefined => (name === "any" ? undefined : name);
 
 function happened(
-  source: Source,
+  source: CountedTable,
   name: string | undefined,
   noun: string,
   occurrences: Occurrences,
@@ -165,7 +165,7 @@ function happened(
   return {
     looksUp: true,
     words: wordsOfOccurrences(noun, occurrences),
-    ...(!isSummed && { readsKept: source.kept }),
+    ...(!isSummed && { readsExpiring: source.kept }),
     sql(values) {
       const summaries = `from ${source.summaries} s where ${itsRows("s")}${nameSql(`s.${source.name}`, name, values)}`;
       if (!isSummed) {
@@ -218,7 +218,7 @@ function summedSql(
  * has too few in any period, as one without any has.
  */
 function countOfRows(
-  source: Source,
+  source: CountedTable,
   name: string | undefined,
   { counts, inLastDays, where }: Occurrences,
   summaries: string,

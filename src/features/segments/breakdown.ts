@@ -135,7 +135,7 @@ export function keptSince(
   filter: Filter,
 ): KeptSince {
   const { keep_events_days: events, keep_purchases_days: purchases } = workspace.settings;
-  const reads = new Set(leavesOf(filter).map(({ readsKept }) => readsKept));
+  const reads = new Set(leavesOf(filter).map(({ readsExpiring }) => readsExpiring));
   const since = (days: number): string => earlier(clock.now(), { days }).toISOString();
   return {
     ...(reads.has("events") && events > 0 && { events: since(events) }),

@@ -83,7 +83,7 @@ const START: Progress = { after: BEFORE_ALL, total: 0, matching: 0 };
 /**
  * Continues a count. It leaves most of the time to others while they want it.
  *
- * @param goesOn is asked after each portion, with how far the count has come.
+ * @param shouldContinue is called after each portion, with how far the count has come.
  * @returns how far it has come, and whether it has reached the last user.
  */
 async function countOn(
@@ -91,7 +91,7 @@ async function countOn(
   workspaceId: number,
   filter: Filter,
   from: Progress,
-  goesOn: (progress: Progress) => Promise<boolean>,
+  shouldContinue: (progress: Progress) => Promise<boolean>,
 ): Promise<Progress & { readonly isDone: boolean }> {
   const now = clock.now();
   const analysis = database.for("analysis");
@@ -120,7 +120,7 @@ async function countOn(
     const isBusy =
       hasWaited || (writes >= FEWEST_BUSY_WRITES && perSecond >= BUSY_WRITES_PER_SECOND);
     pace.took(tookMs, isBusy || analysis.isSerialized ? TURN_MS : SLICE_MS);
-    if (!(await goesOn(progress))) return { ...progress, isDone: false };
+    if (!(await shouldContinue(progress))) return { ...progress, isDone: false };
     if (isBusy) await setTimeout(PAUSE_FACTOR * tookMs);
   }
 }
@@ -163,21 +163,21 @@ export async function countExactly(
   const until = performance.now() + waitSeconds * 1_000;
   const startedAt = clock.now();
   const release = waitSeconds > 0 ? services.countSlots.take(workspace.name) : undefined;
-  const goesOn = async () => {
+  const shouldContinue = async () => {
     signal.throwIfAborted();
     return performance.now() < until;
   };
   const progress = release
-    ? await countOn(services, workspace.id, filter, START, goesOn).finally(release)
+    ? await countOn(services, workspace.id, filter, START, shouldContinue).finally(release)
     : { ...START, isDone: false };
-  const { isDone, ...stands } = progress;
+  const { isDone, ...counted } = progress;
   const count: ExactCount = {
     id: clock.newId(),
     segmentId: wanted.segment_id?.toLowerCase() ?? null,
     filter: given,
     status: isDone ? "finished" : "running",
-    ...stands,
-    expected: isDone ? stands.total : await expectedUsers(services, workspace.id, stands),
+    ...counted,
+    expected: isDone ? counted.total : await expectedUsers(services, workspace.id, counted),
     startedAt,
     finishedAt: isDone ? clock.now() : null,
     failure: null,
@@ -194,7 +194,7 @@ export async function countExactly(
     await trimCounts(tx, workspace.id, count.segmentId, MOST_KEPT);
     if (!isDone) await enqueue(tx, clock, keyOf(workspace.id));
   });
-  return isDone ? { size: exactSize(stands.total, stands.matching) } : { count };
+  return isDone ? { size: exactSize(counted.total, counted.matching) } : { count };
 }
 
 /** About how many users a count will have looked at. */
@@ -252,14 +252,20 @@ async function finishCount(services: StoringServices, job: Job, count: ExactCoun
     return;
   }
   let savedAt = performance.now();
-  const goesOn = async (stands: Progress) => {
+  const shouldContinue = async (stands: Progress) => {
     job.signal.throwIfAborted();
     if (performance.now() - savedAt < SAVED_EVERY_MS) return true;
     const isRunning = await save(stands, null);
     savedAt = performance.now();
     return isRunning;
   };
-  const { isDone, ...progress } = await countOn(services, job.workspaceId, filter, count, goesOn);
+  const { isDone, ...progress } = await countOn(
+    services,
+    job.workspaceId,
+    filter,
+    count,
+    shouldContinue,
+  );
   if (isDone) await save(progress, clock.now());
 }
 

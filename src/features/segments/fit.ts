@@ -25,7 +25,7 @@ export async function readFitting<Result>(
   filters: readonly Filter[],
   work: (tx: Queryable, portion: Portion) => Promise<Result>,
 ): Promise<Result> {
-  const kept = leavesOfAll(filters).flatMap(({ readsKept }) => readsKept ?? []);
+  const kept = leavesOfAll(filters).flatMap(({ readsExpiring }) => readsExpiring ?? []);
   if (kept.length === 0) return readTogether(database, (tx) => work(tx, portion));
   const tables = new Set(kept);
   const mostRows = Math.floor(MOST_ROWS / kept.length);

@@ -38,8 +38,8 @@ export interface Leaf {
   readonly words: string;
   /** Whether SQL reads rows of other tables. */
   readonly looksUp?: true;
-  /** The rows it reads that retention deletes; summaries are kept. */
-  readonly readsKept?: "events" | "purchases";
+  /** The rows that it reads and that expire by retention; summaries are kept. */
+  readonly readsExpiring?: "events" | "purchases";
   /** Present if `sql` may leave it open. */
   readonly open?: OpenQuestion;
 }

@@ -239,13 +239,13 @@ export async function selectAddresses(
 ): Promise<{ email: string; state: EmailState | null; hasBounced: boolean }[]> {
   if (emails.length === 0) return [];
   const parameters = [workspaceId, emails, bucketsOfValues(workspaceId, emails).all];
-  const theirs =
+  const whereAddress =
     "where workspace_id = $1 and email = any($2::text[]) and bucket = any($3::smallint[])";
   return tx.query(
     `select email, max(state) as state, bool_or(bounced) as "hasBounced" from (
-       select email, state, false as bounced from email_states ${theirs}
+       select email, state, false as bounced from email_states ${whereAddress}
        union all
-       select email, null as state, true as bounced from hard_bounces ${theirs}) as addresses
+       select email, null as state, true as bounced from hard_bounces ${whereAddress}) as addresses
      group by email`,
     parameters,
   );

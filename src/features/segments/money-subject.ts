@@ -37,7 +37,7 @@ export const moneySpent: Subject = {
     }
     return {
       looksUp: true,
-      ...(days !== undefined && { readsKept: "purchases" as const }),
+      ...(days !== undefined && { readsExpiring: "purchases" as const }),
       words: `spent ${tests.map(({ comparator, amount }) => `${AMOUNT_WORDS[comparator]} ${amount}`).join(" and ")}${currency ? ` ${currency}` : ""}${days ? ` in the last ${countOf(days, "day")}` : ""}`,
       sql(values) {
         const spent = spentSql(currency, days, values);

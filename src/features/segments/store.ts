@@ -63,14 +63,14 @@ export async function deleteSegments(
   ids: readonly string[],
 ): Promise<void> {
   if (ids.length === 0) return;
-  const gone = [workspaceId, ids];
+  const parameters = [workspaceId, ids];
   await tx.query(
     "delete from segments where workspace_id = $1 and segment_id = any($2::uuid[])",
-    gone,
+    parameters,
   );
   await tx.query(
     "delete from segment_sizes where workspace_id = $1 and segment_id = any($2::uuid[])",
-    gone,
+    parameters,
   );
 }
 

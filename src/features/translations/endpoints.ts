@@ -83,7 +83,7 @@ const Update = { locale_id: Uuid("Required. A UUID."), translation_map: Translat
 const dialect = "translations";
 
 /** How a request names a message, or all messages, of a campaign or canvas. */
-type Named = CampaignMessage & CanvasMessage & { readonly locale_id?: string };
+type NamedMessage = CampaignMessage & CanvasMessage & { readonly locale_id?: string };
 
 /** How the endpoints of campaigns and of canvases differ. */
 interface Kind {
@@ -96,10 +96,10 @@ interface Kind {
   readonly reads: "campaigns.translations.get" | "canvas.translations.get";
   readonly writes: "campaigns.translations.update" | "canvas.translations.update";
   /** @throws Problem if an id is missing or malformed. */
-  address(named: Named): MessageAddress;
+  address(named: NamedMessage): MessageAddress;
   /** Whether a request only names the campaign or canvas. */
-  isWhole(named: Named): boolean;
-  whole(named: Named): CampaignAddress;
+  isWhole(named: NamedMessage): boolean;
+  whole(named: NamedMessage): CampaignAddress;
 }
 
 const CAMPAIGN: Kind = {
@@ -147,7 +147,7 @@ const pathsOf = ({ names }: Kind, rest = "") => [
   ...names.map((name) => `/${name}/translations${rest}`),
 ];
 
-const optionalLocaleId = ({ locale_id }: Named): string | undefined =>
+const optionalLocaleId = ({ locale_id }: NamedMessage): string | undefined =>
   locale_id === undefined ? undefined : readLocaleId(locale_id);
 
 const readEndpoint = (kind: Kind) =>
@@ -162,7 +162,7 @@ const readEndpoint = (kind: Kind) =>
     dialect,
   }).handledBy(async (services: ReadServices, { workspace }, { query }) => {
     requireMultiLanguage(workspace);
-    const named: Named = query;
+    const named: NamedMessage = query;
     if (kind.isWhole(named)) {
       return listReply(await listTranslations(services, workspace, kind.whole(named)));
     }

@@ -5,7 +5,7 @@ import { Problem } from "../../core/base/problem.ts";
 import {
   defineWork,
   type ThreadPool,
-  type Work,
+  type ThreadTask,
   WorkExceeded,
 } from "../../core/base/threads/thread-pool.ts";
 import type { ItemNote } from "../../core/base/verdicts.ts";
@@ -26,7 +26,7 @@ const WRITE = defineWork<typeof writeFile>(FILE_WORK, "writeFile", 10_000);
 
 async function onThread<Input, Result>(
   threads: ThreadPool,
-  work: Work<Input, FileOrProblem<Result>>,
+  work: ThreadTask<Input, FileOrProblem<Result>>,
   workspaceId: number,
   input: Input,
 ): Promise<Result> {

@@ -57,7 +57,7 @@ export const TimelineQuery = Type.Object({
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: PAGE })),
 });
 
-interface Person {
+interface TimelinePerson {
   readonly workspace: FeedWorkspace;
   readonly profile: ProfileRow;
   /** The profiles that were merged into it. */
@@ -65,7 +65,7 @@ interface Person {
 }
 
 /** A table that holds entries. */
-interface Source {
+interface TimelineSource {
   readonly name: string;
   readonly kind: TimelineEntry["kind"];
   /** An id before all others of the source. */
@@ -74,7 +74,7 @@ interface Source {
   read(
     tx: Queryable,
     workspaceId: number,
-    of: Person,
+    of: TimelinePerson,
     range: TimelineRange,
     /** Gets the time from which the entries are complete. */
     onComplete: (since: Date | null) => void,
@@ -86,11 +86,11 @@ const LOWEST_UUID = "00000000-0000-0000-0000-000000000000";
 /** A source whose rows have the id of their profile. */
 const ofProfile = <Row>(
   name: string,
-  kind: Source["kind"],
+  kind: TimelineSource["kind"],
   select: (tx: Queryable, workspaceId: number, id: string, range: TimelineRange) => Promise<Row[]>,
   entryOf: (row: Row) => TimelineEntry,
   lowestId = LOWEST_UUID,
-): Source => ({
+): TimelineSource => ({
   name,
   kind,
   lowestId,
@@ -99,7 +99,7 @@ const ofProfile = <Row>(
 });
 
 /** The order of entries with equal times. */
-const SOURCES: readonly Source[] = [
+const SOURCES: readonly TimelineSource[] = [
   ofProfile("events", "event", selectEventsBefore, eventEntry),
   ofProfile("purchases", "purchase", selectPurchasesBefore, purchaseEntry),
   ofProfile("messages", "message", selectMessagesBefore, messageEntry, ""),
@@ -203,7 +203,10 @@ interface Position {
 }
 
 /** Where a source resumes after one of its own entries or an entry of another source. */
-function startOf(source: Source, { at, source: name, id }: Position): { at: Date; id: string } {
+function startOf(
+  source: TimelineSource,
+  { at, source: name, id }: Position,
+): { at: Date; id: string } {
   if (source.name === name) return { at, id };
   const isDone = rankOf(source.name) < rankOf(name);
   // Times are whole milliseconds, so the lowest id of the next one lets all of this one through.

@@ -55,7 +55,7 @@ export async function deleteRows(
   rows: readonly SourceRow[],
   commit: Commit,
 ): Promise<void> {
-  const { taken, rejected } = checkEach(rows, (row, index): CheckedRow<Named> => {
+  const { taken, rejected } = checkEach(rows, (row, index): CheckedRow<NamedRow> => {
     const checked = checkDeletion(row);
     return "fault" in checked ? checked : { value: { identifier: checked.value, index } };
   });
@@ -68,7 +68,7 @@ export async function deleteRows(
 }
 
 /** The user a row names. */
-interface Named {
+interface NamedRow {
   readonly identifier: PersonIdentifier;
   readonly index: number;
 }

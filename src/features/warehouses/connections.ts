@@ -4,7 +4,7 @@ import { Unopenable } from "../../core/admin/secrets/seal.ts";
 import type { Sealing } from "../../core/admin/secrets/sealing.ts";
 import { Name } from "../../core/admin/workspaces/manifest.ts";
 import {
-  type Change,
+  type ConfigChange,
   describe,
   difference,
   type Resource,
@@ -240,7 +240,7 @@ export const connections: Resource<CompanyContext> = {
     return describe("connection", "", todo, nameOf, detailsOf);
   },
 
-  async remove(tx, _services, { company }, entry): Promise<Change[]> {
+  async remove(tx, _services, { company }, entry): Promise<ConfigChange[]> {
     await deleteConnections(tx, company.id, [entry.name as string]);
     return [{ action: "removed", kind: "connection", workspace: "", name: entry.name as string }];
   },

@@ -5,7 +5,7 @@ import type { Sealing } from "../../core/admin/secrets/sealing.ts";
 import { changeDeclared } from "../../core/admin/workspaces/administer.ts";
 import { checkContacts } from "../../core/admin/workspaces/contacts.ts";
 import { changedMembers } from "../../core/admin/workspaces/field-changes.ts";
-import type { Change, Colleagues } from "../../core/admin/workspaces/resource.ts";
+import type { Colleagues, ConfigChange } from "../../core/admin/workspaces/resource.ts";
 import type { WorkspaceContext } from "../../core/base/context/context.ts";
 import { Problem } from "../../core/base/problem.ts";
 import { type Transaction, withRetries } from "../../core/database/database.ts";
@@ -57,7 +57,7 @@ export async function saveIntegration(
 ): Promise<IntegrationRow> {
   const { clock, sealing } = services;
   const { workspace } = context;
-  const save = async (tx: Transaction): Promise<Change[]> => {
+  const save = async (tx: Transaction): Promise<ConfigChange[]> => {
     const where = { workspaceId: workspace.id, now: clock.now(), sealing };
     const [present] = await selectIntegrationsById(tx, workspace.id, [id]);
     const before = present && openIntegration(sealing, workspace.id, present);

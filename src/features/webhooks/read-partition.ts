@@ -1,5 +1,5 @@
 import { type Database, settleAll } from "../../core/database/database.ts";
-import type { Change, ChangeType } from "../../core/people/changes/change.ts";
+import type { ChangeType, FeedChange } from "../../core/people/changes/change.ts";
 import type { Positions } from "../../core/people/changes/cursor.ts";
 import { PARTITION_BUCKETS } from "../../core/people/changes/partitions.ts";
 import {
@@ -29,7 +29,7 @@ export interface PartitionPart {
 
 export interface PartChange {
   readonly position: number;
-  readonly change: Change;
+  readonly change: FeedChange;
   /** It as JSON. */
   readonly text: string;
 }
@@ -92,7 +92,7 @@ const isOf =
     types.length === 0 || types.includes(type);
 
 /** The place of a change is the end of its id: see `changesOf`. */
-const positionOf = ({ id }: Change): number => Number.parseInt(id.split("-").at(-1) ?? "", 36);
+const positionOf = ({ id }: FeedChange): number => Number.parseInt(id.split("-").at(-1) ?? "", 36);
 
 /** The batches that follow each other without a gap. @throws MissingChanges without a next one. */
 function nextOf(

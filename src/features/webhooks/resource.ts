@@ -2,8 +2,8 @@ import Type, { type Static } from "typebox";
 import { checkContacts } from "../../core/admin/workspaces/contacts.ts";
 import { DeclaredId, Name } from "../../core/admin/workspaces/manifest.ts";
 import type {
-  Change,
   Colleagues,
+  ConfigChange,
   Entry as EntryOfResource,
   Resource,
 } from "../../core/admin/workspaces/resource.ts";
@@ -126,9 +126,9 @@ const wantedMembers = ({ name, url, types, contact_emails }: EntryOfResource) =>
 /** No secrets and no address: an audit row outlives what it describes. */
 const changeOf = (
   { workspace }: WorkspaceContext,
-  action: Change["action"],
+  action: ConfigChange["action"],
   { name, types, state }: Pick<WantedWebhook, "name" | "types" | "state">,
-): Change => ({
+): ConfigChange => ({
   action,
   kind: "webhook",
   workspace: workspace.name,
@@ -144,7 +144,7 @@ async function save(
   stored: StoredWebhook | undefined,
   how: Parameters<typeof saveWebhook>[5],
   path: readonly (string | number)[] = [],
-): Promise<Change[]> {
+): Promise<ConfigChange[]> {
   const wanted = wantedOf(entry);
   const { contactEmails } = wanted;
   await checkContacts(tx, services, context, contactEmails, stored?.contactEmails ?? [], path);

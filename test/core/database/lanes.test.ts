@@ -70,7 +70,7 @@ test("a request is divided among lanes by its users, unless it has to wait for o
   const items = Array.from({ length: 60 }, (_, user) => ({
     identifier: { kind: "external_id", value: `user-${user}` },
     addresses: [],
-    spreads: false,
+    affectsSharers: false,
     work: { kind: "event" },
   }));
   const context = { workspace: { id: 1, settings: { redirect_merged_ids: false } } };

@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { startWork, type Work } from "../../../src/core/base/work.ts";
+import { startWork, type WorkBudget } from "../../../src/core/base/work.ts";
 import { RESOURCE_ATTRIBUTES } from "../../../src/features/scim/protocol/attributes.ts";
 import { applyPatch } from "../../../src/features/scim/protocol/patch.ts";
 import { readPatch } from "../../../src/features/scim/protocol/patch-request.ts";
@@ -105,12 +105,12 @@ describe("the work of one SCIM request", () => {
   });
 
   test("twice the input of a SCIM request takes at most twice the work", () => {
-    const spentOn = (run: (work: Work) => unknown): number => {
+    const spentOn = (run: (work: WorkBudget) => unknown): number => {
       const work = startWork(Number.POSITIVE_INFINITY);
       run(work);
       return work.spent;
     };
-    const cases: [what: string, run: (size: number, work: Work) => void][] = [
+    const cases: [what: string, run: (size: number, work: WorkBudget) => void][] = [
       [
         "a body",
         (size, work) =>

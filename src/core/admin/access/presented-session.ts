@@ -1,5 +1,5 @@
 import { IN_THE_DASHBOARD } from "../../base/context/context.ts";
-import type { Person, Session } from "../../base/context/person.ts";
+import type { DashboardPerson, Session } from "../../base/context/person.ts";
 import { Problem } from "../../base/problem.ts";
 import { fromOtherSite } from "../../http/browser.ts";
 import type { Caller, Presented } from "../../http/callers.ts";
@@ -63,7 +63,7 @@ export function callerOf(session: Session): Caller {
  * @throws Problem FORBIDDEN that names the first permission that is missing.
  */
 export function refuseUnpermitted(
-  person: Person,
+  person: DashboardPerson,
   { of, permissions }: AdministratorAccess,
   workspaceName: string | undefined,
 ): void {

@@ -7,7 +7,7 @@ import { recordChanges } from "../audit/audit.ts";
 import { recordingRefusals } from "../audit/refusals.ts";
 import { changedMembers } from "./field-changes.ts";
 import type { Patching } from "./merge-patch.ts";
-import type { Change, Editable, Entry, ResourceServices, SlowChecks } from "./resource.ts";
+import type { ConfigChange, Editable, Entry, ResourceServices, SlowChecks } from "./resource.ts";
 import { hasWorkspace, lockForApply } from "./store.ts";
 
 export { lockForApply };
@@ -97,7 +97,7 @@ function presentOf(shown: Entry, { body }: Patching): Entry {
 }
 
 /** The audit row of a PATCH has what it changed, before and after. */
-export const asPatched = (change: Change): Change => ({
+export const asPatched = (change: ConfigChange): ConfigChange => ({
   ...change,
   details: changedMembers(change.before ?? {}, change.details ?? {}),
 });
@@ -127,7 +127,7 @@ export async function changeDeclared<Result>(
     authenticator,
   }: Pick<AdministerServices, "database" | "clock" | "authenticator">,
   context: Context,
-  work: (tx: Transaction) => Promise<{ changes: readonly Change[]; result: Result }>,
+  work: (tx: Transaction) => Promise<{ changes: readonly ConfigChange[]; result: Result }>,
 ): Promise<Result> {
   const result = await database.transaction(async (tx) => {
     await lockForApply(tx);

@@ -19,7 +19,7 @@ import {
   manifestProblem,
   manifestSchema,
 } from "./manifest.ts";
-import type { Change, Resource, ResourceServices, SlowChecks } from "./resource.ts";
+import type { ConfigChange, Resource, ResourceServices, SlowChecks } from "./resource.ts";
 import { lockForApply } from "./store.ts";
 
 /** The resources that a manifest may contain. */
@@ -88,7 +88,7 @@ export async function applyManifest(
   unchecked: unknown,
   context: Context,
   options: ApplyOptions = {},
-): Promise<readonly Change[]> {
+): Promise<readonly ConfigChange[]> {
   const { dryRun = false, prune = false, source = "the admin API", unlessOlder } = options;
   const applying = { ...services, dryRun, ...(options.note && { note: options.note }) };
   const checked = checkManifest(services, unchecked);
@@ -115,9 +115,9 @@ export async function applyManifest(
 
 /** Ends the transaction of a dry run, which made its changes to see whether they can be made. */
 class RolledBack extends Error {
-  readonly changes: readonly Change[];
+  readonly changes: readonly ConfigChange[];
 
-  constructor(changes: readonly Change[]) {
+  constructor(changes: readonly ConfigChange[]) {
     super("A dry run is rolled back.");
     this.changes = changes;
   }
@@ -131,7 +131,7 @@ async function applyChecked(
   services: Applying,
   context: Context,
   manifest: Manifest,
-): Promise<Change[]> {
+): Promise<ConfigChange[]> {
   const { name } = manifest.company;
   const company = await saveCompany(tx, services, name);
   const inCompany = { ...context, company: { id: company.id, name } };
@@ -169,7 +169,7 @@ async function applyWorkspace(
   companyId: string,
   declared: DeclaredWorkspace,
   place: ManifestPath,
-): Promise<Change[]> {
+): Promise<ConfigChange[]> {
   const { name } = declared;
   const { isNew, changes } = await saveWorkspace(tx, services, companyId, name, declared);
   const inWorkspace = { ...context, workspace: await findWorkspace(tx, name) };
@@ -254,8 +254,8 @@ async function applyAll<Where extends Context>(
   context: Where,
   owner: Readonly<Record<string, unknown>>,
   place: ManifestPath,
-): Promise<Change[]> {
-  const changes: Change[] = [];
+): Promise<ConfigChange[]> {
+  const changes: ConfigChange[] = [];
   for (const resource of resources) {
     const declared = owner[resource.key];
     if (declared === undefined) continue;

@@ -16,7 +16,7 @@ import {
 import { type DeleteServices, deleteWorkspace } from "./delete-workspace.ts";
 import { type ExportManifestServices, exportManifest } from "./export-manifest.ts";
 import { type ResetServices, resetWorkspace } from "./reset.ts";
-import type { Change as ManifestChange } from "./resource.ts";
+import type { ConfigChange as ManifestChange } from "./resource.ts";
 
 const Change = named("ManifestChange", {
   action: Type.Enum(["created", "updated", "removed"]),

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import type { Change, FieldChange } from "./resource.ts";
+import type { ConfigChange, FieldChange } from "./resource.ts";
 
 /* The changed fields of each change, from the declarations before and after it: they contain no secrets. */
 
@@ -14,12 +14,12 @@ interface Compared {
 }
 
 /** The changes, with the fields of each update. */
-export const withFields = (changes: readonly Change[], compared: Compared): Change[] =>
+export const withFields = (changes: readonly ConfigChange[], compared: Compared): ConfigChange[] =>
   changes.map((change) =>
     change.action === "updated" ? { ...change, fields: fieldsOf(change, compared) } : change,
   );
 
-function fieldsOf({ name }: Change, { identity, before, after }: Compared): FieldChange[] {
+function fieldsOf({ name }: ConfigChange, { identity, before, after }: Compared): FieldChange[] {
   const find = (state: unknown, member: string, value: unknown) =>
     (Array.isArray(state) ? state : []).find((entry) => entry[member] === value);
   // A change has the new name; the entry may have had another one before.

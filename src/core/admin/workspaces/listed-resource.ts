@@ -4,7 +4,7 @@ import { Problem } from "../../base/problem.ts";
 import type { Queryable, Transaction } from "../../database/database.ts";
 import { refuseDuplicates } from "./manifest.ts";
 import {
-  type Change,
+  type ConfigChange,
   describe,
   difference,
   type Editable,
@@ -72,7 +72,7 @@ export function listedResource<Item extends Entry, Where extends Context>(
     return listed.complete?.(entry, known, services) ?? (entry as Item);
   };
 
-  const changesOf = (context: Where, done: Parameters<typeof describe<Item>>[2]): Change[] =>
+  const changesOf = (context: Where, done: Parameters<typeof describe<Item>>[2]): ConfigChange[] =>
     describe(kind, workspaceNameOf(context), done, nameOf, (item) => item);
 
   return {
@@ -86,13 +86,13 @@ export function listedResource<Item extends Entry, Where extends Context>(
       const wanted = entries.map((entry) => complete(entry, all, services));
       refuseRepeated(wanted);
       const present = all.filter((item) => item.declared).map(withoutFlag<Item>);
-      const todo = difference(present, wanted, idOf);
+      const diff = difference(present, wanted, idOf);
       const kept = all.filter((item) => !item.declared);
       refuseTaken(listed, wanted, kept, idOf);
-      await listed.remove(tx, context, todo.removed);
-      const changed = [...todo.created, ...todo.updated];
+      await listed.remove(tx, context, diff.removed);
+      const changed = [...diff.created, ...diff.updated];
       await listed.save(tx, context, withFlag(changed, true), services);
-      return changesOf(context, todo);
+      return changesOf(context, diff);
     },
     read: (database, context) => listed.select(database, context),
     declaration: async (database, _from, context) =>
@@ -102,11 +102,11 @@ export function listedResource<Item extends Entry, Where extends Context>(
       const wanted = complete(entry, all, services);
       const present = all.filter((item) => idOf(item) === idOf(wanted));
       refuseTaken(listed, [wanted], all, idOf);
-      const todo = difference(present.map(withoutFlag<Item>), [wanted], idOf);
+      const diff = difference(present.map(withoutFlag<Item>), [wanted], idOf);
       const declared = present.some((item) => item.declared);
-      const changed = withFlag([...todo.created, ...todo.updated], declared);
+      const changed = withFlag([...diff.created, ...diff.updated], declared);
       await listed.save(tx, context, changed, services);
-      return changesOf(context, todo);
+      return changesOf(context, diff);
     },
     async remove(tx, _services, context, entry) {
       const item = withoutFlag(entry as Item & Declared);

@@ -2,7 +2,7 @@ import Type from "typebox";
 import type { CompanyContext } from "../../base/context/context.ts";
 import { asciiDomain } from "../../base/values/domains.ts";
 import type { Transaction } from "../../database/database.ts";
-import { type Change, describe, difference, type Resource } from "./resource.ts";
+import { type ConfigChange, describe, difference, type Resource } from "./resource.ts";
 import { selectMailDomains, updateMailDomains } from "./store.ts";
 
 const KEY = "mail_domains";
@@ -24,15 +24,15 @@ async function save(
   tx: Transaction,
   { company }: CompanyContext,
   declared: readonly string[],
-): Promise<Change[]> {
+): Promise<ConfigChange[]> {
   const wanted = [...new Set(declared.map(asciiDomain))].sort();
   const present = await selectMailDomains(tx, company.id);
-  const todo = difference([present], [wanted], () => KEY);
-  if (todo.updated.length > 0) await updateMailDomains(tx, company.id, wanted);
+  const diff = difference([present], [wanted], () => KEY);
+  if (diff.updated.length > 0) await updateMailDomains(tx, company.id, wanted);
   return describe(
     KEY,
     "",
-    todo,
+    diff,
     () => KEY,
     (domains) => ({ [KEY]: domains }),
   );

@@ -8,7 +8,7 @@ import {
 } from "../../base/context/workspace-settings.ts";
 import type { Transaction } from "../../database/database.ts";
 import { differences } from "./field-changes.ts";
-import type { Change, ResourceServices } from "./resource.ts";
+import type { ConfigChange, ResourceServices } from "./resource.ts";
 import {
   insertCompany,
   insertWorkspace,
@@ -28,10 +28,10 @@ export async function saveCompany(
   tx: Transaction,
   { clock }: Clocked,
   name: string,
-): Promise<{ readonly id: string; readonly changes: Change[] }> {
+): Promise<{ readonly id: string; readonly changes: ConfigChange[] }> {
   const known = await selectCompany(tx);
   const id = known?.id ?? clock.newId();
-  const change = (action: Change["action"]): Change[] => [
+  const change = (action: ConfigChange["action"]): ConfigChange[] => [
     {
       action,
       kind: "company",
@@ -66,13 +66,13 @@ export async function saveWorkspace(
   companyId: string,
   name: string,
   { allow_reset = false, settings: declared }: WantedWorkspace,
-): Promise<{ readonly id: number; readonly isNew: boolean; readonly changes: Change[] }> {
+): Promise<{ readonly id: number; readonly isNew: boolean; readonly changes: ConfigChange[] }> {
   const { known, nextId } = await selectWorkspaceBefore(tx, name);
   const id = known?.id ?? nextId;
   const settings = settingsOf(declared);
   const wanted: WorkspaceRow = { id, name, allowReset: allow_reset, settings };
   const details = { allow_reset, settings };
-  const change = (action: Change["action"]): Change[] => [
+  const change = (action: ConfigChange["action"]): ConfigChange[] => [
     { action, kind: "workspace", workspace: name, name, details },
   ];
   if (!known) {
@@ -103,8 +103,8 @@ export async function beginWorkspace(
   services: ResourceServices,
   context: WorkspaceContext,
   declared: Readonly<Record<string, unknown>>,
-): Promise<Change[]> {
-  const changes: Change[] = [];
+): Promise<ConfigChange[]> {
+  const changes: ConfigChange[] = [];
   for (const resource of services.resources) {
     if (declared[resource.key] !== undefined || !resource.begin) continue;
     changes.push(...(await resource.begin(tx, services, context)));

@@ -18,7 +18,7 @@ import type { Sealing } from "../secrets/sealing.ts";
  */
 
 /** A change to a resource. Never contains a secret. */
-export interface Change {
+export interface ConfigChange {
   readonly action: "created" | "updated" | "removed";
   readonly kind: string;
   /** Empty for resources of the company. */
@@ -66,7 +66,7 @@ export interface ResourceServices extends Colleagues {
   readonly adminTokenHashes: readonly string[];
   /** The resources of a workspace; a new one starts with their defaults. */
   readonly resources: readonly Resource[];
-  /** Tells who applies a manifest, in a sentence, what differs from it and stays so. */
+  /** Reports, in a sentence, a difference that this manifest leaves as it is. */
   readonly note?: (sentence: string) => void;
 }
 
@@ -128,7 +128,7 @@ interface Declarable<Where extends Context> extends Described {
     services: ResourceServices,
     context: Where,
     declared: never,
-  ): Promise<Change[]>;
+  ): Promise<ConfigChange[]>;
   /**
    * The declaration of the present state, however it was created; undefined if there is nothing to declare.
    *
@@ -136,7 +136,7 @@ interface Declarable<Where extends Context> extends Described {
    */
   declaration(database: Queryable, from: DeclarationSource, context: Where): Promise<unknown>;
   /** Creates the defaults of a new workspace that does not declare this resource. */
-  begin?(tx: Transaction, services: ResourceServices, context: Where): Promise<Change[]>;
+  begin?(tx: Transaction, services: ResourceServices, context: Where): Promise<ConfigChange[]>;
 }
 
 /**
@@ -169,7 +169,7 @@ export interface Editable<Where extends Context> extends Described {
     context: Where,
     entry: Entry,
     patch?: Entry,
-  ): Promise<Change[]>;
+  ): Promise<ConfigChange[]>;
   /**
    * The body of PUT that would change nothing, which PATCH starts from; by default the members of `shown` that PUT takes.
    *
@@ -189,7 +189,7 @@ export interface Editable<Where extends Context> extends Described {
     services: ResourceServices,
     context: Where,
     entry: Entry,
-  ): Promise<Change[]>;
+  ): Promise<ConfigChange[]>;
 }
 
 /**
@@ -241,8 +241,8 @@ export function describe<Entry>(
   workspace: string,
   done: Difference<Entry>,
   name: (entry: Entry) => string,
-  details?: (entry: Entry) => Change["details"],
-): Change[] {
+  details?: (entry: Entry) => ConfigChange["details"],
+): ConfigChange[] {
   return (["created", "updated", "removed"] as const).flatMap((action) =>
     done[action].map((entry) => {
       const before = action === "updated" ? done.before?.(entry) : undefined;

@@ -1,4 +1,4 @@
-import type { Person, Session } from "./person.ts";
+import type { DashboardPerson, Session } from "./person.ts";
 import type { Workspace } from "./workspace.ts";
 
 /**
@@ -26,7 +26,7 @@ export interface Context {
   /** The caller's IP address as trusted proxies report it; null for jobs and the server. */
   readonly address: string | null;
   /** Who is signed in to the dashboard; absent if the request came with a key or token. */
-  readonly person?: Person;
+  readonly person?: DashboardPerson;
 }
 
 /** The `actorName` of the administrator in a session of the dashboard. */
@@ -52,7 +52,7 @@ export const hidesPeople = ({
   person,
   workspace,
 }: {
-  readonly person?: Person | undefined;
+  readonly person?: DashboardPerson | undefined;
   readonly workspace: Pick<Workspace, "name">;
 }): boolean =>
   person !== undefined &&

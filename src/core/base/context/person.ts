@@ -1,7 +1,7 @@
 import type { CompanyPermission, WorkspacePermission } from "./dashboard-permissions.ts";
 
 /** A person who is signed in to the dashboard, with their present permissions. */
-export interface Person {
+export interface DashboardPerson {
   /**
    * The id of the dashboard user; null for the administrator, who signed in with the admin token or
    * a one-time link.
@@ -20,7 +20,7 @@ export interface Person {
 export interface Session {
   /** The hash of its secret. */
   readonly id: string;
-  readonly person: Person;
+  readonly person: DashboardPerson;
   /** How the person signed in; null in sessions of earlier versions. */
   readonly way: string | null;
   /** A value that changing requests must also present. */

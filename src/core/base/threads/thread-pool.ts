@@ -26,7 +26,7 @@ import type { ThreadCall } from "./thread-entry.ts";
  */
 
 /** A function that threads run: its file, and how long one call may take. */
-export interface Work<Input, Output> {
+export interface ThreadTask<Input, Output> {
   /** The URL of the compiled module. */
   readonly file: string;
   /** The name it is exported by. */
@@ -44,7 +44,7 @@ export const defineWork = <Run extends (input: any) => unknown>(
   file: string,
   name: string,
   deadlineMs: number,
-): Work<Parameters<Run>[0], Awaited<ReturnType<Run>>> => ({ file, name, deadlineMs });
+): ThreadTask<Parameters<Run>[0], Awaited<ReturnType<Run>>> => ({ file, name, deadlineMs });
 
 /** Declares a function made with `ofGroup`. */
 // biome-ignore lint/suspicious/noExplicitAny: as above.
@@ -52,7 +52,7 @@ export const defineGroupedWork = <Run extends (inputs: readonly any[]) => unknow
   file: string,
   name: string,
   deadlineMs: number,
-): Work<Parameters<Run>[0][number], ReturnType<Run>[number]> => ({
+): ThreadTask<Parameters<Run>[0][number], ReturnType<Run>[number]> => ({
   file,
   name,
   deadlineMs,
@@ -79,7 +79,7 @@ export interface ThreadPool {
    *   function throws, as a plain Error.
    */
   run<Input, Output>(
-    work: Work<Input, Output>,
+    work: ThreadTask<Input, Output>,
     owner: number | string,
     input: Input,
   ): Promise<Output>;
@@ -117,7 +117,7 @@ export function createThreadPool(size = threadsFor(availableParallelism())): Thr
   const groups = createCallGroups(MOST_WAITING, tooManyWaiting);
 
   function runGrouped<Input, Output>(
-    work: Work<Input, Output>,
+    work: ThreadTask<Input, Output>,
     owner: number | string,
     input: Input,
   ) {
@@ -139,7 +139,7 @@ export function createThreadPool(size = threadsFor(availableParallelism())): Thr
 /** @param input of a call, or the inputs of a group. */
 async function call<Result>(
   pool: Tinypool,
-  { file, name, deadlineMs }: Omit<Work<never, never>, "signature">,
+  { file, name, deadlineMs }: Omit<ThreadTask<never, never>, "signature">,
   input: unknown,
 ): Promise<Result> {
   const begunAt = new BigInt64Array(new SharedArrayBuffer(BigInt64Array.BYTES_PER_ELEMENT));

@@ -1,4 +1,9 @@
-import { checkStatement, type Database, type Queryable, type Work } from "../database.ts";
+import {
+  checkStatement,
+  type Database,
+  type Queryable,
+  type TransactionBody,
+} from "../database.ts";
 import { ONE_LANE } from "../lanes.ts";
 import { explainAborted } from "../lost-node.ts";
 import { encodeParameters } from "../parameters/parameters.ts";
@@ -114,7 +119,11 @@ export function databaseOf(connection: Connection): SerializedDatabase {
     });
   };
 
-  async function transaction<Result>(call: Call, use: Use, work: Work<Result>): Promise<Result> {
+  async function transaction<Result>(
+    call: Call,
+    use: Use,
+    work: TransactionBody<Result>,
+  ): Promise<Result> {
     // No need to wait: later statements run after `begin`. If it fails, the engine has ended and they fail too.
     const session = begin(call, use);
     const begun = session.script("begin");
@@ -134,7 +143,10 @@ export function databaseOf(connection: Connection): SerializedDatabase {
   /**
    * The whole transaction is one message to the engine, and the next one may already be on its way.
    */
-  async function transactionAtOnce<Result>(call: Call, work: Work<Result>): Promise<Result> {
+  async function transactionAtOnce<Result>(
+    call: Call,
+    work: TransactionBody<Result>,
+  ): Promise<Result> {
     const statements: Statement[] = [];
     let answer: Promise<unknown[]> | undefined;
     let isSent: () => void = () => {};

@@ -12,7 +12,7 @@ import {
   NOT_PREPARED,
   type Queryable,
   SERIALIZATION_FAILURE,
-  type Work,
+  type TransactionBody,
 } from "../database.ts";
 import { lanesFor } from "../lanes.ts";
 import { commitError, databaseError, explainAborted } from "../lost-node.ts";
@@ -279,7 +279,7 @@ function createSockets() {
  */
 async function inTransaction<Result>(
   { sql, watchdog, keeper, idleMs }: Pool,
-  work: Work<Result>,
+  work: TransactionBody<Result>,
 ): Promise<Result> {
   await watchdog.ready();
   let isLost = false;

@@ -34,7 +34,7 @@ export interface ChangeDraft {
 }
 
 /** A change as readers get it. */
-export interface Change {
+export interface FeedChange {
   readonly id: string;
   readonly type: ChangeType;
   /** ISO 8601. */

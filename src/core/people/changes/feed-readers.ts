@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { createFairLine, type FairLine } from "../../base/fair-line.ts";
 import { startTurns } from "../../base/turns.ts";
 import type { Database } from "../../database/database.ts";
-import type { Change, ChangeType } from "./change.ts";
+import type { ChangeType, FeedChange } from "./change.ts";
 import { type Positions, writeCursor } from "./cursor.ts";
 import {
   type FeedPage,
@@ -80,7 +80,7 @@ interface Reader {
   positions: Positions | undefined;
   /** Whether nothing came after its position at the last turn. */
   isCaughtUp: boolean;
-  readonly found: Change[];
+  readonly found: FeedChange[];
   looks: number;
   readonly resolve: (page: ReadPage) => void;
   readonly reject: (error: unknown) => void;
@@ -228,7 +228,7 @@ function take(reader: Reader, page: SharedPage): number {
   const taken = wantedIn(page, wanted).slice(0, wanted.limit - found.length);
   found.push(...taken);
   const isFull = found.length === wanted.limit;
-  const end = isFull ? page.changes.indexOf(taken.at(-1) as Change) + 1 : page.changes.length;
+  const end = isFull ? page.changes.indexOf(taken.at(-1) as FeedChange) + 1 : page.changes.length;
   const isWhole = end === page.changes.length;
   reader.place = page.place;
   reader.positions = isWhole
@@ -281,7 +281,7 @@ const mostOf = ({ wanted, found }: Reader): number =>
   isFiltered(wanted) ? MOST_CHANGES : wanted.limit - found.length;
 
 /** The changes of a page that a reader asked for. Most readers that wait find nothing, and each change must not be looked at for each of them. */
-function wantedIn(page: SharedPage, { types, user }: WantedPage): readonly Change[] {
+function wantedIn(page: SharedPage, { types, user }: WantedPage): readonly FeedChange[] {
   if (types && ![...types].some((type) => page.types.has(type))) return [];
   if (user !== undefined && !page.people.has(user)) return [];
   return page.changes.filter(

@@ -1,7 +1,7 @@
 import type { Workspace } from "../../base/context/workspace.ts";
 import { Problem } from "../../base/problem.ts";
 import { type Database, settleAll } from "../../database/database.ts";
-import type { Change, ChangeDraft, ChangedUser } from "./change.ts";
+import type { ChangeDraft, ChangedUser, FeedChange } from "./change.ts";
 import { type Positions, readCursor, writeCursor } from "./cursor.ts";
 import { PARTITION_BUCKETS } from "./partitions.ts";
 import {
@@ -17,7 +17,7 @@ export type FeedWorkspace = Pick<Workspace, "id" | "feed">;
 
 /** A part of the feed, and how far it goes. */
 export interface FeedPage {
-  readonly changes: readonly Change[];
+  readonly changes: readonly FeedChange[];
   readonly positions: Positions;
   /** Whether there was nothing more. */
   readonly isCaughtUp: boolean;
@@ -126,7 +126,7 @@ async function changesIn(
   database: Database,
   workspace: FeedWorkspace,
   picked: readonly Picked[],
-): Promise<Change[]> {
+): Promise<FeedChange[]> {
   const bodies = await selectBodies(
     database,
     workspace.id,
@@ -145,7 +145,12 @@ async function changesIn(
 }
 
 /** The changes of a batch that were not erased. */
-export function changesOf(batch: BatchPlace, body: string, from: number, until: number): Change[] {
+export function changesOf(
+  batch: BatchPlace,
+  body: string,
+  from: number,
+  until: number,
+): FeedChange[] {
   const first = batch.position - batch.count;
   const at = batch.writtenAt.toISOString();
   const drafts = JSON.parse(body) as (ChangeDraft | null)[];
@@ -155,14 +160,14 @@ export function changesOf(batch: BatchPlace, body: string, from: number, until: 
     const { type, ...data } = draft;
     // The place in the transaction's partition, which no other batch has.
     const id = `${batch.batchId}-${batch.bucket.toString(RADIX)}-${position.toString(RADIX)}`;
-    return [{ id, type, at, ...data } as Change];
+    return [{ id, type, at, ...data } as FeedChange];
   });
 }
 
 const RADIX = 36;
 
 /** The positions behind some changes that follow `after`. */
-export function positionsAfter(after: Positions, changes: readonly Change[]): Positions {
+export function positionsAfter(after: Positions, changes: readonly FeedChange[]): Positions {
   const positions = new Map(after);
   for (const { id } of changes) {
     const [bucket = "", position = ""] = id.split("-").slice(-2);
@@ -178,8 +183,8 @@ export function positionsAfter(after: Positions, changes: readonly Change[]): Po
 export async function withoutErased(
   database: Database,
   workspaceId: number,
-  changes: readonly Change[],
-): Promise<Change[]> {
+  changes: readonly FeedChange[],
+): Promise<FeedChange[]> {
   const ids = new Set(changes.flatMap(namedIn));
   const erased = new Set(await selectErased(database, workspaceId, [...ids]));
   if (erased.size === 0) return [...changes];

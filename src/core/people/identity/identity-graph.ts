@@ -11,7 +11,7 @@ import {
 import type { MergedProfile } from "../profiles/merged-store.ts";
 import type { FoundIdentifier, NewProfile, ProfileRow } from "../profiles/store.ts";
 import type { DatedEmailStateRow, SpelledState } from "../subscriptions/states.ts";
-import { prevails, readWaiting, type WaitingState } from "../subscriptions/waiting-state.ts";
+import { parsePending, prevails, type WaitingState } from "../subscriptions/waiting-state.ts";
 import type { Effect, Extent } from "./combine/effects.ts";
 import { combineFields } from "./combine/fields.ts";
 import type { ProfileFields } from "./combine/whole.ts";
@@ -193,7 +193,7 @@ export function createGraph(
   function linkEmailState(fields: ProfileFields): ProfileFields {
     const { email, standardAttributes } = fields;
     const { email_subscribe, ...others } = standardAttributes;
-    const waiting = readWaiting(email_subscribe);
+    const waiting = parsePending(email_subscribe);
     if (email === null || waiting === undefined) return fields;
     const address = emailValue(email);
     const other = waitingStates.get(address);

@@ -32,12 +32,12 @@ export interface Target {
   /** Addresses that it gives to the person. */
   readonly addresses: readonly GivenAddress[];
   /** Whether it affects all who share an address with the user. */
-  readonly spreads: boolean;
+  readonly affectsSharers: boolean;
   /**
    * Whether the item affects everyone with its address, or only the user whom the address
    * identifies.
    */
-  readonly meansAll?: boolean;
+  readonly namesEveryHolder?: boolean;
 }
 
 /** An address as it is looked up (`value`) and as it is stored. */
@@ -98,18 +98,19 @@ export async function readPeople(
   const ids = lock
     ? profilesNamed(targets, whereabouts)
     : profilesToRead(targets, whereabouts, addressCache?.matches);
-  const spreads = targets.some((target) => target.spreads);
+  const affectsSharers = targets.some((target) => target.affectsSharers);
   const rows =
-    lock && !spreads
+    lock && !affectsSharers
       ? await lockProfiles(lock, workspaceId, ids, bare ? "bare" : "all")
       : await (bare ? selectBareProfiles : selectProfiles)(from, workspaceId, ids);
   await afterAll(rows);
   if (cached && isFollowed) storeIds(cached, presentIds(found, rows));
-  const addresses = spreads ? addressesOf(rows, wanted) : new Map<string, Identifier>();
+  const addresses = affectsSharers ? addressesOf(rows, wanted) : new Map<string, Identifier>();
   const sharers = await findIdentifiers(from, workspaceId, addresses);
   await afterAll(rows);
   const holders = sharers.length > 0 ? [...found, ...sharers] : found;
-  const people = lock && spreads ? await lockAsRead(lock, workspaceId, rows, holders, bare) : rows;
+  const people =
+    lock && affectsSharers ? await lockAsRead(lock, workspaceId, rows, holders, bare) : rows;
   await refuseMergedMeanwhile(from, workspaceId, platformIds, merged, people);
   // This many would fill the whole cache.
   if (cached && !isSliced(rows)) storeAddresses(cached, rows);
@@ -117,7 +118,7 @@ export async function readPeople(
   const kept = lock ? people : withoutConfirmed(people, targets, whereabouts);
   await afterAll(rows);
   const newProfileId = (value: string) => idInBucketOf(newId(), workspaceId, value);
-  const updateTimes = await timesOfSharers(from, workspaceId, spreads ? holders : [], kept);
+  const updateTimes = await timesOfSharers(from, workspaceId, affectsSharers ? holders : [], kept);
   return createPeople(holders, kept, newProfileId, merged, hits, updateTimes);
 }
 
@@ -165,7 +166,8 @@ async function withoutUnlikely(
 ): Promise<readonly FoundIdentifier[]> {
   const enough = 1 + targets.filter(({ addresses }) => addresses.length > 0).length;
   if (found.length < targets.length + MANY_HOLDERS + enough) return found;
-  if (targets.some(({ spreads, meansAll }) => spreads || meansAll)) return found;
+  if (targets.some(({ affectsSharers, namesEveryHolder }) => affectsSharers || namesEveryHolder))
+    return found;
   const holders = new Map<string, FoundIdentifier[]>();
   const likely = new Set<string>();
   for (const row of found) {
@@ -316,8 +318,8 @@ interface Whereabouts extends Pick<LookedUp, "hits"> {
   readonly isFollowed: boolean;
 }
 
-const findsByAddress = ({ identifier, spreads }: Target): boolean =>
-  spreads || identifier.kind === "email" || identifier.kind === "phone";
+const findsByAddress = ({ identifier, affectsSharers }: Target): boolean =>
+  affectsSharers || identifier.kind === "email" || identifier.kind === "phone";
 
 /**
  * The profiles that have to be read before the batch can be applied.

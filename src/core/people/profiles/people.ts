@@ -307,7 +307,7 @@ const newRow = (person: Person, updatedAtMicros: number): NewProfile => ({
 /** Whether only the id is known, because no change of the batch needs the row. */
 const isUnread = ({ isNew, stored }: Person): boolean => !isNew && stored === undefined;
 
-/** All objects have one shape and no spreads are used: this runs for every user of a batch. */
+/** All objects have one shape and no affectsSharers are used: this runs for every user of a batch. */
 const updateOf = (person: Person, updatedAtMicros: number): ProfileUpdate =>
   person.stored
     ? {

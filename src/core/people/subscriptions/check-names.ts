@@ -9,7 +9,7 @@ import {
   checkExternalId,
   type PersonIdentifier,
 } from "../profiles/identifiers.ts";
-import type { ItemPosition, Named } from "./set-group-states.ts";
+import type { ItemPosition, NamedUser } from "./set-group-states.ts";
 
 /** spec: Limits. Names of one kind in a request. */
 export const MOST_NAMES = 50;
@@ -75,7 +75,7 @@ export function checkList(
   list: string,
   values: readonly unknown[],
   faults: PlacedFault[],
-): Named[] {
+): NamedUser[] {
   return values.flatMap((value, index) => {
     const place = { input_array: list, index };
     const checked = CHECK_OF[kind](value);
@@ -93,7 +93,7 @@ export function refuseFaulty(faults: readonly PlacedFault[], message = faults[0]
 }
 
 /** The `email` of a body. @throws Problem INVALID_REQUEST with every fault in `errors`. */
-export function checkAddresses(body: { readonly email: string | readonly string[] }): Named[] {
+export function checkAddresses(body: { readonly email: string | readonly string[] }): NamedUser[] {
   refuseUnstorable(body);
   const faults: PlacedFault[] = [];
   const addresses = checkList("email", "email", [body.email].flat(), faults);

@@ -18,7 +18,7 @@ import {
   required,
   UNKNOWN_GROUP,
 } from "./check-names.ts";
-import type { GroupSet, Named } from "./set-group-states.ts";
+import type { GroupSet, NamedUser } from "./set-group-states.ts";
 import type { GroupState } from "./states.ts";
 
 /** Numbers are read as strings. docs/conformance.md#names-that-clients-use */
@@ -225,7 +225,7 @@ const missing = ({ prefix, lists }: RawSet, kinds: readonly NameKind[]): Fault =
   message: required(kinds.map((kind) => prefix + lists[kind].name)),
 });
 
-const namesOf = ({ prefix, lists }: RawSet, faults: PlacedFault[]): Named[] =>
+const namesOf = ({ prefix, lists }: RawSet, faults: PlacedFault[]): NamedUser[] =>
   NAME_KINDS.flatMap((kind) =>
     checkList(kind, prefix + lists[kind].name, lists[kind].values, faults),
   );

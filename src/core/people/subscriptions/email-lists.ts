@@ -13,7 +13,7 @@ import {
 import type { ReadServices } from "./read-status.ts";
 import { refuseUnseen } from "./refuse-unseen.ts";
 import { setEmailStates, spelledOf } from "./set-email-states.ts";
-import type { Named, SetServices, SettingContext } from "./set-group-states.ts";
+import type { NamedUser, SetServices, SettingContext } from "./set-group-states.ts";
 
 /*
  * Addresses that must not be mailed: unsubscribed ones, and hard bounces. Rapport sends no mail and knows
@@ -56,7 +56,7 @@ export function periodOf(query: ListQuery): { from: string; until: string } | un
 export async function blockEmails(
   services: SetServices,
   context: SettingContext,
-  addresses: readonly Named[],
+  addresses: readonly NamedUser[],
 ): Promise<void> {
   await refuseUnseen(services.database, context.workspace, addresses);
   const identifiers = addresses.map(({ identifier }) => identifier);
@@ -69,7 +69,7 @@ export async function blockEmails(
 export async function removeHardBounces(
   { database }: SetServices,
   { workspace }: SettingContext,
-  addresses: readonly Named[],
+  addresses: readonly NamedUser[],
 ): Promise<void> {
   const emails = addresses.map(({ identifier }) => identifier.value);
   await deleteHardBounces(database, workspace.id, emails);

@@ -13,18 +13,18 @@ import type { GroupStateRow, SpelledState } from "./store.ts";
 /* The history of states: append-only, deleted with the user or the address that it is about. */
 
 /** The members of every change. */
-export interface Change {
+export interface StateChange {
   readonly id: string;
   readonly changedAt: Date;
   readonly context: CallRecord;
 }
 
 export type GroupStateChange = GroupStateRow &
-  Change & {
+  StateChange & {
     /** The merged user that the entry came with. */
     readonly originId?: string | null;
   };
-export type EmailStateChange = SpelledState & Change;
+export type EmailStateChange = SpelledState & StateChange;
 
 export async function insertGroupStateChanges(
   tx: Transaction,
@@ -101,7 +101,7 @@ export async function insertCarriedChanges(
 }
 
 /** The calls that made changes, and for each change the position of its call, from 1. */
-function callsOf(changes: readonly Change[]) {
+function callsOf(changes: readonly StateChange[]) {
   const placeOf = new Map<CallRecord, number>();
   const places = changes.map(({ context }) => {
     const place = placeOf.get(context) ?? placeOf.size + 1;
@@ -140,7 +140,7 @@ export async function insertEmailStateChanges(
   );
 }
 
-const commonColumns = (changes: readonly (Change & { readonly state: string })[]) => [
+const commonColumns = (changes: readonly (StateChange & { readonly state: string })[]) => [
   changes.map((change) => change.state),
   changes.map((change) => change.changedAt),
   changes.map((change) => change.context.call),
@@ -158,9 +158,9 @@ const GROUP_COLUMNS = `profile_id as "profileId", group_id as "groupId", origin_
 const EMAIL_COLUMNS = `email, spelling, ${CHANGE_COLUMNS}`;
 
 /** A change as the engine returns it. */
-type Flat<Row extends Change> = Omit<Row, "context"> & CallRecord;
+type Flat<Row extends StateChange> = Omit<Row, "context"> & CallRecord;
 
-const changesOf = <Row extends Change>(rows: readonly Flat<Row>[]): Row[] =>
+const changesOf = <Row extends StateChange>(rows: readonly Flat<Row>[]): Row[] =>
   rows.map(
     ({ call, actorName, requestId, ...row }) =>
       ({ ...row, context: { call, actorName, requestId } }) as unknown as Row,

@@ -3,7 +3,7 @@ import type { Fault } from "../../base/problem.ts";
 import { type Queryable, settleAll } from "../../database/database.ts";
 import type { PersonIdentifier } from "../profiles/identifiers.ts";
 import { refuseFaulty } from "./check-names.ts";
-import type { Named } from "./set-group-states.ts";
+import type { NamedUser } from "./set-group-states.ts";
 import { selectPresent } from "./spellings-store.ts";
 
 /**
@@ -33,7 +33,7 @@ export async function findRefused(
 export async function refuseUnseen(
   database: Queryable,
   workspace: Pick<Workspace, "id">,
-  named: readonly Named[],
+  named: readonly NamedUser[],
 ): Promise<void> {
   const refused = await findRefused(
     database,

@@ -88,8 +88,8 @@ async function touchHolders(
     // The feed names a user who has the address.
     reads: workspace.feed !== null,
     addresses: [],
-    spreads: false,
-    meansAll: true,
+    affectsSharers: false,
+    namesEveryHolder: true,
   }));
   const services = { database, clock, peopleOrder };
   const options = { newId, bare: workspace.feed === null };

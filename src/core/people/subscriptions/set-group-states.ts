@@ -33,7 +33,7 @@ export interface ItemPosition {
 }
 
 /** A user that a request names. */
-export interface Named {
+export interface NamedUser {
   readonly identifier: PersonIdentifier;
   readonly place: ItemPosition;
 }
@@ -43,7 +43,7 @@ export interface GroupSet {
   /** A group of the workspace. */
   readonly groupId: string;
   readonly state: GroupState;
-  readonly named: readonly Named[];
+  readonly named: readonly NamedUser[];
 }
 
 /** The sets of one request, in order. */
@@ -226,11 +226,11 @@ const touchOf = (
   addresses: stored,
 });
 
-const targetOf = ({ identifier }: Named): Target => ({
+const targetOf = ({ identifier }: NamedUser): Target => ({
   identifier,
   reads: true,
   addresses: [],
-  spreads: true,
+  affectsSharers: true,
 });
 
 const isAddress = ({ kind }: PersonIdentifier): boolean => kind === "email" || kind === "phone";

@@ -5,7 +5,7 @@ import type { People, Person } from "../profiles/people.ts";
 /**
  * Every user affected when some users get a state in a group of this channel: all who share an email with
  * one of them and, for channels that send to phones, all who share a number. The people must be loaded
- * with `spreads` (core/people/profiles/load-people.ts).
+ * with `affectsSharers` (core/people/profiles/load-people.ts).
  *
  * @returns them in the order of their last updates.
  *

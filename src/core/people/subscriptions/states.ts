@@ -187,18 +187,18 @@ export function dated<Row>(rows: readonly Row[], clock: Clock) {
 const groupKey = ({ profileId, groupId }: GroupStateRow): string => `${profileId} ${groupId}`;
 
 /** A set that has changed the state, and the state before it; null if there was none. */
-interface Step<Row> {
+interface StateStep<Row> {
   readonly row: Row;
   readonly before: EmailState | null;
 }
 
-const withBefore = <Row>({ row, before }: Step<Row>) => ({ ...row, before });
+const withBefore = <Row>({ row, before }: StateStep<Row>) => ({ ...row, before });
 
 /** The rows of addresses whose states have changed. */
 const stepsBy = <Row extends EmailStateRow>(
   rows: readonly Row[],
   changed: readonly { readonly email: string; readonly before: EmailState | null }[],
-): Step<Row>[] => {
+): StateStep<Row>[] => {
   const before = new Map(changed.map((each) => [each.email, each.before]));
   return rows.flatMap((row) => {
     const state = before.get(row.email);
@@ -218,7 +218,7 @@ async function writeEmailSteps(
   tx: Transaction,
   workspaceId: number,
   rows: readonly (EmailStateSet & DatedEmailStateRow)[],
-): Promise<Step<EmailStateSet & DatedEmailStateRow>[]> {
+): Promise<StateStep<EmailStateSet & DatedEmailStateRow>[]> {
   const first = new Map<string, EmailStateRow>();
   const last = new Map<string, (typeof rows)[number]>();
   const steps = rows.flatMap((row) => {

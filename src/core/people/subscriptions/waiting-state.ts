@@ -13,7 +13,7 @@ export interface WaitingState {
 }
 
 /** The value of `email_subscribe` in a stored profile. */
-export const startWaiting = ({ state, setAt }: WaitingState): JsonObject => ({
+export const storedPending = ({ state, setAt }: WaitingState): JsonObject => ({
   state,
   set_at: new Date(Math.floor(setAt / 1_000))
     .toISOString()
@@ -21,7 +21,7 @@ export const startWaiting = ({ state, setAt }: WaitingState): JsonObject => ({
 });
 
 /** The pending state of a profile; undefined if it has none. */
-export function readWaiting(stored: Json | undefined): WaitingState | undefined {
+export function parsePending(stored: Json | undefined): WaitingState | undefined {
   if (!stored) return undefined;
   const { state, set_at } = stored as { state: EmailState; set_at: string };
   const microseconds = Number(/\.\d{3}(\d{3})Z$/.exec(set_at)?.[1] ?? 0);

@@ -11,7 +11,7 @@ import {
   type JsonObject,
 } from "../../../core/base/values/plain-json.ts";
 import { parseTime } from "../../../core/base/values/times.ts";
-import { spend, type Work } from "../../../core/base/work.ts";
+import { spend, type WorkBudget } from "../../../core/base/work.ts";
 import {
   type Comparator,
   type UserCondition,
@@ -183,14 +183,14 @@ export function picker(
   filter: Filter,
   attributes: readonly Attribute[],
   place: readonly string[],
-  work: Work,
+  work: WorkBudget,
 ): (value: JsonObject) => boolean {
   const condition = conditionOf(filter, attributes, place);
   return (value) => matches(condition, value, work);
 }
 
 /** Whether a value meets a condition. A list meets it if any of its values does. */
-export function matches(condition: UserCondition, source: JsonObject, work: Work): boolean {
+export function matches(condition: UserCondition, source: JsonObject, work: WorkBudget): boolean {
   const valuesOf = (path: readonly string[]): readonly Json[] => {
     const values = valuesAt(source, path);
     spend(work, 1 + values.length);

@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from "../../../core/base/values/plain-json.ts";
-import type { Work } from "../../../core/base/work.ts";
+import type { WorkBudget } from "../../../core/base/work.ts";
 import { scimProblem } from "./problems.ts";
 
 const PATCH_SCHEMA = "urn:ietf:params:scim:api:messages:2.0:PatchOp";
@@ -15,12 +15,12 @@ export interface PatchOperation {
 }
 
 /** The effect of an operation on the attribute at its path. */
-export interface Change {
+export interface AttributeChange {
   readonly op: PatchOperation["op"];
   readonly value: Json | undefined;
   /** The path as the client sent it, for messages. */
   readonly path: string;
-  readonly work: Work;
+  readonly work: WorkBudget;
 }
 
 /**

@@ -1,9 +1,9 @@
 import { isJsonObject, type Json, type JsonObject } from "../../../core/base/values/plain-json.ts";
-import { spend, type Work } from "../../../core/base/work.ts";
+import { spend, type WorkBudget } from "../../../core/base/work.ts";
 import { type Attribute, findAttribute } from "./attributes.ts";
 import type { Filter } from "./filter.ts";
 import { picker } from "./match.ts";
-import type { Change } from "./patch-request.ts";
+import type { AttributeChange } from "./patch-request.ts";
 import { scimProblem } from "./problems.ts";
 import { readAttribute, refuseTooMany } from "./read-attributes.ts";
 
@@ -22,7 +22,7 @@ export function changeValues(
   current: Json | undefined,
   filter: Filter | undefined,
   changePart: ((value: JsonObject) => JsonObject) | undefined,
-  change: Change,
+  change: AttributeChange,
 ): Json {
   const { subAttributes } = attribute;
   if (!attribute.multiValued || !subAttributes) {
@@ -53,7 +53,7 @@ export function changeValues(
 const listOf = (value: Json | undefined): readonly JsonObject[] =>
   Array.isArray(value) ? value : [];
 
-function readElement(attribute: Attribute, { value, path, work }: Change): JsonObject {
+function readElement(attribute: Attribute, { value, path, work }: AttributeChange): JsonObject {
   const one = { ...attribute, multiValued: false };
   const reading = { isWhole: false, work };
   return (readAttribute(one, value ?? null, reading, path) ?? {}) as JsonObject;
@@ -82,7 +82,7 @@ export function addValues(
   attribute: Attribute,
   current: Json | undefined,
   value: Json,
-  { op, path, work }: Change,
+  { op, path, work }: AttributeChange,
 ): Json | undefined {
   const list = value === null || Array.isArray(value) ? value : [value];
   const reading = { isWhole: false, work };
@@ -129,7 +129,7 @@ function canonical(value: Json): string {
 export function removeValues(
   attribute: Attribute,
   current: Json | undefined,
-  { value, path, work }: Change,
+  { value, path, work }: AttributeChange,
 ): Json | undefined {
   const list = isJsonObject(value) ? [value] : value;
   if (!Array.isArray(list) || !Array.isArray(current)) return undefined;
@@ -144,7 +144,7 @@ export function removeValues(
  * Whether a value contains all members of one of the others. The others are grouped by their member
  * names, so that a look-up replaces a comparison with each.
  */
-function holdsOneOf(others: readonly Json[], work: Work): (value: Json) => boolean {
+function holdsOneOf(others: readonly Json[], work: WorkBudget): (value: Json) => boolean {
   const groups = new Map<string, { names: string[] | undefined; texts: Set<string> }>();
   for (const other of others) {
     const names = isJsonObject(other) ? Object.keys(other).sort() : undefined;

@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from "../../../core/base/values/plain-json.ts";
-import { spend, type Work } from "../../../core/base/work.ts";
+import { spend, type WorkBudget } from "../../../core/base/work.ts";
 import {
   type Attribute,
   findAttribute,
@@ -8,7 +8,7 @@ import {
   RESOURCE_ATTRIBUTES,
 } from "./attributes.ts";
 import { parsePath, type TargetPath, type TargetStep } from "./filter.ts";
-import type { Change, PatchOperation } from "./patch-request.ts";
+import type { AttributeChange, PatchOperation } from "./patch-request.ts";
 import { addValues, changeValues, removeValues } from "./patch-values.ts";
 import { scimProblem } from "./problems.ts";
 import { readAttribute } from "./read-attributes.ts";
@@ -35,14 +35,14 @@ const WORK_PER_PATH_CHARACTER = 0.5;
 export const applyPatch = (
   resource: JsonObject,
   operations: readonly PatchOperation[],
-  work: Work,
+  work: WorkBudget,
 ): JsonObject =>
   operations.reduce((changed, operation) => applyOperation(changed, operation, work), resource);
 
 function applyOperation(
   resource: JsonObject,
   { op, path, value }: PatchOperation,
-  work: Work,
+  work: WorkBudget,
 ): JsonObject {
   if (path !== undefined && !isUserSchema(path)) {
     return applyAt(resource, readPath(path, work), { op, value, path, work });
@@ -63,7 +63,7 @@ function applyOperation(
   }, resource);
 }
 
-function readPath(path: string, work: Work): TargetPath {
+function readPath(path: string, work: WorkBudget): TargetPath {
   spend(work, WORK_PER_PATH + path.length * WORK_PER_PATH_CHARACTER);
   return parsePath(path);
 }
@@ -73,7 +73,11 @@ function isWritable({ steps }: TargetPath): boolean {
   return attribute !== undefined && attribute.mutability !== "readOnly";
 }
 
-function applyAt(resource: JsonObject, { schema, steps }: TargetPath, change: Change): JsonObject {
+function applyAt(
+  resource: JsonObject,
+  { schema, steps }: TargetPath,
+  change: AttributeChange,
+): JsonObject {
   const names = steps.map((step) => step.name);
   if (isNotKept(schema, names)) return resource;
   return changeObject(resource, RESOURCE_ATTRIBUTES, steps, change);
@@ -84,7 +88,7 @@ function changeObject(
   source: JsonObject,
   attributes: readonly Attribute[] | undefined,
   [step, ...rest]: readonly TargetStep[],
-  change: Change,
+  change: AttributeChange,
 ): JsonObject {
   const attribute = step && findAttribute(attributes, step.name);
   if (!step || !attribute) {
@@ -109,7 +113,7 @@ function changeAttribute(
   current: Json | undefined,
   { filter }: TargetStep,
   rest: readonly TargetStep[],
-  change: Change,
+  change: AttributeChange,
 ): Json | undefined {
   if (filter || (rest.length > 0 && attribute.multiValued)) {
     const changePart =
@@ -130,7 +134,7 @@ function changeAttribute(
 function removeFrom(
   attribute: Attribute,
   current: Json | undefined,
-  change: Change,
+  change: AttributeChange,
 ): Json | undefined {
   if (attribute.required) throw scimProblem("mutability", `'${change.path}' is required`);
   return attribute.multiValued ? removeValues(attribute, current, change) : undefined;
@@ -141,7 +145,7 @@ function assign(
   attribute: Attribute,
   current: Json | undefined,
   value: Json,
-  change: Change,
+  change: AttributeChange,
 ): Json | undefined {
   if (attribute.multiValued) return addValues(attribute, current, value, change);
   const reading = { isWhole: false, work: change.work };
@@ -162,7 +166,7 @@ function unwrap({ type }: Attribute, value: Json): Json {
 }
 
 /** RFC 7643, 2.5: a replacement by null or an empty list takes the value away. Reading leaves such names out. */
-function emptiedIn({ subAttributes }: Attribute, value: Json, { op }: Change): JsonObject {
+function emptiedIn({ subAttributes }: Attribute, value: Json, { op }: AttributeChange): JsonObject {
   if (op !== "replace" || !isJsonObject(value)) return {};
   const names = Object.entries(value).flatMap(([name, each]) => {
     const known = findAttribute(subAttributes, name);
@@ -177,7 +181,7 @@ function mergeInto(
   attribute: Attribute,
   current: Json | undefined,
   value: JsonObject,
-  change: Change,
+  change: AttributeChange,
 ): JsonObject {
   const before = isJsonObject(current) ? current : {};
   return Object.entries(value).reduce((merged, [name, each]) => {

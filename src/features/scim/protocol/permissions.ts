@@ -14,7 +14,7 @@ import { scimProblem } from "./problems.ts";
  * reads add the current ids.
  */
 
-type Named<Entry> = Partial<Entry> & JsonObject;
+type NamedEntry<Entry> = Partial<Entry> & JsonObject;
 
 /**
  * Completes permissions, every list present. The names of permissions have been checked before.
@@ -22,7 +22,7 @@ type Named<Entry> = Partial<Entry> & JsonObject;
  * @throws Problem with `invalidValue` for a name that is not declared or is given twice.
  */
 export function checkPermissions(
-  { companyPermissions, appGroup }: Named<Permissions>,
+  { companyPermissions, appGroup }: NamedEntry<Permissions>,
   organisation: Organisation,
 ): Permissions {
   const groups = appGroup ?? [];
@@ -36,13 +36,13 @@ export function checkPermissions(
 }
 
 function checkAppGroup(
-  { appGroupName, appGroupPermissions, team, appGroupPermissionSets }: Named<AppGroup>,
+  { appGroupName, appGroupPermissions, team, appGroupPermissionSets }: NamedEntry<AppGroup>,
   place: string,
   { workspaces, permissionSets }: Organisation,
 ): AppGroup {
   const workspace = workspaces.get(appGroupName ?? "");
   if (!workspace || !appGroupName) throw unknownName(`${place}.appGroupName`, "workspace");
-  const teams = (team ?? []).map((each: Named<Team>) => ({
+  const teams = (team ?? []).map((each: NamedEntry<Team>) => ({
     teamName: each.teamName ?? "",
     teamPermissions: unique(each.teamPermissions),
   }));

@@ -5,7 +5,7 @@ import {
   type Json,
   type JsonObject,
 } from "../../../core/base/values/plain-json.ts";
-import { spend, type Work } from "../../../core/base/work.ts";
+import { spend, type WorkBudget } from "../../../core/base/work.ts";
 import { type Attribute, findAttribute, isUserSchema } from "./attributes.ts";
 import { scimProblem } from "./problems.ts";
 
@@ -28,7 +28,7 @@ const OWN_ATTRIBUTE = "permissions";
 export interface Reading {
   /** Whether required attributes must be present; part of a resource may lack them. */
   readonly isWhole: boolean;
-  readonly work: Work;
+  readonly work: WorkBudget;
 }
 
 const invalidValue = (path: string, rule: string) =>

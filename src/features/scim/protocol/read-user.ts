@@ -1,5 +1,5 @@
 import { type JsonObject, jsonByteLength } from "../../../core/base/values/plain-json.ts";
-import { startWork, type Work } from "../../../core/base/work.ts";
+import { startWork, type WorkBudget } from "../../../core/base/work.ts";
 import { checkEmail, unseenPart } from "../../../core/people/profiles/addresses.ts";
 import type { Organisation, UserAttributes } from "../../dashboard-users/feature.ts";
 import { RESOURCE_ATTRIBUTES, USER_ATTRIBUTES } from "./attributes.ts";
@@ -23,7 +23,7 @@ const LARGEST_USER_BYTES = 262_144;
 export function readUser(
   source: JsonObject,
   organisation: Organisation,
-  work: Work,
+  work: WorkBudget,
   { defaults, fixed }: { readonly defaults: JsonObject; readonly fixed?: JsonObject },
 ): UserAttributes {
   const given = readAttributes(RESOURCE_ATTRIBUTES, source, { isWhole: false, work });

@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from "../../../core/base/values/plain-json.ts";
-import { spend, type Work } from "../../../core/base/work.ts";
+import { spend, type WorkBudget } from "../../../core/base/work.ts";
 import { findAttribute, isNotKept, RESOURCE_ATTRIBUTES } from "./attributes.ts";
 import { parsePath, type TargetStep } from "./filter.ts";
 import { picker } from "./match.ts";
@@ -15,13 +15,13 @@ export interface Selection {
 const MOST_NAMES = 100;
 
 /** One step of a name: which attribute, and which of its values. */
-interface Step {
+interface SelectionStep {
   /** In lower case. */
   readonly name: string;
   picks(value: Json): boolean;
 }
 
-type Steps = readonly Step[];
+type Steps = readonly SelectionStep[];
 
 /**
  * Returns a function that cuts a resource down to the selection; id and schemas always stay. An unknown
@@ -32,7 +32,7 @@ type Steps = readonly Step[];
  */
 export function selector(
   { attributes, excludedAttributes }: Selection,
-  work: Work,
+  work: WorkBudget,
 ): (resource: JsonObject) => JsonObject {
   if (attributes !== undefined && excludedAttributes !== undefined) {
     const rule = "Only one of 'attributes' and 'excludedAttributes' may be given";
@@ -46,7 +46,7 @@ export function selector(
   };
 }
 
-function pathsIn(list: string, work: Work): readonly Steps[] {
+function pathsIn(list: string, work: WorkBudget): readonly Steps[] {
   const names = new Set(list.split(",").map((name) => name.trim()));
   names.delete("");
   if (names.size > MOST_NAMES) {
@@ -58,7 +58,7 @@ function pathsIn(list: string, work: Work): readonly Steps[] {
   });
 }
 
-function stepOf({ name, filter }: TargetStep, work: Work): Step {
+function stepOf({ name, filter }: TargetStep, work: WorkBudget): SelectionStep {
   const values = findAttribute(RESOURCE_ATTRIBUTES, name)?.subAttributes ?? [];
   const isPicked = filter && picker(filter, values, [name], work);
   return {
@@ -68,13 +68,13 @@ function stepOf({ name, filter }: TargetStep, work: Work): Step {
 }
 
 /** The paths below an attribute. */
-function through(paths: readonly Steps[], key: string, work: Work): readonly Steps[] {
+function through(paths: readonly Steps[], key: string, work: WorkBudget): readonly Steps[] {
   spend(work, paths.length);
   const name = key.toLowerCase();
   return paths.filter(([step]) => step?.name === name);
 }
 
-function include(source: JsonObject, paths: readonly Steps[], work: Work): JsonObject {
+function include(source: JsonObject, paths: readonly Steps[], work: WorkBudget): JsonObject {
   const entries = Object.entries(source).flatMap(([key, value]): [string, Json][] => {
     const mine = through(paths, key, work);
     if (mine.length === 0) return [];
@@ -88,13 +88,13 @@ function include(source: JsonObject, paths: readonly Steps[], work: Work): JsonO
   return Object.fromEntries(entries);
 }
 
-function includePart(value: Json, paths: readonly Steps[], work: Work): Json {
+function includePart(value: Json, paths: readonly Steps[], work: WorkBudget): Json {
   const rests = paths.map((steps) => steps.slice(1));
   const isWhole = rests.some((rest) => rest.length === 0);
   return isWhole || !isJsonObject(value) ? value : include(value, rests, work);
 }
 
-function exclude(source: JsonObject, paths: readonly Steps[], work: Work): JsonObject {
+function exclude(source: JsonObject, paths: readonly Steps[], work: WorkBudget): JsonObject {
   if (paths.length === 0) return source;
   const entries = Object.entries(source).flatMap(([key, value]): [string, Json][] => {
     const mine = through(paths, key, work);
@@ -106,7 +106,7 @@ function exclude(source: JsonObject, paths: readonly Steps[], work: Work): JsonO
   return Object.fromEntries(entries);
 }
 
-function excludePart(value: Json, paths: readonly Steps[], work: Work): Json[] {
+function excludePart(value: Json, paths: readonly Steps[], work: WorkBudget): Json[] {
   const rests = paths.filter(([step]) => step?.picks(value)).map((steps) => steps.slice(1));
   if (rests.some((rest) => rest.length === 0)) return [];
   return [isJsonObject(value) ? exclude(value, rests, work) : value];

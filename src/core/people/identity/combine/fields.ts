@@ -3,7 +3,7 @@ import { type PushToken, unitePushTokens } from "../../profiles/attribute-rules/
 import { type Alias, aliasValue } from "../../profiles/identifiers.ts";
 import { type MergeRule, standardAttribute } from "../../profiles/standard-attributes.ts";
 import type { Attributes } from "../../profiles/store.ts";
-import { prevails, readWaiting } from "../../subscriptions/waiting-state.ts";
+import { parsePending, prevails } from "../../subscriptions/waiting-state.ts";
 import type { Combined, Effect, EffectKind, Extent } from "./effects.ts";
 import type { ProfileFields } from "./whole.ts";
 
@@ -31,7 +31,7 @@ const unitePushTokensOf: Rule = (kept, merged) => ({
 
 /** Chooses between two states that wait for an address (docs/decisions/email-state.md). */
 const takeNewerConsent: Rule = (kept, merged) => {
-  const [own, other] = [readWaiting(kept), readWaiting(merged)];
+  const [own, other] = [parsePending(kept), parsePending(merged)];
   const isOther = own && other && prevails(other, own);
   return { value: isOther ? merged : kept, effect: "later" };
 };

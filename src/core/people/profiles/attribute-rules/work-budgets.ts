@@ -1,23 +1,23 @@
 import type { Fault } from "../../../base/problem.ts";
 import { refusedAt } from "../../../base/values/findings.ts";
-import { canSpend, startWork, type Work } from "../../../base/work.ts";
+import { canSpend, startWork, type WorkBudget } from "../../../base/work.ts";
 
 /** Limits on the work of operations on stored values. docs/decisions/work-of-updates.md */
 export interface WorkBudgets {
   /** The work of one object of a request. */
-  readonly item: Work;
+  readonly item: WorkBudget;
   /** The work of all objects of a request. */
-  readonly request: Work;
+  readonly request: WorkBudget;
 }
 
 const ITEM_WORK = 200_000;
 const REQUEST_WORK = 1_000_000;
 
 /** The work of all objects of one request together. */
-export const startRequestWork = (): Work => startWork(REQUEST_WORK);
+export const startRequestWork = (): WorkBudget => startWork(REQUEST_WORK);
 
 /** The budgets of one object: its own, and the one it shares with the rest of its request. */
-export const budgetsOfItem = (request: Work): WorkBudgets => ({
+export const budgetsOfItem = (request: WorkBudget): WorkBudgets => ({
   item: startWork(ITEM_WORK),
   request,
 });

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fill } from "../../src/features/demo/fill.ts";
-import type { Person } from "../../src/features/demo/people.ts";
+import type { Shopper } from "../../src/features/demo/people.ts";
 import { sampleAt } from "../../src/features/demo/sample.ts";
 import { IDS, PRODUCTS } from "../../src/features/demo/shop.ts";
 import type { TestServer } from "../../test/harness.ts";
@@ -81,11 +81,11 @@ async function untilCounted(server: TestServer, wanted: number): Promise<void> {
 }
 
 interface Customers {
-  readonly people: readonly Person[];
+  readonly people: readonly Shopper[];
   /** The user on the page of the pictures. */
-  readonly hero: Person;
+  readonly hero: Shopper;
   /** One who speaks Arabic. */
-  readonly speaker: Person;
+  readonly speaker: Shopper;
 }
 
 /** What clients send within an hour; a few of it is wrong. */
@@ -96,7 +96,7 @@ async function sendHour(
   now: number,
 ): Promise<void> {
   const track = (body: object) => server.send("POST", "/users/track", body, { key });
-  const viewed = (person: Person | undefined, index: number, at: number) => ({
+  const viewed = (person: Shopper | undefined, index: number, at: number) => ({
     external_id: person?.externalId,
     app_id: person?.appId,
     name: "viewed_product",

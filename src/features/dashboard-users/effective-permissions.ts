@@ -55,7 +55,7 @@ const setNamed = (name: string, sets: PermissionSets): readonly string[] => {
 };
 
 /** Whether a person has every permission that another one has. */
-export function covers(person: Person, other: Person): boolean {
+export function covers(person: DashboardPerson, other: DashboardPerson): boolean {
   if (person.isAdministrator) return true;
   if (other.isAdministrator) return false;
   const has = <Name>(held: ReadonlySet<Name> | undefined, wanted: ReadonlySet<Name>) =>

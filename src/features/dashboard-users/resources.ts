@@ -2,7 +2,7 @@ import Type from "typebox";
 import { listedResource } from "../../core/admin/workspaces/listed-resource.ts";
 import { Name } from "../../core/admin/workspaces/manifest.ts";
 import {
-  type Change,
+  type ConfigChange,
   describe,
   difference,
   type Resource,
@@ -139,7 +139,7 @@ async function saveSignIn(
   tx: Transaction,
   { company }: CompanyContext,
   { local = false }: { readonly local?: boolean },
-): Promise<Change[]> {
+): Promise<ConfigChange[]> {
   const present = { local: await selectLocalSignIn(tx) };
   const todo = difference([present], [{ local }], () => SIGN_IN);
   if (todo.updated.length > 0) await upsertLocalSignIn(tx, company.id, local);

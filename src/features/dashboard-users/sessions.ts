@@ -5,7 +5,7 @@ import { hashSecret, newSecret } from "../../core/admin/secrets/secrets.ts";
 import type { Clock } from "../../core/base/clock.ts";
 import { earlier, later } from "../../core/base/clock.ts";
 import type { Context } from "../../core/base/context/context.ts";
-import type { Person, Session } from "../../core/base/context/person.ts";
+import type { DashboardPerson, Session } from "../../core/base/context/person.ts";
 import type { OidcSettings } from "../../core/base/oidc-settings.ts";
 import { Problem } from "../../core/base/problem.ts";
 import { type Database, type Transaction, withRetries } from "../../core/database/database.ts";
@@ -218,7 +218,7 @@ function browserOf(userAgent = ""): string | null {
   return browser ? `${browser}${system ? ` on ${system}` : ""}` : null;
 }
 
-const namesOf = ({ userId, userName }: Person, details?: object) => ({
+const namesOf = ({ userId, userName }: DashboardPerson, details?: object) => ({
   userId,
   details: userId === null ? details && { ...details } : { ...details, user_name: userName },
 });

@@ -55,14 +55,11 @@ export async function undoMerge(
     });
   }
   const entry = await requireMerge(database, workspace.id, mergeId);
-  let result: Undone | undefined;
-  await writePeople(services, workspace, {
-    names: namesOf(entry),
-    removes: true,
-    readsRows: true,
-    read: ({ from, lock }) => find(from, lock),
-    workOut: async (found) => found,
-    async save(tx, { merge, identifiers }, isLocked) {
+  const plan = { names: namesOf(entry), removes: true as const, readsRows: true };
+  return writePeople(services, workspace, plan, async ({ reading: { from, lock }, write }) => {
+    const { merge, identifiers } = await find(from, lock);
+    let result: Undone | undefined;
+    await write(async (tx, isLocked) => {
       const now = clock.now();
       const { takesIds } = await lockAll(
         tx,
@@ -86,9 +83,9 @@ export async function undoMerge(
       };
       await recordUserChanges(tx, clock, context, [change]);
       return { ...written, takesExternalIds: takesIds };
-    },
+    });
+    return result as Undone;
   });
-  return result as Undone;
 }
 
 interface Found {

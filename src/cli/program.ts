@@ -73,6 +73,7 @@ const SHOWN: readonly string[] = [
   "secrets",
   "scim-tokens",
   "sign-in",
+  "invite",
   "audit",
   "workspaces",
   "reset",

@@ -37,6 +37,7 @@ const PAGES = [
   "docs/translations.md",
   "docs/scim.md",
   "docs/dashboard.md",
+  "docs/colleagues.md",
   "docs/ci.md",
 ];
 

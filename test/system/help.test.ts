@@ -88,6 +88,7 @@ describe("rapport --help", () => {
       "secrets",
       "scim-tokens",
       "sign-in",
+      "invite",
       "audit",
       "workspaces",
       "reset",

@@ -6,7 +6,7 @@ export const commands: Commands = {
     () => import("./cli/sign-in.ts"),
   ],
   invite: [
-    "Adds a colleague if needed, and prints a link that signs them in once.",
+    "Prints a link that signs a colleague in once.",
     () => import("./cli/invite.ts"),
   ],
 };

@@ -33,10 +33,7 @@ export interface Target {
   readonly addresses: readonly GivenAddress[];
   /** Whether it affects all who share an address with the user. */
   readonly affectsSharers: boolean;
-  /**
-   * Whether the item affects everyone with its address, or only the user whom the address
-   * identifies.
-   */
+  /** Whether the item affects everyone with its address, or only the user whom the address identifies. */
   readonly namesEveryHolder?: boolean;
 }
 

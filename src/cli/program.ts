@@ -16,10 +16,7 @@ const CORE: Commands = {
     () => import("./status.ts"),
   ],
   init: ["Writes a manifest to begin with.", () => import("./init.ts")],
-  migrate: [
-    "Migrates the database (DATABASE_URL, or the embedded one in DATA_DIR), and exits.",
-    () => import("./migrate.ts"),
-  ],
+  migrate: ["Migrates the database of DATABASE_URL or DATA_DIR.", () => import("./migrate.ts")],
   apply: ["Applies a manifest to a running server.", () => import("./apply.ts")],
   validate: ["Checks a manifest without a server.", () => import("./validate.ts")],
   schema: ["Prints the JSON Schema of a manifest, for editors.", () => import("./schema.ts")],

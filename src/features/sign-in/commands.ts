@@ -5,8 +5,5 @@ export const commands: Commands = {
     "Prints a one-time link that signs in to the dashboard.",
     () => import("./cli/sign-in.ts"),
   ],
-  invite: [
-    "Prints a link that signs a colleague in once.",
-    () => import("./cli/invite.ts"),
-  ],
+  invite: ["Prints a link that signs a colleague in once.", () => import("./cli/invite.ts")],
 };

@@ -62,6 +62,7 @@ test("a PATCH of a message keeps its place and texts, and its strings follow the
   );
   const row = await lastRow(`kind=message&workspace=${path.split("/")[2]}`);
   assert.deepEqual(row.details, {
+    name: "email of Welcome",
     before: { multi_language: true },
     after: { multi_language: false },
   });

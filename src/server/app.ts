@@ -82,6 +82,7 @@ export const APPLIED: readonly string[] = [
   "scim_tokens",
   "permission_sets",
   "scim_defaults",
+  "sign_in",
   // Of a workspace
   "api_keys",
   "apps",

@@ -68,15 +68,16 @@ export const NO_PLACES: ReadonlySet<string> = new Set(
    types segment_id count_id user_id ending_at dead_letter_id from dead_letter integration_id run_id schedule campaign_id
    message_variation_id locale_id workflow_id canvas_id step_id * step_ids source_language preference_center_id
    preference_center_title meta-viewport-content sizes color locale title link blocked_external_ids company color_dark
-   description country language locale_key tags secret ip_allowlist key admin_token status code`.split(
-    /\s+/,
-  ),
+   description country language locale_key tags secret ip_allowlist key admin_token status code
+   time_zone user_name password current_password passkey session rawId authenticatorAttachment clientDataJSON
+   attestationObject authenticatorData signature userHandle transports`.split(/\s+/),
 );
 
 /** Fields that name no place although their name does elsewhere. */
 export const NO_PLACES_HERE: ReadonlySet<string> = new Set([
   "downloadSegmentExport params.token",
   "listChanges query.user",
+  "listMerges query.user",
   "getChanges query.user",
   "getCaptured query.path",
   "deleteCaptured query.path",

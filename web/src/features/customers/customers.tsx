@@ -18,7 +18,7 @@ export function CustomersTab({ workspace, period }: OverviewTabProps) {
       {(data) => (
         <div className="stack">
           {!data.complete && data.users.total > 0 && (
-            <Alert color="blue" title="Earlier data is being counted">
+            <Alert color="blue" role="status" title="Earlier data is being counted">
               What was received before is counted in the background. The numbers grow until then.
             </Alert>
           )}

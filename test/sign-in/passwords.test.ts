@@ -174,6 +174,12 @@ describe("signing in with a password", () => {
     );
     assert.equal(new Set(refusals).size, 1, refusals.join("\n"));
   });
+
+  test("a name that no database can hold is refused by the name of the field", async () => {
+    const { status, body } = await signInWith(server, "grace\0@acme.example");
+    assert.equal(status, 400);
+    assert.match(body.message, /'user_name'/);
+  });
 });
 
 describe("guessing a password", () => {

@@ -25,6 +25,6 @@ function fullVersion(): string {
 }
 
 /** How a driver is installed that neither the package nor every clone has. */
-export function installationOf(driver: "@duckdb/node-api" | "mysql2"): string {
+export function installationOf(driver: string): string {
   return `npm install ${driver}@${(drivers ?? optionalDependencies)[driver]}`;
 }

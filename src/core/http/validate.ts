@@ -34,8 +34,8 @@ export function compileContract(contract: Contract): (parts: Parts) => Parts {
   const readBody =
     contract.body && isClients ? leavingOutAbsent(contract.body) : (value: unknown) => value;
   const { query: querySchema } = contract;
-  // An administrator's body is usually one resource, and refused as a whole.
-  const isWhole = contract.access.by === "administrator" && !contract.hasItems;
+  // What people send is one resource or one question, and refused as a whole; SCIM has words of its own for it.
+  const isWhole = !isClients && contract.access.by !== "scim" && !contract.hasItems;
   // The parser of SCIM filters checks their text itself.
   const isFiltered = contract.dialect === "scim";
   const readParameters = (raw: unknown, schema: TSchema) => {

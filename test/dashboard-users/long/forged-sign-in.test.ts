@@ -133,7 +133,7 @@ describe("a sign-in as somebody else", () => {
     assert.equal((await appsOf(followed)).status, 200);
     await scim.users("DELETE", `/${id}`);
     assert.equal((await appsOf(followed)).status, 401);
-    assert.equal((await follow(left)).status, 403);
+    assert.equal((await follow(left)).status, 401);
     const audit = await server.admin("GET", "/admin/v1/audit?kind=dashboard_session&limit=5");
     assert.ok(audit.body.entries.every(({ name }: { name: string }) => name !== "administrator"));
   });

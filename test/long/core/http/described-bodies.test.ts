@@ -48,12 +48,12 @@ const sampleOf = async (contract: Contract): Promise<Sample> => {
 };
 
 /** Members that have to equal the sample's. */
-const OF_SAMPLE = ["translation_map", "into", "admin_token"];
+const OF_SAMPLE = ["translation_map", "into", "admin_token", "user_name", "password", "response"];
 
 /** An example that names other things, with the ids and strings of the sample workspace. */
 function withKnownIds(contract: Contract, example: unknown, sample: Sample): unknown {
   const isAboutOthers =
-    /translations|messages|users\/:id\/merge|segments\/explain|export\/segment|session/.test(
+    /translations|messages|users\/:id\/merge|segments\/explain|export\/segment|session|passkeys/.test(
       keyOf(contract),
     );
   if (!isAboutOthers) return example;

@@ -23,8 +23,10 @@ async function assertBearsRandomInput(contract: Contract): Promise<void> {
   const declared = new Set([...Object.keys(replies).map(Number), ...REFUSALS]);
   // On a busy machine it is the truth: the database took longer than it has patience.
   if (name === "GET /health/ready") declared.add(STATUS_OF.UNAVAILABLE);
-  const requests = requestsFor(contract, own.name, await sampleIn(samples, contract));
+  const sample = await sampleIn(samples, contract);
+  const requests = requestsFor(contract, own.name, sample);
   const headers = {
+    ...(access.by === "session" && sample.headers),
     ...(access.by === "scim" && { "x-request-origin": TOKEN.service_origin }),
     ...(accepts && { "content-type": accepts[0] }),
   };

@@ -162,8 +162,8 @@ describe("the dashboard after a restart", () => {
 
   test("requests and erasures of more than a day ago are deleted, and so are counts that no overview shows", async () => {
     const server = await startOwnServer();
-    const workspace = await server.workspace();
-    await workspace.track({ events: [event("ada")] });
+    // Without a request of its own, which would be written at some time.
+    await server.workspace();
     const day = new Date(Date.now() + 25 * 3_600_000);
     const { database } = server;
     for (const table of ["traffic_counts", "live_requests"]) {

@@ -24,6 +24,8 @@ export interface TestProvider {
   readonly settings: NonNullable<Config["oidc"]>;
   /** The person who signs in next; undefined if the provider refuses to sign in. */
   signsIn(person: Claims | undefined): void;
+  /** Answers requests to a path with this status from now on; undefined: as it should. */
+  fails(path: string, status: number | undefined): void;
   /** Requests to the provider, in order. */
   readonly asked: URL[];
 }
@@ -34,6 +36,7 @@ export async function startProvider(serverPort: number): Promise<TestProvider> {
   const issuer = `http://127.0.0.1:${port}`;
   const asked: URL[] = [];
   let person: Claims | undefined;
+  const failures = new Map<string, number | undefined>();
   const provider = new Provider(issuer, {
     clients: [
       {
@@ -65,6 +68,8 @@ export async function startProvider(serverPort: number): Promise<TestProvider> {
   const handle = provider.callback();
   const server = createServer(async (request, response) => {
     asked.push(new URL(request.url ?? "", issuer));
+    const failure = failures.get(request.url ?? "");
+    if (failure !== undefined) return response.writeHead(failure).end("busy");
     if (!request.url?.startsWith("/interaction/")) return handle(request, response);
     const refusal = { error: "access_denied", error_description: "not today" };
     const result = person ? { login: { accountId: JSON.stringify(person) } } : refusal;
@@ -86,6 +91,9 @@ export async function startProvider(serverPort: number): Promise<TestProvider> {
     },
     signsIn(next) {
       person = next;
+    },
+    fails(path, status) {
+      failures.set(path, status);
     },
     asked,
   };

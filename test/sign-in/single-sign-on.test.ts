@@ -138,6 +138,25 @@ describe("who may sign in", () => {
     assert.match(text, /cannot be reached/);
   });
 
+  test("an identity provider that fails, or has too many requests, is an outage, and nobody's failed sign-in", async () => {
+    const ownPort = await freePort();
+    const failing = await startProvider(ownPort);
+    const own = await startOwnServer({ port: ownPort, oidc: failing.settings, maxFailedAuth: 2 });
+    await declare(own);
+    const { userName } = await scimClient(own).user({});
+    failing.signsIn({ email: userName as string, email_verified: true });
+    for (const path of ["/.well-known/openid-configuration", "/token", "/me"]) {
+      for (const status of [500, 502, 503, 429]) {
+        failing.fails(path, status);
+        const { status: answered, text } = await visit(own, BEGIN);
+        assert.equal(answered, 503, `${path} ${status}: ${text}`);
+        assert.match(text, /cannot be reached/);
+      }
+      failing.fails(path, undefined);
+    }
+    assert.equal((await visit(own, BEGIN)).status, 200);
+  });
+
   test("an identity provider that answers without end is left after a few megabytes", async () => {
     let sentMb = 0;
     const endless = createServer((_, response) => {

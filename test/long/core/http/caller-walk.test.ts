@@ -1,6 +1,7 @@
 /*
  * A walk over every endpoint as each kind of caller without the right to it, and as one with it, with the sample request and
- * with bodies that have an unknown member, are empty, deep, wide or long.
+ * with bodies that have an unknown member, are empty, deep, wide or long. A caller is refused before a body is read: each sends
+ * the sample and one odd body, in turn, so that all meet over the endpoints.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -78,7 +79,10 @@ async function statusOf(
   return response.status;
 }
 
-for (const contract of contracts) {
+/** The odd bodies that an endpoint can get. */
+const bodiesFor = ({ method }: Contract) => (method === "GET" ? [] : Object.entries(BODIES));
+
+for (const [turn, contract] of contracts.entries()) {
   test(`${keyOf(contract)} accepts no caller without the right to it, and no odd body ends in an error of the server`, async () => {
     // Two of the samples turn it off.
     await server.admin("PATCH", "/admin/v1/sign-in", { local: true });
@@ -88,13 +92,11 @@ for (const contract of contracts) {
     const whole =
       sample.raw ?? (sample.body === undefined ? undefined : JSON.stringify(sample.body));
     const raw = typeof whole === "string" ? whole : undefined;
-    const bodies: Record<string, (sample: unknown) => string | undefined> = {
-      "the sample": () => raw,
-      ...BODIES,
-    };
-    for (const [caller, headers] of Object.entries(CALLERS)) {
+    const odd = bodiesFor(contract);
+    for (const [place, [caller, headers]] of Object.entries(CALLERS).entries()) {
       if (mayCall(contract, caller)) continue;
-      for (const [body, make] of Object.entries(bodies)) {
+      const inTurn = odd.slice((turn + place) % (odd.length || 1)).slice(0, 1);
+      for (const [body, make] of [["the sample", () => raw] as const, ...inTurn]) {
         const status = await statusOf(
           contract,
           path,
@@ -106,7 +108,7 @@ for (const contract of contracts) {
     }
     const key = credentialOf(contract, server, own);
     const right = contract.access.by === "scim" ? scim : key === null ? {} : bearer(key);
-    for (const [body, make] of Object.entries(BODIES)) {
+    for (const [body, make] of odd) {
       const status = await statusOf(
         contract,
         path,

@@ -58,6 +58,7 @@ describe("an integration in the admin API", () => {
       status: "active",
       contact_emails: "ops@acme.example, it@acme.example",
       schedule: "0 4 * * *",
+      schedule_time_zone: "UTC",
       retry: { attempts: 2, delay_seconds: 10 },
       warehouse: { type: "postgres", place: "one" },
       declared: false,
@@ -113,6 +114,37 @@ describe("an integration in the admin API", () => {
       seen.push(await isPlanned());
     }
     assert.deepEqual(seen, [true, false, true, false]);
+  });
+
+  test("a schedule is in its own time zone, and the next scheduled run in UTC", async () => {
+    const workspace = await server.workspace();
+    const path = pathOf(workspace, randomUUID());
+    const nextRun = async () => {
+      const { body } = await workspace.call<any>("GET", "/cdi/integrations");
+      return body.results[0].next_scheduled_run;
+    };
+    const schedule = "0 9 * * *";
+    const made = await server.admin("PUT", path, {
+      ...EVENTS,
+      schedule,
+      schedule_time_zone: "Asia/Kathmandu",
+    });
+    assert.equal(made.body.schedule_time_zone, "Asia/Kathmandu");
+    assert.match(await nextRun(), /T03:15:00\.000Z$/);
+    const moved = await server.admin("PATCH", path, { schedule_time_zone: "Asia/Tokyo" });
+    assert.deepEqual(
+      [moved.body.schedule, moved.body.schedule_time_zone],
+      [schedule, "Asia/Tokyo"],
+    );
+    assert.match(await nextRun(), /T00:00:00\.000Z$/);
+    const { body: manifest } = await server.admin(
+      "GET",
+      `/admin/v1/workspaces/${workspace.name}/manifest`,
+    );
+    assert.match(JSON.stringify(manifest), /"schedule_time_zone":"Asia\/Tokyo"/);
+    const reset = await server.admin("PATCH", path, { schedule_time_zone: null });
+    assert.equal(reset.body.schedule_time_zone, "UTC");
+    assert.match(await nextRun(), /T09:00:00\.000Z$/);
   });
 
   test("a manifest keeps undeclared integrations, and a declared one stays declared when the API changes it", async () => {
@@ -190,6 +222,16 @@ describe("an invalid integration", () => {
       [{ name: "a\0b" }, 400, /name/],
       [{ type: "catalogs" }, 400, /'type' must be one of/],
       [{ schedule: "daily" }, 400, /'schedule' must be a cron expression/],
+      [
+        { schedule_time_zone: "Berlin" },
+        400,
+        /'schedule_time_zone' must be the name of a time zone/,
+      ],
+      [
+        { schedule_time_zone: "+02:00" },
+        400,
+        /'schedule_time_zone' must be the name of a time zone/,
+      ],
       [{ warehouse: { type: "oracle" } }, 400, /warehouse/],
       [{ warehouse: { type: "files", url: "/data/" } }, 400, /needs a 'format'/],
       [{ id: randomUUID() }, 400, /'id'/],

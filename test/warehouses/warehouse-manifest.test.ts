@@ -43,6 +43,7 @@ describe("an integration in the manifest", () => {
       status: "paused",
       contact_emails: "ops@acme.example, it@acme.example",
       schedule: "*/15 * * * *",
+      schedule_time_zone: "Europe/Berlin",
       retry: { attempts: 3, delay_seconds: 0 },
     });
     const others = ["attributes", "purchases"].map((type) => entry({ name: type, type }));
@@ -88,6 +89,7 @@ describe("an integration in the manifest", () => {
     ["a schedule that is none", { schedule: "daily" }, /\.schedule' must be a cron expression/],
     ["a schedule of seconds", { schedule: "0 * * * * *" }, /\.schedule' must be a cron expression/],
     ["a schedule that never comes", { schedule: "0 0 30 2 *" }, /\.schedule' must be a cron/],
+    ["a zone that is none", { schedule_time_zone: "Mars/Base" }, /\.schedule_time_zone' must be/],
     ["no try at all", { retry: { attempts: 0 } }, /\.retry\.attempts' must be at least 1/],
     ["an unknown key", { catalog: 1 }, /has an unknown key: 'catalog'/],
     ["no warehouse", { warehouse: undefined }, /\.warehouse' is required/],

@@ -95,7 +95,9 @@ export async function sweepSegments(database: Database, now: Date): Promise<void
   for (const { id } of await listWorkspaces(database)) {
     if ((await readNextTimes(database, SIZES_JOB, id)).has(SUBJECT)) continue;
     const key = { workspaceId: id, kind: SIZES_JOB, subject: SUBJECT };
-    await database.transaction((tx) => setSchedules(tx, [{ ...key, cron: DAILY }], now));
+    await database.transaction((tx) =>
+      setSchedules(tx, [{ ...key, cron: DAILY, timeZone: "UTC" }], now),
+    );
   }
 }
 

@@ -45,10 +45,17 @@ export async function changeIntegrations(
 }
 
 /** The audited form of an integration: without anything that opens its warehouse. */
-export const detailsOf = ({ type, status, schedule, warehouse }: Integration) => ({
+export const detailsOf = ({
   type,
   status,
   schedule,
+  scheduleTimeZone,
+  warehouse,
+}: Integration) => ({
+  type,
+  status,
+  schedule,
+  ...(scheduleTimeZone !== "UTC" && { schedule_time_zone: scheduleTimeZone }),
   warehouse: placeOf(warehouse),
 });
 
@@ -103,9 +110,9 @@ async function save(
     if (!isDuplicate(error)) throw error;
     throw new Problem("CONFLICT", "Two integrations of a workspace have the same name.");
   });
-  const scheduled = integrations.flatMap(({ id, schedule, status }) =>
+  const scheduled = integrations.flatMap(({ id, schedule, scheduleTimeZone: timeZone, status }) =>
     schedule !== null && status === "active"
-      ? [{ workspaceId, kind: SYNC_JOB, subject: id, cron: schedule }]
+      ? [{ workspaceId, kind: SYNC_JOB, subject: id, cron: schedule, timeZone }]
       : [],
   );
   await setSchedules(tx, scheduled, now);

@@ -1,5 +1,6 @@
 import Type, { type Static } from "typebox";
 import { isCron } from "../../core/admin/jobs/schedule.ts";
+import { zoneOf } from "../../core/base/context/workspace-settings.ts";
 import { PLAIN_NAME } from "../../core/base/values/schemas.ts";
 import { isUuid } from "../../core/base/values/uuid.ts";
 import {
@@ -39,10 +40,15 @@ const members = {
   ),
   schedule: Type.Optional(
     Type.Refine(
-      Type.String({ description: "When it is synced: five fields of cron, in UTC." }),
+      Type.String({
+        description: "When it is synced: five fields of cron, in `schedule_time_zone`.",
+      }),
       isCron,
       () => "must be a cron expression of five fields, such as */15 * * * *",
     ),
+  ),
+  schedule_time_zone: Type.Optional(
+    zoneOf("The zone of the schedule, such as Europe/Berlin. UTC by default."),
   ),
   retry: Type.Optional(
     Type.Object(
@@ -86,6 +92,7 @@ export const integrationOf = ({
   contact_emails = "",
   status,
   schedule,
+  schedule_time_zone,
   retry,
   ...entry
 }: Entry): Integration => ({
@@ -93,6 +100,7 @@ export const integrationOf = ({
   warehouse: withoutTypeOfConnection(entry.warehouse as Warehouse),
   status: status ?? "active",
   schedule: schedule ?? null,
+  scheduleTimeZone: schedule_time_zone ?? "UTC",
   contactEmails: addressesIn(contact_emails),
   retry: { ...DEFAULT_RETRY, ...retry },
 });

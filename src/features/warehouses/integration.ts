@@ -24,8 +24,10 @@ export interface Integration {
   readonly type: IntegrationType;
   readonly status: (typeof INTEGRATION_STATUSES)[number];
   readonly contactEmails: readonly string[];
-  /** A cron expression in UTC; null if it runs only when it is triggered. */
+  /** A cron expression; null if it runs only when it is triggered. */
   readonly schedule: string | null;
+  /** The IANA name of its zone. */
+  readonly scheduleTimeZone: string;
   readonly retry: Retry;
   readonly warehouse: Warehouse;
 }

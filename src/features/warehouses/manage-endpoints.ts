@@ -36,6 +36,7 @@ const Integration = named("DeclaredIntegration", {
   status: Type.Enum([...INTEGRATION_STATUSES]),
   contact_emails: Type.String(),
   schedule: NullableText,
+  schedule_time_zone: Type.String({ description: "The zone of the schedule.", examples: ["UTC"] }),
   retry: Type.Object({ attempts: Type.Integer(), delay_seconds: Type.Integer() }),
   warehouse: Type.Object(
     { type: Type.String(), place: Type.String() },
@@ -51,6 +52,7 @@ const viewOf = (integration: IntegrationRow): Static<typeof Integration> => ({
   status: integration.status,
   contact_emails: integration.contactEmails.join(", "),
   schedule: integration.schedule,
+  schedule_time_zone: integration.scheduleTimeZone,
   retry: integration.retry,
   warehouse: { type: integration.warehouse.type, place: storedPlaceIn(integration.warehouse) },
   declared: integration.declared,

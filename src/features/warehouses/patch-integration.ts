@@ -10,6 +10,7 @@ type Members = Readonly<Record<string, unknown>>;
 
 export const INTEGRATION_PATCHING = patchingOf(IntegrationBody, {
   schedule: "0 3 * * *",
+  schedule_time_zone: "Europe/Berlin",
   retry: { attempts: 2 },
 });
 
@@ -27,13 +28,14 @@ export function patchIntegration(
   if (patch.warehouse === null) {
     throw new Problem("INVALID_REQUEST", "'warehouse' must not be null: a sync has a source");
   }
-  const { id, name, type, status, contactEmails, schedule, retry } = present;
+  const { id, name, type, status, contactEmails, schedule, scheduleTimeZone, retry } = present;
   const declared = {
     name,
     type,
     status,
     contact_emails: contactEmails.join(", "),
     ...(schedule !== null && { schedule }),
+    schedule_time_zone: scheduleTimeZone,
     retry,
   };
   const warehouse =

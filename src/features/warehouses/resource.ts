@@ -44,6 +44,7 @@ function declarationOf(
     status: stored.status,
     contact_emails: stored.contactEmails.join(", "),
     ...(stored.schedule !== null && { schedule: stored.schedule }),
+    ...(stored.scheduleTimeZone !== "UTC" && { schedule_time_zone: stored.scheduleTimeZone }),
     retry: stored.retry,
     warehouse: isConnected(warehouse)
       ? connectedPlace(warehouse)

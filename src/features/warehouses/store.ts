@@ -6,7 +6,7 @@ import type { StoredIntegration, StoredWarehouse } from "./stored-warehouse.ts";
 /* Integrations and their runs. How far they got, row by row, is in progress-store.ts. */
 
 const INTEGRATION_COLUMNS = `integration_id as id, name, type, status,
-  to_jsonb(contact_emails) as "contactEmails", schedule, retry, warehouse`;
+  to_jsonb(contact_emails) as "contactEmails", schedule, schedule_time_zone as "scheduleTimeZone", retry, warehouse`;
 
 /** The integrations that a manifest has declared in the workspace. */
 export async function selectDeclaredIntegrations(
@@ -44,22 +44,23 @@ export async function upsertIntegrations(
   if (integrations.length === 0) return;
   await tx.query(
     `insert into integrations (workspace_id, integration_id, name, type, status, contact_emails,
-       schedule, retry, warehouse, declared, created_at)
+       schedule, schedule_time_zone, retry, warehouse, declared, created_at)
      select $1, id, name, type, status,
-       array(select jsonb_array_elements_text(contact_emails::jsonb)), schedule, retry::jsonb,
-       warehouse::jsonb, $11, $10
+       array(select jsonb_array_elements_text(contact_emails::jsonb)), schedule, schedule_time_zone,
+       retry::jsonb, warehouse::jsonb, $12, $11
      from unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
-       $8::text[], $9::text[])
-       as new (id, name, type, status, contact_emails, schedule, retry, warehouse)
+       $8::text[], $9::text[], $10::text[])
+       as new (id, name, type, status, contact_emails, schedule, schedule_time_zone, retry, warehouse)
      on conflict (workspace_id, integration_id) do update set name = excluded.name,
        type = excluded.type, status = excluded.status, contact_emails = excluded.contact_emails,
-       schedule = excluded.schedule, retry = excluded.retry, warehouse = excluded.warehouse,
+       schedule = excluded.schedule, schedule_time_zone = excluded.schedule_time_zone,
+       retry = excluded.retry, warehouse = excluded.warehouse,
        declared = integrations.declared or excluded.declared`,
     [
       workspaceId,
       ...listsOf(integrations, "id", "name", "type", "status"),
       integrations.map((each) => JSON.stringify(each.contactEmails)),
-      integrations.map((each) => each.schedule),
+      ...listsOf(integrations, "schedule", "scheduleTimeZone"),
       integrations.map((each) => JSON.stringify(each.retry)),
       integrations.map((each) => JSON.stringify(each.warehouse)),
       now,

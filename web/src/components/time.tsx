@@ -1,5 +1,8 @@
 import { Tooltip } from "@mantine/core";
 
+/** Not every browser lists UTC. */
+export const ZONES = ["UTC", ...Intl.supportedValuesOf("timeZone")];
+
 const RELATIVE = new Intl.RelativeTimeFormat("en", { numeric: "auto", style: "short" });
 
 const DAY = { day: "numeric", month: "short" } as const;

@@ -15,34 +15,37 @@ import {
 /** Whether a text is a cron expression of five fields that matches some date. */
 export function isCron(text: string): boolean {
   try {
-    return readCron(text).nextRun() !== null;
+    return readCron(text, "UTC").nextRun() !== null;
   } catch {
     return false;
   }
 }
 
-/** Schedules are in UTC. docs/warehouse-sync.md */
-const readCron = (text: string): Cron => new Cron(text, { timezone: "UTC", mode: "5-part" });
+const readCron = (text: string, timezone: string): Cron =>
+  new Cron(text, { timezone, mode: "5-part" });
+
+/** When something runs: five fields of cron, in a zone with an IANA name. docs/warehouse-sync.md */
+export interface Schedule {
+  readonly cron: string;
+  readonly timeZone: string;
+}
 
 /** The first time after `now`; undefined if there is none. */
-const nextTime = (cron: string, now: Date): Date | undefined =>
-  readCron(cron).nextRun(now) ?? undefined;
+export const nextTime = ({ cron, timeZone }: Schedule, now: Date): Date | undefined =>
+  readCron(cron, timeZone).nextRun(now) ?? undefined;
 
-/** Runs jobs by a cron expression each, from now on. */
+/** Runs jobs by a schedule each, from now on. */
 export async function setSchedules(
   tx: Transaction,
-  schedules: readonly (JobKey & { readonly cron: string })[],
+  schedules: readonly (JobKey & Schedule)[],
   now: Date,
 ): Promise<void> {
   await upsertSchedules(tx, withNextTimes(schedules, now));
 }
 
-const withNextTimes = <Schedule extends { readonly cron: string }>(
-  schedules: readonly Schedule[],
-  now: Date,
-) =>
+const withNextTimes = <Each extends Schedule>(schedules: readonly Each[], now: Date) =>
   schedules.flatMap((schedule) => {
-    const nextAt = nextTime(schedule.cron, now);
+    const nextAt = nextTime(schedule, now);
     return nextAt ? [{ ...schedule, nextAt }] : [];
   });
 

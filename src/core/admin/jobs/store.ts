@@ -214,8 +214,8 @@ export async function bringJobsForward(tx: Transaction, now: Date, leasedUntil: 
 }
 
 export interface ScheduleRow extends JobKey {
-  /** Five fields, in UTC. */
   readonly cron: string;
+  readonly timeZone: string;
   readonly nextAt: Date;
 }
 
@@ -225,13 +225,13 @@ export async function upsertSchedules(
 ): Promise<void> {
   if (schedules.length === 0) return;
   await tx.query(
-    `insert into schedules (workspace_id, kind, subject, cron, next_at)
-     select workspace_id, kind, subject, cron, next_at
-     from unnest($1::int[], $2::text[], $3::text[], $4::text[], $5::timestamptz[])
-       as new (workspace_id, kind, subject, cron, next_at)
+    `insert into schedules (workspace_id, kind, subject, cron, time_zone, next_at)
+     select workspace_id, kind, subject, cron, time_zone, next_at
+     from unnest($1::int[], $2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[])
+       as new (workspace_id, kind, subject, cron, time_zone, next_at)
      on conflict (workspace_id, kind, subject) do update
-       set cron = excluded.cron, next_at = excluded.next_at`,
-    [...listsOf(schedules, "workspaceId", "kind", "subject", "cron", "nextAt")],
+       set cron = excluded.cron, time_zone = excluded.time_zone, next_at = excluded.next_at`,
+    [...listsOf(schedules, "workspaceId", "kind", "subject", "cron", "timeZone", "nextAt")],
   );
 }
 
@@ -250,7 +250,7 @@ export async function deleteSchedules(
 /** The due schedules; locked until the transaction ends. */
 export async function selectDueSchedules(tx: Transaction, now: Date): Promise<ScheduleRow[]> {
   return tx.query<ScheduleRow>(
-    `select workspace_id as "workspaceId", kind, subject, cron, next_at as "nextAt"
+    `select workspace_id as "workspaceId", kind, subject, cron, time_zone as "timeZone", next_at as "nextAt"
      from schedules where next_at <= $1 order by next_at limit 100 for update skip locked`,
     [now],
   );
@@ -259,7 +259,7 @@ export async function selectDueSchedules(tx: Transaction, now: Date): Promise<Sc
 /** All schedules, held until the transaction ends. */
 export async function lockSchedules(tx: Transaction): Promise<ScheduleRow[]> {
   return tx.query<ScheduleRow>(
-    `select workspace_id as "workspaceId", kind, subject, cron, next_at as "nextAt"
+    `select workspace_id as "workspaceId", kind, subject, cron, time_zone as "timeZone", next_at as "nextAt"
      from schedules order by workspace_id, kind, subject for update`,
   );
 }

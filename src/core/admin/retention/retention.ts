@@ -125,6 +125,8 @@ export async function scheduleRetention(database: Database, now: Date): Promise<
   for (const { id } of await listWorkspaces(database)) {
     if ((await readNextTimes(database, RETENTION_JOB, id)).has(SUBJECT)) continue;
     const key = { workspaceId: id, kind: RETENTION_JOB, subject: SUBJECT };
-    await database.transaction((tx) => setSchedules(tx, [{ ...key, cron: DAILY }], now));
+    await database.transaction((tx) =>
+      setSchedules(tx, [{ ...key, cron: DAILY, timeZone: "UTC" }], now),
+    );
   }
 }

@@ -72,16 +72,16 @@ export function isTimeZone(text: string): boolean {
   }
 }
 
-export const TimeZone = Type.Refine(
-  Type.String({
-    maxLength: 64,
-    description:
-      "The zone in which the dashboard shows times, and in which the days of charts begin, such as Europe/Berlin. UTC by " +
-      "default. Segments and the API are not concerned.",
-    examples: ["Europe/Berlin"],
-  }),
-  isTimeZone,
-  () => "must be the name of a time zone, such as Europe/Berlin",
+export const zoneOf = (description: string) =>
+  Type.Refine(
+    Type.String({ maxLength: 64, description, examples: ["Europe/Berlin"] }),
+    isTimeZone,
+    () => "must be the name of a time zone, such as Europe/Berlin",
+  );
+
+const TimeZone = zoneOf(
+  "The zone in which the dashboard shows times, and in which the days of charts begin, such as Europe/Berlin. UTC by " +
+    "default. Segments and the API are not concerned.",
 );
 
 const ExportBucket = Type.Refine(

@@ -227,7 +227,7 @@ describe("a schedule", () => {
 
   const set = (clock: Clock, kind: string, subject: string, cron: string) =>
     database.transaction((tx) =>
-      setSchedules(tx, [{ ...keyOf(kind, subject), cron }], clock.now()),
+      setSchedules(tx, [{ ...keyOf(kind, subject), cron, timeZone: "UTC" }], clock.now()),
     );
 
   const nextOf = async (kind: string, subject: string) =>

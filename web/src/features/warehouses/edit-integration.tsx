@@ -1,5 +1,6 @@
 import { Select, TextInput } from "@mantine/core";
 import type { UseFormReturnType } from "@mantine/form";
+import { useSettings } from "../../api/administration.ts";
 import { tellDone } from "../../components/feedback.tsx";
 import { FormDialog, required } from "../../components/form.tsx";
 import { newId } from "../../components/new-id.ts";
@@ -19,6 +20,7 @@ import {
   useChangeIntegrations,
   useSources,
 } from "./api.ts";
+import { ScheduleFields } from "./schedule.tsx";
 
 interface EditIntegrationProps {
   readonly workspace: string;
@@ -31,6 +33,7 @@ interface Values extends Record<string, unknown> {
   readonly type: string;
   readonly status: string;
   readonly schedule: string;
+  readonly schedule_time_zone: string;
   readonly contact_emails: string;
   /** One of `choicesOf`. */
   readonly from: string;
@@ -43,9 +46,13 @@ const optionsOf = (values: readonly string[]) =>
 /** The form of an integration, drawn from what its workspace may read. */
 export function EditIntegration(props: EditIntegrationProps) {
   const sources = useSources(props.workspace);
+  const { data, isPending } = useSettings(props.workspace);
+  if (isPending) return null;
   return (
     <Loaded from={sources} lines={1}>
-      {(body) => <IntegrationForm {...props} sources={body} />}
+      {(body) => (
+        <IntegrationForm {...props} sources={body} zone={data?.settings.time_zone ?? "UTC"} />
+      )}
     </Loaded>
   );
 }
@@ -82,9 +89,11 @@ function choicesOf({ connections, kinds, inline }: Sources): Choice[] {
 
 interface IntegrationFormProps extends EditIntegrationProps {
   readonly sources: Sources;
+  /** Of the workspace: where a new schedule is. */
+  readonly zone: string;
 }
 
-function IntegrationForm({ workspace, integration, sources, close }: IntegrationFormProps) {
+function IntegrationForm({ workspace, integration, sources, zone, close }: IntegrationFormProps) {
   const { put } = useChangeIntegrations(workspace);
   const id = integration?.integration_id ?? newId();
   const choices = choicesOf(sources);
@@ -94,6 +103,7 @@ function IntegrationForm({ workspace, integration, sources, close }: Integration
     type: integration?.type ?? "attributes",
     status: integration?.status ?? "active",
     schedule: integration?.schedule ?? "",
+    schedule_time_zone: integration?.schedule ? integration.schedule_time_zone : zone,
     contact_emails: integration?.contact_emails ?? "",
     from: integration ? AS_BEFORE : (choices[0]?.value ?? ""),
     settings: emptySettings(choices.flatMap(({ settings }) => settings)),
@@ -133,20 +143,18 @@ function IntegrationForm({ workspace, integration, sources, close }: Integration
             />
           </div>
           <SourceFields form={form} integration={integration} choices={choices} />
-          <div className="fields">
-            <TextInput
-              label="Schedule"
-              placeholder="0 * * * *"
-              description="Cron, in UTC. Empty: only by hand."
-              {...form.getInputProps("schedule")}
-            />
-            <TextInput
-              label="Contacts"
-              placeholder="data@example.com"
-              description="Get mail about failed runs."
-              {...form.getInputProps("contact_emails")}
-            />
-          </div>
+          <ScheduleFields
+            schedule={form.values.schedule}
+            zone={form.values.schedule_time_zone}
+            error={form.errors.schedule}
+            change={form.setValues}
+          />
+          <TextInput
+            label="Contacts"
+            placeholder="data@example.com"
+            description="Get mail about failed runs."
+            {...form.getInputProps("contact_emails")}
+          />
         </>
       )}
     </FormDialog>
@@ -192,12 +200,12 @@ function SourceFields({ form, integration, choices }: SourceFieldsProps) {
 
 /** The body of the request; without a choice, the warehouse stays as it is. */
 function bodyOf(values: Values, chosen: Choice | undefined): IntegrationBody {
-  const { name, type, status, schedule, contact_emails } = values;
+  const { name, type, status, schedule, schedule_time_zone, contact_emails } = values;
   return {
     name,
     type,
     status,
-    ...(schedule && { schedule }),
+    ...(schedule && { schedule, schedule_time_zone }),
     ...(contact_emails && { contact_emails }),
     ...(chosen && { warehouse: { ...chosen.fixed, ...filledIn(chosen.settings, values) } }),
   } as IntegrationBody;

@@ -22,6 +22,7 @@ import {
 } from "./api.ts";
 import { EditIntegration } from "./edit-integration.tsx";
 import { Progress } from "./progress.tsx";
+import { tellSchedule } from "./schedule.tsx";
 
 const route = getRouteApi("/w/$workspace/syncs/$id");
 
@@ -88,7 +89,7 @@ function IntegrationView({ workspace, integration }: ViewProps) {
               ["Status", <StateTag key="status" state={status} />],
               ["Brings", sentence(type)],
               ["From", `${warehouse.type}: ${warehouse.place}`],
-              ["Schedule", schedule ? <code key="schedule">{schedule} UTC</code> : "By hand"],
+              ["Schedule", tellSchedule(schedule, integration.schedule_time_zone)],
               ["Attempts", `${retry.attempts}, ${retry.delay_seconds} s apart`],
               ["Contacts", integration.contact_emails || null],
               ["Id", <Id key="id" value={id} />],

@@ -9,6 +9,7 @@ import { Empty, Loaded } from "../../components/states.tsx";
 import { StateTag, sentence } from "../../components/tag.tsx";
 import { type Integration, useIntegrations } from "./api.ts";
 import { EditIntegration } from "./edit-integration.tsx";
+import { tellSchedule } from "./schedule.tsx";
 
 const route = getRouteApi("/w/$workspace/syncs");
 
@@ -89,13 +90,8 @@ const columnsOf = (workspace: string): readonly Column<Integration>[] => [
   {
     id: "schedule",
     header: "Schedule",
-    meta: { width: "10rem" },
-    cell: ({ row }) =>
-      row.original.schedule ? (
-        <code>{row.original.schedule} UTC</code>
-      ) : (
-        <span className="dim">By hand</span>
-      ),
+    meta: { width: "14rem" },
+    cell: ({ row }) => tellSchedule(row.original.schedule, row.original.schedule_time_zone),
   },
   {
     id: "status",

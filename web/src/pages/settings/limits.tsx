@@ -10,6 +10,7 @@ import { FormDialog, SaveFailure } from "../../components/form.tsx";
 import { Card } from "../../components/page.tsx";
 import { PermittedButton } from "../../components/permitted.tsx";
 import { Loaded } from "../../components/states.tsx";
+import { ZONES } from "../../components/time.tsx";
 
 type Settings = Readonly<Record<string, unknown>>;
 type Limit = "off" | { readonly requests: number; readonly per_seconds: number };
@@ -26,9 +27,6 @@ const NUMBERS = [
   ["keep_row_log_days", "Days that rejected rows of syncs are listed", "30"],
   ["undo_days", "Days that a merge of users can be undone (0: never)", "30"],
 ] as const;
-
-/** Not every browser lists UTC. */
-const ZONES = ["UTC", ...Intl.supportedValuesOf("timeZone")];
 
 export function Limits({ workspace }: { readonly workspace: string }) {
   const settings = useSettings(workspace);

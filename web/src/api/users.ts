@@ -1,4 +1,5 @@
 import type { paths } from "../../../client/src/schema.ts";
+import { numberText } from "../components/numbers.ts";
 import { useMissing } from "../components/permitted.tsx";
 import { hooks, http, queryClient, refresh } from "./client.ts";
 import { BY_CURSOR } from "./pages.ts";
@@ -40,11 +41,15 @@ export interface Profile {
   readonly phone: string | null;
   readonly first_name: string | null;
   readonly last_name: string | null;
+  readonly home_city: string | null;
+  /** ISO 3166-1 */
+  readonly country: string | null;
   readonly created_at: string;
   readonly user_aliases: readonly { readonly alias_name: string; readonly alias_label: string }[];
   readonly custom_attributes: Readonly<Record<string, unknown>>;
   readonly custom_events: readonly Total[];
   readonly purchases: readonly Total[];
+  readonly revenue_by_currency: Readonly<Record<string, number>>;
   readonly devices: readonly Readonly<Record<string, unknown>>[];
   readonly apps: readonly Readonly<Record<string, unknown>>[];
   readonly push_tokens: readonly Readonly<Record<string, unknown>>[];
@@ -76,7 +81,7 @@ export function useUserCount(workspace: string): string | undefined {
     { params: { path: { name: workspace } } },
     { enabled: !isForbidden, refetchInterval: COUNT_EVERY_MS, placeholderData: (shown) => shown },
   );
-  return data && `${data.exact ? "" : "about "}${data.users.toLocaleString("en")}`;
+  return data && `${data.exact ? "" : "about "}${numberText(data.users)}`;
 }
 
 /** The first users of a search, for a choice among few. */
@@ -102,16 +107,25 @@ export interface TimelineFilter {
   readonly kind?: TimelineKind | undefined;
   /** Events of this name. */
   readonly event?: string | undefined;
-  /** Entries before this time, in ISO 8601. */
+  /** Entries from this time on, in ISO 8601. */
+  readonly since?: string | undefined;
+  /** Entries before this time. */
   readonly until?: string | undefined;
 }
 
-export const useTimeline = (name: string, id: string, { kind, event, until }: TimelineFilter) => {
-  const query = { limit: 100, ...(kind && { kind: [kind] }), ...(event && { event }) };
+export const useTimeline = (name: string, id: string, filter: TimelineFilter) => {
+  const { kind, event, since, until } = filter;
+  const query = {
+    limit: 100,
+    ...(kind && { kind: [kind] }),
+    ...(event && { event }),
+    ...(since && { since }),
+    ...(until && { until }),
+  };
   return hooks.useInfiniteQuery(
     "get",
     TIMELINE,
-    { params: { path: { name, id }, query: { ...query, ...(until && { until }) } } },
+    { params: { path: { name, id }, query } },
     BY_CURSOR,
   );
 };

@@ -13,6 +13,7 @@ import {
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
 import { ArrowDown, ArrowUp } from "lucide-react";
 import { memo, type ReactNode, useEffect, useLayoutEffect, useRef, useState } from "react";
+import { numberText } from "./numbers.ts";
 
 const features = tableFeatures({
   rowSortingFeature,
@@ -261,7 +262,7 @@ export function ListFoot({ count, more }: ListFootProps) {
         <Loader size="xs" aria-label="Loading more" />
       ) : (
         <span>
-          {`${count.toLocaleString("en")} ${more.hasMore ? "shown" : "in total"}`}
+          {`${numberText(count)} ${more.hasMore ? "shown" : "in total"}`}
           {more.hasFailed && ". The next ones could not be loaded."}
         </span>
       )}

@@ -1,10 +1,11 @@
 import { Link } from "@tanstack/react-router";
 import { BookOpen, Mail } from "lucide-react";
 import { type Column, DataTable } from "../../components/data-table.tsx";
+import { numberText } from "../../components/numbers.ts";
 import { Card } from "../../components/page.tsx";
 import { Empty } from "../../components/states.tsx";
 import type { Customers } from "./api.ts";
-import { Change, numberText, total } from "./numbers.tsx";
+import { Change, total } from "./numbers.tsx";
 
 interface ListsProps {
   readonly data: Customers;

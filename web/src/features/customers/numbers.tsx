@@ -1,16 +1,10 @@
-/** In the reader's locale. */
-const NUMBER = new Intl.NumberFormat();
+import { numberText } from "../../components/numbers.ts";
+
 const PERCENT = new Intl.NumberFormat(undefined, {
   style: "percent",
   maximumFractionDigits: 0,
   signDisplay: "exceptZero",
 });
-
-export const numberText = (value: number): string => NUMBER.format(value);
-
-/** An amount with its currency, with as many digits as the currency has. */
-export const amountText = (amount: number, currency: string): string =>
-  new Intl.NumberFormat(undefined, { style: "currency", currency }).format(amount);
 
 export const total = (values: readonly number[]): number =>
   values.reduce((sum, each) => sum + each, 0);

@@ -11,6 +11,7 @@ import { PermittedButton, PermittedIcon } from "../../components/permitted.tsx";
 import { SearchField } from "../../components/search-field.tsx";
 import { Empty } from "../../components/states.tsx";
 import { sentence } from "../../components/tag.tsx";
+import { Time } from "../../components/time.tsx";
 import { changeUsersIn } from "./change-users.ts";
 
 /** Fields of the export that other tabs show, or that are derived. */
@@ -24,6 +25,8 @@ const ELSEWHERE = new Set([
   "custom_attributes",
   "custom_events",
   "purchases",
+  "total_revenue",
+  "revenue_by_currency",
   "subscription_groups",
   "apps",
   "devices",
@@ -38,8 +41,6 @@ const ELSEWHERE = new Set([
   "cards_clicked",
   "last_coordinates",
 ]);
-
-const DERIVED = new Set(["total_revenue", "revenue_by_currency"]);
 
 const route = getRouteApi("/w/$workspace/users/$id");
 
@@ -71,7 +72,7 @@ export function Attributes({ workspace, profile }: AttributesProps) {
       title,
       <div key={name} className="spread">
         <Value value={value} name={name} />
-        {!DERIVED.has(name) && edit(name, value)}
+        {edit(name, value)}
       </div>,
     ] as const;
   return (
@@ -138,12 +139,18 @@ const isFound =
       text.toLowerCase().includes(find.toLowerCase()),
     );
 
+const ISO_DAY = /^\d{4}-\d\d-\d\d$/;
+const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/;
+
 function Value({ value, name }: { readonly value: unknown; readonly name: string }) {
   if (value === null || value === undefined) return <Absent />;
   if (typeof value === "object") return <Json value={value} label={name} />;
+  const text = shortValue(value);
+  if (ISO_DAY.test(text)) return <Time at={`${text}T00:00`} as="day" />;
+  if (ISO_TIME.test(text)) return <Time at={text} as="exact" />;
   return (
     <span className="attribute" dir="auto">
-      {shortValue(value)}
+      {text}
     </span>
   );
 }

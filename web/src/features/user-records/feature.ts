@@ -12,7 +12,7 @@ const list = createRoute({
 const one = createRoute({
   getParentRoute: () => workspace,
   path: "users/$id",
-  validateSearch: texts("tab", "kind", "event", "until", "find", "undo"),
+  validateSearch: texts("tab", "kind", "event", "from", "until", "find", "undo"),
   component: pageOf(() => import("./user.tsx"), "UserPage"),
 });
 

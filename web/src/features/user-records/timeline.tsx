@@ -13,11 +13,12 @@ import {
 import { changedBy } from "../../components/changed-by.ts";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { Json, shortValue } from "../../components/json.tsx";
+import { amountText, numberText } from "../../components/numbers.ts";
 import { PermittedButton } from "../../components/permitted.tsx";
 import { RowButton } from "../../components/row-button.tsx";
 import { Empty, Loaded } from "../../components/states.tsx";
 import { sentence, Tag, type Tone } from "../../components/tag.tsx";
-import { Time } from "../../components/time.tsx";
+import { startOfDay, Time } from "../../components/time.tsx";
 import { changeUsersIn } from "./change-users.ts";
 
 const route = getRouteApi("/w/$workspace/users/$id");
@@ -40,12 +41,13 @@ const KINDS = Object.keys(TONES) as TimelineKind[];
 
 /** The user's activity and history, newest first. */
 export function Timeline({ workspace, profile }: TimelineProps) {
-  const { kind, event, until } = route.useSearch();
+  const { kind, event, from, until } = route.useSearch();
   const [open, setOpen] = useState<string>();
   const pages = useTimeline(workspace, profile.platform_id, {
     kind: kind as TimelineKind | undefined,
     event,
-    until: until && endOfDay(until),
+    since: startOfDay(from),
+    until: startOfDay(until, 1),
   });
   const entries = useMemo(
     () => pages.data?.pages.flatMap((page) => page.entries) ?? [],
@@ -53,7 +55,7 @@ export function Timeline({ workspace, profile }: TimelineProps) {
   );
   const groups = useGroupNames(workspace);
   const columns = useMemo(() => columnsOf(open, setOpen, groups), [open, groups]);
-  const isFiltered = Boolean(kind ?? event ?? until);
+  const isFiltered = Boolean(kind ?? event ?? from ?? until);
   return (
     <>
       <Filters profile={profile} />
@@ -107,9 +109,9 @@ function UndoButton({ workspace, id }: { readonly workspace: string; readonly id
 
 /** Which entries are shown, as the address says it. */
 function Filters({ profile }: { readonly profile: Profile }) {
-  const { kind, event, until } = route.useSearch();
+  const { kind, event, from, until } = route.useSearch();
   const navigate = route.useNavigate();
-  const set = (change: { kind?: string; event?: string; until?: string }) =>
+  const set = (change: ReturnType<typeof route.useSearch>) =>
     void navigate({ search: (now) => ({ ...now, ...change }), replace: true });
   const names = new Set([
     ...profile.custom_events.map(({ name }) => name),
@@ -144,6 +146,13 @@ function Filters({ profile }: { readonly profile: Profile }) {
       />
       <TextInput
         type="date"
+        label="From"
+        className="filter"
+        value={from ?? ""}
+        onChange={({ currentTarget: { value } }) => set({ from: value })}
+      />
+      <TextInput
+        type="date"
         label="Until the end of"
         className="filter"
         value={until ?? ""}
@@ -151,14 +160,6 @@ function Filters({ profile }: { readonly profile: Profile }) {
       />
     </search>
   );
-}
-
-/** The first instant after a day in the browser's time zone. */
-function endOfDay(day: string): string | undefined {
-  const end = new Date(`${day}T00:00:00`);
-  if (Number.isNaN(end.getTime())) return undefined;
-  end.setDate(end.getDate() + 1);
-  return end.toISOString();
 }
 
 const keyOf = (entry: TimelineEntry): string => `${entry.kind} ${entry.id} ${entry.at}`;
@@ -186,7 +187,11 @@ const columnsOf = (
     id: "properties",
     header: "Properties",
     meta: { oneLine: true },
-    cell: ({ row }) => <span className="dim">{partsOf(row.original).map(isolated)}</span>,
+    cell: ({ row: { original: entry } }) => {
+      const parts = partsOf(entry);
+      // Nothing at all, so that a phone leaves the column out.
+      return parts.length > 0 && <span className="dim">{parts.map(isolated)}</span>;
+    },
   },
   {
     id: "at",
@@ -205,7 +210,7 @@ function titleOf(entry: TimelineEntry, groups: ReadonlyMap<string, string>): str
     case "event":
       return entry.name;
     case "purchase":
-      return `${entry.product_id} · ${entry.quantity} × ${entry.price} ${entry.currency}`;
+      return `${entry.product_id} · ${numberText(entry.quantity)} × ${amountText(entry.price, entry.currency)}`;
     case "message":
       return sentence(entry.channel);
     case "subscription":

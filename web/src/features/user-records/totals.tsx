@@ -2,9 +2,11 @@ import { Link } from "@tanstack/react-router";
 import { ChartNoAxesColumn } from "lucide-react";
 import type { Profile, Total } from "../../api/users.ts";
 import { type Column, DataTable } from "../../components/data-table.tsx";
+import { numberText } from "../../components/numbers.ts";
 import { Card } from "../../components/page.tsx";
 import { Empty } from "../../components/states.tsx";
 import { Time } from "../../components/time.tsx";
+import { spentBy } from "./summary.tsx";
 
 interface TotalsProps {
   readonly workspace: string;
@@ -56,7 +58,7 @@ export function Totals({ workspace, profile }: TotalsProps) {
         </Card>
       )}
       {purchases.length > 0 && (
-        <Card title="Purchases" flush>
+        <Card title="Purchases" about={`Spent ${spentBy(profile).join(", ")}.`} flush>
           <DataTable
             label="Purchases"
             columns={[
@@ -99,7 +101,7 @@ const COUNTS: readonly Column<Total>[] = [
     header: "Times",
     accessorFn: ({ count }) => count,
     meta: { width: "7rem", end: true },
-    cell: ({ row }) => row.original.count.toLocaleString("en"),
+    cell: ({ row }) => numberText(row.original.count),
   },
   timeColumn("first", "First"),
   timeColumn("last", "Last"),

@@ -18,6 +18,7 @@ import { Devices } from "./devices.tsx";
 import { Identity } from "./identity.tsx";
 import { SegmentsOfUser } from "./segments-of-user.tsx";
 import { Subscriptions } from "./subscriptions.tsx";
+import { Summary } from "./summary.tsx";
 import { Timeline } from "./timeline.tsx";
 import { Totals } from "./totals.tsx";
 
@@ -69,23 +70,23 @@ function UserView({ workspace, id, record }: UserViewProps) {
   const navigate = route.useNavigate();
   const profile = profileOf(record);
   const kept = profile.platform_id;
-  const fullName = fullNameOf(profile);
+  const [fullName, name] = [fullNameOf(profile), nameOf(profile)];
   return (
     <Page
-      title={nameOf(profile)}
+      title={fullName || name}
       about={
         <>
           <Link to="/w/$workspace/users" params={{ workspace }} className="link">
             Users
           </Link>
-          {" / "}
-          <span className="mono">{kept}</span> <CopyText text={kept} label="Copy the platform id" />
-          {fullName && (
+          {fullName && name !== kept && (
             <>
               {" / "}
-              <bdi>{fullName}</bdi>
+              <bdi>{name}</bdi>
             </>
           )}
+          {" / "}
+          <span className="mono">{kept}</span> <CopyText text={kept} label="Copy the platform id" />
         </>
       }
       actions={<Actions workspace={workspace} profile={profile} />}
@@ -94,6 +95,7 @@ function UserView({ workspace, id, record }: UserViewProps) {
         {kept !== id && (
           <Notice title="This user was merged">{id} identifies this user, who was kept.</Notice>
         )}
+        <Summary record={record} />
         {undo && (
           <UndoMerge
             workspace={workspace}

@@ -1,4 +1,5 @@
 import { useEarlierEntries } from "../../api/administration.ts";
+import { originOf, whoOf } from "../../components/changed-by.ts";
 import { Json } from "../../components/json.tsx";
 import { Facts } from "../../components/page.tsx";
 import { Loading } from "../../components/states.tsx";
@@ -57,27 +58,6 @@ const WAYS: Readonly<Record<string, string>> = {
   link: "a link",
   admin_token: "the admin token",
 };
-
-/** The administrator in a session of the dashboard. */
-const IN_THE_DASHBOARD = "dashboard";
-
-/** Who did it. */
-export function whoOf({ actor, actor_name }: Pick<Entry, "actor" | "actor_name">): string {
-  return actor_name && actor_name !== IN_THE_DASHBOARD ? actor_name : sentence(actor);
-}
-
-const ORIGINS: Readonly<Record<string, string>> = {
-  administrator: "with the admin token",
-  key: "with an API key",
-  scim: "by SCIM",
-  anybody: "without a session",
-};
-
-/** Where: a person in the dashboard, a program elsewhere. */
-export function originOf({ actor, actor_name }: Pick<Entry, "actor" | "actor_name">): string {
-  if (actor === "dashboard_user" || actor_name === IN_THE_DASHBOARD) return "in the dashboard";
-  return ORIGINS[actor] ?? "";
-}
 
 /** An open entry: what changed, before and after, and the facts about the request. */
 export const EntryDetail = ({ entry }: { readonly entry: Entry }) => (

@@ -11,14 +11,15 @@ import {
 } from "../../api/administration.ts";
 import { messageOf } from "../../api/api-error.ts";
 import { morePages } from "../../api/pages.ts";
+import { originOf, whoOf } from "../../components/changed-by.ts";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { Card } from "../../components/page.tsx";
 import { RowButton } from "../../components/row-button.tsx";
 import { SearchField } from "../../components/search-field.tsx";
 import { Empty, Loaded, Notice } from "../../components/states.tsx";
 import { sentence } from "../../components/tag.tsx";
-import { Time } from "../../components/time.tsx";
-import { deedOf, type Entry, EntryDetail, nounOf, originOf, whoOf } from "./audit-entry.tsx";
+import { startOfDay, Time } from "../../components/time.tsx";
+import { deedOf, type Entry, EntryDetail, nounOf } from "./audit-entry.tsx";
 
 const route = getRouteApi("/company/$section");
 
@@ -31,17 +32,10 @@ function filterOf({ query, of = "changes", by, kind, from, to }: Search): AuditF
     ...(query && { query }),
     ...(by && { by }),
     ...(kind && { kind }),
-    ...(from && { since: startOf(from) }),
-    ...(to && { until: startOf(to, 1) }),
+    ...(from && { since: startOfDay(from) }),
+    ...(to && { until: startOfDay(to, 1) }),
     ...((of === "changes" || of === "reads") && { of }),
   };
-}
-
-/** The beginning of a day in the zone of the browser, or of a day after it. @param day `2026-01-31`. */
-function startOf(day: string, later = 0): string {
-  const [year = 0, month = 1, date = 1] = day.split("-").map(Number);
-  const start = new Date(year, month - 1, date + later);
-  return Number.isNaN(start.getTime()) ? "" : start.toISOString();
 }
 
 export function Audit() {

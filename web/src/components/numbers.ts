@@ -1,0 +1,9 @@
+/* Numbers and amounts in the reader's locale. */
+
+const NUMBER = new Intl.NumberFormat();
+
+export const numberText = (value: number): string => NUMBER.format(value);
+
+/** An amount with its currency, with as many digits as the currency has. */
+export const amountText = (amount: number, currency: string): string =>
+  new Intl.NumberFormat(undefined, { style: "currency", currency }).format(amount);

@@ -45,6 +45,11 @@ describe("the quick search of the dashboard", { skip }, async () => {
     await page.getByRole("heading", { level: 1, name: "ada" }).waitFor();
     assert.match(page.url(), new RegExp(`/w/${workspace.name}/users/`));
 
+    await search("kín AD");
+    await options.filter({ hasText: "ada" }).filter({ hasText: "Ada King" }).waitFor();
+    await page.keyboard.press("Escape");
+    await field.waitFor({ state: "detached" });
+
     // Pages come first, and the arrows lead on.
     await search("api");
     await options.filter({ hasText: "apiarist" }).waitFor();

@@ -87,7 +87,8 @@ const search = endpoint({
   name: "listUsers",
   method: "GET",
   path: PATH,
-  summary: "Finds users by an identifier prefix, or by a whole platform_id.",
+  summary:
+    "Finds users by the beginning of an identifier or of words of the name, or by a whole platform_id.",
   access: byAdministratorOfWorkspace("view_user_profile", "view_pii"),
   params: OfWorkspace,
   query: UsersQuery,

@@ -38,3 +38,86 @@ export async function selectIdentifierRange(
     ],
   );
 }
+
+/**
+ * The indexes of names (migrations/0042-finds-names.sql): by the whole name, by the word at each of the next four
+ * places, and of names with more words.
+ */
+const NAME_INDEXES = {
+  name1: { value: "name_words", where: "name_words <> ''" },
+  name2: wordAt(2),
+  name3: wordAt(3),
+  name4: wordAt(4),
+  name5: wordAt(5),
+  name_long: { value: "name_words", where: wordAt(6).where },
+} as const;
+
+function wordAt(place: number) {
+  const value = `split_part(name_words, ' ', ${place})`;
+  return { value, where: `${value} <> ''` };
+}
+
+export type NameKind = keyof typeof NAME_INDEXES;
+
+export const NAME_KINDS = Object.keys(NAME_INDEXES) as readonly NameKind[];
+
+/** A name, and its word in the index that it was found in, or the whole name. */
+export interface FoundName {
+  readonly kind: NameKind;
+  readonly value: string;
+  readonly profileId: string;
+  /** The whole name. */
+  readonly words: string;
+}
+
+export interface NameRange extends Omit<IdentifierRange, "kind"> {
+  readonly kind: NameKind;
+}
+
+export async function selectNameRange(
+  database: Queryable,
+  workspaceId: number,
+  { kind, from, below, after, limit }: NameRange,
+): Promise<FoundName[]> {
+  const { value, where } = NAME_INDEXES[kind];
+  return database.query<FoundName>(
+    `select '${kind}' as kind, ${value} as value, profile_id as "profileId", name_words as words
+     from profiles
+     where workspace_id = $1 and ${where} and ${value} < $3
+       and ${after ? `(${value}, profile_id) > ($2, $5::uuid)` : `${value} >= $2`}
+     order by ${value}, profile_id limit $4`,
+    [workspaceId, after?.value ?? from, below, limit, ...(after ? [after.profileId] : [])],
+  );
+}
+
+/** How many names have a word in a range at a place, if they are not more than `limit`. */
+export async function countNames(
+  database: Queryable,
+  workspaceId: number,
+  { kind, from, below, limit }: Omit<NameRange, "after">,
+): Promise<number> {
+  const { value, where } = NAME_INDEXES[kind];
+  const [row] = await database.query<{ count: number }>(
+    `select count(*) from (select 1 from profiles
+       where workspace_id = $1 and ${where} and ${value} >= $2 and ${value} < $3 limit $4) as few`,
+    [workspaceId, from, below, limit],
+  );
+  return row?.count ?? 0;
+}
+
+/** The words of a text, as the engine keeps those of names. */
+export async function selectWords(database: Queryable, text: string): Promise<string[]> {
+  const [row] = await database.query<{ words: string }>(WORDS, [text]);
+  return row?.words.split(" ").filter((word) => word !== "") ?? [];
+}
+
+const WORDS = `select left(btrim(regexp_replace(regexp_replace(lower(replace(replace(replace(
+  case when query ~ '[\\u0370-\\u052f]'
+    then translate(normalize(query, NFKD),
+      'ΑΒΓΔΕΖΗΘΙΚΛΜΝΞΟΠΡΣΤΥΦΧΨΩςАБВГДЕЖЗИКЛМНОПРСТУФХЦЧШЩЪЫЬЭЮЯЄІҐЂЈЉЊЋЏЅ',
+      'αβγδεζηθικλμνξοπρστυφχψωσабвгдежзиклмнопрстуфхцчшщъыьэюяєіґђјљњћџѕ')
+    else translate(normalize(query, NFKD), 'ØøŁłĐđÐðıĦħÆŒẞÞ', 'oollddddihhæœßþ') end,
+  'ß', 'ss'), 'æ', 'ae'), 'œ', 'oe')),
+  '[\\u0300-\\u036f''’]', '', 'g'),
+  '[\\u0001-\\u002f\\u003a-\\u0040\\u005b-\\u0060\\u007b-\\u00bf\\u2000-\\u206f\\u3000-\\u3003]+', ' ', 'g')), 200) as words
+from (select $1::text collate "C" as query) as queries`;

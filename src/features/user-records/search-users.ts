@@ -16,17 +16,18 @@ export const UsersQuery = Type.Object({
     Type.String({
       maxLength: 1_000,
       description:
-        "A prefix of an external_id, alias name, email address or phone number. Without it the list has all users.",
+        "A prefix of an external_id, alias name, email address or phone number, or prefixes of words of the name, in any order. Without it the list has all users.",
     }),
   ),
   identifier: Type.Optional(
-    Type.Enum(["external_id", "alias", "email", "phone"], {
-      description: "Searches only identifiers of this kind.",
+    Type.Enum(["external_id", "alias", "email", "phone", "name"], {
+      description:
+        "Searches only identifiers of this kind, or only names. With name and without a query the list has all users with a name, in the order of names.",
     }),
   ),
   match: Type.Optional(
     Type.Enum(["prefix", "exact"], {
-      description: "prefix by default; exact matches the whole identifier.",
+      description: "prefix by default; exact matches the whole identifier, and no names.",
     }),
   ),
   cursor: Cursor,
@@ -45,7 +46,7 @@ export const FoundUser = named("FoundUser", {
   created_at: Type.String(),
   updated_at: Type.String(),
   matched: Type.Object({
-    identifier: Type.Enum(["platform_id", "external_id", "alias", "email", "phone"]),
+    identifier: Type.Enum(["platform_id", "external_id", "alias", "email", "phone", "name"]),
     value: Type.String(),
   }),
 });
@@ -53,8 +54,9 @@ export const FoundUser = named("FoundUser", {
 export type FoundUser = Static<typeof FoundUser>;
 
 /**
- * Finds users by the beginning of an external_id, alias name, email address or phone number, or by a whole
- * platform_id. Addresses match ignoring case. A user is found once. Without a query it finds all users.
+ * Finds users by the beginning of an external_id, alias name, email address or phone number, by words of the name, or
+ * by a whole platform_id. Addresses and names match ignoring case. A user is found once. Without a query it finds
+ * all users.
  *
  * @throws Problem INVALID_REQUEST `Invalid cursor`.
  */

@@ -11,27 +11,42 @@ import {
   readAliasValue,
 } from "../../core/people/profiles/identifiers.ts";
 import { selectMergedInto } from "../../core/people/profiles/merged-store.ts";
+import { type ProfileRow, selectProfiles } from "../../core/people/profiles/store.ts";
 import {
-  type FoundIdentifier,
-  type ProfileRow,
-  selectProfiles,
-} from "../../core/people/profiles/store.ts";
-import { selectIdentifierRange } from "./search-store.ts";
+  LAST_CHARACTER,
+  nameParts,
+  type Part,
+  type Searched,
+  type SearchedKind,
+  searchedWords,
+} from "./search-names.ts";
+import {
+  NAME_KINDS,
+  type NameKind,
+  selectIdentifierRange,
+  selectNameRange,
+} from "./search-store.ts";
 
 /*
- * The search for people by the beginning of an identifier. Kinds of identifiers are read one after
- * the other, each in the order of its values. All reads use an index and return at most
- * a page. A person who matches several times is found once, at the first match in that order.
+ * The search for people by the beginning of an identifier, or of words of their name. Kinds of identifiers are read
+ * one after the other, each in the order of its values, and then names. All reads use an index, and are
+ * bounded. A person who matches several times is found once, at the first match in that order.
  */
 
 /** In the order in which matches are found. */
-export const SEARCHED_KINDS = ["external_id", "alias", "email", "phone"] as const;
+const SEARCHED_KINDS: readonly SearchedKind[] = [
+  ...(["external_id", "alias", "email", "phone"] as const),
+  ...NAME_KINDS,
+];
 
 export interface SearchQuery {
-  /** The beginning of an external_id, of an alias name, of an address or of a number; empty for all users. */
+  /**
+   * The beginning of an external_id, of an alias name, of an address, of a number, or of words of a name; empty for
+   * all users.
+   */
   readonly query: string;
-  /** Only identifiers of this kind. */
-  readonly kind?: IdentifierKind | undefined;
+  /** Only identifiers of this kind, or only names. */
+  readonly kind?: IdentifierKind | "name" | undefined;
   /** Whether the query is a whole identifier. */
   readonly isExact: boolean;
   /** The `cursor` of the page before. */
@@ -41,24 +56,13 @@ export interface SearchQuery {
 
 export interface Match {
   readonly profile: ProfileRow;
-  readonly kind: IdentifierKind;
+  readonly kind: IdentifierKind | "name";
   /** The matching identifier; of an alias, its name. */
   readonly value: string;
 }
 
-/** The range in which one kind is searched. */
-interface Part {
-  readonly kind: IdentifierKind;
-  readonly from: string;
-  readonly below: string;
-  /** Narrows the range further: see `addressPart`. */
-  accepts?(value: string): boolean;
-}
-
-/** A place between two identifiers. */
-interface Position {
-  readonly kind: IdentifierKind;
-  readonly value: string;
+/** A place between two identifiers or names. */
+interface Position extends Searched {
   readonly profileId: string;
 }
 
@@ -74,30 +78,26 @@ export async function searchPeople(
   workspaceId: number,
   { query, kind, isExact, cursor, limit }: SearchQuery,
 ): Promise<{ matches: Match[]; next: { readonly next_cursor?: string } }> {
-  const parts = partsOf(query, isExact);
-  const searched = kind === undefined ? parts : parts.filter((part) => part.kind === kind);
+  const names = isExact ? [] : await nameParts(database, workspaceId, query, kind === "name");
+  const searched = [...partsOf(query, isExact), ...names].filter(
+    (part) => kind === undefined || part.kind.startsWith(kind),
+  );
   const after = cursor === undefined ? undefined : readCursor(cursor);
-  const found = await selectFrom(database, workspaceId, searched, after, limit + 1);
-  const page = found.slice(0, limit);
-  const last = page.at(-1);
-  const ids = [...new Set(page.map(({ profileId }) => profileId))];
+  const { found, next } = await selectFrom(database, workspaceId, searched, after, limit);
+  const ids = [...new Set(found.map(({ profileId }) => profileId))];
   const profiles = await selectProfiles(database, workspaceId, ids);
   const merged = await selectMergedInto(database, workspaceId, ids);
   const profileOf = new Map(profiles.map((profile) => [profile.id, profile]));
-  const matches = page.flatMap((row) => {
+  const matches = found.flatMap((row) => {
     const profile = profileOf.get(row.profileId);
     if (!profile) return [];
     const redirects = merged.filter((each) => each.keptProfileId === profile.id);
-    const first = firstMatch(identifiersOf(profile, redirects), searched);
-    if (first?.kind !== row.kind || first.value !== row.value) return [];
-    return [{ profile, kind: row.kind, value: shown(row, profile) }];
+    const all = [...identifiersOf(profile, redirects), ...searchedWords(row.words)];
+    const first = firstMatch(all, searched);
+    return first?.kind === row.kind && first.value === row.value ? [matchOf(row, profile)] : [];
   });
-  const hasMore = found.length > limit && last !== undefined;
-  return { matches, next: hasMore ? { next_cursor: cursorOf(last) } : {} };
+  return { matches, next: next ? { next_cursor: cursorOf(next) } : {} };
 }
-
-/** Sorts after every continuation of a prefix, except one with this last code point. */
-const LAST_CHARACTER = "\u{10ffff}";
 
 function partsOf(query: string, isExact: boolean): Part[] {
   const part = (kind: IdentifierKind, from: string): Part => ({
@@ -134,7 +134,7 @@ function addressPart(query: string): Part {
     kind: "email",
     from,
     below: from + LAST_CHARACTER,
-    ...(beyond >= 0 && { accepts: (value) => inLetters(value).startsWith(text) }),
+    ...(beyond >= 0 && { accepts: ({ value }) => inLetters(value).startsWith(text) }),
   };
 }
 
@@ -151,33 +151,58 @@ function phonePrefix(query: string): string | undefined {
   return `+${query.replaceAll(/\D/g, "")}`;
 }
 
+/** How many rows of a narrowed range one statement reads, and about how many of it one request. */
+const STEP_ROWS = 2_000;
+const MOST_ROWS = 10_000;
+
+/** @returns what was found, and where the next page begins; undefined if there is none. */
 async function selectFrom(
   database: Queryable,
   workspaceId: number,
   parts: readonly Part[],
   after: Position | undefined,
   limit: number,
-): Promise<FoundIdentifier[]> {
-  const found: FoundIdentifier[] = [];
+): Promise<{ found: Position[]; next: Position | undefined }> {
+  const found: Position[] = [];
+  let read = 0;
   const begun = after ? SEARCHED_KINDS.indexOf(after.kind) : 0;
   for (const part of parts) {
-    if (SEARCHED_KINDS.indexOf(part.kind) < begun || found.length >= limit) continue;
-    const range = {
-      ...part,
-      after: after?.kind === part.kind ? after : undefined,
-      limit: limit - found.length,
-    };
-    found.push(...(await selectIdentifierRange(database, workspaceId, range)));
+    if (SEARCHED_KINDS.indexOf(part.kind) < begun) continue;
+    let last = after?.kind === part.kind ? after : undefined;
+    for (let hasMore = true; hasMore; ) {
+      const size = part.accepts ? STEP_ROWS : limit + 1 - found.length;
+      const rows = await selectRange(database, workspaceId, part, last, size);
+      found.push(...rows.filter((row) => part.accepts?.(row) ?? true));
+      if (found.length > limit) return { found: found.slice(0, limit), next: found[limit - 1] };
+      last = rows.at(-1);
+      read += rows.length;
+      hasMore = rows.length === size;
+      if (hasMore && read >= MOST_ROWS) return { found, next: last };
+    }
   }
-  return found;
+  return { found, next: undefined };
 }
 
-type Identifier = Omit<Position, "profileId">;
+function selectRange(
+  database: Queryable,
+  workspaceId: number,
+  { kind, from, below }: Part,
+  after: Position | undefined,
+  limit: number,
+): Promise<Position[]> {
+  const range = { from, below, after, limit };
+  return isName(kind)
+    ? selectNameRange(database, workspaceId, { kind, ...range })
+    : selectIdentifierRange(database, workspaceId, { kind, ...range });
+}
+
+const isName = (kind: SearchedKind): kind is NameKind =>
+  (NAME_KINDS as readonly string[]).includes(kind);
 
 function identifiersOf(
   { externalId, aliases, email, phone }: ProfileRow,
   redirects: readonly { readonly externalId: string | null }[],
-): Identifier[] {
+): Searched[] {
   const externalIds = [externalId, ...redirects.map((each) => each.externalId)];
   return [
     ...externalIds.flatMap((value) => (value === null ? [] : [of("external_id", value)])),
@@ -187,17 +212,17 @@ function identifiersOf(
   ];
 }
 
-const of = (kind: IdentifierKind, value: string): Identifier => ({ kind, value });
+const of = (kind: IdentifierKind, value: string): Searched => ({ kind, value });
 
 /** The first identifier of a person that matches, in the order of the search. */
 function firstMatch(
-  identifiers: readonly Identifier[],
+  identifiers: readonly Searched[],
   parts: readonly Part[],
-): Identifier | undefined {
+): Searched | undefined {
   for (const { kind, from, below, accepts } of parts) {
     const [first] = identifiers
       .filter((each) => each.kind === kind && isWithin(each.value, from, below))
-      .filter(({ value }) => accepts?.(value) ?? true)
+      .filter((each) => accepts?.(each) ?? true)
       .sort((one, other) => compareBytes(one.value, other.value));
     if (first) return first;
   }
@@ -211,17 +236,21 @@ const isWithin = (value: string, from: string, below: string): boolean =>
 const compareBytes = (one: string, other: string): number =>
   Buffer.compare(Buffer.from(one), Buffer.from(other));
 
-function shown({ kind, value }: FoundIdentifier, { email }: ProfileRow): string {
-  if (kind === "alias") return readAliasValue(value).alias_name;
-  return (kind === "email" && email !== null && spellingOf(email)) || value;
+function matchOf({ kind, value }: Position, profile: ProfileRow): Match {
+  const { email, standardAttributes: attributes } = profile;
+  if (kind === "alias") return { profile, kind, value: readAliasValue(value).alias_name };
+  if (kind === "external_id" || kind === "phone") return { profile, kind, value };
+  if (kind === "email") return { profile, kind, value: (email && spellingOf(email)) || value };
+  const names = [attributes.first_name, attributes.last_name].filter((each) => each);
+  return { profile, kind: "name", value: names.join(" ") };
 }
 
-const cursorOf = ({ kind, value, profileId }: FoundIdentifier): string =>
+const cursorOf = ({ kind, value, profileId }: Position): string =>
   opaqueCursor(`${kind} ${profileId} ${value}`);
 
 function readCursor(cursor: string): Position {
   const [kind = "", profileId = "", value = ""] = readOpaque(cursor, /^(\S+) (\S+) (.*)$/s);
   const isKind = (SEARCHED_KINDS as readonly string[]).includes(kind);
   if (!isKind || !isProfileId(profileId)) throw invalidCursor();
-  return { kind: kind as IdentifierKind, profileId, value };
+  return { kind: kind as SearchedKind, profileId, value };
 }

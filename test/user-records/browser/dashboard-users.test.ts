@@ -215,6 +215,34 @@ describe("users in the dashboard", { skip }, async () => {
     await page.getByRole("link", { name: "ada" }).waitFor();
   });
 
+  test("a user is found by words of the name in any order, and the page says what they spent", async () => {
+    const workspace = await server.workspace();
+    const bought = { product_id: "desk", currency: "EUR", price: 89.9 };
+    await workspace.track({
+      attributes: [
+        { external_id: "c-1", first_name: "Ida", last_name: "Özdemir" },
+        { external_id: "c-2", first_name: "Ida", last_name: "Nguyen" },
+        { external_id: "ida-3" },
+      ],
+      purchases: [{ external_id: "c-1", ...bought, time: "2026-01-01T12:00:00Z" }],
+    });
+    const { page, complaints } = await dashboard.open(`/w/${workspace.name}/users`);
+    await isLoaded(page);
+    const rows = page.getByRole("table", { name: "Users" }).getByRole("link");
+    await page.keyboard.type("ida");
+    await page.waitForURL(/query=ida/);
+    await rows.nth(2).waitFor();
+    await page.keyboard.type(" ozd");
+    await rows.nth(1).waitFor({ state: "detached" });
+    await page.getByText("Özdemir").waitFor();
+    await rows.first().click();
+    await page.getByRole("heading", { level: 1, name: "Ida Özdemir", exact: true }).waitFor();
+    await page.locator(".summary").getByText("€89.90").waitFor();
+    await goTo(page, `/w/${workspace.name}/users?query=ida&identifier=name`);
+    assert.deepEqual(await rows.allInnerTexts(), ["c-2", "c-1"]);
+    assert.deepEqual(complaints, []);
+  });
+
   test("the timeline can be filtered by event and day, and attributes can be searched by name or value", async () => {
     const workspace = await server.workspace();
     const event = (name: string, time: string) => ({ external_id: "أمل", name, time });

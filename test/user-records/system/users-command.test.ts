@@ -44,8 +44,13 @@ describe("rapport users", () => {
     assert.equal(lines.code, 0);
     assert.deepEqual(
       lines.stdout.split("\n").map((line) => line.split("  ").slice(1).join(" ")),
-      ["ada ada@example.com", "ada-old", "l:ada", ""],
+      ["ada ada@example.com Ada", "ada-old", "l:ada Alias", ""],
     );
+    const named = await run(workspace, "search", "ALI", "--json");
+    assert.deepEqual(JSON.parse(named.stdout).users[0].matched, {
+      identifier: "name",
+      value: "Alias",
+    });
     const one = JSON.parse(
       (await run(workspace, "search", "ada", "--limit", "1", "--json")).stdout,
     );

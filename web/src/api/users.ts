@@ -23,7 +23,7 @@ export type FoundUser = Ok<typeof USERS, "get">["users"][number];
 export type UserRecord = Ok<typeof USER, "get">;
 export type TimelineEntry = Ok<typeof TIMELINE, "get">["entries"][number];
 export type Effect = Ok<`${typeof USER}/merge`, "post">["effects"][number];
-export type IdentifierKind = "external_id" | "alias" | "email" | "phone";
+export type IdentifierKind = "external_id" | "alias" | "email" | "phone" | "name";
 
 /** How often an event was sent or a product was bought. */
 export interface Total {

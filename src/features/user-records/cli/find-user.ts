@@ -39,9 +39,10 @@ export async function findUser(
   );
 }
 
-/** A user in one line, with all identifiers. */
+/** A user in one line, with the name and all identifiers. */
 export function describeUser({ platform_id, ...user }: FoundUser): string {
   const aliases = user.user_aliases.map((alias) => `${alias.alias_label}:${alias.alias_name}`);
-  const names = [user.external_id, ...aliases, user.email, user.phone].filter((name) => name);
-  return [platform_id, ...names].join("  ");
+  const fullName = [user.first_name, user.last_name].filter((name) => name).join(" ");
+  const names = [user.external_id, ...aliases, user.email, user.phone, fullName];
+  return [platform_id, ...names.filter((name) => name)].join("  ");
 }

@@ -27,10 +27,10 @@ import { describeEntry, readTimeline } from "./timeline.ts";
 type Options = WorkspaceOptions & UserOptions;
 
 const HELP = `
-A user is named by external_id, alias name, email address, phone number or platform_id.
+A user is named by external_id, alias name, email address, phone number or platform_id. A search also finds names.
 
 Examples:
-  ${RAPPORT} users search ada
+  ${RAPPORT} users search "lovelace ada"
   ${RAPPORT} users count
   ${RAPPORT} users get ada@example.com
   ${RAPPORT} users timeline ada --kind event --limit 20
@@ -50,7 +50,11 @@ export function define(users: Command): void {
       new Option("--identifier <kind>", "only identifiers of this kind").choices(IDENTIFIERS),
     );
 
-  command("search <text>", "Finds users by an identifier prefix.", "search ada --identifier email")
+  command(
+    "search <text>",
+    "Finds users by the beginning of an identifier, or of words of the name.",
+    "search ada --identifier email",
+  )
     .option("--limit <count>", "how many at most", readCount, 20)
     .action(search);
   addWorkspaceCommand(users, "count", "Says how many users there are.", "count --json").action(
@@ -117,7 +121,7 @@ async function search(text: string, options: Options & { limit: number }): Promi
   const users = found.slice(0, options.limit);
   if (options.json) printJson({ users, has_more: hasMore });
   else printLines(users.map(describeUser));
-  if (users.length === 0) printNote(`No user begins with '${text}'.`);
+  if (users.length === 0) printNote(`No user matches '${text}'.`);
   else if (hasMore) printNote("There are more: narrow the search, or pass --limit.");
 }
 

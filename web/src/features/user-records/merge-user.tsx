@@ -2,7 +2,7 @@ import { Button, Group, Stack, TextInput } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import { nameOf } from "../../api/name-of.ts";
+import { fullNameOf, nameOf } from "../../api/name-of.ts";
 import {
   type Effect,
   type FoundUser,
@@ -114,7 +114,7 @@ function ChooseUser({ workspace, without, choose }: ChooseUserProps) {
     <>
       <TextInput
         label="Find the user who is kept"
-        placeholder="External id, alias, email, phone number or platform id"
+        placeholder="Name, external id, alias, email or phone number"
         value={text}
         onChange={(event) => setText(event.currentTarget.value)}
         data-autofocus
@@ -124,7 +124,9 @@ function ChooseUser({ workspace, without, choose }: ChooseUserProps) {
           <li key={user.platform_id}>
             <Button variant="default" fullWidth justify="start" onClick={() => choose(user)}>
               {nameOf(user)}
-              <span className="dim"> {user.email && ` · ${user.email}`}</span>
+              <span className="dim">
+                {[fullNameOf(user), user.email].filter(Boolean).map((each) => ` · ${each}`)}
+              </span>
             </Button>
           </li>
         ))}

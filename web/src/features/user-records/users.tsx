@@ -31,7 +31,7 @@ export function UsersPage() {
       <search className="toolbar">
         <SearchField
           label="Find users"
-          placeholder="External id, alias, email, phone number or platform id"
+          placeholder="Name, external id, alias, email or phone number"
           value={query}
           isFirst
           search={(wanted) =>
@@ -42,12 +42,13 @@ export function UsersPage() {
           }
         />
         <Select
-          aria-label="Kind of identifier"
+          aria-label="What is searched"
           w="11rem"
           value={identifier ?? ""}
           allowDeselect={false}
           data={[
-            { value: "", label: "Any identifier" },
+            { value: "", label: "Anything" },
+            { value: "name", label: "Name" },
             { value: "external_id", label: "External id" },
             { value: "alias", label: "Alias" },
             { value: "email", label: "Email" },
@@ -119,8 +120,9 @@ function Found({ workspace, query, identifier }: FoundProps) {
 
 const NobodyFound = ({ query }: { readonly query: string }) => (
   <Empty icon={UserSearch} title={`No user matches “${query}”`}>
-    The search compares the beginning of an external id, alias name, email address or phone number.
-    Upper and lower case matter, except in addresses.
+    The search compares the beginning of an external id, alias name, email address or phone number,
+    and of each word of a name, in any order. Upper and lower case matter in external ids and
+    aliases.
   </Empty>
 );
 

@@ -70,7 +70,8 @@ function useUsers(
   if (!isWanted) return { places: [] };
   // Users whom the previous query found stay only if this one finds them too: Enter opens the typed
   // text.
-  const users = (found.data?.users ?? []).filter((user) => isFoundBy(user, query));
+  const isOfQuery = !found.isPlaceholderData && rested === query;
+  const users = (found.data?.users ?? []).filter((user) => isOfQuery || isFoundBy(user, query));
   const places = [
     ...users.map((user) => ({
       label: nameOf(user),
@@ -96,7 +97,7 @@ const isFoundBy = ({ matched }: FoundUser, query: string): boolean =>
 
 /** The name, and the matching identifier, if the label shows neither. */
 const aboutOf = (user: FoundUser): string =>
-  [fullNameOf(user), user.matched.value]
+  [...new Set([fullNameOf(user), user.matched.value])]
     .filter((each) => each && each !== nameOf(user))
     .join(" · ");
 
@@ -134,7 +135,7 @@ function Choices({ text, places, change, open }: ChoicesProps) {
         aria-expanded={places.length > 0}
         aria-controls={list}
         aria-activedescendant={active < 0 ? undefined : idOf(active)}
-        placeholder="Page, workspace, external id, email …"
+        placeholder="Page, workspace, name of a user, email …"
         variant="unstyled"
         size="md"
         leftSection={<Search size={16} />}

@@ -339,6 +339,7 @@ const ofSyncs = (admin: Admin): Samples => {
     "GET /admin/v1/integrations": () => ({ query: { name: NOWHERE.name } }),
     [`POST ${ONE}/sync`]: whenIdle,
     [`POST ${ONE}/test`]: () => ({ params }),
+    [`POST ${ONE}/test-change`]: () => ({ params, body: { type: "events" } }),
     [`GET ${ONE}/runs`]: () => ({ params }),
     [`GET ${ONE}/runs/:run_id`]: ofRun,
     [`GET ${ONE}/runs/:run_id/rows`]: ofRun,

@@ -1,7 +1,10 @@
 /* Keys, groups, syncs and preference centers in the dashboard: the API then shows the effect of each click. */
 import assert from "node:assert/strict";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { describe, test } from "node:test";
 import { startServer } from "../harness.ts";
+import { temporaryFolder } from "../stored-rows.ts";
 import { assertAccessible } from "./accessibility.ts";
 import { goTo, skipWithoutBrowser as skip, startDashboard } from "./dashboard-browser.ts";
 import { filledWorkspace } from "./dashboard-workspace.ts";
@@ -147,6 +150,33 @@ describe("administration in the dashboard", { skip }, async () => {
     await edit();
     await choose("Runs", "Only by hand");
     assert.deepEqual(await saved(), [null, "UTC"]);
+    assert.deepEqual(complaints, []);
+  });
+
+  test("a sync is tested before it is saved, and a corrected table keeps the login", async () => {
+    const folder = await temporaryFolder();
+    const url = join(folder, "users.csv");
+    await writeFile(url, 'UPDATED_AT,EXTERNAL_ID,PAYLOAD\n2026-01-01,ada,"{""plan"":""gold""}"\n');
+    const id = crypto.randomUUID();
+    const path = `/admin/v1/workspaces/${name}/integrations/${id}`;
+    const wrong = { type: "files", url: join(folder, "usres.csv") };
+    await server.admin("PUT", path, { name: "Corrected", type: "attributes", warehouse: wrong });
+    const { page, complaints } = await dashboard.open(`/w/${name}/syncs/${id}`);
+    await page.getByRole("button", { name: "Actions for Corrected" }).click();
+    await page.getByRole("menuitem", { name: "Edit…" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByRole("button", { name: "Test" }).click();
+    await dialog.getByText("A sync would fail").waitFor();
+    await dialog.getByLabel("Url").fill(url);
+    await dialog.getByRole("button", { name: "Test" }).click();
+    await dialog.getByText("A sync would read 1 row. The first ones:").waitFor();
+    const rows = dialog.getByRole("table", { name: "The first rows" });
+    assert.match(await rows.innerText(), /ada.*\{"plan":"gold"\}.*Would be synced/s);
+    await assertAccessible(page);
+    assert.equal((await read(`/integrations/${id}`)).warehouse.place, wrong.url);
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await dialog.waitFor({ state: "detached" });
+    assert.equal((await read(`/integrations/${id}`)).warehouse.place, url);
     assert.deepEqual(complaints, []);
   });
 

@@ -144,6 +144,11 @@ describe("an integration in the admin API", () => {
     assert.match(JSON.stringify(manifest), /"schedule_time_zone":"Asia\/Tokyo"/);
     const reset = await server.admin("PATCH", path, { schedule_time_zone: null });
     assert.equal(reset.body.schedule_time_zone, "UTC");
+    const wrong = await server.admin("PATCH", path, { status: "pausd" });
+    assert.match(
+      wrong.body.message,
+      /'status' must be one of active, paused; did you mean 'paused'/,
+    );
     assert.match(await nextRun(), /T09:00:00\.000Z$/);
   });
 

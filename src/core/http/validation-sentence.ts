@@ -234,6 +234,14 @@ function closestTo(
 ): ValidationError | undefined {
   const inside = errors.filter((error) => error.instancePath.startsWith(`${union.instancePath}/`));
   if (inside.length > 0) return tellingOf(inside);
+  // Null only resets it: the values are what the caller looks for.
+  const values = errors.filter(
+    (error) =>
+      error !== union &&
+      error.instancePath === union.instancePath &&
+      (error.params as { type?: string }).type !== "null",
+  );
+  if (values.length === 1 && values[0]?.keyword === "enum") return values[0];
   const ofType = ["anyOf", "type", "const", "enum"];
   return (
     errors.find(

@@ -12,7 +12,7 @@ import { warehouseCredentials } from "./reseal.ts";
 import { integrations } from "./resource.ts";
 import { sourceEndpoints } from "./sources-endpoint.ts";
 import { syncJob } from "./sync.ts";
-import { testEndpoint } from "./test-endpoint.ts";
+import { testEndpoints } from "./test-endpoint.ts";
 import { eraseLogEntries, eraseRunMessages } from "./traces-store.ts";
 
 export const feature = {
@@ -22,7 +22,7 @@ export const feature = {
     ...warehouseAdminEndpoints,
     ...warehouseManageEndpoints,
     ...sourceEndpoints,
-    testEndpoint,
+    ...testEndpoints,
   ],
   reference: [
     { tag: "Warehouse syncs", paths: ["/cdi"] },

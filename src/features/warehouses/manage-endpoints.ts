@@ -126,7 +126,7 @@ const patchEndpoint = endpoint({
   return success(viewOf(await saveIntegration(services, context, { id, wanted, isPatch: true })));
 });
 
-function readId(text: string): string {
+export function readId(text: string): string {
   const id = text.toLowerCase();
   if (isUuid(id)) return id;
   throw new Problem("INVALID_REQUEST", "Invalid integration ID");

@@ -8,7 +8,7 @@ import { changedMembers } from "../../core/admin/workspaces/field-changes.ts";
 import type { Colleagues, ConfigChange } from "../../core/admin/workspaces/resource.ts";
 import type { WorkspaceContext } from "../../core/base/context/context.ts";
 import { Problem } from "../../core/base/problem.ts";
-import { type Transaction, withRetries } from "../../core/database/database.ts";
+import { type Queryable, type Transaction, withRetries } from "../../core/database/database.ts";
 import type { StoringServices } from "../../core/database/storing-services.ts";
 import type { Authenticator } from "../../core/http/callers.ts";
 import { changeIntegrations, detailsOf } from "./change-integrations.ts";
@@ -86,8 +86,9 @@ export async function saveIntegration(
   return getIntegration(services, workspace, id);
 }
 
-async function withWarehouse(
-  tx: Transaction,
+/** @throws Problem as `resolveWarehouses`; INVALID_REQUEST for a new integration without a warehouse. */
+export async function withWarehouse(
+  tx: Queryable,
   context: WorkspaceContext,
   { warehouse, ...wanted }: WantedIntegration,
   before: Integration | undefined,

@@ -44,6 +44,10 @@ export function patchIntegration(
   return integrationOf({ id, ...wanted } as Entry);
 }
 
+/** A new integration that is sent as a patch. @throws Problem INVALID_REQUEST */
+export const newIntegration = (id: string, patch: Members): WantedIntegration =>
+  integrationOf({ id, ...INTEGRATION_PATCHING.apply({}, patch) } as Entry);
+
 function warehouseOf({ warehouse }: Integration, patch: unknown): Members {
   // If its key is lost, everything must be sent.
   const known = "sealed" in warehouse ? {} : { ...warehouse };

@@ -190,7 +190,10 @@ const isRefusal = (error: unknown): boolean =>
  * What a run says about an error. Hosts, users and folders of a connection belong to the company, and the run to the
  * workspace: the log has the rest.
  */
-export function messageFor({ warehouse }: Run["integration"], error: Error): string {
+export function messageFor(
+  { warehouse }: Pick<Run["integration"], "warehouse">,
+  error: Error,
+): string {
   if (!isConnected(warehouse)) return error.message;
   const { connection } = warehouse;
   if (error instanceof ConnectionUnfit) {

@@ -1,23 +1,31 @@
 import Type from "typebox";
 import { type AuditingServices, recordRead } from "../../core/admin/audit/audit.ts";
+import { recordingRefusals } from "../../core/admin/audit/refusals.ts";
+import type { WorkspaceContext } from "../../core/base/context/context.ts";
 import { NullableText, named, nullable, Success } from "../../core/base/values/schemas.ts";
 import { byAdministratorOfWorkspace, endpoint, success } from "../../core/http/endpoint.ts";
+import { UNGUARDED } from "../../core/outbound/outbound.ts";
 import { getIntegration } from "./list.ts";
-import { type TestServices, testSource } from "./test-source.ts";
+import { withWarehouse } from "./manage.ts";
+import { readId } from "./manage-endpoints.ts";
+import { INTEGRATION_PATCHING, newIntegration, patchIntegration } from "./patch-integration.ts";
+import type { ResolvedWarehouse } from "./resolve-warehouse.ts";
+import { selectIntegration } from "./store.ts";
+import { isConnected, openIntegration, storedPlaceOf } from "./stored-warehouse.ts";
+import { type Tested, type TestServices, testSource } from "./test-source.ts";
 
 const NullableCount = (description: string) =>
   nullable(Type.Integer(), { description, examples: [120] });
 
-export const testEndpoint = endpoint({
-  name: "testIntegration",
+/** The beginning of a payload that a caller sees. */
+const SHOWN_CHARACTERS = 500;
+
+const OF_TEST = {
   method: "POST",
-  path: "/admin/v1/workspaces/:name/integrations/:integration_id/test",
-  summary: "Opens the source of an integration and reads three rows, without syncing anything.",
   access: byAdministratorOfWorkspace("manage_external_integrations", "view_pii"),
   params: Type.Object({ name: Type.String(), integration_id: Type.String() }),
-  refusals: ["RATE_LIMITED"],
   replies: {
-    200: Type.Object({
+    200: named("SourceTest", {
       problem: nullable(Type.String(), {
         description: "Why a sync would fail; null if it would not.",
         examples: ["The table has no column UPDATED_AT."],
@@ -43,24 +51,37 @@ export const testEndpoint = endpoint({
           identity: Type.Record(Type.String(), Type.String()),
           updated_at: Type.String(),
           payload_bytes: Type.Integer({ description: "The size of its payload.", examples: [130] }),
+          payload: nullable(Type.String(), {
+            description: "The first 500 characters of its payload.",
+            examples: ['{"first_name":"Ada"}'],
+          }),
           code: NullableText,
           message: NullableText,
         }),
-        { description: "The first three rows, with why each would be rejected." },
+        { description: "The first five rows, with why each would be rejected." },
       ),
       rows_without_time: NullableCount("Rows without a readable UPDATED_AT, which never sync."),
       rows_in_future: NullableCount("Rows that wait, because their UPDATED_AT is in the future."),
       message: Success,
     }),
   },
-}).handledBy(async (services: TestServices & AuditingServices, context, { params }) => {
-  const integration = await getIntegration(services, context.workspace, params.integration_id);
-  const found = await testSource(services, context.workspace, integration);
+} as const;
+
+type Services = TestServices & AuditingServices;
+
+async function answerTest(
+  services: Services,
+  context: WorkspaceContext,
+  integration: Tested,
+  resolve?: () => Promise<ResolvedWarehouse>,
+) {
+  const found = await testSource(services, context.workspace, integration, resolve);
   await recordRead(services, context, "source_test_rows", found.rows.length);
   const rows = found.rows.map(({ row, fault }) => ({
     identity: row.identifiers,
     updated_at: row.updatedAt,
     payload_bytes: row.payloadBytes,
+    payload: row.payload?.slice(0, SHOWN_CHARACTERS).toWellFormed() ?? null,
     code: fault?.code ?? null,
     message: fault?.message ?? null,
   }));
@@ -73,4 +94,49 @@ export const testEndpoint = endpoint({
     rows_without_time: found.unreadable,
     rows_in_future: found.future,
   });
+}
+
+const testStored = endpoint({
+  ...OF_TEST,
+  name: "testIntegration",
+  path: "/admin/v1/workspaces/:name/integrations/:integration_id/test",
+  summary: "Opens the source of an integration and reads five rows, without syncing anything.",
+  refusals: ["RATE_LIMITED"],
+}).handledBy(async (services: Services, context, { params }) =>
+  answerTest(
+    services,
+    context,
+    await getIntegration(services, context.workspace, params.integration_id),
+  ),
+);
+
+const testChanged = endpoint({
+  ...OF_TEST,
+  name: "testIntegrationChange",
+  path: "/admin/v1/workspaces/:name/integrations/:integration_id/test-change",
+  summary: "Tests an integration as a PATCH would make it, or a new one, without saving it.",
+  description: "A secret of an inline `warehouse` must be sent again if its destination changes.",
+  refusals: ["RATE_LIMITED"],
+  body: INTEGRATION_PATCHING.body,
+}).handledBy(async (services: Services, context, { params, body }) => {
+  const { database, sealing } = services;
+  const { workspace } = context;
+  const id = readId(params.integration_id);
+  const stored = await selectIntegration(database, workspace.id, id);
+  const before = stored && openIntegration(sealing, workspace.id, stored);
+  const patch = body as Readonly<Record<string, unknown>>;
+  const wanted = before ? patchIntegration(before, patch) : newIntegration(id, patch);
+  const integration = await recordingRefusals(services, context, () =>
+    withWarehouse(database, context, wanted, before),
+  );
+  // Other rows are read from the beginning.
+  const isSame = stored && storedPlaceOf(stored.warehouse) === storedPlaceOf(integration.warehouse);
+  const processedThrough = isSame ? stored.processedThrough : null;
+  const tested = { ...integration, processedThrough };
+  if (isConnected(integration.warehouse)) return answerTest(services, context, tested);
+  const { warehouse } = integration;
+  const inline = { warehouse, outbound: UNGUARDED, connection: undefined };
+  return answerTest(services, context, tested, async () => inline);
 });
+
+export const testEndpoints = [testStored, testChanged];

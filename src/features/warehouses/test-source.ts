@@ -4,7 +4,7 @@ import { Problem } from "../../core/base/problem.ts";
 import { isUnavailable } from "../../core/database/database.ts";
 import { SourceUnfit } from "../../core/outbound/unfit.ts";
 import { checkDeletion, checkRow, type RowFault } from "./check-row.ts";
-import { warehouseOf } from "./resolve-warehouse.ts";
+import { type ResolvedWarehouse, warehouseOf } from "./resolve-warehouse.ts";
 import type { SyncServices } from "./run.ts";
 import { openSource } from "./sources/kinds.ts";
 import {
@@ -19,7 +19,7 @@ import type { IntegrationRow } from "./store.ts";
 import { messageFor } from "./sync.ts";
 import { readTableShape } from "./table-shape.ts";
 
-/* Previews a sync: the source is opened, three of its rows are read, nothing is written. */
+/* Previews a sync: the source is opened, five of its rows are read, nothing is written. */
 
 export type TestServices = Pick<
   SyncServices,
@@ -51,7 +51,7 @@ const NOTHING: SourceTest = {
   future: null,
 };
 
-const ROWS = 3;
+const ROWS = 5;
 
 /** More columns than a table needs; the answer is bounded. */
 const MOST_COLUMNS = 200;
@@ -64,15 +64,23 @@ const MOST_AT_ONCE = 2;
 
 const running = new Set<number>();
 
+/** An integration that is stored, or one that is not saved yet. */
+export type Tested = Pick<
+  IntegrationRow,
+  "id" | "name" | "type" | "warehouse" | "processedThrough"
+>;
+
 /**
  * Tries the source of an integration.
  *
+ * @param resolve the settings of its source: by default those that are stored.
  * @throws Problem RATE_LIMITED while the workspace tests another one, or two others do.
  */
 export async function testSource(
   services: TestServices,
   workspace: Workspace,
-  integration: IntegrationRow,
+  integration: Tested,
+  resolve = (): Promise<ResolvedWarehouse> => warehouseOf(services, workspace, integration),
 ): Promise<SourceTest> {
   if (running.has(workspace.id) || running.size >= MOST_AT_ONCE) {
     throw new Problem("RATE_LIMITED", "Another source is being tested", { retryAfterSeconds: 10 });
@@ -81,7 +89,7 @@ export async function testSource(
   const found = { ...NOTHING };
   const signal = AbortSignal.timeout(LONGEST_MS);
   try {
-    const { warehouse, outbound } = await warehouseOf(services, workspace, integration);
+    const { warehouse, outbound } = await resolve();
     const source = await openSource(warehouse, { signal, outbound });
     try {
       await read(services, workspace, integration, source, found);
@@ -100,7 +108,7 @@ export async function testSource(
 async function read(
   { clock }: TestServices,
   workspace: Workspace,
-  integration: IntegrationRow,
+  integration: Tested,
   source: Source,
   found: { -readonly [Key in keyof SourceTest]: SourceTest[Key] },
 ): Promise<void> {
@@ -143,7 +151,7 @@ async function firstRows(selection: Selection): Promise<SourceRow[]> {
 /** @throws the error itself if Rapport's own database is unreachable. */
 function problemOf(
   { log }: TestServices,
-  integration: IntegrationRow,
+  integration: Tested,
   error: unknown,
   signal: AbortSignal,
 ): string {

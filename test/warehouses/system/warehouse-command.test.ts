@@ -129,13 +129,15 @@ describe("rapport cdi run", () => {
 });
 
 describe("rapport cdi test", () => {
-  test("rapport cdi test reads three rows, says what a sync would do with each, and syncs nothing", async () => {
+  test("rapport cdi test reads five rows, says what a sync would do with each, and syncs nothing", async () => {
     const { name, workspace } = await startFile(
       randomUUID(),
       GOOD,
       BAD,
       "2026-01-03,eve,{}",
-      "2026-01-04,dan,{}",
+      "2026-01-04,fay,{}",
+      "2026-01-05,gus,{}",
+      "2026-01-06,dan,{}",
       ",never,{}",
     );
     const { code, stdout, stderr } = await cdi("test", name);
@@ -144,7 +146,7 @@ describe("rapport cdi test", () => {
       stdout,
       /^Columns: UPDATED_AT as UPDATED_AT, EXTERNAL_ID as EXTERNAL_ID, PAYLOAD as PAYLOAD\n/,
     );
-    assert.match(stdout, /\nThe next sync reads 4 rows, from the beginning\n/);
+    assert.match(stdout, /\nThe next sync reads 6 rows, from the beginning\n/);
     assert.match(stdout, /external_id ada {2}7 bytes {2}would be synced\n/);
     assert.match(stdout, /external_id bob {2}7 bytes {2}would be rejected: PAYLOAD_NOT_JSON, /);
     assert.ok(!stdout.includes("dan"), stdout);

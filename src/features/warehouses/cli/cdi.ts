@@ -51,9 +51,7 @@ export function define(cdi: Command): void {
     });
 
   withTarget(cdi.command("test <integration>"))
-    .description(
-      "Opens the source, reads three rows, and says what a sync would do; syncs nothing.",
-    )
+    .description("Opens the source, reads five rows, and says what a sync would do; syncs nothing.")
     .option("--workspace <name>", SEVERAL)
     .addHelpText(
       "after",

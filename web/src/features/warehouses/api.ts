@@ -25,6 +25,17 @@ export type RunRow = Body<"listIntegrationRunRows">["results"][number];
 export type IntegrationBody =
   operations["putIntegration"]["requestBody"]["content"]["application/json"];
 
+/** Without `retry` and what else a form does not show; null resets a member. */
+export type IntegrationChange =
+  operations["patchIntegration"]["requestBody"]["content"]["application/json"];
+export type TestedRow = Body<"testIntegrationChange">["rows"][number];
+
+/** A change of an integration; a new one has an id of its own. */
+export interface ChangeToTest {
+  readonly id: string;
+  readonly body: IntegrationChange;
+}
+
 export const useIntegrations = (name: string) =>
   hooks.useQuery("get", INTEGRATIONS, { params: { path: { name } } });
 
@@ -46,14 +57,22 @@ export function useChangeIntegrations(workspace: string) {
   const onSuccess = () => refresh(INTEGRATIONS);
   const path = (id: string) => ({ params: { path: { name: workspace, integration_id: id } } });
   const put = hooks.useMutation("put", INTEGRATION, { onSuccess });
+  const patch = hooks.useMutation("patch", INTEGRATION, { onSuccess });
   const remove = hooks.useMutation("delete", INTEGRATION, { onSuccess });
   const start = hooks.useMutation("post", `${INTEGRATION}/sync`, { onSuccess });
   return {
     put: (id: string, body: IntegrationBody) => put.mutateAsync({ ...path(id), body }),
+    patch: ({ id, body }: ChangeToTest) => patch.mutateAsync({ ...path(id), body }),
     remove: (id: string) => remove.mutateAsync(path(id)),
     start: (id: string) => start.mutateAsync(path(id)),
     isStarting: start.isPending,
   };
+}
+
+export function useTestChange(name: string) {
+  const { mutateAsync } = hooks.useMutation("post", `${INTEGRATION}/test-change`);
+  return ({ id: integration_id, body }: ChangeToTest) =>
+    mutateAsync({ params: { path: { name, integration_id } }, body });
 }
 
 /** How often a running sync is looked at. */

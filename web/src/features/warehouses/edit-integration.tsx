@@ -1,5 +1,6 @@
 import { Select, TextInput } from "@mantine/core";
 import type { UseFormReturnType } from "@mantine/form";
+import { useState } from "react";
 import { useSettings } from "../../api/administration.ts";
 import { tellDone } from "../../components/feedback.tsx";
 import { FormDialog, required } from "../../components/form.tsx";
@@ -16,11 +17,13 @@ import { sentence } from "../../components/tag.tsx";
 import {
   type Integration,
   type IntegrationBody,
+  type IntegrationChange,
   type Sources,
   useChangeIntegrations,
   useSources,
 } from "./api.ts";
 import { ScheduleFields } from "./schedule.tsx";
+import { TestBeforeSaving } from "./test-before-saving.tsx";
 
 interface EditIntegrationProps {
   readonly workspace: string;
@@ -66,7 +69,7 @@ interface Choice {
   readonly fixed: Readonly<Record<string, string>>;
 }
 
-/** Without a declaration, the present one stays. */
+/** Where nothing but single settings changes. */
 const AS_BEFORE = "as before";
 
 function choicesOf({ connections, kinds, inline }: Sources): Choice[] {
@@ -94,9 +97,9 @@ interface IntegrationFormProps extends EditIntegrationProps {
 }
 
 function IntegrationForm({ workspace, integration, sources, zone, close }: IntegrationFormProps) {
-  const { put } = useChangeIntegrations(workspace);
-  const id = integration?.integration_id ?? newId();
-  const choices = choicesOf(sources);
+  const { put, patch } = useChangeIntegrations(workspace);
+  const [id] = useState(() => integration?.integration_id ?? newId());
+  const choices = [...(integration ? [asBefore(integration, sources)] : []), ...choicesOf(sources)];
   const chosen = ({ from }: Pick<Values, "from">) => choices.find(({ value }) => value === from);
   const initial: Values = {
     name: integration?.name ?? "",
@@ -121,7 +124,11 @@ function IntegrationForm({ workspace, integration, sources, zone, close }: Integ
       close={close}
       save={async (values) => {
         const body = bodyOf(values, chosen(values));
-        await put(id, { ...body, ...(integration && { retry: integration.retry }) });
+        if (values.from === AS_BEFORE) await patch({ id, body });
+        else {
+          const retry = integration && { retry: integration.retry };
+          await put(id, { ...body, ...retry } as IntegrationBody);
+        }
         tellDone(`Saved ${values.name}.`);
       }}
     >
@@ -142,7 +149,17 @@ function IntegrationForm({ workspace, integration, sources, zone, close }: Integ
               {...form.getInputProps("status")}
             />
           </div>
-          <SourceFields form={form} integration={integration} choices={choices} />
+          <SourceFields form={form} choices={choices} />
+          <TestBeforeSaving
+            workspace={workspace}
+            changed={() => {
+              if (form.validate().hasErrors) return undefined;
+              const values = form.getValues();
+              // What is read from elsewhere keeps nothing of the present source.
+              const isNew = values.from !== AS_BEFORE;
+              return { id: isNew ? newId() : id, body: bodyOf(values, chosen(values)) };
+            }}
+          />
           <ScheduleFields
             schedule={form.values.schedule}
             zone={form.values.schedule_time_zone}
@@ -163,18 +180,13 @@ function IntegrationForm({ workspace, integration, sources, zone, close }: Integ
 
 interface SourceFieldsProps {
   readonly form: UseFormReturnType<Values>;
-  readonly integration: Integration | undefined;
   readonly choices: readonly Choice[];
 }
 
-function SourceFields({ form, integration, choices }: SourceFieldsProps) {
+function SourceFields({ form, choices }: SourceFieldsProps) {
   const { from } = form.getValues();
   const chosen = choices.find(({ value }) => value === from);
-  const before = integration && {
-    value: AS_BEFORE,
-    label: `As before: ${integration.warehouse.type}, ${integration.warehouse.place}`,
-  };
-  if (!before && choices.length === 0) {
+  if (choices.length === 0) {
     return (
       <Notice>
         No connection of the company lists this workspace. A company admin adds one under Company
@@ -187,26 +199,45 @@ function SourceFields({ form, integration, choices }: SourceFieldsProps) {
       <Select
         label="From"
         allowDeselect={false}
-        data={[
-          ...(before ? [before] : []),
-          ...choices.map(({ value, label }) => ({ value, label })),
-        ]}
+        data={choices.map(({ value, label }) => ({ value, label }))}
         {...form.getInputProps("from")}
       />
       {chosen && <SettingFields form={form} settings={chosen.settings} />}
+      <p className="dim">
+        The source needs a column UPDATED_AT, one that names the user (such as EXTERNAL_ID or
+        EMAIL), and PAYLOAD with JSON, unless users are deleted.
+      </p>
     </>
   );
 }
 
-/** The body of the request; without a choice, the warehouse stays as it is. */
-function bodyOf(values: Values, chosen: Choice | undefined): IntegrationBody {
-  const { name, type, status, schedule, schedule_time_zone, contact_emails } = values;
+/** The present source: what is typed replaces a part of it, and its secrets stay. */
+function asBefore({ warehouse: { type, place } }: Integration, { kinds }: Sources): Choice {
+  const settings = kinds.find((kind) => kind.type === type)?.place ?? [];
+  return {
+    value: AS_BEFORE,
+    label: `As before: ${type}, ${place}`,
+    settings: settings.map(({ description, ...setting }) => ({
+      ...setting,
+      description: `${description} Empty: as before.`,
+      required: false,
+    })),
+    fixed: {},
+  };
+}
+
+/** The body of the request: of a PATCH for the source as before, else of a PUT. */
+function bodyOf(values: Values, chosen: Choice | undefined): IntegrationChange {
+  const { name, type, status, schedule, schedule_time_zone, contact_emails, from } = values;
+  const warehouse = chosen && { ...chosen.fixed, ...filledIn(chosen.settings, values) };
+  const none = from === AS_BEFORE ? null : undefined;
   return {
     name,
     type,
     status,
-    ...(schedule && { schedule, schedule_time_zone }),
-    ...(contact_emails && { contact_emails }),
-    ...(chosen && { warehouse: { ...chosen.fixed, ...filledIn(chosen.settings, values) } }),
-  } as IntegrationBody;
+    schedule: schedule || none,
+    schedule_time_zone: schedule ? schedule_time_zone : none,
+    contact_emails: contact_emails || none,
+    ...(warehouse && Object.keys(warehouse).length > 0 && { warehouse }),
+  } as IntegrationChange;
 }

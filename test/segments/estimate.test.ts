@@ -54,6 +54,22 @@ test("the interval of an estimate holds the true number in at least 93 of 100 sa
   }
 });
 
+test("an estimate of users whose number is known is about all of them, and its interval holds as often", () => {
+  const random = randomNumbers(13);
+  for (const users of [6_731, 1_000_000]) {
+    for (const share of [0, 0.01, 0.9, 1]) {
+      let held = 0;
+      for (let run = 0; run < RUNS; run++) {
+        const size = sizeFrom(SAMPLE, sampleOf(users, share, random), users);
+        assert.equal(size.total, users);
+        assert.ok(size.low <= size.matching && size.matching <= size.high && size.high <= users);
+        if (size.low <= users * share && users * share <= size.high) held += 1;
+      }
+      assert.ok(held >= 0.93 * RUNS, `${users} users, share ${share}: ${held} of ${RUNS}`);
+    }
+  }
+});
+
 test("an estimate of a segment is within a few percent of all users, and so is their total", () => {
   const random = randomNumbers(11);
   const { total, matching, low, high, exact } = sizeFrom(SAMPLE, sampleOf(1_000_000, 0.3, random));

@@ -51,6 +51,29 @@ describe("the number of users", () => {
     await until(async () => (await totals.read(id)).users === 5);
   });
 
+  test("an estimate of a filter says of how many users as exactly as their count, and so do its parts", async () => {
+    const { workspace, id } = await withId();
+    await server.database.query(
+      `insert into profiles (workspace_id, bucket, profile_id, version, aliases, standard_attributes,
+         custom_attributes, created_at, updated_at)
+       select $1, 0, gen_random_uuid(), 1, '[]', '{}', '{}', now(), now() from generate_series(1, 12000)`,
+      [id],
+    );
+    const filter = {
+      all: [
+        { attribute: "country", exists: false },
+        { attribute: "dob", exists: true },
+      ],
+    };
+    const path = `/admin/v1/workspaces/${workspace.name}/segments/count`;
+    const { body } = await server.admin("POST", path, { filter, parts: true });
+    assert.deepEqual([body.total, body.exact], [12_000, false]);
+    assert.equal((await count(workspace)).body.users, 12_000);
+    const [everyone, nobody] = body.parts.map(({ alone }: any) => alone);
+    assert.deepEqual([everyone.matching, everyone.high], [12_000, 12_000]);
+    assert.equal(nobody.matching, 0);
+  });
+
   test("more users than are counted are estimated, at most a few percent off, and called an estimate", async () => {
     const { id } = await withId();
     await server.database.query(

@@ -1,6 +1,7 @@
 import { earlier } from "../../core/base/clock.ts";
 import type { WorkspaceContext } from "../../core/base/context/context.ts";
 import type { StoringServices } from "../../core/database/storing-services.ts";
+import type { CountingServices } from "./count-users.ts";
 import { estimateSizes, type SegmentSize } from "./estimate.ts";
 import { type Filter, leavesOf, readFilter, wordsOf } from "./filter.ts";
 import type { FilterScope } from "./leaf.ts";
@@ -87,7 +88,7 @@ const partsOf = (filter: Filter): readonly Filter[] =>
  * @param wants which of the two; the other result is empty.
  */
 export async function breakDown(
-  { database, clock }: StoringServices,
+  { database, clock, userTotals }: StoringServices & CountingServices,
   { workspace }: WorkspaceContext,
   { filter, scope }: { readonly filter: Filter; readonly scope: FilterScope },
   wants: { readonly parts: boolean; readonly reach: boolean },
@@ -101,7 +102,8 @@ export async function breakDown(
   );
   const all = [...parts, ...together, ...reached];
   if (all.length === 0) return { parts: [], reach: [] };
-  const sizes = await estimateSizes(database, workspace.id, all, clock.now());
+  const known = userTotals.readForEstimate(workspace.id);
+  const sizes = await estimateSizes(database, workspace.id, all, clock.now(), known);
   const sizeAt = (place: number) => sizes[place] as SegmentSize;
   return {
     parts: parts.map((part, index) => ({

@@ -16,12 +16,17 @@ export interface UserTotal {
 /** Counts the users of workspaces. */
 export type UserTotals = ReturnType<typeof createUserTotals>;
 
+export interface CountingServices {
+  readonly userTotals: UserTotals;
+}
+
 /** Counting these takes about as long as a large export holds up the embedded engine: fractions of a second. */
 const COUNTED_UP_TO = 1_000_000;
 
 /** A number is shown for a second, or for this many times as long as counting took: 2 % of the time goes into counting. */
 const KEPT_FOR_MS = 1_000;
 const KEPT_FOR_COSTS = 50;
+const KEPT_FOR_ESTIMATES_MS = 60_000;
 
 const KEPT_WORKSPACES = 10_000;
 
@@ -31,14 +36,15 @@ const KEPT_WORKSPACES = 10_000;
  * @param countedUpTo more users are estimated.
  */
 export function createUserTotals(database: Database, clock: Clock, countedUpTo = COUNTED_UP_TO) {
-  const totals = new LRUCache<number, { total: Promise<UserTotal>; until: number }>({
-    max: KEPT_WORKSPACES,
-  });
+  const totals = new LRUCache<
+    number,
+    { readonly total: Promise<UserTotal>; readonly started: number; until: number }
+  >({ max: KEPT_WORKSPACES });
 
   function count(workspaceId: number): Promise<UserTotal> {
     const started = clock.elapsedMs();
     const total = countOrEstimate(database, workspaceId, clock.now(), countedUpTo);
-    const entry = { total, until: Number.POSITIVE_INFINITY };
+    const entry = { total, started, until: Number.POSITIVE_INFINITY };
     totals.set(workspaceId, entry);
     total.then(
       () => {
@@ -50,11 +56,21 @@ export function createUserTotals(database: Database, clock: Clock, countedUpTo =
     return total;
   }
 
+  function read(workspaceId: number, keptForMs = 0): Promise<UserTotal> {
+    const entry = totals.get(workspaceId);
+    const now = clock.elapsedMs();
+    const isNew = entry && (entry.until > now || entry.started + keptForMs > now);
+    return isNew ? entry.total : count(workspaceId);
+  }
+
   return {
-    read(workspaceId: number) {
-      const entry = totals.get(workspaceId);
-      return entry && entry.until > clock.elapsedMs() ? entry.total : count(workspaceId);
-    },
+    read: (workspaceId: number) => read(workspaceId),
+    /** The number, at most a minute old, for estimates: whoever types a filter does not count all users each time. */
+    readForEstimate: (workspaceId: number): Promise<number | undefined> =>
+      read(workspaceId, KEPT_FOR_ESTIMATES_MS).then(
+        ({ users }) => users,
+        () => undefined,
+      ),
   };
 }
 

@@ -3,7 +3,7 @@ import { type AuditingServices, recordRead } from "../../core/admin/audit/audit.
 import { named, nullable, OfWorkspace, Success } from "../../core/base/values/schemas.ts";
 import type { StoringServices } from "../../core/database/storing-services.ts";
 import { byAdministratorOfWorkspace, endpoint, success } from "../../core/http/endpoint.ts";
-import type { UserTotals } from "./count-users.ts";
+import type { CountingServices } from "./count-users.ts";
 import { sizesOfSegments } from "./daily-sizes.ts";
 import { segmentsOfUser } from "./list-members.ts";
 import { FEW_USERS } from "./size-view.ts";
@@ -93,7 +93,7 @@ const userCount = endpoint({
       message: Success,
     }),
   },
-}).handledBy(async ({ userTotals }: { readonly userTotals: UserTotals }, { workspace }) => {
+}).handledBy(async ({ userTotals }: CountingServices, { workspace }) => {
   const { users, isExact, countedAt } = await userTotals.read(workspace.id);
   const counted_at = countedAt.toISOString();
   return success({ users, exact: isExact, counted_at });

@@ -19,6 +19,7 @@ import {
   readCount,
   stopCount,
 } from "./count-exactly.ts";
+import type { CountingServices } from "./count-users.ts";
 import { estimateSize, exactSize } from "./estimate.ts";
 import { sentenceOf } from "./filter.ts";
 import { explain, listMembers } from "./list-members.ts";
@@ -127,13 +128,16 @@ const count = endpoint({
   idempotency: "ignored",
   takesLong: true,
   lasts: true,
-}).handledBy(async (services: InlineServices, context, { body, signal }) => {
-  const { database, clock } = services;
+}).handledBy(async (services: InlineServices & CountingServices, context, { body, signal }) => {
+  const { database, clock, userTotals } = services;
   const read = await filterOf(database, context, body);
   const { filter } = read;
+  const { id } = context.workspace;
+  const estimate = () =>
+    estimateSize(database, id, filter, clock.now(), userTotals.readForEstimate(id));
   const outcome = body.exact
     ? await countExactly(services, context, body, body.wait_s ?? MOST_WAIT_SECONDS, signal)
-    : { size: await estimateSize(database, context.workspace.id, filter, clock.now()) };
+    : { size: await estimate() };
   if ("count" in outcome) {
     return { status: 202, body: { ...countView(outcome.count, context), message: "success" } };
   }

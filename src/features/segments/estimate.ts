@@ -51,14 +51,15 @@ const CHANCES = 2 ** 32;
 /** Standard deviations of a normal distribution, for 95 %. */
 const Z = 1.96;
 
-/** Estimates the size of a segment. */
+/** Estimates the size of a segment. @param known see `estimateSizes`. */
 export async function estimateSize(
   database: Database,
   workspaceId: number,
   filter: Filter,
   now: Date,
+  known?: Promise<number | undefined>,
 ): Promise<SegmentSize> {
-  const [size] = await estimateSizes(database, workspaceId, [filter], now);
+  const [size] = await estimateSizes(database, workspaceId, [filter], now, known);
   return size as SegmentSize;
 }
 
@@ -66,12 +67,15 @@ export async function estimateSize(
  * Estimates the sizes of segments from a sample: the users with the lowest parts of their ids that
  * chance drew. How low those are also tells how many users there are. If a workspace has few users,
  * all are counted.
+ *
+ * @param known how many users there are, if somebody has counted them: never rejected.
  */
 export async function estimateSizes(
   database: Database,
   workspaceId: number,
   filters: readonly Filter[],
   now: Date,
+  known?: Promise<number | undefined>,
 ): Promise<SegmentSize[]> {
   const lookup = database.for("lookup");
   const whole = await readTogether(lookup, (tx) => portionToRead(tx, workspaceId));
@@ -90,7 +94,8 @@ export async function estimateSizes(
     const [first] = counts;
     if (!first || found[0]?.seen !== size || first.seen === whole.size) break;
   }
-  return counts.map((count) => sizeFrom(whole, count));
+  const users = whole.kind === "sample" ? await known : undefined;
+  return counts.map((count) => sizeFrom(whole, count, users));
 }
 
 /** The next users of a portion. Of two with the same part that chance drew, one may be left out: that is one pair in a million. */
@@ -109,22 +114,25 @@ const added = (before: MemberCount, next: MemberCount | undefined): MemberCount 
   highestChance: next?.highestChance ?? before.highestChance,
 });
 
-/** Draws a conclusion from the users of a portion. */
+/** Draws a conclusion from the users of a portion. @param known how many users there are, if that is known. */
 export function sizeFrom(
   portion: Portion,
   { seen, matching, highestChance }: MemberCount,
+  known?: number,
 ): SegmentSize {
   if (portion.kind !== "sample") return exactSize(seen, matching);
   const isFull = seen === portion.size && highestChance !== null;
   // The share of all users that the sample is expected to be.
-  const share = isFull ? (Number.parseInt(highestChance, 16) + 1) / CHANCES : DRAWN_SHARE;
-  const total = Math.round((isFull ? seen - 1 : seen) / share);
+  const drawn = isFull ? (Number.parseInt(highestChance, 16) + 1) / CHANCES : DRAWN_SHARE;
+  const total = Math.max(seen, known ?? Math.round((isFull ? seen - 1 : seen) / drawn));
+  const share = known === undefined ? drawn : seen / total;
   // The number found follows a Poisson distribution, narrowed by how much of everyone was looked at.
   const spread = Z * Math.sqrt(1 - share);
   const middle = matching + spread ** 2 / 2;
   const reach = spread * Math.sqrt(matching + spread ** 2 / 4);
+  const most = known === undefined ? Number.POSITIVE_INFINITY : total - seen + matching;
   const low = Math.max(matching, Math.floor((middle - reach) / share));
-  const high = Math.max(matching, Math.ceil((middle + reach) / share));
+  const high = Math.max(matching, Math.min(most, Math.ceil((middle + reach) / share)));
   return { total, matching: Math.round((matching / seen) * total), low, high, exact: false };
 }
 

@@ -14,7 +14,7 @@ import {
   startDashboard,
 } from "../../browser/dashboard-browser.ts";
 import { tabTo } from "../../browser/tab-to.ts";
-import { startServer, type TestWorkspace } from "../../harness.ts";
+import { NEWSLETTER, startServer, type TestWorkspace } from "../../harness.ts";
 
 describe("segments in the dashboard", { skip }, async () => {
   if (skip) return;
@@ -36,7 +36,7 @@ describe("segments in the dashboard", { skip }, async () => {
     await tabTo(page, /New segment/);
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: "New segment" }).waitFor();
-    await choose(page, /Subject/, "Bought");
+    await choose(page, /Users who/, "bought");
     await choose(page, /Value/, "");
     await page.keyboard.press("Control+A");
     await page.keyboard.type("2");
@@ -46,8 +46,8 @@ describe("segments in the dashboard", { skip }, async () => {
     await page.keyboard.press("Enter");
     const second = page.getByRole("group", { name: "Condition 2" });
     await second.waitFor();
-    await second.getByLabel("Subject").focus();
-    await page.keyboard.type("Can receive");
+    await second.getByLabel("Users who").focus();
+    await page.keyboard.type("can receive");
     await page
       .getByText(
         "Users who match: bought anything at least 2 times in the last 30 days, and can receive email.",
@@ -140,9 +140,10 @@ describe("segments in the dashboard", { skip }, async () => {
       .getByLabel("JSON")
       .fill('{"event":"opened","at_least":2,"where":{"property":"page","equals":"home"}}');
     await page.getByRole("button", { name: "Add a condition to group 2.1", exact: true }).click();
-    await page.getByRole("group", { name: "Condition 2.1.2" }).getByLabel("Subject").selectOption({
-      label: "Can receive email",
-    });
+    await page
+      .getByRole("group", { name: "Condition 2.1.2" })
+      .getByLabel("Users who")
+      .selectOption({ label: "can receive email" });
     assert.equal(
       await page.getByRole("button", { name: "Add a group to group 2.1.1" }).count(),
       0,
@@ -150,6 +151,7 @@ describe("segments in the dashboard", { skip }, async () => {
     );
     await page.getByRole("combobox", { name: "Tags" }).fill("second");
     await page.keyboard.press("Enter");
+    await page.getByText("For a manifest, or as JSON").click();
     await page.getByText('tags: ["first","second"]').waitFor();
     await page
       .getByText(/^Users who match: .*at least 2 times where page is "home".*"pro".*email/)
@@ -183,6 +185,7 @@ describe("segments in the dashboard", { skip }, async () => {
     const id = await declared(workspace, "Copied: as it is");
     const { page } = await dashboard.open(`${path}/segments/${id}`);
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    await page.getByText("For a manifest, or as JSON").click();
     await page.getByRole("button", { name: "Copy: the segment for a manifest" }).click();
     const entry = (await page.evaluate("navigator.clipboard.readText()")) as string;
     const name = `${workspace.name}-copy`;
@@ -196,11 +199,111 @@ describe("segments in the dashboard", { skip }, async () => {
     assert.deepEqual(await segmentIn(name), await segmentIn(workspace.name));
   });
 
-  test("a filter that cannot be counted says why in its place", async () => {
-    const { page } = await dashboard.open(`${path}/segments/new`);
-    await page.getByLabel("Subject").selectOption({ label: "Did an event" });
-    await page.getByText(/'filter.all\[0\].event'/).waitFor();
+  test("a new segment asks the server nothing before something is chosen and typed, and then says what is wrong", async () => {
+    const { page, complaints } = await dashboard.open(`${path}/segments/new`);
+    const counted: string[] = [];
+    page.on("request", (request) => {
+      if (request.url().endsWith("/segments/count")) counted.push(request.postData() ?? "");
+    });
+    await page.getByText("Choose what the users of the segment did or are.").waitFor();
+    await page.getByText(/^5 users$/).waitFor();
+    await page.getByLabel("Name").fill("Nothing yet");
+    assert.ok(await page.getByRole("button", { name: "Save" }).isDisabled());
+    const users = page.getByLabel("Users who");
+    for (const each of ["did", "live in", "are subscribed to", "have the custom attribute"]) {
+      await users.selectOption({ label: each });
+    }
+    await page.getByRole("combobox", { name: "Attribute" }).fill("plan");
+    // Takes longer than typing rests before users are counted.
     await assertAccessible(page);
+    assert.deepEqual(counted, []);
+    assert.deepEqual(complaints, []);
+    await users.selectOption({ label: "bought" });
+    await page.getByLabel("in the last days").fill("99");
+    await page.getByText(/'filter.all\[0\].in_last_days'/).waitFor();
+    await assertAccessible(page);
+    await page.getByRole("button", { name: "Add a condition" }).click();
+    await page.getByText("A condition is not finished.").waitFor();
+    assert.ok(await page.getByRole("button", { name: "Save" }).isDisabled());
+  });
+
+  test("marketers say 'bought in the last 30 days, lives in Germany' and 'never opened the app, is subscribed to the newsletter' in their own words", async () => {
+    const { page, complaints } = await dashboard.open(`${path}/segments/new`);
+    let clicks = 0;
+    const choosing = async (number: number, label: string) => {
+      clicks += 1;
+      const condition = page.getByRole("group", { name: `Condition ${number}` });
+      await condition.getByLabel("Users who").selectOption({ label });
+      return condition;
+    };
+    const bought = await choosing(1, "bought");
+    await bought.getByLabel("in the last days").fill("30");
+    await page.getByRole("button", { name: "Add a condition" }).click();
+    const lives = await choosing(2, "live in");
+    await lives.getByRole("combobox", { name: "Value" }).fill("german");
+    await page.getByRole("option", { name: "Germany (DE)" }).click();
+    clicks += 4;
+    await page.getByText(/^1 of 5 users$/).waitFor();
+    assert.equal(clicks, 6);
+    assert.deepEqual(await saved("German buyers"), [
+      { purchases: "any", at_least: 1, in_last_days: 30 },
+      { attribute: "country", equals: "DE" },
+    ]);
+
+    await goTo(page, `${path}/segments/new`);
+    await choosing(1, "never opened the app");
+    await page.getByRole("button", { name: "Add a condition" }).click();
+    const subscribed = await choosing(2, "are subscribed to");
+    await subscribed.getByLabel("Group").selectOption({ label: "Newsletter" });
+    await page.getByText(/^1 of 5 users$/).waitFor();
+    assert.deepEqual(await saved("Asleep"), [
+      { not: { sessions: "any", at_least: 1 } },
+      { subscription_group: NEWSLETTER, is: "subscribed" },
+    ]);
+    assert.deepEqual(complaints, []);
+
+    /** Saves the segment, opens it again, and saves it as it is shown. @returns its conditions. */
+    async function saved(title: string): Promise<unknown> {
+      await page.getByLabel("Name").fill(title);
+      await page.getByRole("button", { name: "Save" }).click();
+      await page.getByRole("heading", { name: title }).waitFor();
+      const name = { name: "Condition 2" };
+      assert.equal(await page.getByRole("group", name).getByLabel("JSON").count(), 0);
+      await page.getByRole("button", { name: "Save" }).click();
+      const list = await server.admin("GET", `/admin/v1/workspaces/${workspace.name}/segments`);
+      return list.body.segments.find((each: any) => each.name === title).filter.all;
+    }
+  });
+
+  test("the comparisons that make sense for an attribute come first, and all others are behind 'More'", async () => {
+    const { page } = await dashboard.open(`${path}/segments/new`);
+    await page.getByLabel("Users who").selectOption({ label: "have the custom attribute" });
+    await page.getByRole("combobox", { name: "Attribute" }).fill("visits");
+    const comparison = page.getByLabel("Comparison");
+    const offered = () => comparison.locator("option").allInnerTexts();
+    assert.deepEqual(await offered(), [
+      "is",
+      "at least",
+      "at most",
+      "is more than",
+      "is less than",
+      "is one of",
+      "is there",
+      "More…",
+    ]);
+    await comparison.selectOption({ label: "More…" });
+    assert.equal((await offered()).length, 20);
+    await page.getByLabel("Users who").selectOption({ label: "have in their profile" });
+    await page.getByLabel("Attribute").selectOption({ label: "Date of birth" });
+    assert.equal((await offered())[0], "is in the last days");
+    assert.ok(!(await offered()).includes("contains"), "a comparison that the server refuses");
+    await page.getByLabel("Attribute").selectOption({ label: "Language" });
+    await comparison.selectOption({ label: "is one of" });
+    for (const language of ["German", "Danish"]) {
+      await page.getByRole("combobox", { name: "Values" }).fill(language);
+      await page.getByRole("option", { name: new RegExp(`^${language} \\(`) }).click();
+    }
+    await page.getByText('Users who match: language is one of "de", "da".').waitFor();
   });
 
   test("the catalogue lists events, attributes with their types, and products, and links to a segment with one", async () => {
@@ -255,7 +358,7 @@ async function withWaitingCount({ name }: TestWorkspace, segmentId: string): Pro
   );
 }
 
-/** Five users with a plan; the first three bought twice, and the first two of them have an address. */
+/** Five users with a plan, two of them in Germany; the first three bought twice, and the first two of them have an address. */
 async function withBuyers(workspace: TestWorkspace): Promise<void> {
   const time = new Date().toISOString();
   const bought = { product_id: "shoes", currency: "EUR", price: 1, time };
@@ -264,6 +367,13 @@ async function withBuyers(workspace: TestWorkspace): Promise<void> {
     attributes: ids.map((external_id, index) => ({
       external_id,
       plan: "pro",
+      visits: index,
+      country: index === 1 || index === 4 ? "DE" : "FR",
+      ...(index === 3 && {
+        subscription_groups: [
+          { subscription_group_id: NEWSLETTER, subscription_state: "subscribed" },
+        ],
+      }),
       ...(index < 2 && { email: `${external_id}@example.com` }),
     })),
     purchases: ids

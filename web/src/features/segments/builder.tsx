@@ -10,7 +10,6 @@ import {
   newCondition,
   newGroup,
 } from "./filter-model.ts";
-import { SUBJECTS } from "./subjects.ts";
 
 interface BuilderProps {
   readonly workspace: string;
@@ -22,8 +21,6 @@ interface BuilderProps {
   change(group: Group): void;
   readonly remove?: () => void;
 }
-
-const FIRST = SUBJECTS[0]?.initial ?? {};
 
 /** The mode of a group, as the value of a list. */
 const MATCHES = [
@@ -93,12 +90,12 @@ export function Builder({
       <div className="toolbar">
         <Add
           what={isInner ? `a condition to group ${number}` : "a condition"}
-          add={() => set([...group.items, newCondition(FIRST)])}
+          add={() => set([...group.items, newCondition()])}
         />
         {fitsBelow(levels) && (
           <Add
             what={isInner ? `a group to group ${number}` : "a group"}
-            add={() => set([...group.items, newGroup(FIRST)])}
+            add={() => set([...group.items, newGroup()])}
           />
         )}
         {isInner && (

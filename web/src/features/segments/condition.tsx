@@ -1,13 +1,38 @@
-import { ActionIcon, Autocomplete, NativeSelect, Textarea, TextInput } from "@mantine/core";
+import {
+  ActionIcon,
+  Autocomplete,
+  type ComboboxItem,
+  MultiSelect,
+  NativeSelect,
+  type OptionsFilter,
+  Select,
+  TagsInput,
+  Textarea,
+  TextInput,
+} from "@mantine/core";
 import { Trash2 } from "lucide-react";
 import { useState } from "react";
 import { useApps } from "../../api/administration.ts";
 import { useCatalogue } from "../../api/catalogue.ts";
 import { useGroups } from "../../api/groups.ts";
+import { codesFor, findsCode } from "../../components/code-names.ts";
 import { useMissing } from "../../components/permitted.tsx";
 import { type FilterJson, useAttributeValues, useSegments } from "./api.ts";
 import type { Condition } from "./filter-model.ts";
-import { COMPARATORS, type Field, meantBy, needsPii, SUBJECTS, subjectOf } from "./subjects.ts";
+import {
+  COMPARATORS,
+  type Field,
+  fitted,
+  meantBy,
+  needsPii,
+  SUBJECTS,
+  type Subject,
+  subjectOf,
+  type Takes,
+  typeOf,
+  usualFor,
+  type ValueType,
+} from "./subjects.ts";
 
 interface ConditionProps {
   readonly workspace: string;
@@ -18,44 +43,69 @@ interface ConditionProps {
   remove(): void;
 }
 
-/** The subject of a condition that is written as JSON. */
+/** The option of a condition that is written as JSON. */
 const AS_JSON = "json";
 
-/** One condition: its subject, and the fields that the subject has; or all of it as JSON. */
+/** The options after "Users who": a number of the subject, with a minus where it is denied. */
+const optionOf = (subject: Subject, isNot: boolean) =>
+  `${isNot ? "-" : "+"}${SUBJECTS.indexOf(subject)}`;
+
+/** What users did or are; a denial is offered where it is usual, and where the condition is one. */
+function phrases(chosen: Subject | undefined, isNot: boolean) {
+  const groups = ["Did", "Are", "Can be reached"].map((under) => ({
+    group: under,
+    items: SUBJECTS.filter((each) => each.under === under).flatMap((each) => [
+      { value: optionOf(each, false), label: each.says },
+      ...(each.denies || (isNot && each === chosen)
+        ? [{ value: optionOf(each, true), label: each.denies ?? `not: ${each.says}` }]
+        : []),
+    ]),
+  }));
+  const json = { value: AS_JSON, label: isNot ? "do not meet this JSON" : "meet this JSON" };
+  return [
+    ...(chosen ? [] : [{ value: "", label: "Choose" }]),
+    ...groups,
+    { group: "For developers", items: [json] },
+  ];
+}
+
+/** One condition: what it is about, and the fields that it has; or all of it as JSON. */
 export function ConditionFields({ workspace, condition, number, change, remove }: ConditionProps) {
   const { leaf, isNot, isJson } = condition;
-  const subject = subjectOf(leaf) ?? SUBJECTS[0];
-  if (!subject) return null;
-  const set = (next: FilterJson) => change({ ...condition, leaf: next });
-  const choose = (name: string) => {
-    const chosen = SUBJECTS.find((each) => each.name === name);
-    change({ ...condition, isJson: !chosen, leaf: chosen?.initial ?? leaf });
+  const known = useCatalogue(workspace, "attribute", "").data?.entries;
+  const subject = subjectOf(leaf);
+  const set = (next: FilterJson) =>
+    change({ ...condition, leaf: fitted(next, typeOf(next, known)) });
+  const choose = (option: string) => {
+    const chosen = SUBJECTS[Number(option.slice(1))];
+    if (option === AS_JSON || !chosen) return change({ ...condition, isJson: true });
+    const kept = chosen === subject ? leaf : chosen.initial;
+    change({ ...condition, isJson: false, isNot: option.startsWith("-"), leaf: kept });
   };
+  // Who never did something did it not once: there is no number to choose.
+  const isNever = isNot && subject?.denies !== undefined && leaf.at_least === 1;
+  const fields = subject?.fields.filter(({ name }) => !(isNever && name === "count")) ?? [];
+  const shown = subject ? optionOf(subject, isNot) : "";
   return (
     <fieldset className="condition" aria-label={`Condition ${number}`}>
       <NativeSelect
         label="Users who"
-        value={isNot ? "not" : "do"}
-        data={[
-          { value: "do", label: "meet" },
-          { value: "not", label: "do not meet" },
-        ]}
-        onChange={(event) => change({ ...condition, isNot: event.currentTarget.value === "not" })}
-      />
-      <NativeSelect
-        label="Subject"
-        value={isJson ? AS_JSON : subject.name}
-        data={[
-          ...SUBJECTS.map(({ name, label }) => ({ value: name, label })),
-          { value: AS_JSON, label: "Condition as JSON" },
-        ]}
+        value={isJson ? AS_JSON : shown}
+        data={phrases(subject, isNot)}
         onChange={(event) => choose(event.currentTarget.value)}
       />
       {isJson ? (
         <JsonInput leaf={leaf} set={set} />
       ) : (
-        subject.fields.map((field) => (
-          <FieldInput key={field.name} workspace={workspace} field={field} leaf={leaf} set={set} />
+        fields.map((field) => (
+          <FieldInput
+            key={field.name}
+            workspace={workspace}
+            field={field}
+            leaf={leaf}
+            type={typeOf(leaf, known)}
+            set={set}
+          />
         ))
       )}
       <ActionIcon variant="subtle" aria-label={`Remove condition ${number}`} onClick={remove}>
@@ -101,6 +151,8 @@ interface FieldProps {
   readonly workspace: string;
   readonly field: Field;
   readonly leaf: FilterJson;
+  /** Of the values that it compares. */
+  readonly type: ValueType | undefined;
   set(leaf: FilterJson): void;
 }
 
@@ -113,8 +165,6 @@ function FieldInput(props: FieldProps) {
     case "comparison":
       return <Comparison {...props} of={field.of} />;
     case "choice":
-    case "truth": {
-      const read = (text: string) => (field.kind === "truth" ? text === "true" : text);
       return (
         <NativeSelect
           label={label}
@@ -124,10 +174,23 @@ function FieldInput(props: FieldProps) {
               ? { value: each, label: `${shown} (needs view_pii)`, disabled: true }
               : { value: each, label: shown },
           )}
-          onChange={(event) => set({ ...leaf, [name]: read(event.currentTarget.value) })}
+          onChange={({ currentTarget: { value: next } }) =>
+            // Another attribute has other values.
+            set(
+              name === "attribute" ? { attribute: next, equals: null } : { ...leaf, [name]: next },
+            )
+          }
         />
       );
-    }
+    case "code":
+      return (
+        <CodeInput
+          label={label}
+          codes={[{ value: "any", label: "any" }, ...(codesFor(name) ?? [])]}
+          value={value}
+          set={(next) => set({ ...leaf, [name]: next })}
+        />
+      );
     case "number":
       return (
         <TextInput
@@ -161,7 +224,7 @@ function NameInput({
   const text = String(leaf[name] ?? "");
   const { data } = useCatalogue(workspace, from ?? "event", "");
   const known = from === undefined ? [] : (data?.entries ?? []).map((each) => each.name);
-  const any = from === "product" || name === "money_spent" ? ["any"] : [];
+  const any = from === "product" ? ["any"] : [];
   return (
     <Autocomplete
       label={label}
@@ -197,51 +260,145 @@ function Reference({
   );
 }
 
+/** The option that shows all comparators. */
+const MORE = "more";
+
 /** A comparator and its operand. */
 function Comparison({
   workspace,
   field,
   leaf,
+  type,
   set,
   of,
-}: FieldProps & { readonly of: "count" | "amount" | "value" }) {
-  const comparators = COMPARATORS[of];
-  const chosen = comparators.find(({ name }) => Object.hasOwn(leaf, name)) ?? comparators[0];
-  const suggestions = useSuggestions(workspace, leaf, of === "value");
+}: FieldProps & { readonly of: keyof typeof COMPARATORS }) {
+  const [isAll, showAll] = useState(false);
+  const all = COMPARATORS[of];
+  const usual = usualFor(of, type);
+  const chosen = all.find(({ name }) => Object.hasOwn(leaf, name)) ?? usual[0];
   if (!chosen) return null;
   const { [chosen.name]: value, ...rest } = leaf;
+  // A standard attribute has no others.
+  const others = "attribute" in leaf ? [] : all.filter((each) => !usual.includes(each));
+  const listed = isAll ? [...usual, ...others] : [...new Set([...usual, chosen])];
+  const takes = type === "string" && chosen.takes === "any" ? "text" : chosen.takes;
   const choose = (name: string) => {
-    const next = comparators.find((each) => each.name === name) ?? chosen;
+    if (name === MORE) return showAll(true);
+    const next = all.find((each) => each.name === name) ?? chosen;
     set({ ...rest, [next.name]: converted(value, next.takes) });
   };
-  const write = (text: string) => set({ ...rest, [chosen.name]: read(text, chosen.takes) });
+  const write = (next: unknown) => set({ ...rest, [chosen.name]: next });
   return (
     <>
       <NativeSelect
         label={field.label}
         value={chosen.name}
-        data={comparators.map(({ name, label }) => ({ value: name, label }))}
+        data={[
+          ...listed.map(({ name, label }) => ({ value: name, label })),
+          ...(isAll || others.length === 0 ? [] : [{ value: MORE, label: "More…" }]),
+        ]}
         onChange={(event) => choose(event.currentTarget.value)}
       />
-      {chosen.takes === "truth" ? (
-        <NativeSelect
-          label="Value"
-          value={String(value)}
-          data={["true", "false"]}
-          onChange={(event) => write(event.currentTarget.value)}
-        />
-      ) : (
-        <Autocomplete
-          label={chosen.takes === "list" ? "Values, separated by commas" : "Value"}
-          value={shown(value)}
-          data={suggestions}
-          limit={20}
-          onChange={write}
-        />
-      )}
+      <ValueInput
+        workspace={workspace}
+        leaf={leaf}
+        type={type}
+        takes={takes}
+        value={value}
+        write={write}
+      />
     </>
   );
 }
+
+interface ValueProps extends Pick<FieldProps, "workspace" | "leaf" | "type"> {
+  readonly takes: Takes;
+  readonly value: unknown;
+  write(value: unknown): void;
+}
+
+/** What is compared with, chosen or typed as it fits the type. */
+function ValueInput({ workspace, leaf, type, takes, value, write }: ValueProps) {
+  const suggestions = useSuggestions(workspace, leaf, type !== undefined);
+  const codes = codesFor(String(leaf.attribute));
+  if (takes === "truth" || (type === "boolean" && takes === "any")) {
+    return (
+      <NativeSelect
+        label="Value"
+        value={value === null ? "" : String(value)}
+        data={[...(value === null ? [{ value: "", label: "Choose" }] : []), "true", "false"]}
+        onChange={(event) => write(event.currentTarget.value === "true")}
+      />
+    );
+  }
+  if (takes === "list") {
+    const values = Array.isArray(value) ? value.map(String) : [];
+    const set = (next: string[]) =>
+      write(
+        next.length === 0
+          ? null
+          : next.map((each) => read(each, type === "string" ? "text" : "any")),
+      );
+    return codes ? (
+      <MultiSelect
+        label="Values"
+        data={withUnknown(codes, values)}
+        filter={byName}
+        value={values}
+        searchable
+        onChange={set}
+      />
+    ) : (
+      <TagsInput label="Values" data={suggestions} limit={20} value={values} onChange={set} />
+    );
+  }
+  if (codes && takes === "any") {
+    return <CodeInput label="Value" codes={codes} value={value} set={write} />;
+  }
+  return (
+    <Autocomplete
+      label="Value"
+      value={shown(value)}
+      data={suggestions}
+      limit={20}
+      onChange={(text) => write(read(text, takes))}
+    />
+  );
+}
+
+interface CodeProps {
+  readonly label: string;
+  readonly codes: readonly ComboboxItem[];
+  readonly value: unknown;
+  set(value: string): void;
+}
+
+/** A code, found by its name. */
+const CodeInput = ({ label, codes, value, set }: CodeProps) => (
+  <Select
+    label={label}
+    data={withUnknown(codes, [value])}
+    filter={byName}
+    value={value === null ? null : String(value)}
+    searchable
+    allowDeselect={false}
+    placeholder="Choose"
+    nothingFoundMessage="There is no such name."
+    onChange={(next) => next !== null && set(next)}
+  />
+);
+
+/** A code that nobody knows is kept as it is. */
+const withUnknown = (codes: readonly ComboboxItem[], values: readonly unknown[]) => [
+  ...codes,
+  ...values
+    .map(String)
+    .filter((value) => value !== "null" && !codes.some((each) => each.value === value))
+    .map((value) => ({ value, label: value })),
+];
+
+const byName: OptionsFilter = ({ options, search }) =>
+  options.filter((each) => "value" in each && findsCode(each, search));
 
 /** Frequent values, for people who may see them. */
 function useSuggestions(workspace: string, leaf: FilterJson, isWanted: boolean): string[] {
@@ -255,21 +412,14 @@ function useSuggestions(workspace: string, leaf: FilterJson, isWanted: boolean):
 const shown = (value: unknown): string =>
   Array.isArray(value) ? value.join(", ") : String(value ?? "");
 
-function read(text: string, takes: "text" | "number" | "list" | "truth" | "any"): unknown {
-  switch (takes) {
-    case "truth":
-      return text === "true";
-    case "list":
-      return text
-        .split(",")
-        .map((each) => meantBy(each.trim()))
-        .filter((each) => each !== "");
-    case "text":
-      return text;
-    default:
-      return meantBy(text);
-  }
+/** What a text says; null as long as there is none. */
+function read(text: string, takes: Takes): unknown {
+  if (text === "") return null;
+  return takes === "text" ? text : meantBy(text);
 }
 
-const converted = (value: unknown, takes: "text" | "number" | "list" | "truth" | "any"): unknown =>
-  takes === "truth" ? true : read(shown(value), takes);
+function converted(value: unknown, takes: Takes): unknown {
+  if (takes === "truth") return true;
+  if (takes !== "list") return read(shown(Array.isArray(value) ? value[0] : value), takes);
+  return Array.isArray(value) ? value : value === null || value === true ? null : [value];
+}

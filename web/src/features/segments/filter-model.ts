@@ -1,5 +1,5 @@
 import type { FilterJson } from "./api.ts";
-import { canShow } from "./subjects.ts";
+import { canShow, isFinished } from "./subjects.ts";
 
 /* A filter in the builder: groups of conditions and of groups, as deep as a filter may be. */
 
@@ -24,18 +24,19 @@ export interface Group {
 let lastKey = 0;
 export const newKey = (): number => ++lastKey;
 
-export const newCondition = (leaf: FilterJson): Condition => ({
+/** One that says nothing yet. */
+export const newCondition = (leaf: FilterJson = {}): Condition => ({
   key: newKey(),
   isNot: false,
   leaf,
   isJson: false,
 });
 
-export const newGroup = (leaf: FilterJson): Group => ({
+export const newGroup = (): Group => ({
   key: newKey(),
   op: "any",
   isNot: false,
-  items: [newCondition(leaf)],
+  items: [newCondition()],
 });
 
 export const isGroup = (item: Condition | Group): item is Group => "items" in item;
@@ -49,17 +50,24 @@ export const fitsBelow = (levels: number): boolean => levels + 1 <= MOST_LEVELS;
 const negatedIf = (isNot: boolean, filter: FilterJson): FilterJson =>
   isNot ? { not: filter } : filter;
 
-/** The filter of a group, without groups that are empty. */
+/** Whether something is missing in a condition of a group. */
+export const isOpen = ({ items }: Group): boolean =>
+  items.some((item) => (isGroup(item) ? isOpen(item) : !isWhole(item)));
+
+const isWhole = ({ leaf, isJson }: Condition): boolean => isJson || isFinished(leaf);
+
+/** The filter of a group, without groups that are empty and conditions in which something is missing. */
 export function filterOf({ op, isNot, items }: Group): FilterJson | undefined {
   const parts = items.flatMap((item) => {
     if (isGroup(item)) return filterOf(item) ?? [];
-    return negatedIf(item.isNot, item.leaf);
+    return isWhole(item) ? negatedIf(item.isNot, item.leaf) : [];
   });
   return parts.length === 0 ? undefined : negatedIf(isNot, { [op]: parts });
 }
 
-/** A filter as a group. */
-export function groupOf(filter: FilterJson): Group {
+/** A filter as a group; without one, a group of a condition that says nothing yet. */
+export function groupOf(filter: FilterJson | undefined): Group {
+  if (!filter) return { ...newGroup(), op: "all" };
   const item = itemOf(filter);
   return isGroup(item) ? item : { key: newKey(), op: "all", isNot: false, items: [item] };
 }

@@ -21,11 +21,10 @@ import {
 } from "./api.ts";
 import { Builder } from "./builder.tsx";
 import { ExactCount } from "./exact-count.tsx";
-import { filterOf, type Group, groupOf } from "./filter-model.ts";
+import { filterOf, type Group, groupOf, isOpen } from "./filter-model.ts";
 import { Members } from "./members.tsx";
 import { SizeCard } from "./size.tsx";
 import { SizeOverTime } from "./size-over-time.tsx";
-import { SUBJECTS } from "./subjects.ts";
 
 const route = getRouteApi("/w/$workspace/segments/$id");
 
@@ -53,17 +52,17 @@ export function SegmentPage() {
 }
 
 /** The first condition of a segment that the catalogue links to. */
-function firstOf(event?: string, attribute?: string, product?: string): FilterJson {
+function firstOf(event?: string, attribute?: string, product?: string): FilterJson | undefined {
   if (event) return { event, at_least: 1 };
   if (product) return { purchases: product, at_least: 1 };
   if (attribute) return { custom_attribute: attribute, exists: true };
-  return SUBJECTS[0]?.initial ?? {};
+  return undefined;
 }
 
 interface EditProps {
   readonly workspace: string;
   readonly segment: Segment | undefined;
-  readonly first: FilterJson;
+  readonly first: FilterJson | undefined;
 }
 
 function Edit({ workspace, segment, first }: EditProps) {
@@ -116,6 +115,7 @@ function Edit({ workspace, segment, first }: EditProps) {
                 id={id}
                 segment={segment}
                 draft={{ name, description, tags, filter }}
+                isOpen={isOpen(group)}
               />
             </div>
           </Card>
@@ -124,7 +124,8 @@ function Edit({ workspace, segment, first }: EditProps) {
           {segment && <SizeOverTime workspace={workspace} id={segment.id} />}
           <SizeCard
             workspace={workspace}
-            count={count.data}
+            count={filter && count.data}
+            isAsked={filter !== undefined}
             error={missing ?? count.error}
             isOld={count.isPlaceholderData}
           />
@@ -167,9 +168,11 @@ interface SaveProps {
   readonly id: string;
   readonly segment: Segment | undefined;
   readonly draft: Draft;
+  /** Whether something is missing in a condition. */
+  readonly isOpen: boolean;
 }
 
-function Save({ workspace, id, segment, draft }: SaveProps) {
+function Save({ workspace, id, segment, draft, isOpen }: SaveProps) {
   const { put, remove } = useChangeSegments(workspace);
   const navigate = useNavigate();
   const [isRemoving, setRemoving] = useState(false);
@@ -198,7 +201,7 @@ function Save({ workspace, id, segment, draft }: SaveProps) {
         <PermittedButton
           {...needed}
           loading={saving.isPending}
-          disabled={name.trim() === "" || filter === undefined}
+          disabled={name.trim() === "" || filter === undefined || isOpen}
           onClick={() => saving.mutate()}
         >
           Save
@@ -209,7 +212,11 @@ function Save({ workspace, id, segment, draft }: SaveProps) {
           </PermittedButton>
         )}
       </div>
-      <CodeBlock code={yamlOf(id, draft)} label="the segment for a manifest" />
+      {isOpen && filter && <p className="dim">A condition is not finished.</p>}
+      <details>
+        <summary>For a manifest, or as JSON</summary>
+        <CodeBlock code={yamlOf(id, draft)} label="the segment for a manifest" />
+      </details>
       {isRemoving && (
         <Confirm
           title={`Remove ${name}?`}

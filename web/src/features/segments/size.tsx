@@ -1,4 +1,5 @@
 import { messageOf } from "../../api/api-error.ts";
+import { useUserCount } from "../../api/users.ts";
 import { Card } from "../../components/page.tsx";
 import { useMissing } from "../../components/permitted.tsx";
 import { Loading, Notice } from "../../components/states.tsx";
@@ -20,6 +21,7 @@ export const usersText = (users: number | null): string =>
 /** The same with its interval, if it is an estimate or rounded. */
 export function sizeText({ matching, low, high }: Size): string {
   if (low === high || (matching === null && high < 20)) return usersText(matching);
+  if (matching === 0) return `at most ${number(high)}`;
   const about = matching === null ? usersText(null) : `about ${number(matching)}`;
   return `${about} (${number(low)} to ${number(high)})`;
 }
@@ -27,13 +29,16 @@ export function sizeText({ matching, low, high }: Size): string {
 interface SizeCardProps {
   readonly workspace: string;
   readonly count: SegmentCount | undefined;
+  /** Whether there is a condition to count. */
+  readonly isAsked: boolean;
   readonly error: unknown;
   readonly isOld: boolean;
 }
 
 /** How many users meet a filter, part by part, and how they can be reached. */
-export function SizeCard({ workspace, count, error, isOld }: SizeCardProps) {
+export function SizeCard({ workspace, count, isAsked, error, isOld }: SizeCardProps) {
   const hidesPeople = useMissing({ workspace, needs: "view_pii" }) !== undefined;
+  const all = useUserCount(workspace);
   if (error) {
     return (
       <Notice tone="warn" title="Not counted">
@@ -41,13 +46,21 @@ export function SizeCard({ workspace, count, error, isOld }: SizeCardProps) {
       </Notice>
     );
   }
+  if (!isAsked) {
+    return (
+      <Card title="Users">
+        <p className="segment-size">{all && <strong>{all}</strong>} users</p>
+        <p className="dim">Choose what the users of the segment did or are.</p>
+      </Card>
+    );
+  }
   if (!count) return <Loading lines={2} />;
   const { parts = [], reach = [], counts_since: since } = count;
   return (
     <Card title="Users">
       <p className="segment-size" role="status" aria-busy={isOld}>
-        <strong>{sizeText(count)}</strong> of {count.exact ? "" : "about "}
-        {number(count.total)} users
+        <strong>{sizeText(count)}</strong> of{" "}
+        {count.exact ? number(count.total) : (all ?? `about ${number(count.total)}`)} users
       </p>
       <p>{count.description}</p>
       {hidesPeople && (

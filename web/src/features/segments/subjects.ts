@@ -1,20 +1,18 @@
 import { IDENTIFYING } from "../../../../src/features/segments/identifying.ts";
+import type { CatalogueEntry } from "../../api/catalogue.ts";
 import type { FilterJson } from "./api.ts";
 
-/* The subjects of conditions and their fields: the builder draws itself from this. docs/segments.md */
+/* What conditions are about, in words after "Users who": the builder draws itself from these tables. docs/segments.md */
 
 type Kind =
   | {
       readonly kind: "choice";
       readonly options: readonly (readonly [value: string, label: string])[];
     }
-  /** A choice that is true or false in the filter. */
-  | {
-      readonly kind: "truth";
-      readonly options: readonly (readonly [value: string, label: string])[];
-    }
-  | { readonly kind: "number"; readonly isOptional?: boolean }
+  | { readonly kind: "number" }
   | { readonly kind: "text"; readonly from?: "event" | "product" | "attribute" }
+  /** A code by its name, such as a currency; or any. */
+  | { readonly kind: "code" }
   | { readonly kind: "group" | "segment" | "app" }
   /** A comparator and its value. */
   | { readonly kind: "comparison"; readonly of: "count" | "amount" | "value" };
@@ -22,90 +20,108 @@ type Kind =
 export type Field = Kind & { readonly name: string; readonly label: string };
 
 export interface Subject {
+  /** The member of the filter that names it. */
   readonly name: string;
-  readonly label: string;
+  /** Members that tell it from other subjects of this name. */
+  readonly fixed?: FilterJson;
+  readonly under: "Did" | "Are" | "Can be reached";
+  /** After "Users who". */
+  readonly says: string;
+  /** The same denied, where a list offers it. */
+  readonly denies?: string;
   readonly fields: readonly Field[];
+  /** The condition before anything is typed: what is missing is null or an empty name. */
   readonly initial: FilterJson;
 }
 
-const DAYS: Field = {
-  name: "in_last_days",
-  label: "in the last days",
-  kind: "number",
-  isOptional: true,
-};
-const STATES = ["opted_in", "subscribed", "unsubscribed"].map(
-  (each) => [each, each.replace("_", " ")] as const,
-);
+const DAYS: Field = { name: "in_last_days", label: "in the last days", kind: "number" };
 
-/** The standard attributes that can be filtered by. */
-const ATTRIBUTES = [
-  "external_id",
-  "alias_label",
-  "email",
-  "phone",
-  "first_name",
-  "last_name",
-  "gender",
-  "dob",
-  "country",
-  "home_city",
-  "language",
-  "time_zone",
-  "created_at",
-  "updated_at",
-  "date_of_first_session",
-  "date_of_last_session",
-  "random_bucket",
-] as const;
+/** A standard attribute that can be filtered by, as people call it, and the type of its values. */
+const ATTRIBUTES: Readonly<Record<string, readonly [label: string, type: ValueType]>> = {
+  first_name: ["First name", "string"],
+  last_name: ["Last name", "string"],
+  email: ["Email address", "string"],
+  phone: ["Phone number", "string"],
+  country: ["Country", "code"],
+  home_city: ["City", "string"],
+  language: ["Language", "code"],
+  time_zone: ["Time zone", "string"],
+  gender: ["Gender", "code"],
+  dob: ["Date of birth", "time"],
+  created_at: ["Created", "time"],
+  updated_at: ["Last change", "time"],
+  date_of_first_session: ["First session", "time"],
+  date_of_last_session: ["Last session", "time"],
+  external_id: ["External id", "string"],
+  alias_label: ["Label of an alias", "string"],
+  random_bucket: ["Random number, 0 to 9999", "number"],
+};
 
 /** Whether a person may choose an option of a field only with view_pii. */
 export const needsPii = ({ name }: Pick<Field, "name">, option: string): boolean =>
   name === "attribute" && IDENTIFYING.includes(option);
 
 const counts: Field = { name: "count", label: "How often", kind: "comparison", of: "count" };
+const compared: Field = { name: "value", label: "Comparison", kind: "comparison", of: "value" };
+
+const inState = (name: string): Pick<Subject, "name" | "under" | "fields" | "initial"> => ({
+  name,
+  under: "Can be reached",
+  fields: [
+    {
+      name,
+      label: "State",
+      kind: "choice",
+      options: ["opted_in", "subscribed", "unsubscribed"].map((each) => [
+        each,
+        each.replace("_", " "),
+      ]),
+    },
+  ],
+  initial: { [name]: "opted_in" },
+});
+
+const inGroup = (is: string, says: string): Subject => ({
+  name: "subscription_group",
+  fixed: { is },
+  under: "Can be reached",
+  says,
+  fields: [{ name: "subscription_group", label: "Group", kind: "group" }],
+  initial: { subscription_group: "", is },
+});
+
+const canReceiveEmail = (email_available: boolean, says: string): Subject => ({
+  name: "email_available",
+  fixed: { email_available },
+  under: "Can be reached",
+  says,
+  fields: [],
+  initial: { email_available },
+});
 
 export const SUBJECTS: readonly Subject[] = [
   {
-    name: "custom_attribute",
-    label: "Custom attribute",
-    fields: [
-      { name: "custom_attribute", label: "Attribute", kind: "text", from: "attribute" },
-      { name: "value", label: "Comparison", kind: "comparison", of: "value" },
-    ],
-    initial: { custom_attribute: "", equals: "" },
-  },
-  {
-    name: "attribute",
-    label: "Standard attribute",
-    fields: [
-      {
-        name: "attribute",
-        label: "Attribute",
-        kind: "choice",
-        options: ATTRIBUTES.map((each) => [each, each]),
-      },
-      { name: "value", label: "Comparison", kind: "comparison", of: "value" },
-    ],
-    initial: { attribute: "country", equals: "" },
-  },
-  {
-    name: "event",
-    label: "Did an event",
-    fields: [{ name: "event", label: "Event", kind: "text", from: "event" }, counts, DAYS],
-    initial: { event: "", at_least: 1 },
-  },
-  {
     name: "purchases",
-    label: "Bought",
+    under: "Did",
+    says: "bought",
+    denies: "never bought",
     fields: [{ name: "purchases", label: "Product", kind: "text", from: "product" }, counts, DAYS],
     initial: { purchases: "any", at_least: 1 },
   },
   {
+    name: "event",
+    under: "Did",
+    says: "did",
+    denies: "never did",
+    fields: [{ name: "event", label: "Event", kind: "text", from: "event" }, counts, DAYS],
+    initial: { event: "", at_least: 1 },
+  },
+  {
     name: "money_spent",
-    label: "Spent money",
+    under: "Did",
+    says: "spent",
     fields: [
-      { name: "money_spent", label: "Currency", kind: "text" },
+      { name: "money_spent", label: "Currency", kind: "code" },
       { name: "amount", label: "Amount", kind: "comparison", of: "amount" },
       DAYS,
     ],
@@ -113,71 +129,79 @@ export const SUBJECTS: readonly Subject[] = [
   },
   {
     name: "sessions",
-    label: "Opened an app",
+    under: "Did",
+    says: "opened the app",
+    denies: "never opened the app",
     fields: [{ name: "sessions", label: "App", kind: "app" }, counts],
     initial: { sessions: "any", at_least: 1 },
   },
   {
-    name: "email_available",
-    label: "Can receive email",
-    fields: [
-      {
-        name: "email_available",
-        label: "Email",
-        kind: "truth",
-        options: [
-          ["true", "can receive it"],
-          ["false", "cannot receive it"],
-        ],
-      },
-    ],
-    initial: { email_available: true },
+    name: "attribute",
+    fixed: { attribute: "country" },
+    under: "Are",
+    says: "live in",
+    fields: [compared],
+    initial: { attribute: "country", equals: null },
   },
   {
-    name: "subscription_group",
-    label: "Subscription group",
+    name: "attribute",
+    under: "Are",
+    says: "have in their profile",
     fields: [
-      { name: "subscription_group", label: "Group", kind: "group" },
       {
-        name: "is",
-        label: "State",
+        name: "attribute",
+        label: "Attribute",
         kind: "choice",
-        options: ["subscribed", "unsubscribed", "unknown"].map((each) => [each, each]),
+        options: Object.entries(ATTRIBUTES).map(([name, [label]]) => [name, label]),
       },
+      compared,
     ],
-    initial: { subscription_group: "", is: "subscribed" },
+    initial: { attribute: "language", equals: null },
   },
   {
-    name: "email_subscription",
-    label: "Email subscription",
-    fields: [{ name: "email_subscription", label: "State", kind: "choice", options: STATES }],
-    initial: { email_subscription: "opted_in" },
-  },
-  {
-    name: "push_subscription",
-    label: "Push subscription",
-    fields: [{ name: "push_subscription", label: "State", kind: "choice", options: STATES }],
-    initial: { push_subscription: "opted_in" },
-  },
-  {
-    name: "device",
-    label: "Uses a device",
-    fields: [{ name: "device", label: "Platform", kind: "text" }],
-    initial: { device: "ios" },
+    name: "custom_attribute",
+    under: "Are",
+    says: "have the custom attribute",
+    fields: [
+      { name: "custom_attribute", label: "Attribute", kind: "text", from: "attribute" },
+      compared,
+    ],
+    initial: { custom_attribute: "", equals: null },
   },
   {
     name: "in_segment",
-    label: "Is in a segment",
+    under: "Are",
+    says: "are in the segment",
+    denies: "are not in the segment",
     fields: [{ name: "in_segment", label: "Segment", kind: "segment" }],
     initial: { in_segment: "" },
   },
+  {
+    name: "device",
+    under: "Are",
+    says: "use a device of",
+    fields: [{ name: "device", label: "Platform", kind: "text" }],
+    initial: { device: "" },
+  },
+  canReceiveEmail(true, "can receive email"),
+  canReceiveEmail(false, "cannot receive email"),
+  inGroup("subscribed", "are subscribed to"),
+  inGroup("unsubscribed", "unsubscribed from"),
+  inGroup("unknown", "neither subscribed to nor left"),
+  { ...inState("email_subscription"), says: "have the email state" },
+  { ...inState("push_subscription"), says: "have the push state" },
 ];
+
+export type Takes = "text" | "number" | "list" | "truth" | "any";
 
 interface Comparator {
   readonly name: string;
   readonly label: string;
-  readonly takes: "text" | "number" | "list" | "truth" | "any";
+  readonly takes: Takes;
 }
+
+/** What is known of the values of an attribute: a type of the catalogue; `code` if all possible values have names. */
+export type ValueType = CatalogueEntry["types"][number]["type"] | "code";
 
 const NUMBERS: readonly Comparator[] = [
   { name: "at_least", label: "at least", takes: "number" },
@@ -210,24 +234,90 @@ export const COMPARATORS: Readonly<Record<"count" | "amount" | "value", readonly
     { name: "includes", label: "includes", takes: "any" },
     { name: "includes_any", label: "includes any of", takes: "list" },
     { name: "includes_all", label: "includes all of", takes: "list" },
-    { name: "exists", label: "exists", takes: "truth" },
+    { name: "exists", label: "is there", takes: "truth" },
   ],
 };
 
+const LISTS = ["includes", "includes_any", "includes_all", "exists"];
+
+/** The comparators that make sense for a type of values, the most useful first. */
+const USUAL: Readonly<Record<ValueType, readonly string[]>> = {
+  code: ["equals", "not_equals", "one_of", "none_of", "exists"],
+  string: ["equals", "not_equals", "one_of", "none_of", "contains", "starts_with", "exists"],
+  number: ["equals", "at_least", "at_most", "more_than", "less_than", "one_of", "exists"],
+  boolean: ["equals", "exists"],
+  time: [
+    "in_last_days",
+    "more_than_days_ago",
+    "in_next_days",
+    "before",
+    "after",
+    "day_of_year",
+    "exists",
+  ],
+  array: LISTS,
+  object_array: LISTS,
+  object: ["exists"],
+};
+
+/** The comparators that make sense for the values of a field, the most useful first. */
+export const usualFor = (
+  of: keyof typeof COMPARATORS,
+  type: ValueType | undefined,
+): readonly Comparator[] =>
+  of === "value"
+    ? USUAL[type ?? "string"].flatMap((name) =>
+        COMPARATORS.value.filter((each) => each.name === name),
+      )
+    : COMPARATORS[of];
+
+/** The type of the values that a condition compares, as far as it is known. */
+export function typeOf(
+  leaf: FilterJson,
+  known: readonly CatalogueEntry[] | undefined,
+): ValueType | undefined {
+  if (typeof leaf.attribute === "string") return ATTRIBUTES[leaf.attribute]?.[1];
+  return known?.find(({ name }) => name === leaf.custom_attribute)?.types[0]?.type;
+}
+
+/** A condition that compares with nothing yet, with a comparator that makes sense for the type. */
+export function fitted(leaf: FilterJson, type: ValueType | undefined): FilterJson {
+  const empty = COMPARATORS.value.find(({ name }) => leaf[name] === null);
+  const usual = usualFor("value", type);
+  const [first] = usual;
+  if (!empty || !first || usual.includes(empty)) return leaf;
+  const { [empty.name]: _empty, ...rest } = leaf;
+  return { ...rest, [first.name]: first.takes === "truth" ? true : null };
+}
+
 /** The subject of a condition; undefined if the builder cannot show it. */
 export const subjectOf = (leaf: FilterJson): Subject | undefined =>
-  SUBJECTS.find(({ name }) => Object.hasOwn(leaf, name));
+  SUBJECTS.find(
+    ({ name, fixed = {} }) =>
+      Object.hasOwn(leaf, name) &&
+      Object.entries(fixed).every(([member, value]) => leaf[member] === value),
+  );
 
 /** Whether every member of a condition has a field. */
 export function canShow(leaf: FilterJson): boolean {
   const subject = subjectOf(leaf);
   if (!subject) return false;
   const comparison = subject.fields.find((each) => each.kind === "comparison");
-  const names = new Set(subject.fields.map(({ name }) => name));
+  const names = new Set([
+    subject.name,
+    ...Object.keys(subject.fixed ?? {}),
+    ...subject.fields.map(({ name }) => name),
+  ]);
   const others = Object.keys(leaf).filter((name) => !names.has(name));
   const known =
     comparison?.kind === "comparison" ? COMPARATORS[comparison.of].map(({ name }) => name) : [];
   return others.length <= 1 && others.every((name) => known.includes(name));
+}
+
+/** Whether nothing is missing that the person has still to choose or type. */
+export function isFinished(leaf: FilterJson): boolean {
+  const subject = subjectOf(leaf);
+  return subject !== undefined && leaf[subject.name] !== "" && !Object.values(leaf).includes(null);
 }
 
 /** A text as the value that it most likely means. */

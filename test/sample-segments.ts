@@ -60,6 +60,9 @@ export const ofSegments = (server: TestServer, workspace: TestWorkspace): Sample
     "GET /admin/v1/workspaces/:name/attribute-values": () => ({
       query: { kind: "attribute", attribute: "country" },
     }),
+    "GET /admin/v1/workspaces/:name/event-properties": () => ({ query: { event: "opened" } }),
+    "GET /admin/v1/workspaces/:name/catalogue/occurrences": () => ({ query: { event: "opened" } }),
+    "GET /admin/v1/workspaces/:name/customers/event": () => ({ query: { event: "opened" } }),
     "GET /events/list": () => ({}),
     "GET /events": () => ({}),
     "GET /custom_attributes": () => ({}),

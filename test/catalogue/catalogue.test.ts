@@ -1,5 +1,6 @@
 /* The catalogue of a workspace: events, custom attributes and products (docs/segments.md). */
 import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
 import { describe, test } from "node:test";
 import { systemClock } from "../../src/core/base/clock.ts";
 import { createCatalogue } from "../../src/features/catalogue/catalogue.ts";
@@ -122,7 +123,7 @@ describe("the catalogue", () => {
     });
     const sent = {
       people: { created: [], updated: [] },
-      events: [{ work: { name: "opened", time: new Date() } }],
+      events: [{ profileId: randomUUID(), work: { name: "opened", time: new Date() } }],
       purchases: [],
     };
     const [one, other] = [failing, server.database].map((each) =>

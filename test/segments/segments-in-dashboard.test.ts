@@ -37,26 +37,6 @@ describe("segments in the dashboard", () => {
     assert.equal((await server.admin("GET", path(randomUUID()))).status, 404);
   });
 
-  test("frequent values of an attribute are suggested, the most frequent first, and no lists or objects", async () => {
-    const workspace = await server.workspace();
-    const plans = ["pro", "free", "pro", 5, true, ["list"], { an: "object" }, "x".repeat(200)];
-    const attributes = plans.map((plan, index) => ({
-      external_id: `u${index}`,
-      plan,
-      country: "DE",
-    }));
-    await succeeds(workspace.track({ attributes }));
-    const valuesOf = async (query: string) => {
-      const path = `/admin/v1/workspaces/${workspace.name}/attribute-values?${query}`;
-      return ((await server.admin("GET", path)) as Answer<any>).body.values;
-    };
-    const values = await valuesOf("kind=custom_attribute&attribute=plan");
-    assert.equal(values[0], "pro");
-    assert.deepEqual(new Set(values), new Set(["pro", "free", 5, true]));
-    assert.deepEqual(await valuesOf("kind=attribute&attribute=country"), ["DE"]);
-    assert.deepEqual(await valuesOf("kind=attribute&attribute=nothing"), []);
-  });
-
   test("the recorded sizes of the last 30 days are listed by segment, today's within seconds of a change of the filter", async () => {
     const workspace = await server.workspace();
     const id = randomUUID();

@@ -5,6 +5,7 @@ import { createNoted, dataTypeOf } from "./noted.ts";
 import {
   addCounts,
   addDays,
+  addLatest,
   type CatalogueCount,
   deleteOldDays,
   insertMissingNames,
@@ -24,7 +25,10 @@ export interface Sent {
     readonly created: readonly { readonly customAttributes: Attributes }[];
     readonly updated: readonly { readonly customPatch: Attributes | null }[];
   };
-  readonly events: readonly { readonly work: { readonly name: string; readonly time: Date } }[];
+  readonly events: readonly {
+    readonly profileId: string;
+    readonly work: { readonly name: string; readonly time: Date };
+  }[];
   readonly purchases: readonly {
     readonly work: { readonly productId: string; readonly time: Date };
   }[];
@@ -62,6 +66,7 @@ export function createCatalogue(database: Database, clock: Clock) {
     withRetries(database, async (tx) => {
       await addCounts(tx, counts);
       await addDays(tx, counts, firstShownDay(clock.now()));
+      await addLatest(tx, counts);
     });
 
   return {
@@ -70,19 +75,15 @@ export function createCatalogue(database: Database, clock: Clock) {
       const nowMs = clock.now().getTime();
       for (const { customAttributes } of people.created) noteValues(customAttributes);
       for (const { customPatch } of people.updated) if (customPatch) noteValues(customPatch);
-      for (const { work } of events) {
-        const key = { kind: "event", dataType: "", name: work.name } as const;
-        noted.add(workspaceId, key, work.time.getTime());
-      }
-      for (const { work } of purchases) {
-        const key = { kind: "product", dataType: "", name: work.productId } as const;
-        noted.add(workspaceId, key, work.time.getTime());
-      }
+      const sent = noted.shelf(workspaceId, "event", "");
+      for (const { profileId, work } of events) sent.add(work.name, work.time.getTime(), profileId);
+      const bought = noted.shelf(workspaceId, "product", "");
+      for (const { work } of purchases) bought.add(work.productId, work.time.getTime());
 
       function noteValues(values: Attributes): void {
         for (const [name, value] of Object.entries(values)) {
           if (value === null) continue;
-          noted.add(workspaceId, { kind: "attribute", dataType: dataTypeOf(value), name }, nowMs);
+          noted.shelf(workspaceId, "attribute", dataTypeOf(value)).add(name, nowMs);
         }
       }
     },
@@ -94,6 +95,7 @@ export function createCatalogue(database: Database, clock: Clock) {
     },
     /** Drops the unwritten counts of a workspace that was reset. */
     forget: noted.forget,
+    forgetUsers: noted.forgetUsers,
   };
 }
 

@@ -1,6 +1,13 @@
 import Type from "typebox";
+import { type AuditingServices, recordRead } from "../../core/admin/audit/audit.ts";
 import { MOST_ELEMENTS } from "../../core/base/context/custom-attribute-bounds.ts";
-import { named, nullable, OfWorkspace, Success } from "../../core/base/values/schemas.ts";
+import {
+  NullableText,
+  named,
+  nullable,
+  OfWorkspace,
+  Success,
+} from "../../core/base/values/schemas.ts";
 import {
   byAdministratorOfWorkspace,
   endpoint,
@@ -14,6 +21,7 @@ import {
   pageOfEntries,
   readCatalogue,
 } from "./list-catalogue.ts";
+import { listOccurrences } from "./list-occurrences.ts";
 
 const Page = Type.Object({
   page: Type.Optional(Type.Integer({ minimum: 0, maximum: 10_000, description: "From 0." })),
@@ -211,4 +219,59 @@ const catalogue = endpoint({
   return success({ entries: views, ...next });
 });
 
-export const catalogueEndpoints = [listEvents, getEvents, getAttributes, listProducts, catalogue];
+const occurrences = endpoint({
+  name: "listLatestOccurrences",
+  method: "GET",
+  path: "/admin/v1/workspaces/:name/catalogue/occurrences",
+  summary: "Lists the latest occurrences of an event with their users, at most 20.",
+  description:
+    "The newest is always there, at most ten seconds after it was sent. Each server process writes down at most ten of an event " +
+    "every ten seconds, so that of an event that is sent more often some are left out.",
+  access: byAdministratorOfWorkspace("view_user_profile", "view_pii"),
+  params: OfWorkspace,
+  query: Type.Object({
+    event: Type.String({ minLength: 1, maxLength: 255, description: "Its name." }),
+  }),
+  replies: {
+    200: Type.Object({
+      occurrences: Type.Array(
+        named("LatestOccurrence", {
+          time: Type.String({ description: "When it happened.", examples: [TIME] }),
+          platform_id: Type.String({ description: "Of the user." }),
+          external_id: NullableText,
+          email: NullableText,
+          first_name: nullable(Type.String(), { description: "The first name." }),
+          last_name: nullable(Type.String(), { description: "The last name." }),
+          properties: nullable(Type.Unknown(), { description: "As they were sent." }),
+        }),
+        { description: "The newest first." },
+      ),
+      message: Success,
+    }),
+  },
+}).handledBy(async (services: CatalogueServices & AuditingServices, context, { query }) => {
+  const found = await listOccurrences(services, context, query.event);
+  await recordRead(services, context, "latest_occurrences", found.length);
+  return success({
+    occurrences: found.map(({ profile, time, properties }) => ({
+      time: time.toISOString(),
+      platform_id: profile.id,
+      external_id: profile.externalId,
+      email: profile.email,
+      first_name: textOf(profile.standardAttributes.first_name),
+      last_name: textOf(profile.standardAttributes.last_name),
+      properties,
+    })),
+  });
+});
+
+const textOf = (value: unknown): string | null => (typeof value === "string" ? value : null);
+
+export const catalogueEndpoints = [
+  listEvents,
+  getEvents,
+  getAttributes,
+  listProducts,
+  catalogue,
+  occurrences,
+];

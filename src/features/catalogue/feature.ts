@@ -2,7 +2,7 @@ import type { StoringServices } from "../../core/database/storing-services.ts";
 import type { Feature } from "../../core/feature.ts";
 import { type Catalogue, createCatalogue, sweepCatalogue } from "./catalogue.ts";
 import { catalogueEndpoints } from "./endpoints.ts";
-import { deleteCatalogue } from "./store.ts";
+import { deleteCatalogue, eraseFromLatest } from "./store.ts";
 
 type Own = { readonly catalogue: Catalogue };
 
@@ -26,5 +26,8 @@ export const feature = {
   finish: ({ catalogue }: Own) => catalogue.write(),
   reset: { later: [deleteCatalogue] },
   forgetWorkspace: ({ catalogue }: Own, workspaceId) => catalogue.forget(workspaceId),
+  erasure: [eraseFromLatest],
+  forgetPerson: async ({ catalogue }: Own, { workspaceId, names }) =>
+    catalogue.forgetUsers(workspaceId, new Set(names)),
   sweeps: [sweepCatalogue],
 } satisfies Feature;

@@ -2,7 +2,7 @@ import { DAY_MS } from "../../core/base/clock.ts";
 import { isJsonObject, type Json } from "../../core/base/values/plain-json.ts";
 import { parseAttributeTime } from "../../core/base/values/times.ts";
 import type { CatalogueKind, DataType } from "./kinds.ts";
-import type { CatalogueCount, CountKey } from "./store.ts";
+import type { CatalogueCount, Latest } from "./store.ts";
 
 /** The type of a value of a custom attribute; a text that can be read as a time is one. */
 export function dataTypeOf(value: Exclude<Json, null>): DataType {
@@ -28,43 +28,73 @@ interface Count {
   lastMs: number;
   /** By days since the epoch. */
   readonly byDay: Map<number, number>;
+  /** The last occurrences of an event, the newest at the end. */
+  readonly latest: Latest[];
 }
 
 /** How many names of all workspaces wait to be written; one beyond them is counted from its next use. */
 const MOST_NAMES = 50_000;
 
+/** How many occurrences of an event wait to be written, and of how many names. */
+const MOST_LATEST = 10;
+const NAMES_WITH_LATEST = 2_000;
+
+/** Counts of one kind of names, and of one type of values. */
+export interface Shelf {
+  readonly kind: CatalogueKind;
+  readonly dataType: DataType | "";
+  readonly counts: Map<string, Count>;
+  /** @param profileId of whoever sent an event. */
+  add(name: string, atMs: number, profileId?: string): void;
+}
+
 export function createNoted() {
   /** By workspace, by kind and type, by name. */
-  const workspaces = new Map<number, Map<string, Map<string, Count>>>();
+  const workspaces = new Map<number, Map<string, Shelf>>();
   let names = 0;
 
-  function countOf(workspaceId: number, { kind, dataType, name }: CountKey): Count | undefined {
-    const shelves = entryOf(workspaces, workspaceId, () => new Map());
-    const shelf = entryOf(shelves, `${kind} ${dataType}`, () => new Map());
-    const known = shelf.get(name);
+  function countIn(counts: Map<string, Count>, name: string): Count | undefined {
+    const known = counts.get(name);
     if (known || names >= MOST_NAMES) return known;
-    const count = { seen: 0, firstMs: Infinity, lastMs: -Infinity, byDay: new Map() };
-    shelf.set(name, count);
+    const count = { seen: 0, firstMs: Infinity, lastMs: -Infinity, byDay: new Map(), latest: [] };
+    counts.set(name, count);
     names += 1;
     return count;
   }
 
+  function shelf(workspaceId: number, kind: CatalogueKind, dataType: DataType | ""): Shelf {
+    const shelves = entryOf(workspaces, workspaceId, () => new Map<string, Shelf>());
+    return entryOf(shelves, `${kind} ${dataType}`, () => newShelf(kind, dataType));
+  }
+
+  function newShelf(kind: CatalogueKind, dataType: DataType | ""): Shelf {
+    const counts = new Map<string, Count>();
+    return {
+      kind,
+      dataType,
+      counts,
+      add(name, atMs, profileId) {
+        const count = countIn(counts, name);
+        if (!count) return;
+        count.seen += 1;
+        count.firstMs = Math.min(count.firstMs, atMs);
+        count.lastMs = Math.max(count.lastMs, atMs);
+        const day = Math.floor(atMs / DAY_MS);
+        count.byDay.set(day, (count.byDay.get(day) ?? 0) + 1);
+        const hasPlace = count.latest.length > 0 || names <= NAMES_WITH_LATEST;
+        if (profileId !== undefined && hasPlace) noteLatest(count.latest, { atMs, profileId });
+      },
+    };
+  }
+
   return {
-    add(workspaceId: number, key: CountKey, atMs: number) {
-      const count = countOf(workspaceId, key);
-      if (!count) return;
-      count.seen += 1;
-      count.firstMs = Math.min(count.firstMs, atMs);
-      count.lastMs = Math.max(count.lastMs, atMs);
-      const day = Math.floor(atMs / DAY_MS);
-      count.byDay.set(day, (count.byDay.get(day) ?? 0) + 1);
-    },
+    /** Where names of a kind are counted until the next `take`. */
+    shelf,
     /** Everything counted since the last time. */
     take() {
       const taken: CatalogueCount[] = [];
       for (const [workspaceId, shelves] of workspaces) {
-        for (const [shelf, counts] of shelves) {
-          const [kind, dataType] = shelf.split(" ") as [CatalogueKind, DataType | ""];
+        for (const { kind, dataType, counts } of shelves.values()) {
           for (const [name, count] of counts) {
             taken.push({ workspaceId, kind, dataType, name, ...count });
           }
@@ -76,18 +106,27 @@ export function createNoted() {
     },
     /** Adds counts back that were taken and could not be written. */
     giveBack(counts: readonly CatalogueCount[]) {
-      for (const { workspaceId, seen, firstMs, lastMs, byDay, ...key } of counts) {
-        const count = countOf(workspaceId, key);
+      for (const { workspaceId, kind, dataType, name, seen, firstMs, lastMs, ...rest } of counts) {
+        const count = countIn(shelf(workspaceId, kind, dataType).counts, name);
         if (!count) continue;
         count.seen += seen;
         count.firstMs = Math.min(count.firstMs, firstMs);
         count.lastMs = Math.max(count.lastMs, lastMs);
-        for (const [day, times] of byDay) count.byDay.set(day, (count.byDay.get(day) ?? 0) + times);
+        for (const [day, times] of rest.byDay)
+          count.byDay.set(day, (count.byDay.get(day) ?? 0) + times);
+        for (const each of rest.latest) noteLatest(count.latest, each);
       }
     },
     forget(workspaceId: number) {
-      for (const shelf of workspaces.get(workspaceId)?.values() ?? []) names -= shelf.size;
+      for (const { counts } of workspaces.get(workspaceId)?.values() ?? []) names -= counts.size;
       workspaces.delete(workspaceId);
+    },
+    /** Drops who sent an event, if it is one of these users. */
+    forgetUsers(workspaceId: number, profileIds: ReadonlySet<string>) {
+      for (const { latest } of shelf(workspaceId, "event", "").counts.values()) {
+        const others = latest.filter((each) => !profileIds.has(each.profileId));
+        latest.splice(0, latest.length, ...others);
+      }
     },
   };
 }
@@ -99,4 +138,14 @@ function entryOf<Key, Value>(map: Map<Key, Value>, key: Key, create: () => Value
     map.set(key, value);
   }
   return value;
+}
+
+/** Keeps the newest occurrences in the order of their times. */
+function noteLatest(latest: Latest[], each: Latest): void {
+  let place = latest.length;
+  while (place > 0 && (latest[place - 1] as Latest).atMs > each.atMs) place -= 1;
+  if (place === 0 && latest.length === MOST_LATEST) return;
+  if (place === latest.length) latest.push(each);
+  else latest.splice(place, 0, each);
+  if (latest.length > MOST_LATEST) latest.shift();
 }

@@ -1,5 +1,9 @@
 import { DAY_MS } from "../../core/base/clock.ts";
+import type { Mentions } from "../../core/base/mentions.ts";
+import type { Json } from "../../core/base/values/plain-json.ts";
+import { bucketsOfIds } from "../../core/database/buckets.ts";
 import type { Queryable, Transaction } from "../../core/database/database.ts";
+import { timestamps } from "../../core/database/parameters/typed-list.ts";
 import type { CatalogueKind, DataType } from "./kinds.ts";
 
 /** The unit of counting: a name, and for an attribute one type of its values. */
@@ -18,6 +22,14 @@ export interface CatalogueCount extends CountKey {
   readonly lastMs: number;
   /** By days since the epoch. */
   readonly byDay: ReadonlyMap<number, number>;
+  /** Of an event: its last occurrences. */
+  readonly latest: readonly Latest[];
+}
+
+/** Who did an event, and when. */
+export interface Latest {
+  readonly atMs: number;
+  readonly profileId: string;
 }
 
 /**
@@ -77,6 +89,96 @@ export async function addDays(
      order by workspace_id, kind, name collate "C", day
      on conflict (workspace_id, kind, name, day) do update set seen = catalogue_days.seen + excluded.seen`,
     columns,
+  );
+}
+
+/** How many occurrences of an event are kept. */
+const KEPT_LATEST = 20;
+
+/** Keeps the newest occurrences of events, in the order of `addCounts`. */
+export async function addLatest(tx: Transaction, counts: readonly CatalogueCount[]): Promise<void> {
+  const events = counts.filter(({ latest }) => latest.length > 0);
+  if (events.length === 0) return;
+  const lists = events.map(({ latest }) =>
+    latest.map(({ atMs, profileId }) => [new Date(atMs).toISOString(), profileId]),
+  );
+  await tx.query(
+    `insert into latest_occurrences (workspace_id, name, latest)
+     select workspace_id, name, latest
+     from unnest($1::int[], $2::text[], $3::text[]::jsonb[]) as new (workspace_id, name, latest)
+     order by workspace_id, name collate "C"
+     on conflict (workspace_id, name) do update set latest = (
+       select jsonb_agg(entry order by entry ->> 0 desc) from (
+         select entry from jsonb_array_elements(latest_occurrences.latest || excluded.latest) as entry
+         order by entry ->> 0 desc limit $4) as newest)`,
+    [
+      events.map(({ workspaceId }) => workspaceId),
+      events.map(({ name }) => name),
+      lists.map((list) => JSON.stringify(list)),
+      KEPT_LATEST,
+    ],
+  );
+}
+
+export async function selectLatest(
+  database: Queryable,
+  workspaceId: number,
+  name: string,
+): Promise<Latest[]> {
+  const [row] = await database.query<{ latest: [string, string][] }>(
+    "select latest from latest_occurrences where workspace_id = $1 and name = $2",
+    [workspaceId, name],
+  );
+  return (row?.latest ?? []).map(([time, profileId]) => ({ atMs: Date.parse(time), profileId }));
+}
+
+/** One occurrence of an event, as it is stored. */
+export interface StoredOccurrence {
+  readonly id: string;
+  readonly profileId: string;
+  readonly time: Date;
+  readonly properties: Json;
+}
+
+/** The stored occurrences of an event at these times, by these users; the primary key finds each. */
+export async function selectOccurrences(
+  database: Queryable,
+  workspaceId: number,
+  name: string,
+  wanted: readonly Latest[],
+): Promise<StoredOccurrence[]> {
+  const ids = wanted.map(({ profileId }) => profileId);
+  const buckets = bucketsOfIds(ids);
+  return database.query(
+    `select event_id as id, profile_id as "profileId", occurred_at as time, properties
+     from events join unnest($2::uuid[], $3::timestamptz[], $4::smallint[]) as wanted (profile_id, occurred_at, bucket)
+       using (profile_id, occurred_at, bucket)
+     where workspace_id = $1 and name = $5 and bucket = any($6::smallint[])
+     order by occurred_at desc, event_id desc limit $7`,
+    [
+      workspaceId,
+      ids,
+      timestamps(wanted.map(({ atMs }) => atMs * 1_000)),
+      buckets.each,
+      name,
+      buckets.all,
+      KEPT_LATEST,
+    ],
+  );
+}
+
+/** Removes an erased person from the latest occurrences. */
+export async function eraseFromLatest(
+  tx: Transaction,
+  workspaceId: number,
+  { mentions }: { readonly mentions: Mentions },
+): Promise<undefined> {
+  await tx.query(
+    `update latest_occurrences set latest = (
+       select coalesce(jsonb_agg(entry order by entry ->> 0 desc), '[]')
+       from jsonb_array_elements(latest) as entry where not entry ->> 1 ~* any($2::text[]))
+     where workspace_id = $1 and latest::text ~* any($2::text[])`,
+    [workspaceId, mentions.patterns],
   );
 }
 
@@ -157,4 +259,5 @@ export async function insertMissingNames(database: Queryable): Promise<void> {
 export async function deleteCatalogue(tx: Transaction, workspaceId: number): Promise<void> {
   await tx.query("delete from catalogue where workspace_id = $1", [workspaceId]);
   await tx.query("delete from catalogue_days where workspace_id = $1", [workspaceId]);
+  await tx.query("delete from latest_occurrences where workspace_id = $1", [workspaceId]);
 }

@@ -1,7 +1,7 @@
 import Type from "typebox";
 import { named, OfWorkspace, Success } from "../../core/base/values/schemas.ts";
 import { byAdministratorOfWorkspace, endpoint, success } from "../../core/http/endpoint.ts";
-import { type CustomerServices, readCustomers, type Series } from "./read-customers.ts";
+import { type CustomerServices, readCustomers, readEvent, type Series } from "./read-customers.ts";
 
 const numbers = (description: string) =>
   Type.Array(Type.Integer(), { description, examples: [[0, 12]] });
@@ -42,6 +42,15 @@ const Changes = {
   opt_outs: series("Changes to unsubscribed."),
 };
 
+const TimeZone = Type.String({ description: "The zone of the days.", examples: ["Europe/Berlin"] });
+const Complete = Type.Boolean({
+  description: "Whether what was received before this server counted is counted too.",
+});
+const Days = Type.Array(Type.String(), { description: "The days.", examples: [["2026-01-31"]] });
+const Period = Type.Optional(
+  Type.Enum(["7", "30", "90"], { default: "30", description: "How many days up to today." }),
+);
+
 const customers = endpoint({
   name: "getCustomers",
   method: "GET",
@@ -55,17 +64,13 @@ const customers = endpoint({
   access: byAdministratorOfWorkspace("view_usage_data"),
   params: OfWorkspace,
   query: Type.Object({
-    days: Type.Optional(
-      Type.Enum(["7", "30", "90"], { default: "30", description: "How many days up to today." }),
-    ),
+    days: Period,
   }),
   replies: {
     200: Type.Object({
-      time_zone: Type.String({ description: "The zone of the days.", examples: ["Europe/Berlin"] }),
-      complete: Type.Boolean({
-        description: "Whether what was received before this server counted is counted too.",
-      }),
-      days: Type.Array(Type.String(), { description: "The days.", examples: [["2026-01-31"]] }),
+      time_zone: TimeZone,
+      complete: Complete,
+      days: Days,
       users: Type.Object({
         total: Type.Integer({ description: "All users.", examples: [4_731] }),
         new: series("Users who were created."),
@@ -89,6 +94,7 @@ const customers = endpoint({
         { description: "By currency; amounts are never converted." },
       ),
       top_events: tops("The ten most frequent events of the period."),
+      growing_events: tops("The ten events whose number grew most since the period before."),
       top_products: tops("The ten products that were bought most often in the period."),
       email: Type.Object({
         users: Type.Integer({ description: "Users with an email address." }),
@@ -135,6 +141,7 @@ const customers = endpoint({
       before,
     })),
     top_events: top(found.topEvents),
+    growing_events: top(found.growingEvents),
     top_products: top(found.topProducts),
     email: {
       users: found.email.users,
@@ -154,4 +161,30 @@ const customers = endpoint({
   });
 });
 
-export const customerEndpoints = [customers];
+const customersOfEvent = endpoint({
+  name: "getEventByDay",
+  method: "GET",
+  path: "/admin/v1/workspaces/:name/customers/event",
+  summary:
+    "Reads how often an event was sent on each of the last days, and in as many days before.",
+  access: byAdministratorOfWorkspace("view_usage_data"),
+  params: OfWorkspace,
+  query: Type.Object({
+    event: Type.String({ minLength: 1, maxLength: 255, description: "Its name." }),
+    days: Period,
+  }),
+  replies: {
+    200: Type.Object({
+      time_zone: TimeZone,
+      complete: Complete,
+      days: Days,
+      events: series("How often it was sent."),
+      message: Success,
+    }),
+  },
+}).handledBy(async (services: CustomerServices, context, { query: { event, days = "30" } }) => {
+  const { zone, isWhole, ...found } = await readEvent(services, context, event, Number(days));
+  return success({ time_zone: zone, complete: isWhole, ...found });
+});
+
+export const customerEndpoints = [customers, customersOfEvent];

@@ -5,8 +5,10 @@ import { sum } from "../../core/base/values/sum.ts";
 import { type Database, settleAll } from "../../core/database/database.ts";
 import { dateOf } from "./days.ts";
 import {
+  type Recount,
   selectActivity,
   selectByDay,
+  selectEventDays,
   selectGroups,
   selectRecount,
   selectTop,
@@ -53,18 +55,8 @@ export async function readCustomers(
   const byKind = groupBy(counts, ({ kind }) => kind);
   const ofKind = (kind: CountKind, name?: string) =>
     (byKind.get(kind) ?? []).filter((each) => name === undefined || each.name === name);
-  const seriesOf = (rows: readonly Count[]): Series => {
-    const days = new Array<number>(length).fill(0);
-    let before = 0;
-    for (const { day, seen } of rows) {
-      // An event that another clock dates tomorrow counts as today's.
-      if (day < first) before += seen;
-      else
-        days[Math.min(day - first, length - 1)] =
-          (days[Math.min(day - first, length - 1)] ?? 0) + seen;
-    }
-    return { days, before };
-  };
+  const seriesOf = (rows: readonly Pick<Count, "day" | "seen">[]) =>
+    seriesFrom(rows, first, length);
   const standing = (kind: CountKind, name: string) =>
     Math.max(0, sum(ofKind(kind, name).map(({ seen }) => seen)));
   const changesOf = (name: string) => ({
@@ -77,9 +69,8 @@ export async function readCustomers(
     before: Array.from({ length }, (_, index) => active.get(since + index)?.[span] ?? 0),
   });
   return {
-    zone: own?.zone ?? "UTC",
-    isWhole: own !== undefined && own.counted !== "",
-    days: Array.from({ length }, (_, index) => dateOf(first + index)),
+    ...standOf(own),
+    days: daysFrom(first, length),
     users: { total: standing("users", ""), new: seriesOf(ofKind("new")) },
     active: { daily: activeIn("in1"), weekly: activeIn("in7"), monthly: activeIn("in30") },
     events: seriesOf(ofKind("event")),
@@ -93,8 +84,9 @@ export async function readCustomers(
       ),
       before: sumAmounts(rows.filter(({ day }) => day < first)),
     })),
-    topEvents: events satisfies readonly Top[],
-    topProducts: products,
+    topEvents: firstBy(events, "byCount"),
+    growingEvents: firstBy(events, "byGrowth").filter(({ seen, before }) => seen > before),
+    topProducts: firstBy(products, "byCount"),
     email: {
       users: standing("address", "email"),
       optedIn: standing("state", "email opted_in"),
@@ -109,4 +101,53 @@ export async function readCustomers(
       ...changesOf(group.id),
     })),
   };
+}
+
+/** How often an event was sent in the last days, and in as many days before. */
+export async function readEvent(
+  { database, customerCounts }: CustomerServices,
+  { workspace }: WorkspaceContext,
+  name: string,
+  length: number,
+) {
+  const { today } = customerCounts.daysOf(workspace.id);
+  const first = today - length + 1;
+  // An event that another clock dates tomorrow counts as today's.
+  const wanted = Array.from({ length: 2 * length + 1 }, (_, index) => first - length + index);
+  const [rows, own] = await settleAll([
+    selectEventDays(database, workspace.id, name, wanted),
+    selectRecount(database, workspace.id),
+  ]);
+  return {
+    ...standOf(own),
+    days: daysFrom(first, length),
+    events: seriesFrom(rows, first, length),
+  };
+}
+
+const firstBy = (rows: readonly Top[], place: "byCount" | "byGrowth"): Top[] =>
+  rows.filter((row) => row[place] <= LISTED).sort((one, other) => one[place] - other[place]);
+
+const standOf = (own: Recount | undefined) => ({
+  zone: own?.zone ?? "UTC",
+  isWhole: own !== undefined && own.counted !== "",
+});
+
+const daysFrom = (first: number, length: number): string[] =>
+  Array.from({ length }, (_, index) => dateOf(first + index));
+
+function seriesFrom(
+  rows: readonly Pick<Count, "day" | "seen">[],
+  first: number,
+  length: number,
+): Series {
+  const days = new Array<number>(length).fill(0);
+  let before = 0;
+  for (const { day, seen } of rows) {
+    // An event that another clock dates tomorrow counts as today's.
+    const place = Math.min(day - first, length - 1);
+    if (day < first) before += seen;
+    else days[place] = (days[place] ?? 0) + seen;
+  }
+  return { days, before };
 }

@@ -241,13 +241,29 @@ export const selectByDay = (
     [workspaceId, since],
   );
 
-/** A name with how often it was counted in a period and in the one before. */
+/** How often an event was sent on each day. @param days with some of them, the primary key finds each. */
+export const selectEventDays = (
+  database: Queryable,
+  workspaceId: number,
+  name: string,
+  days: readonly number[],
+): Promise<{ readonly day: number; readonly seen: number }[]> =>
+  database.query(
+    `select day, sum(seen)::bigint as seen from customer_counts
+     where workspace_id = $1 and kind = 'event' and day = any($2::int[]) and name = $3 group by day`,
+    [workspaceId, days, name],
+  );
+
+/** A name with how often it was counted in a period and in the one before, and its places among all names, from 1. */
 export interface Top {
   readonly name: string;
   readonly seen: number;
   readonly before: number;
+  readonly byCount: number;
+  readonly byGrowth: number;
 }
 
+/** The most frequent names of a period, and those that grew most since the one before. */
 export const selectTop = (
   database: Queryable,
   workspaceId: number,
@@ -259,10 +275,15 @@ export const selectTop = (
   }: { readonly since: number; readonly first: number; readonly limit: number },
 ): Promise<Top[]> =>
   database.query(
-    `select name, coalesce(sum(seen) filter (where day >= $4), 0)::bigint as seen,
-       coalesce(sum(seen) filter (where day < $4), 0)::bigint as before
-     from customer_counts where workspace_id = $1 and kind = $2 and day >= $3
-     group by name having sum(seen) filter (where day >= $4) > 0 order by 2 desc, name limit $5`,
+    `select * from (
+       select name, seen, before, row_number() over (order by seen desc, name) as "byCount",
+         row_number() over (order by seen - before desc, name) as "byGrowth"
+       from (
+         select name, coalesce(sum(seen) filter (where day >= $4), 0)::bigint as seen,
+           coalesce(sum(seen) filter (where day < $4), 0)::bigint as before
+         from customer_counts where workspace_id = $1 and kind = $2 and day >= $3 group by name) as counted
+       where seen > 0) as placed
+     where "byCount" <= $5 or "byGrowth" <= $5`,
     [workspaceId, kind, since, first, limit],
   );
 

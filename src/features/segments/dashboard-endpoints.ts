@@ -5,9 +5,10 @@ import type { StoringServices } from "../../core/database/storing-services.ts";
 import { byAdministratorOfWorkspace, endpoint, success } from "../../core/http/endpoint.ts";
 import type { CountingServices } from "./count-users.ts";
 import { sizesOfSegments } from "./daily-sizes.ts";
+import type { SegmentSize } from "./estimate.ts";
 import { segmentsOfUser } from "./list-members.ts";
-import { FEW_USERS } from "./size-view.ts";
-import { suggestValues } from "./suggest-values.ts";
+import { sampleAttribute, sampleEvent } from "./sampled-values.ts";
+import { FEW_USERS, Size } from "./size-view.ts";
 
 /* Endpoints for the dashboard, in addition to the resource and the counts of segments. */
 
@@ -143,11 +144,27 @@ const ofUser = endpoint({
   return success({ ...found });
 });
 
+const Scalar = Type.Union([Type.String(), Type.Number(), Type.Boolean()], {
+  description: "A text, number or boolean of at most 100 characters.",
+  examples: ["pro"],
+});
+
+const LookedAt = Type.Integer({
+  description: "How many users were looked at: all, or a sample of 1,000.",
+});
+
+/** Users, estimated from the sample unless all were looked at. */
+const Users = (description: string) =>
+  Type.Object({ matching: Type.Integer(), low: Size.low, high: Size.high }, { description });
+
+const viewOf = ({ matching, low, high }: SegmentSize) => ({ matching, low, high });
+
 const values = endpoint({
-  name: "suggestAttributeValues",
+  name: "listAttributeValues",
   method: "GET",
   path: `${WORKSPACE}/attribute-values`,
-  summary: "Lists frequent values of an attribute among a sample of 1,000 users.",
+  summary: "Reads how many users have an attribute, and its most frequent values.",
+  description: "Up to about 5,000 users are all looked at, of more a sample of 1,000.",
   access: byAdministratorOfWorkspace("view_pii", "edit_segments"),
   params: OfWorkspace,
   query: Type.Object({
@@ -156,17 +173,94 @@ const values = endpoint({
   }),
   replies: {
     200: Type.Object({
-      values: Type.Array(Type.Union([Type.String(), Type.Number(), Type.Boolean()]), {
-        description: "At most 20 texts, numbers or booleans, the most frequent first.",
-        examples: [["pro", "free"]],
-      }),
+      total: Size.total,
+      looked_at: LookedAt,
+      users: Users("Users who have the attribute."),
+      values: Type.Array(
+        named("AttributeValue", { value: Scalar, users: Users("Users who have it.") }),
+        {
+          description:
+            "At most 20, the most frequent first; of a list, its first 50 elements count.",
+        },
+      ),
       message: Success,
     }),
   },
-}).handledBy(async (services: StoringServices & AuditingServices, context, { query }) => {
-  const found = await suggestValues(services, context, query.kind, query.attribute);
-  await recordRead(services, context, "attribute_values", found.length);
-  return success({ values: found });
-});
+}).handledBy(
+  async (services: StoringServices & CountingServices & AuditingServices, context, { query }) => {
+    const found = await sampleAttribute(services, context, query.kind, query.attribute);
+    await recordRead(services, context, "attribute_values", found.lookedAt);
+    return success({
+      total: found.users.total,
+      looked_at: found.lookedAt,
+      users: viewOf(found.users),
+      values: found.values.map(({ value, users }) => ({ value, users: viewOf(users) })),
+    });
+  },
+);
 
-export const segmentDashboardEndpoints = [sizes, userCount, ofUser, values];
+const properties = endpoint({
+  name: "listEventProperties",
+  method: "GET",
+  path: `${WORKSPACE}/event-properties`,
+  summary:
+    "Reads how many users did an event, and the types and most frequent values of its properties.",
+  description:
+    "Up to about 5,000 users are all looked at, of more a sample of 1,000. Of each the last occurrence counts, up to 1,000 of at " +
+    "most 16 KB.",
+  access: byAdministratorOfWorkspace("view_pii", "edit_segments"),
+  params: OfWorkspace,
+  query: Type.Object({
+    event: Type.String({ minLength: 1, maxLength: 255, description: "Its name." }),
+  }),
+  replies: {
+    200: Type.Object({
+      total: Size.total,
+      looked_at: LookedAt,
+      users: Users("Users who did it at least once."),
+      occurrences: Type.Integer({ description: "How many occurrences were looked at." }),
+      properties: Type.Array(
+        named("EventProperty", {
+          name: Type.String({ examples: ["plan"] }),
+          seen: Type.Integer({ description: "Occurrences that have it." }),
+          types: Type.Array(
+            Type.Object({
+              type: Type.Enum(["string", "number", "boolean", "time", "array", "object", "null"], {
+                description: "A type of values.",
+              }),
+              seen: Type.Integer({ description: "Occurrences with a value of it." }),
+            }),
+            { description: "The most frequent first." },
+          ),
+          values: Type.Array(
+            Type.Object({
+              value: Scalar,
+              seen: Type.Integer({ description: "Occurrences that have it." }),
+            }),
+            { description: "At most 5, the most frequent first." },
+          ),
+        }),
+        { description: "At most 100, the most frequent first." },
+      ),
+      message: Success,
+    }),
+  },
+}).handledBy(
+  async (services: StoringServices & CountingServices & AuditingServices, context, { query }) => {
+    const found = await sampleEvent(services, context, query.event);
+    await recordRead(services, context, "event_properties", found.occurrences);
+    return success({
+      total: found.users.total,
+      looked_at: found.lookedAt,
+      users: viewOf(found.users),
+      occurrences: found.occurrences,
+      properties: found.properties.map((each) => ({
+        ...each,
+        types: [...each.types],
+        values: [...each.values],
+      })),
+    });
+  },
+);
+
+export const segmentDashboardEndpoints = [sizes, userCount, ofUser, values, properties];

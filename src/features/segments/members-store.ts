@@ -28,7 +28,7 @@ export const sizeOf = (portion: Portion): number => (portion.kind === "one" ? 1 
 export const BEFORE_ALL = "00000000-0000-0000-0000-000000000000";
 
 /** The part of an id that chance drew, as an index has it (migrations, `profiles_by_chance`). */
-const CHANCE = `(right(profile_id::text, 8) collate "C")`;
+export const CHANCE = `(right(profile_id::text, 8) collate "C")`;
 
 /** Who can be in a sample: the index has no others. */
 const IS_DRAWN = `${CHANCE} < '40000000'`;
@@ -36,7 +36,8 @@ const IS_DRAWN = `${CHANCE} < '40000000'`;
 /** The share of all users who can be in a sample. */
 export const DRAWN_SHARE = 1 / 4;
 
-function portionSql(portion: Portion, workspaceId: number, values: Values): string {
+/** The rows of the users of a portion. */
+export function portionSql(portion: Portion, workspaceId: number, values: Values): string {
   const ours = `workspace_id = ${values.bind(workspaceId, "int")}`;
   switch (portion.kind) {
     case "sample":
@@ -207,28 +208,6 @@ export async function selectCandidates(
      where ${wanted.may}${among?.which === "open" ? ` and not ${wanted.must}` : ""} order by p.profile_id`,
     parameters,
   );
-}
-
-/** The most frequent texts, numbers and booleans of an attribute among the users of a portion; long texts are left out. */
-export async function selectFrequentValues(
-  tx: Queryable,
-  workspaceId: number,
-  kind: "attribute" | "custom_attribute",
-  name: string,
-  portion: Portion,
-  most: number,
-): Promise<(string | number | boolean)[]> {
-  const parameters: unknown[] = [];
-  const values = valuesOf(new Date(0), parameters, columnsOf("p"));
-  const sample = portionSql(portion, workspaceId, values);
-  const column = kind === "attribute" ? "standard_attributes" : "custom_attributes";
-  const rows = await tx.query<{ value: string | number | boolean }>(
-    `select value from (select p.${column} -> ${values.bind(name, "text")} as value from (${sample}) as p) as found
-     where jsonb_typeof(value) in ('string', 'number', 'boolean') and length(value::text) <= 102
-     group by value order by count(*) desc, value limit ${values.bind(most, "int")}`,
-    parameters,
-  );
-  return rows.map(({ value }) => value);
 }
 
 /** The data about addresses: states, and bounces. */

@@ -29,6 +29,8 @@ const idOf = async ({ name }: TestWorkspace): Promise<number> => {
   return rows[0]?.id as number;
 };
 
+const sumOf = (days: readonly number[]) => days.reduce((all, each) => all + each, 0);
+
 /** Waits until the server has written what it counted. */
 const whenCounted = (workspace: TestWorkspace, isThere: (body: any) => boolean) =>
   until(async () => {
@@ -300,6 +302,39 @@ describe("the overview of customers", () => {
     const { top_events, active_users } = await customersOf(workspace);
     assert.deepEqual(top_events, [{ name: "opened", count: 2, before: 0 }]);
     assert.deepEqual(active_users.daily.days.filter(Boolean), [1, 1]);
+  });
+
+  test("an event has its count of each day and of the period before, and the events that grew most come first", async () => {
+    const workspace = await server.workspace();
+    const times = {
+      steady: [1, 2, 3, 31, 32],
+      grew: [0, 0, 1, 29, 40],
+      new: [5],
+      shrank: [4, 33, 34],
+    };
+    await workspace.track({
+      events: Object.entries(times).flatMap(([name, days]) =>
+        days.map((day) => ({ ...user(day), name, time: daysAgo(day) })),
+      ),
+    });
+    const { growing_events } = await whenCounted(workspace, (body) => sumOf(body.events.days) > 13);
+    assert.equal(growing_events.length, 4, "in 90 days nothing was before");
+    assert.deepEqual((await customersOf(workspace)).growing_events, [
+      { name: "grew", count: 4, before: 1 },
+      { name: "new", count: 1, before: 0 },
+      { name: "steady", count: 3, before: 2 },
+    ]);
+    const path = `/admin/v1/workspaces/${workspace.name}/customers/event`;
+    const { body } = await server.admin("GET", `${path}?event=grew&days=30`);
+    const expected = new Array<number>(30).fill(0);
+    [expected[29], expected[28], expected[0]] = [2, 1, 1];
+    assert.deepEqual(body.events, { days: expected, before: 1 });
+    assert.deepEqual([body.time_zone, body.days.at(-1)], ["UTC", daysAgo(0).slice(0, 10)]);
+    const never = await server.admin("GET", `${path}?event=never&days=7`);
+    assert.deepEqual(never.body.events, { days: new Array(7).fill(0), before: 0 });
+    for (const query of ["", "?event=", "?event=grew&days=8"]) {
+      assert.equal((await server.admin("GET", path + query)).status, 400, query);
+    }
   });
 
   test("a reset empties it, with what is not written yet", async () => {

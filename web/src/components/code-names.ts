@@ -68,3 +68,7 @@ export function findsCode(code: NamedCode, typed: string): boolean {
   const own = "own" in code ? String(code.own) : "";
   return `${code.label} ${own}`.toLowerCase().includes(typed.trim().toLowerCase());
 }
+
+/** A value of a standard attribute as people know it; the value itself if it is no code. */
+export const nameOfValue = (attribute: string, value: unknown): string =>
+  codesFor(attribute)?.find((each) => each.value === value)?.label ?? String(value);

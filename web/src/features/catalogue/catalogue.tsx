@@ -1,7 +1,7 @@
 import { SegmentedControl } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
 import { BookOpen } from "lucide-react";
-import { useMemo } from "react";
+import { Fragment, useMemo } from "react";
 import { type CatalogueEntry, type CatalogueKind, useCatalogue } from "../../api/catalogue.ts";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { FeatureLink } from "../../components/feature-link.tsx";
@@ -9,6 +9,7 @@ import { Absent, Page } from "../../components/page.tsx";
 import { SearchField } from "../../components/search-field.tsx";
 import { Sparkline } from "../../components/sparkline.tsx";
 import { Empty, Loaded } from "../../components/states.tsx";
+import { sentence } from "../../components/tag.tsx";
 import { Time } from "../../components/time.tsx";
 
 const route = getRouteApi("/w/$workspace/catalogue");
@@ -45,6 +46,23 @@ export function CataloguePage() {
           onChange={(next) => void navigate({ search: { kind: next, search }, replace: true })}
         />
       </div>
+      {kind === "attribute" && (
+        <p className="dim">
+          Of every profile:{" "}
+          {STANDARD.map((name) => (
+            <Fragment key={name}>
+              <FeatureLink
+                to="/w/$workspace/catalogue/attribute"
+                params={{ workspace }}
+                search={{ name, kind: "attribute" }}
+                className="link"
+              >
+                {sentence(name)}
+              </FeatureLink>{" "}
+            </Fragment>
+          ))}
+        </p>
+      )}
       <Loaded from={entries}>
         {(body) => (
           <>
@@ -77,13 +95,7 @@ const columnsOf = (workspace: string, kind: CatalogueKind): readonly Column<Cata
     accessorFn: ({ name }) => name,
     cell: ({ row: { original: each } }) => (
       <>
-        <FeatureLink
-          to="/w/$workspace/segments/$id"
-          params={{ workspace, id: "new" }}
-          search={{ [kind]: each.name }}
-          className="link"
-          title="Make a segment with it"
-        >
+        <FeatureLink {...linkTo(workspace, kind, each.name)} className="link">
           <bdi>{each.name}</bdi>
         </FeatureLink>
         {each.types.length > 0 && (
@@ -127,6 +139,20 @@ const columnsOf = (workspace: string, kind: CatalogueKind): readonly Column<Cata
     ),
   },
 ];
+
+/** The page of an event or attribute; a new segment with a product. */
+const linkTo = (workspace: string, kind: CatalogueKind, name: string) =>
+  kind === "product"
+    ? {
+        to: "/w/$workspace/segments/$id",
+        params: { workspace, id: "new" },
+        search: { product: name },
+        title: "Make a segment with it",
+      }
+    : { to: `/w/$workspace/catalogue/${kind}`, params: { workspace }, search: { name } };
+
+/** Standard attributes with values that are worth a look. */
+const STANDARD = ["country", "language", "home_city", "gender", "time_zone"];
 
 const SeenAt = ({ time }: { readonly time: string | null }) =>
   time ? <Time at={time} /> : <Absent />;

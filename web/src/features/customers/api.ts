@@ -3,16 +3,42 @@ import { hooks } from "../../api/client.ts";
 
 const CUSTOMERS = "/admin/v1/workspaces/{name}/customers";
 
+const EVENT = `${CUSTOMERS}/event` as const;
+const OCCURRENCES = "/admin/v1/workspaces/{name}/catalogue/occurrences";
+const PROPERTIES = "/admin/v1/workspaces/{name}/event-properties";
+
 export type Customers =
   paths[typeof CUSTOMERS]["get"]["responses"][200]["content"]["application/json"];
 
 /** The counts behind it are written every five seconds. */
 const READ_EVERY_MS = 20_000;
 
-export const useCustomers = (name: string, days: "7" | "30" | "90") =>
+export type Days = "7" | "30" | "90";
+
+export const useCustomers = (name: string, days: Days) =>
   hooks.useQuery(
     "get",
     CUSTOMERS,
     { params: { path: { name }, query: { days } } },
     { refetchInterval: READ_EVERY_MS, placeholderData: (shown) => shown },
   );
+
+/** How often an event was sent, day by day. */
+export const useEventByDay = (name: string, event: string, days: Days) =>
+  hooks.useQuery(
+    "get",
+    EVENT,
+    { params: { path: { name }, query: { event, days } } },
+    { refetchInterval: READ_EVERY_MS, placeholderData: (shown) => shown },
+  );
+
+export type EventByDay =
+  paths[typeof EVENT]["get"]["responses"][200]["content"]["application/json"];
+export type Occurrence =
+  paths[typeof OCCURRENCES]["get"]["responses"][200]["content"]["application/json"]["occurrences"][number];
+
+export const useOccurrences = (name: string, event: string) =>
+  hooks.useQuery("get", OCCURRENCES, { params: { path: { name }, query: { event } } });
+
+export const useEventProperties = (name: string, event: string) =>
+  hooks.useQuery("get", PROPERTIES, { params: { path: { name }, query: { event } } });

@@ -10,10 +10,11 @@ import type { OverviewTabProps } from "../../feature.ts";
 import { type Customers, useCustomers } from "./api.ts";
 import { Subscribers, Top } from "./lists.tsx";
 import { Change, total } from "./numbers.tsx";
+import { daysOf } from "./periods.ts";
 
 /** What the users of a workspace did in the last days, compared with as many days before. */
 export function CustomersTab({ workspace, period }: OverviewTabProps) {
-  const customers = useCustomers(workspace, period === "7" || period === "90" ? period : "30");
+  const customers = useCustomers(workspace, daysOf(period));
   return (
     <Loaded from={customers}>
       {(data) => (

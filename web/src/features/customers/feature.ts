@@ -1,7 +1,17 @@
-import { type Feature, pageOf } from "../../feature.ts";
+import { createRoute } from "@tanstack/react-router";
+import { type Feature, pageOf, texts, workspace } from "../../feature.ts";
+import { PERIODS } from "./periods.ts";
+
+const event = createRoute({
+  getParentRoute: () => workspace,
+  path: "catalogue/event",
+  validateSearch: texts("name", "period"),
+  component: pageOf(() => import("./event.tsx"), "EventPage"),
+});
 
 export const feature = {
   name: "customers",
+  pages: [event],
   overview: [
     {
       place: 10,
@@ -9,11 +19,7 @@ export const feature = {
       label: "Customers",
       about: "What your users do: activity, purchases and subscriptions.",
       period: "30",
-      periods: [
-        { value: "7", label: "7 days" },
-        { value: "30", label: "30 days" },
-        { value: "90", label: "90 days" },
-      ],
+      periods: PERIODS,
       component: pageOf(() => import("./customers.tsx"), "CustomersTab"),
     },
   ],

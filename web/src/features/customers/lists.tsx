@@ -1,6 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import { BookOpen, Mail } from "lucide-react";
 import { type Column, DataTable } from "../../components/data-table.tsx";
+import { FeatureLink } from "../../components/feature-link.tsx";
 import { numberText } from "../../components/numbers.ts";
 import { Card } from "../../components/page.tsx";
 import { Empty } from "../../components/states.tsx";
@@ -14,55 +15,53 @@ interface ListsProps {
 
 type TopRow = Customers["top_events"][number];
 
-/** The most frequent events and products; each leads to what the catalogue has about it. */
-export const Top = ({ data, workspace }: ListsProps) => (
+/** The most frequent events and products, and the events that grew most; each leads to its page. */
+export const Top = (props: ListsProps) => (
   <div className="charts">
-    <Card title="Top events" flush>
-      <DataTable
-        label="Top events"
-        columns={topColumns(workspace, "event", "Event")}
-        rows={data.top_events}
-        keyOf={({ name }) => name}
-        opens
-        empty={<Empty icon={BookOpen} title="No events in this time" />}
-      />
-    </Card>
-    <Card title="Top products" flush>
-      <DataTable
-        label="Top products"
-        columns={topColumns(workspace, "product", "Product")}
-        rows={data.top_products}
-        keyOf={({ name }) => name}
-        opens
-        empty={<Empty icon={BookOpen} title="No purchases in this time" />}
-      />
-    </Card>
+    <TopTable {...props} title="Top events" of="top_events" />
+    <TopTable {...props} title="Events that grew most" of="growing_events" />
+    <TopTable {...props} title="Top products" of="top_products" />
   </div>
 );
 
-const topColumns = (
-  workspace: string,
-  kind: "event" | "product",
-  header: string,
-): Column<TopRow>[] => [
+interface TopTableProps extends ListsProps {
+  readonly title: string;
+  readonly of: "top_events" | "growing_events" | "top_products";
+}
+
+const TopTable = ({ data, workspace, title, of }: TopTableProps) => (
+  <Card title={title} flush>
+    <DataTable
+      label={title}
+      columns={topColumns(workspace, of === "top_products")}
+      rows={data[of]}
+      keyOf={({ name }) => name}
+      opens
+      empty={<Empty icon={BookOpen} title="Nothing in this time" />}
+    />
+  </Card>
+);
+
+const topColumns = (workspace: string, isProduct: boolean): Column<TopRow>[] => [
   {
     id: "name",
-    header,
+    header: isProduct ? "Product" : "Event",
     accessorFn: ({ name }) => name,
     cell: ({ row: { original } }) => (
-      <Link
-        to="/w/$workspace/catalogue"
+      <FeatureLink
+        {...(isProduct
+          ? { to: "/w/$workspace/catalogue", search: { kind: "product", search: original.name } }
+          : { to: "/w/$workspace/catalogue/event", search: { name: original.name } })}
         params={{ workspace }}
-        search={{ kind, search: original.name }}
         className="row-link"
       >
         <bdi>{original.name}</bdi>
-      </Link>
+      </FeatureLink>
     ),
   },
   {
     id: "count",
-    header: kind === "event" ? "Times" : "Bought",
+    header: isProduct ? "Bought" : "Times",
     accessorFn: ({ count }) => count,
     cell: ({ row: { original } }) => numberText(original.count),
     meta: { end: true, width: "7rem" },

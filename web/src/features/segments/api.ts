@@ -138,6 +138,9 @@ export async function explainUser(name: string, filter: FilterJson, user: string
   return (await http.POST(EXPLAIN, { params: { path: { name } }, body })).data;
 }
 
+export type AttributeValues = paths[typeof VALUES]["get"]["responses"][200]["content"][Json];
+
+/** How many users have an attribute, and each of its frequent values. */
 export const useAttributeValues = (
   name: string,
   kind: "attribute" | "custom_attribute",

@@ -406,7 +406,7 @@ function useSuggestions(workspace: string, leaf: FilterJson, isWanted: boolean):
   const kind = "attribute" in leaf ? "attribute" : "custom_attribute";
   const name = String(leaf[kind] ?? "");
   const { data } = useAttributeValues(workspace, kind, name, isWanted && missing === undefined);
-  return [...new Set((data?.values ?? []).map(String))];
+  return [...new Set((data?.values ?? []).map((each) => String(each.value)))];
 }
 
 const shown = (value: unknown): string =>

@@ -1,9 +1,9 @@
 import { Progress as Bar } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { tellFailed } from "../../components/feedback.tsx";
+import { usersText } from "../../components/figures.tsx";
 import { PermittedButton } from "../../components/permitted.tsx";
 import { type CountJob, cancelCount } from "./api.ts";
-import { usersText } from "./size.tsx";
 
 interface CountProgressProps {
   readonly workspace: string;

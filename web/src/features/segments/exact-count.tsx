@@ -1,6 +1,7 @@
 import { useMutation } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { tellFailed } from "../../components/feedback.tsx";
+import { usersText } from "../../components/figures.tsx";
 import { Card } from "../../components/page.tsx";
 import { PermittedButton, useMissing } from "../../components/permitted.tsx";
 import { Time } from "../../components/time.tsx";
@@ -14,7 +15,6 @@ import {
   useSegmentSizes,
 } from "./api.ts";
 import { CountProgress } from "./count-progress.tsx";
-import { usersText } from "./size.tsx";
 
 interface ExactCountProps {
   readonly workspace: string;

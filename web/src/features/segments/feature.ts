@@ -11,13 +11,20 @@ const list = createRoute({
 const one = createRoute({
   getParentRoute: () => workspace,
   path: "segments/$id",
-  validateSearch: texts("event", "attribute", "product"),
+  validateSearch: texts("event", "attribute", "product", "standard", "value"),
   component: pageOf(() => import("./segment.tsx"), "SegmentPage"),
+});
+
+const attribute = createRoute({
+  getParentRoute: () => workspace,
+  path: "catalogue/attribute",
+  validateSearch: texts("name", "kind"),
+  component: pageOf(() => import("./attribute.tsx"), "AttributePage"),
 });
 
 export const feature = {
   name: "segments",
-  pages: [list, one],
+  pages: [list, one, attribute],
   navigation: [
     {
       under: "Data",

@@ -33,12 +33,10 @@ const REST_MS = 400;
 
 export function SegmentPage() {
   const { workspace, id } = route.useParams();
-  const { event, attribute, product } = route.useSearch();
+  const search = route.useSearch();
   const segments = useSegments(workspace);
   if (id === "new") {
-    return (
-      <Edit workspace={workspace} segment={undefined} first={firstOf(event, attribute, product)} />
-    );
+    return <Edit workspace={workspace} segment={undefined} first={firstOf(search)} />;
   }
   return (
     <Loaded from={segments} page="Segment">
@@ -51,12 +49,28 @@ export function SegmentPage() {
   );
 }
 
-/** The first condition of a segment that the catalogue links to. */
-function firstOf(event?: string, attribute?: string, product?: string): FilterJson | undefined {
+/** The first condition of a segment that another page links to. */
+function firstOf({
+  event,
+  product,
+  attribute,
+  standard,
+  value,
+}: ReturnType<typeof route.useSearch>): FilterJson | undefined {
   if (event) return { event, at_least: 1 };
   if (product) return { purchases: product, at_least: 1 };
-  if (attribute) return { custom_attribute: attribute, exists: true };
-  return undefined;
+  const wanted = value === undefined ? { exists: true } : { equals: valueIn(value) };
+  if (standard) return { attribute: standard, ...wanted };
+  return attribute ? { custom_attribute: attribute, ...wanted } : undefined;
+}
+
+/** A value as JSON; what is none is a text. */
+function valueIn(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return json;
+  }
 }
 
 interface EditProps {

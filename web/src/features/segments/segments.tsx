@@ -4,6 +4,7 @@ import { Plus, Users } from "lucide-react";
 import { useMemo } from "react";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { DeclaredName } from "../../components/declared-name.tsx";
+import { usersText } from "../../components/figures.tsx";
 import { Absent, Card, Page } from "../../components/page.tsx";
 import { useMissing } from "../../components/permitted.tsx";
 import { Sparkline } from "../../components/sparkline.tsx";
@@ -11,7 +12,6 @@ import { Empty, Loaded } from "../../components/states.tsx";
 import { Tag } from "../../components/tag.tsx";
 import { type Segment, useCounts, useSegmentSizes, useSegments } from "./api.ts";
 import { CountProgress } from "./count-progress.tsx";
-import { usersText } from "./size.tsx";
 
 const route = getRouteApi("/w/$workspace/segments");
 

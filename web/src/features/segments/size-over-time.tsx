@@ -1,7 +1,7 @@
 import { Chart } from "../../components/chart.tsx";
+import { usersText } from "../../components/figures.tsx";
 import { Card } from "../../components/page.tsx";
 import { useSegmentSizes } from "./api.ts";
-import { usersText } from "./size.tsx";
 
 const DAY_MS = 86_400_000;
 

@@ -1,30 +1,10 @@
 import { messageOf } from "../../api/api-error.ts";
 import { useUserCount } from "../../api/users.ts";
+import { Figures, sizeText, usersText } from "../../components/figures.tsx";
 import { Card } from "../../components/page.tsx";
 import { useMissing } from "../../components/permitted.tsx";
 import { Loading, Notice } from "../../components/states.tsx";
 import type { SegmentCount } from "./api.ts";
-
-interface Size {
-  /** Null for fewer than 20 users, of whom the person may not see how many they are. */
-  readonly matching: number | null;
-  readonly low: number;
-  readonly high: number;
-}
-
-const number = (value: number): string => value.toLocaleString("en");
-
-/** A number of users; null for few of them. */
-export const usersText = (users: number | null): string =>
-  users === null ? "fewer than 20" : number(users);
-
-/** The same with its interval, if it is an estimate or rounded. */
-export function sizeText({ matching, low, high }: Size): string {
-  if (low === high || (matching === null && high < 20)) return usersText(matching);
-  if (matching === 0) return `at most ${number(high)}`;
-  const about = matching === null ? usersText(null) : `about ${number(matching)}`;
-  return `${about} (${number(low)} to ${number(high)})`;
-}
 
 interface SizeCardProps {
   readonly workspace: string;
@@ -60,7 +40,7 @@ export function SizeCard({ workspace, count, isAsked, error, isOld }: SizeCardPr
     <Card title="Users">
       <p className="segment-size" role="status" aria-busy={isOld}>
         <strong>{sizeText(count)}</strong> of{" "}
-        {count.exact ? number(count.total) : (all ?? `about ${number(count.total)}`)} users
+        {count.exact ? usersText(count.total) : (all ?? `about ${usersText(count.total)}`)} users
       </p>
       <p>{count.description}</p>
       {hidesPeople && (
@@ -100,33 +80,3 @@ export function SizeCard({ workspace, count, isAsked, error, isOld }: SizeCardPr
     </Card>
   );
 }
-
-interface FiguresProps {
-  readonly label: string;
-  readonly head: readonly string[];
-  readonly rows: readonly (readonly string[])[];
-}
-
-const Figures = ({ label, head, rows }: FiguresProps) => (
-  <table className="figures" aria-label={label}>
-    <thead>
-      <tr>
-        {head.map((each) => (
-          <th key={each} scope="col">
-            {each}
-          </th>
-        ))}
-      </tr>
-    </thead>
-    <tbody>
-      {rows.map((cells, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: two parts may say the same
-        <tr key={index}>
-          {cells.map((cell, place) => (
-            <td key={head[place]}>{cell}</td>
-          ))}
-        </tr>
-      ))}
-    </tbody>
-  </table>
-);

@@ -1,0 +1,215 @@
+import { SegmentedControl } from "@mantine/core";
+import { getRouteApi } from "@tanstack/react-router";
+import { BookOpen } from "lucide-react";
+import { useMemo } from "react";
+import { Chart } from "../../components/chart.tsx";
+import { CutOff } from "../../components/cut-off.tsx";
+import { type Column, DataTable } from "../../components/data-table.tsx";
+import { FeatureLink } from "../../components/feature-link.tsx";
+import { Figures, sizeText, usersText } from "../../components/figures.tsx";
+import { shortValue } from "../../components/json.tsx";
+import { Card, Page } from "../../components/page.tsx";
+import { useMissing } from "../../components/permitted.tsx";
+import { Empty, Loaded, Notice } from "../../components/states.tsx";
+import { Time } from "../../components/time.tsx";
+import {
+  type EventByDay,
+  type Occurrence,
+  useEventByDay,
+  useEventProperties,
+  useOccurrences,
+} from "./api.ts";
+import { Change, numberText, total } from "./numbers.tsx";
+import { daysOf, PERIODS } from "./periods.ts";
+
+const route = getRouteApi("/w/$workspace/catalogue/event");
+
+interface EventProps {
+  readonly workspace: string;
+  readonly name: string;
+}
+
+/** An event: how often it is sent, who did it last, and with which properties. */
+export function EventPage() {
+  const { workspace } = route.useParams();
+  const { name = "", period } = route.useSearch();
+  const navigate = route.useNavigate();
+  const days = daysOf(period);
+  const byDay = useEventByDay(workspace, name, days);
+  const hidden = {
+    occurrences: useMissing({ workspace, needs: ["view_user_profile", "view_pii"] }),
+    properties: useMissing({ workspace, needs: ["view_pii", "edit_segments"] }),
+  };
+  return (
+    <Page
+      title={name}
+      windowTitle={`${name}, event`}
+      about={
+        <FeatureLink to="/w/$workspace/catalogue" params={{ workspace }} className="link">
+          Catalogue
+        </FeatureLink>
+      }
+      actions={
+        <>
+          <SegmentedControl
+            aria-label="Period"
+            value={days}
+            data={[...PERIODS]}
+            onChange={(next) => void navigate({ search: { name, period: next }, replace: true })}
+          />
+          <FeatureLink
+            to="/w/$workspace/segments/$id"
+            params={{ workspace, id: "new" }}
+            search={{ event: name }}
+            className="link"
+          >
+            New segment
+          </FeatureLink>
+        </>
+      }
+    >
+      <div className="stack">
+        <Loaded from={byDay}>{(data) => <OverTime data={data} />}</Loaded>
+        {hidden.occurrences ? (
+          <Hidden title="Occurrences are hidden" reason={hidden.occurrences} />
+        ) : (
+          <Occurrences workspace={workspace} name={name} />
+        )}
+        {hidden.properties ? (
+          <Hidden title="Properties are hidden" reason={hidden.properties} />
+        ) : (
+          <Properties workspace={workspace} name={name} />
+        )}
+      </div>
+    </Page>
+  );
+}
+
+const Hidden = ({ title, reason }: { readonly title: string; readonly reason: string }) => (
+  <Notice tone="warn" title={title}>
+    {reason}
+  </Notice>
+);
+
+function OverTime({ data }: { readonly data: EventByDay }) {
+  const { days, events, time_zone, complete } = data;
+  const times = useMemo(() => days.map((day) => Date.parse(day) / 1_000), [days]);
+  const sent = total(events.days);
+  return (
+    <Card>
+      <p>
+        <strong>{numberText(sent)}</strong> times in {days.length} days{" "}
+        <Change value={sent} before={events.before} />
+      </p>
+      <Chart
+        label="Sent"
+        summary={`per day, from midnight in ${time_zone}`}
+        times={times}
+        lines={[{ name: "Times", values: events.days, color: "info", whole: numberText(sent) }]}
+        isDaily
+        isCount
+      />
+      {!complete && <p className="dim">What was received earlier is still being counted.</p>}
+    </Card>
+  );
+}
+
+function Occurrences({ workspace, name }: EventProps) {
+  const occurrences = useOccurrences(workspace, name);
+  const columns = useMemo(() => columnsOf(workspace), [workspace]);
+  return (
+    <Card
+      title="Latest occurrences"
+      about="The newest is at most ten seconds old. Of events that are sent more than once a second, some are left out."
+      flush
+    >
+      <Loaded from={occurrences}>
+        {({ occurrences: rows }) => (
+          <DataTable
+            label="Latest occurrences"
+            columns={columns}
+            rows={rows}
+            keyOf={(each) => `${each.platform_id} ${each.time} ${JSON.stringify(each.properties)}`}
+            opens
+            empty={
+              <Empty icon={BookOpen} title="None yet">
+                Occurrences appear here once the event is sent again.
+              </Empty>
+            }
+          />
+        )}
+      </Loaded>
+    </Card>
+  );
+}
+
+const nameOf = ({ first_name, last_name, external_id, email, platform_id }: Occurrence): string =>
+  [first_name, last_name].filter(Boolean).join(" ") || (external_id ?? email ?? platform_id);
+
+const columnsOf = (workspace: string): readonly Column<Occurrence>[] => [
+  {
+    id: "user",
+    header: "User",
+    cell: ({ row: { original } }) => (
+      <FeatureLink
+        to="/w/$workspace/users/$id"
+        params={{ workspace, id: original.platform_id }}
+        className="row-link"
+      >
+        <bdi>{nameOf(original)}</bdi>
+      </FeatureLink>
+    ),
+  },
+  {
+    id: "time",
+    header: "When",
+    meta: { width: "10rem" },
+    cell: ({ row }) => <Time at={row.original.time} />,
+  },
+  {
+    id: "properties",
+    header: "Properties",
+    meta: { oneLine: true },
+    cell: ({ row }) => <CutOff text={propertiesText(row.original.properties)} />,
+  },
+];
+
+const propertiesText = (properties: unknown): string =>
+  Object.entries(properties ?? {})
+    .map(([name, value]) => `${name}: ${shortValue(value)}`)
+    .join(", ") || "–";
+
+function Properties({ workspace, name }: EventProps) {
+  const properties = useEventProperties(workspace, name);
+  return (
+    <Loaded from={properties}>
+      {({ total: all, looked_at, users, occurrences, properties: found }) => (
+        <Card
+          title="Properties"
+          about={`Of ${usersText(occurrences)} occurrences, the last of each user, read just now${
+            looked_at === all ? "" : ` from ${usersText(looked_at)} users drawn by chance`
+          }.`}
+        >
+          <p>
+            <strong>{sizeText(users)}</strong> of {usersText(all)} users did it at least once.
+          </p>
+          {found.length > 0 && (
+            <Figures
+              label="Properties"
+              head={["Property", "Types", "Top values"]}
+              rows={found.map((each) => [
+                <bdi key="name">{each.name}</bdi>,
+                each.types.map(({ type, seen }) => `${type} ${usersText(seen)}`).join(", "),
+                <bdi key="values">
+                  {each.values
+                    .map(({ value, seen }) => `${String(value)} (${usersText(seen)})`)
+                    .join(", ")}
+                </bdi>,
+              ])}
+            />
+          )}
+        </Card>
+      )}
+    </Loaded>
+  );
+}

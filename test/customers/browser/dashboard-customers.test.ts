@@ -26,6 +26,7 @@ describe("the overview of customers in the dashboard", { skip }, async () => {
       external_id: ids[index],
       name: "Order placed",
       time: daysAgo(days),
+      ...(days === 40 && { properties: { total: 59.8 } }),
     })),
     purchases: [
       {
@@ -74,13 +75,56 @@ describe("the overview of customers in the dashboard", { skip }, async () => {
     await page.keyboard.press("ArrowRight");
     await page.waitForURL(/period=90/);
     await page.locator(".tile", { hasText: /^Events3/ }).waitFor();
-    await page.getByRole("link", { name: "Order placed" }).click();
-    await page.getByRole("heading", { name: "Catalogue", exact: true }).waitFor();
-    assert.match(page.url(), /search=Order(\+|%20)placed/);
+    await page
+      .getByRole("table", { name: "Top events" })
+      .getByRole("link", { name: "Order placed" })
+      .click();
+    await page.getByRole("heading", { name: "Order placed", exact: true }).waitFor();
     await page.goBack();
     await page.getByRole("tab", { name: "Server" }).click();
     await page.getByRole("region", { name: "Response times" }).waitFor();
     assert.match(page.url(), /tab=server/);
+    assert.deepEqual(complaints, []);
+  });
+
+  test("a person says which event grew most this month and who did it last, and makes a segment of it, in three clicks", async () => {
+    const { page, complaints } = await dashboard.open(`/w/${workspace.name}/overview`);
+    const growing = page.getByRole("table", { name: "Events that grew most" });
+    const first = growing.getByRole("row").nth(1);
+    assert.match(await first.innerText(), /Order placed\s+2\s+\+100/);
+    await first.getByRole("link", { name: "Order placed" }).click();
+    await page.getByText(/^2 times in 30 days \+100/).waitFor();
+    await page.getByRole("img", { name: "Sent: Times 2" }).locator("canvas").waitFor();
+    const latest = page.getByRole("table", { name: "Latest occurrences" });
+    // Two at the same time, and one forty days ago.
+    assert.match(await latest.getByRole("row").nth(3).innerText(), /cleo/);
+    await page
+      .getByRole("table", { name: "Properties" })
+      .getByRole("row", { name: /total.*number 1.*59\.8 \(1\)/ })
+      .waitFor();
+    await page.getByText(/^3 of 3 users did it at least once/).waitFor();
+    await assertAccessible(page);
+    await page.getByRole("radio", { name: "90 days" }).focus();
+    await page.keyboard.press("ArrowLeft");
+    await page.keyboard.press("ArrowLeft");
+    await page.waitForURL(/period=7/);
+    await page.getByRole("link", { name: "New segment" }).click();
+    await page.getByText("Users who match: did Order placed at least 1 time.").waitFor();
+    await page.goBack();
+    await latest.getByRole("link", { name: "cleo" }).click();
+    await page.getByRole("heading", { name: "cleo" }).waitFor();
+    assert.deepEqual(complaints, []);
+  });
+
+  test("the page of an event fits a phone and has no violation in the dark", async () => {
+    const { page, complaints } = await dashboard.open(
+      `/w/${workspace.name}/catalogue/event?name=Order%20placed`,
+      { viewport: SCREENS.phone, colorScheme: "dark" },
+    );
+    await page.locator("canvas").first().waitFor();
+    await page.getByRole("table", { name: "Properties" }).waitFor();
+    await assertFits(page);
+    await assertAccessible(page);
     assert.deepEqual(complaints, []);
     await page.context().close();
   });

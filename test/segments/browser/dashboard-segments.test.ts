@@ -311,10 +311,31 @@ describe("segments in the dashboard", { skip }, async () => {
     await page.getByRole("link", { name: "shoes" }).waitFor();
     await page.getByText("Attributes", { exact: true }).click();
     await page.getByText("string 5").waitFor();
+    await page.getByRole("link", { name: "Country" }).waitFor();
     await assertAccessible(page);
     await goTo(page, `${path}/catalogue?kind=product`);
     await page.getByRole("link", { name: "shoes" }).click();
     await page.getByText("Users who match: bought shoes at least 1 time.").waitFor();
+    assert.deepEqual(complaints, []);
+  });
+
+  test("the page of an attribute has its types and its values with how many users have each, and fills in a new segment", async () => {
+    const { page, complaints } = await dashboard.open(`${path}/catalogue?kind=attribute`);
+    await page.getByRole("link", { name: "plan" }).click();
+    await page.getByRole("heading", { name: "plan", exact: true }).waitFor();
+    await page.getByText("string 5").waitFor();
+    await page.getByText(/^5 of 5 users have it/).waitFor();
+    await page.getByRole("row", { name: /^pro 5 100/ }).waitFor();
+    await assertAccessible(page);
+    await page.getByRole("link", { name: "New segment of pro" }).click();
+    await page.getByText('Users who match: plan is "pro".').waitFor();
+    await goTo(page, `${path}/catalogue?kind=attribute`);
+    await page.getByRole("link", { name: "Country" }).click();
+    await page.getByRole("row", { name: /^France \(FR\) 3 60/ }).waitFor();
+    await page.getByRole("row", { name: /^Germany \(DE\) 2 40/ }).waitFor();
+    await page.getByRole("link", { name: "New segment of DE" }).click();
+    await page.getByText('Users who match: country is "DE".').waitFor();
+    await page.getByText(/^2 of 5 users$/).waitFor();
     assert.deepEqual(complaints, []);
   });
 
@@ -325,7 +346,7 @@ describe("segments in the dashboard", { skip }, async () => {
       hasTouch: true,
       isMobile: true,
     });
-    for (const each of ["/segments", `/segments/${id}`, "/segments/new", "/catalogue"]) {
+    for (const each of ["/segments", `/segments/${id}`, "/segments/new", "/catalogue", "/catalogue/attribute?name=plan"]) {
       await goTo(page, `${path}${each}`);
       await isLoaded(page);
       const width = await page.evaluate("document.documentElement.scrollWidth");

@@ -31,6 +31,7 @@ const CALLERS_OF_STORES: Readonly<Record<string, readonly string[]>> = {
     "core/people/identity",
     "core/people/subscriptions",
     "core/track",
+    "features/catalogue",
     "features/export",
     "features/preference-centers",
     "features/undo",

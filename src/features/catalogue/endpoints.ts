@@ -240,8 +240,14 @@ const occurrences = endpoint({
           platform_id: Type.String({ description: "Of the user." }),
           external_id: NullableText,
           email: NullableText,
-          first_name: nullable(Type.String(), { description: "The first name." }),
-          last_name: nullable(Type.String(), { description: "The last name." }),
+          first_name: nullable(Type.String(), {
+            description: "The first name.",
+            examples: ["Ada"],
+          }),
+          last_name: nullable(Type.String(), {
+            description: "The last name.",
+            examples: ["Lovelace"],
+          }),
           properties: nullable(Type.Unknown(), { description: "As they were sent." }),
         }),
         { description: "The newest first." },

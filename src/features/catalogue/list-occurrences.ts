@@ -23,23 +23,18 @@ export async function listOccurrences(
   await catalogue.write();
   const latest = await selectLatest(database, workspace.id, name);
   if (latest.length === 0) return [];
+  const senders = latest.map(({ profileId }) => profileId);
   const merged = new Map(
-    (
-      await selectMerged(
-        database,
-        workspace.id,
-        latest.map(({ profileId }) => profileId),
-      )
-    ).map((each) => [each.profileId, each.keptProfileId]),
+    (await selectMerged(database, workspace.id, senders)).map((each) => [
+      each.profileId,
+      each.keptProfileId,
+    ]),
   );
-  // Several at the same time are found together.
-  const wanted = new Map(
-    latest.map(({ atMs, profileId: id }) => {
-      const profileId = merged.get(id) ?? id;
-      return [`${profileId} ${atMs}`, { atMs, profileId }];
-    }),
-  );
-  const found = await selectOccurrences(database, workspace.id, name, [...wanted.values()]);
+  const wanted = latest.map(({ atMs, profileId }) => ({
+    atMs,
+    profileId: merged.get(profileId) ?? profileId,
+  }));
+  const found = await selectOccurrences(database, workspace.id, name, wanted);
   const ids = [...new Set(found.map(({ profileId }) => profileId))];
   const profiles = new Map(
     (await selectProfiles(database, workspace.id, ids)).map((each) => [each.id, each]),

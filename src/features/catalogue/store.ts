@@ -1,7 +1,7 @@
 import { DAY_MS } from "../../core/base/clock.ts";
 import type { Mentions } from "../../core/base/mentions.ts";
 import type { Json } from "../../core/base/values/plain-json.ts";
-import { bucketsOfIds } from "../../core/database/buckets.ts";
+import { OF_PROFILES, ofProfiles } from "../../core/database/buckets.ts";
 import type { Queryable, Transaction } from "../../core/database/database.ts";
 import { timestamps } from "../../core/database/parameters/typed-list.ts";
 import type { CatalogueKind, DataType } from "./kinds.ts";
@@ -140,32 +140,24 @@ export interface StoredOccurrence {
   readonly properties: Json;
 }
 
-/** The stored occurrences of an event at these times, by these users; the primary key finds each. */
-export async function selectOccurrences(
+/** The stored occurrences of an event by these users at any of these times, the newest first; the primary key finds each. */
+export const selectOccurrences = (
   database: Queryable,
   workspaceId: number,
   name: string,
   wanted: readonly Latest[],
-): Promise<StoredOccurrence[]> {
-  const ids = wanted.map(({ profileId }) => profileId);
-  const buckets = bucketsOfIds(ids);
-  return database.query(
-    `select event_id as id, profile_id as "profileId", occurred_at as time, properties
-     from events join unnest($2::uuid[], $3::timestamptz[], $4::smallint[]) as wanted (profile_id, occurred_at, bucket)
-       using (profile_id, occurred_at, bucket)
-     where workspace_id = $1 and name = $5 and bucket = any($6::smallint[])
-     order by occurred_at desc, event_id desc limit $7`,
+): Promise<StoredOccurrence[]> =>
+  database.query(
+    `select event_id as id, profile_id as "profileId", occurred_at as time, properties from events
+     where ${OF_PROFILES} and occurred_at = any($4::timestamptz[]) and name = $5
+     order by occurred_at desc, event_id desc limit $6`,
     [
-      workspaceId,
-      ids,
-      timestamps(wanted.map(({ atMs }) => atMs * 1_000)),
-      buckets.each,
+      ...ofProfiles(workspaceId, [...new Set(wanted.map(({ profileId }) => profileId))]),
+      timestamps([...new Set(wanted.map(({ atMs }) => atMs * 1_000))]),
       name,
-      buckets.all,
       KEPT_LATEST,
     ],
   );
-}
 
 /** Removes an erased person from the latest occurrences. */
 export async function eraseFromLatest(

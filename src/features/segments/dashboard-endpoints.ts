@@ -155,7 +155,14 @@ const LookedAt = Type.Integer({
 
 /** Users, estimated from the sample unless all were looked at. */
 const Users = (description: string) =>
-  Type.Object({ matching: Type.Integer(), low: Size.low, high: Size.high }, { description });
+  Type.Object(
+    {
+      matching: Type.Integer({ description: "The number of users, or the estimate." }),
+      low: Size.low,
+      high: Size.high,
+    },
+    { description },
+  );
 
 const viewOf = ({ matching, low, high }: SegmentSize) => ({ matching, low, high });
 

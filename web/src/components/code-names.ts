@@ -8,14 +8,17 @@ export interface NamedCode {
 const LETTERS = [..."ABCDEFGHIJKLMNOPQRSTUVWXYZ"];
 const PAIRS = LETTERS.flatMap((one) => LETTERS.map((other) => one + other));
 
-/** Codes of two letters that are no country: unions, tests, and what is not known. */
-const NO_COUNTRIES = ["EU", "EZ", "QO", "UN", "XA", "XB", "ZZ"];
+/** Codes of two letters that are no country: unions, parts of countries, tests, and what is not known. */
+const NO_COUNTRIES = "AC CP CQ DG EA EU EZ IC QO TA UN XA XB ZZ".split(" ");
 
 type Kind = "region" | "language" | "currency";
 
+/** Whether a part of a locale is in use: "DD" was a country. */
+const isPresent = (locale: string): boolean => Intl.getCanonicalLocales(locale)[0] === locale;
+
 const CODES: Readonly<Record<Kind, () => readonly string[]>> = {
-  region: () => PAIRS.filter((code) => !NO_COUNTRIES.includes(code)),
-  language: () => PAIRS.map((code) => code.toLowerCase()),
+  region: () => PAIRS.filter((code) => !NO_COUNTRIES.includes(code) && isPresent(`und-${code}`)),
+  language: () => PAIRS.map((code) => code.toLowerCase()).filter(isPresent),
   currency: () => Intl.supportedValuesOf("currency"),
 };
 

@@ -3,7 +3,6 @@ import { getRouteApi } from "@tanstack/react-router";
 import { BookOpen } from "lucide-react";
 import { useMemo } from "react";
 import { Chart } from "../../components/chart.tsx";
-import { CutOff } from "../../components/cut-off.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { FeatureLink } from "../../components/feature-link.tsx";
 import { Figures, sizeText, usersText } from "../../components/figures.tsx";
@@ -169,15 +168,17 @@ const columnsOf = (workspace: string): readonly Column<Occurrence>[] => [
   {
     id: "properties",
     header: "Properties",
-    meta: { oneLine: true },
-    cell: ({ row }) => <CutOff text={propertiesText(row.original.properties)} />,
+    cell: ({ row }) => <bdi>{propertiesText(row.original.properties)}</bdi>,
   },
 ];
+
+const MOST_CHARACTERS = 300;
 
 const propertiesText = (properties: unknown): string =>
   Object.entries(properties ?? {})
     .map(([name, value]) => `${name}: ${shortValue(value)}`)
-    .join(", ") || "–";
+    .join(", ")
+    .slice(0, MOST_CHARACTERS) || "–";
 
 function Properties({ workspace, name }: EventProps) {
   const properties = useEventProperties(workspace, name);
@@ -196,7 +197,7 @@ function Properties({ workspace, name }: EventProps) {
           {found.length > 0 && (
             <Figures
               label="Properties"
-              head={["Property", "Types", "Top values"]}
+              head={["Name", "Types", "Top values"]}
               rows={found.map((each) => [
                 <bdi key="name">{each.name}</bdi>,
                 each.types.map(({ type, seen }) => `${type} ${usersText(seen)}`).join(", "),

@@ -33,7 +33,7 @@ const TopTable = ({ data, workspace, title, of }: TopTableProps) => (
   <Card title={title} flush>
     <DataTable
       label={title}
-      columns={topColumns(workspace, of === "top_products")}
+      columns={topColumns(workspace, of === "top_products", String(data.days.length))}
       rows={data[of]}
       keyOf={({ name }) => name}
       opens
@@ -42,7 +42,7 @@ const TopTable = ({ data, workspace, title, of }: TopTableProps) => (
   </Card>
 );
 
-const topColumns = (workspace: string, isProduct: boolean): Column<TopRow>[] => [
+const topColumns = (workspace: string, isProduct: boolean, period: string): Column<TopRow>[] => [
   {
     id: "name",
     header: isProduct ? "Product" : "Event",
@@ -51,7 +51,7 @@ const topColumns = (workspace: string, isProduct: boolean): Column<TopRow>[] => 
       <FeatureLink
         {...(isProduct
           ? { to: "/w/$workspace/catalogue", search: { kind: "product", search: original.name } }
-          : { to: "/w/$workspace/catalogue/event", search: { name: original.name } })}
+          : { to: "/w/$workspace/catalogue/event", search: { name: original.name, period } })}
         params={{ workspace }}
         className="row-link"
       >

@@ -303,6 +303,7 @@ function Comparison({
         workspace={workspace}
         leaf={leaf}
         type={type}
+        label={of === "count" ? "Times" : "Value"}
         takes={takes}
         value={value}
         write={write}
@@ -312,13 +313,14 @@ function Comparison({
 }
 
 interface ValueProps extends Pick<FieldProps, "workspace" | "leaf" | "type"> {
+  readonly label: string;
   readonly takes: Takes;
   readonly value: unknown;
   write(value: unknown): void;
 }
 
 /** What is compared with, chosen or typed as it fits the type. */
-function ValueInput({ workspace, leaf, type, takes, value, write }: ValueProps) {
+function ValueInput({ workspace, leaf, type, label, takes, value, write }: ValueProps) {
   const suggestions = useSuggestions(workspace, leaf, type !== undefined);
   const codes = codesFor(String(leaf.attribute));
   if (takes === "truth" || (type === "boolean" && takes === "any")) {
@@ -357,7 +359,7 @@ function ValueInput({ workspace, leaf, type, takes, value, write }: ValueProps) 
   }
   return (
     <Autocomplete
-      label="Value"
+      label={label}
       value={shown(value)}
       data={suggestions}
       limit={20}

@@ -72,7 +72,10 @@ describe("the latest occurrences of an event", () => {
   test("at most 20 are kept, of several processes too, and those of a failed write are written later", async () => {
     const workspace = await server.workspace();
     const ids = Array.from({ length: 15 }, (_, index) => `u${index}`);
-    await track(workspace, { events: ids.map((id, index) => opened(id, 100 - index)) });
+    // The newest is sent first.
+    await track(workspace, {
+      events: ids.map((id, index) => opened(id, 100 - index)).reverse(),
+    });
     assert.deepEqual(
       (await latest(workspace)).map(({ external_id }) => external_id),
       ids.slice(-10).reverse(),
@@ -110,21 +113,22 @@ describe("the latest occurrences of an event", () => {
   test("those of a merged user are found with the user who was kept, and those of a deleted user are gone", async () => {
     const workspace = await server.workspace();
     await track(workspace, {
-      events: [opened("ada", 1), opened("old-ada", 2), opened("ben", 3)],
+      attributes: [{ external_id: "kept", plan: "pro" }],
+      events: [opened("ada", 1), opened("merged", 2), opened("ben", 3)],
     });
     assert.equal((await latest(workspace)).length, 3);
     await workspace.call("POST", "/users/merge", {
       merge_updates: [
         {
-          identifier_to_merge: { external_id: "old-ada" },
-          identifier_to_keep: { external_id: "ada" },
+          identifier_to_merge: { external_id: "merged" },
+          identifier_to_keep: { external_id: "kept" },
         },
       ],
     });
     await workspace.call("POST", "/users/delete", { external_ids: ["ben"] });
     assert.deepEqual(
       (await latest(workspace)).map(({ external_id }) => external_id),
-      ["ada", "ada"],
+      ["ada", "kept"],
     );
   });
 

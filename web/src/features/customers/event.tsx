@@ -9,7 +9,7 @@ import { Figures, sizeText, usersText } from "../../components/figures.tsx";
 import { shortValue } from "../../components/json.tsx";
 import { Card, Page } from "../../components/page.tsx";
 import { useMissing } from "../../components/permitted.tsx";
-import { Empty, Loaded, Notice } from "../../components/states.tsx";
+import { Empty, Loaded } from "../../components/states.tsx";
 import { Time } from "../../components/time.tsx";
 import {
   type EventByDay,
@@ -69,26 +69,12 @@ export function EventPage() {
     >
       <div className="stack">
         <Loaded from={byDay}>{(data) => <OverTime data={data} />}</Loaded>
-        {hidden.occurrences ? (
-          <Hidden title="Occurrences are hidden" reason={hidden.occurrences} />
-        ) : (
-          <Occurrences workspace={workspace} name={name} />
-        )}
-        {hidden.properties ? (
-          <Hidden title="Properties are hidden" reason={hidden.properties} />
-        ) : (
-          <Properties workspace={workspace} name={name} />
-        )}
+        {hidden.occurrences ?? <Occurrences workspace={workspace} name={name} />}
+        {hidden.properties ?? <Properties workspace={workspace} name={name} />}
       </div>
     </Page>
   );
 }
-
-const Hidden = ({ title, reason }: { readonly title: string; readonly reason: string }) => (
-  <Notice tone="warn" title={title}>
-    {reason}
-  </Notice>
-);
 
 function OverTime({ data }: { readonly data: EventByDay }) {
   const { days, events, time_zone, complete } = data;

@@ -34,8 +34,6 @@ export interface Subject {
   readonly initial: FilterJson;
 }
 
-const DAYS: Field = { name: "in_last_days", label: "in the last days", kind: "number" };
-
 /** A standard attribute that can be filtered by, as people call it, and the type of its values. */
 const ATTRIBUTES: Readonly<Record<string, readonly [label: string, type: ValueType]>> = {
   first_name: ["First name", "string"],
@@ -61,135 +59,50 @@ const ATTRIBUTES: Readonly<Record<string, readonly [label: string, type: ValueTy
 export const needsPii = ({ name }: Pick<Field, "name">, option: string): boolean =>
   name === "attribute" && IDENTIFYING.includes(option);
 
-const counts: Field = { name: "count", label: "How often", kind: "comparison", of: "count" };
-const compared: Field = { name: "value", label: "Comparison", kind: "comparison", of: "value" };
+const STATES = ["opted_in", "subscribed", "unsubscribed"].map(
+  (each) => [each, each.replace("_", " ")] as const,
+);
 
-const inState = (name: string): Pick<Subject, "name" | "under" | "fields" | "initial"> => ({
+const text = (name: string, label: string, from?: "event" | "product" | "attribute"): Field => ({
   name,
-  under: "Can be reached",
-  fields: [
-    {
-      name,
-      label: "State",
-      kind: "choice",
-      options: ["opted_in", "subscribed", "unsubscribed"].map((each) => [
-        each,
-        each.replace("_", " "),
-      ]),
-    },
-  ],
-  initial: { [name]: "opted_in" },
+  label,
+  kind: "text",
+  ...(from && { from }),
 });
+const chosen = (name: string, label: string, kind: "group" | "segment" | "app" | "code"): Field => {
+  return { name, label, kind };
+};
+const DAYS: Field = { name: "in_last_days", label: "in the last days", kind: "number" };
+const COUNT: Field = { name: "count", label: "How often", kind: "comparison", of: "count" };
+const AMOUNT: Field = { name: "amount", label: "Amount", kind: "comparison", of: "amount" };
+const VALUE: Field = { name: "value", label: "Comparison", kind: "comparison", of: "value" };
+const NAME: Field = {
+  name: "attribute",
+  label: "Attribute",
+  kind: "choice",
+  options: Object.entries(ATTRIBUTES).map(([name, [label]]) => [name, label]),
+};
+const state = (name: string): Field => ({ name, label: "State", kind: "choice", options: STATES });
+const GROUP = chosen("subscription_group", "Group", "group");
 
-const inGroup = (is: string, says: string): Subject => ({
-  name: "subscription_group",
-  fixed: { is },
-  under: "Can be reached",
-  says,
-  fields: [{ name: "subscription_group", label: "Group", kind: "group" }],
-  initial: { subscription_group: "", is },
-});
-
-const canReceiveEmail = (email_available: boolean, says: string): Subject => ({
-  name: "email_available",
-  fixed: { email_available },
-  under: "Can be reached",
-  says,
-  fields: [],
-  initial: { email_available },
-});
-
+// biome-ignore format: a table
 export const SUBJECTS: readonly Subject[] = [
-  {
-    name: "purchases",
-    under: "Did",
-    says: "bought",
-    denies: "never bought",
-    fields: [{ name: "purchases", label: "Product", kind: "text", from: "product" }, counts, DAYS],
-    initial: { purchases: "any", at_least: 1 },
-  },
-  {
-    name: "event",
-    under: "Did",
-    says: "did",
-    denies: "never did",
-    fields: [{ name: "event", label: "Event", kind: "text", from: "event" }, counts, DAYS],
-    initial: { event: "", at_least: 1 },
-  },
-  {
-    name: "money_spent",
-    under: "Did",
-    says: "spent",
-    fields: [
-      { name: "money_spent", label: "Currency", kind: "code" },
-      { name: "amount", label: "Amount", kind: "comparison", of: "amount" },
-      DAYS,
-    ],
-    initial: { money_spent: "any", at_least: 1 },
-  },
-  {
-    name: "sessions",
-    under: "Did",
-    says: "opened the app",
-    denies: "never opened the app",
-    fields: [{ name: "sessions", label: "App", kind: "app" }, counts],
-    initial: { sessions: "any", at_least: 1 },
-  },
-  {
-    name: "attribute",
-    fixed: { attribute: "country" },
-    under: "Are",
-    says: "live in",
-    fields: [compared],
-    initial: { attribute: "country", equals: null },
-  },
-  {
-    name: "attribute",
-    under: "Are",
-    says: "have in their profile",
-    fields: [
-      {
-        name: "attribute",
-        label: "Attribute",
-        kind: "choice",
-        options: Object.entries(ATTRIBUTES).map(([name, [label]]) => [name, label]),
-      },
-      compared,
-    ],
-    initial: { attribute: "language", equals: null },
-  },
-  {
-    name: "custom_attribute",
-    under: "Are",
-    says: "have the custom attribute",
-    fields: [
-      { name: "custom_attribute", label: "Attribute", kind: "text", from: "attribute" },
-      compared,
-    ],
-    initial: { custom_attribute: "", equals: null },
-  },
-  {
-    name: "in_segment",
-    under: "Are",
-    says: "are in the segment",
-    denies: "are not in the segment",
-    fields: [{ name: "in_segment", label: "Segment", kind: "segment" }],
-    initial: { in_segment: "" },
-  },
-  {
-    name: "device",
-    under: "Are",
-    says: "use a device of",
-    fields: [{ name: "device", label: "Platform", kind: "text" }],
-    initial: { device: "" },
-  },
-  canReceiveEmail(true, "can receive email"),
-  canReceiveEmail(false, "cannot receive email"),
-  inGroup("subscribed", "are subscribed to"),
-  inGroup("unsubscribed", "unsubscribed from"),
-  inGroup("unknown", "neither subscribed to nor left"),
-  { ...inState("email_subscription"), says: "have the email state" },
-  { ...inState("push_subscription"), says: "have the push state" },
+  { name: "purchases", under: "Did", says: "bought", denies: "never bought", fields: [text("purchases", "Product", "product"), COUNT, DAYS], initial: { purchases: "any", at_least: 1 } },
+  { name: "event", under: "Did", says: "did", denies: "never did", fields: [text("event", "Event", "event"), COUNT, DAYS], initial: { event: "", at_least: 1 } },
+  { name: "money_spent", under: "Did", says: "spent", fields: [chosen("money_spent", "Currency", "code"), AMOUNT, DAYS], initial: { money_spent: "any", at_least: 1 } },
+  { name: "sessions", under: "Did", says: "opened the app", denies: "never opened the app", fields: [chosen("sessions", "App", "app"), COUNT], initial: { sessions: "any", at_least: 1 } },
+  { name: "attribute", under: "Are", says: "live in", fixed: { attribute: "country" }, fields: [VALUE], initial: { attribute: "country", equals: null } },
+  { name: "attribute", under: "Are", says: "have in their profile", fields: [NAME, VALUE], initial: { attribute: "language", equals: null } },
+  { name: "custom_attribute", under: "Are", says: "have the custom attribute", fields: [text("custom_attribute", "Attribute", "attribute"), VALUE], initial: { custom_attribute: "", equals: null } },
+  { name: "in_segment", under: "Are", says: "are in the segment", denies: "are not in the segment", fields: [chosen("in_segment", "Segment", "segment")], initial: { in_segment: "" } },
+  { name: "device", under: "Are", says: "use a device of", fields: [text("device", "Platform")], initial: { device: "" } },
+  { name: "email_available", under: "Can be reached", says: "can receive email", fixed: { email_available: true }, fields: [], initial: { email_available: true } },
+  { name: "email_available", under: "Can be reached", says: "cannot receive email", fixed: { email_available: false }, fields: [], initial: { email_available: false } },
+  { name: "subscription_group", under: "Can be reached", says: "are subscribed to", fixed: { is: "subscribed" }, fields: [GROUP], initial: { subscription_group: "", is: "subscribed" } },
+  { name: "subscription_group", under: "Can be reached", says: "unsubscribed from", fixed: { is: "unsubscribed" }, fields: [GROUP], initial: { subscription_group: "", is: "unsubscribed" } },
+  { name: "subscription_group", under: "Can be reached", says: "neither subscribed to nor left", fixed: { is: "unknown" }, fields: [GROUP], initial: { subscription_group: "", is: "unknown" } },
+  { name: "email_subscription", under: "Can be reached", says: "have the email state", fields: [state("email_subscription")], initial: { email_subscription: "opted_in" } },
+  { name: "push_subscription", under: "Can be reached", says: "have the push state", fields: [state("push_subscription")], initial: { push_subscription: "opted_in" } },
 ];
 
 export type Takes = "text" | "number" | "list" | "truth" | "any";
@@ -238,26 +151,17 @@ export const COMPARATORS: Readonly<Record<"count" | "amount" | "value", readonly
   ],
 };
 
-const LISTS = ["includes", "includes_any", "includes_all", "exists"];
-
 /** The comparators that make sense for a type of values, the most useful first. */
-const USUAL: Readonly<Record<ValueType, readonly string[]>> = {
-  code: ["equals", "not_equals", "one_of", "none_of", "exists"],
-  string: ["equals", "not_equals", "one_of", "none_of", "contains", "starts_with", "exists"],
-  number: ["equals", "at_least", "at_most", "more_than", "less_than", "one_of", "exists"],
-  boolean: ["equals", "exists"],
-  time: [
-    "in_last_days",
-    "more_than_days_ago",
-    "in_next_days",
-    "before",
-    "after",
-    "day_of_year",
-    "exists",
-  ],
-  array: LISTS,
-  object_array: LISTS,
-  object: ["exists"],
+// biome-ignore format: a table
+const USUAL: Readonly<Record<ValueType, string>> = {
+  code: "equals not_equals one_of none_of exists",
+  string: "equals not_equals one_of none_of contains starts_with exists",
+  number: "equals at_least at_most more_than less_than one_of exists",
+  boolean: "equals exists",
+  time: "in_last_days more_than_days_ago in_next_days before after day_of_year exists",
+  array: "includes includes_any includes_all exists",
+  object_array: "includes includes_any includes_all exists",
+  object: "exists",
 };
 
 /** The comparators that make sense for the values of a field, the most useful first. */
@@ -266,9 +170,9 @@ export const usualFor = (
   type: ValueType | undefined,
 ): readonly Comparator[] =>
   of === "value"
-    ? USUAL[type ?? "string"].flatMap((name) =>
-        COMPARATORS.value.filter((each) => each.name === name),
-      )
+    ? USUAL[type ?? "string"]
+        .split(" ")
+        .flatMap((name) => COMPARATORS.value.filter((each) => each.name === name))
     : COMPARATORS[of];
 
 /** The type of the values that a condition compares, as far as it is known. */

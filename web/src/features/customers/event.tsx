@@ -7,6 +7,7 @@ import { type Column, DataTable } from "../../components/data-table.tsx";
 import { FeatureLink } from "../../components/feature-link.tsx";
 import { Figures, sizeText, usersText } from "../../components/figures.tsx";
 import { shortValue } from "../../components/json.tsx";
+import { numberText } from "../../components/numbers.ts";
 import { Card, Page } from "../../components/page.tsx";
 import { useMissing } from "../../components/permitted.tsx";
 import { Empty, Loaded } from "../../components/states.tsx";
@@ -18,7 +19,7 @@ import {
   useEventProperties,
   useOccurrences,
 } from "./api.ts";
-import { Change, numberText, total } from "./numbers.tsx";
+import { Change, total } from "./numbers.tsx";
 import { daysOf, PERIODS } from "./periods.ts";
 
 const route = getRouteApi("/w/$workspace/catalogue/event");

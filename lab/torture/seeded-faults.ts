@@ -54,8 +54,8 @@ export const SEEDED: readonly SeededFault[] = [
   {
     rule: "a profile that is written to is still there",
     file: "core/people/profiles/update-profiles-store.ts",
-    find: "return tx.execute(PATCH, parameters, patches.length);",
-    replace: "return tx.execute(PATCH, parameters);",
+    find: 'return tx.execute(PATCH[hasNames(patches)] ?? "", parameters, patches.length);',
+    replace: 'return tx.execute(PATCH[hasNames(patches)] ?? "", parameters);',
   },
   {
     rule: "a merge writes only profiles that are unchanged since they were read",

@@ -185,6 +185,22 @@ describe("the search by name", async () => {
     await people.track({ attributes: [{ ...id("ada"), last_name: "Lovelace" }] });
     assert.deepEqual(await found(people, "king"), []);
     assert.deepEqual(await found(people, "love ada"), ["ada"]);
+    // One name is repeated and the other one changes; then both with an address and in one request.
+    await people.track({
+      attributes: [{ ...id("ada"), first_name: "Augusta", last_name: "Lovelace" }, id("eve")].map(
+        (user) => ({ plan: "gold", ...user }),
+      ),
+    });
+    assert.deepEqual(await found(people, "love aug"), ["ada"]);
+    await people.track({
+      attributes: [
+        { ...id("ada"), first_name: "Ada", email: "ada@example.com" },
+        { ...id("ada"), last_name: "Byron" },
+        { ...id("ada"), last_name: "Lovelace", phone: null },
+      ],
+    });
+    assert.deepEqual(await found(people, "love ada"), ["ada"]);
+    assert.deepEqual(await found(people, "byron"), []);
     await people.track({ attributes: [{ ...id("ada"), first_name: null, home_city: "London" }] });
     assert.deepEqual(await found(people, "lovelace"), ["ada"]);
     assert.deepEqual(await found(people, "ada", { identifier: "name" }), []);

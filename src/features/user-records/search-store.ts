@@ -1,5 +1,6 @@
 import type { Queryable } from "../../core/database/database.ts";
 import type { IdentifierKind } from "../../core/people/profiles/identifiers.ts";
+import { wordsOf } from "../../core/people/profiles/name-words-store.ts";
 import type { FoundIdentifier } from "../../core/people/profiles/store.ts";
 
 /** Identifiers of one kind whose values are in a range, in the order of their bytes. */
@@ -105,19 +106,10 @@ export async function countNames(
   return row?.count ?? 0;
 }
 
-/** The words of a text, as the engine keeps those of names. */
+/** The words of a text, as profiles have those of names. */
 export async function selectWords(database: Queryable, text: string): Promise<string[]> {
   const [row] = await database.query<{ words: string }>(WORDS, [text]);
   return row?.words.split(" ").filter((word) => word !== "") ?? [];
 }
 
-const WORDS = `select left(btrim(regexp_replace(regexp_replace(lower(replace(replace(replace(
-  case when query ~ '[\\u0370-\\u052f]'
-    then translate(normalize(query, NFKD),
-      'ΑΒΓΔΕΖΗΘΙΚΛΜΝΞΟΠΡΣΤΥΦΧΨΩςАБВГДЕЖЗИКЛМНОПРСТУФХЦЧШЩЪЫЬЭЮЯЄІҐЂЈЉЊЋЏЅ',
-      'αβγδεζηθικλμνξοπρστυφχψωσабвгдежзиклмнопрстуфхцчшщъыьэюяєіґђјљњћџѕ')
-    else translate(normalize(query, NFKD), 'ØøŁłĐđÐðıĦħÆŒẞÞ', 'oollddddihhæœßþ') end,
-  'ß', 'ss'), 'æ', 'ae'), 'œ', 'oe')),
-  '[\\u0300-\\u036f''’]', '', 'g'),
-  '[\\u0001-\\u002f\\u003a-\\u0040\\u005b-\\u0060\\u007b-\\u00bf\\u2000-\\u206f\\u3000-\\u3003]+', ' ', 'g')), 200) as words
-from (select $1::text collate "C" as query) as queries`;
+const WORDS = `select ${wordsOf("query")} as words from (select $1::text as query) as queries`;

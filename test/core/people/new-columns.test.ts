@@ -24,8 +24,11 @@ const ADDED = "added_by_test";
 
 /** The files that read a table for an export, and the columns that no export shows. */
 const EXPORTED: Readonly<Record<string, { files: readonly string[]; not: readonly string[] }>> = {
-  // `version` and `updated_at` describe how Rapport came to the row.
-  profiles: { files: ["core/people/profiles/export-store.ts"], not: ["version", "updated_at"] },
+  // `version` and `updated_at` describe how Rapport came to the row, and `name_words` repeats names.
+  profiles: {
+    files: ["core/people/profiles/export-store.ts"],
+    not: ["version", "updated_at", "name_words"],
+  },
   // `origin_id` is where an undo takes the row back to.
   events: { files: ["features/export/activity-store.ts"], not: ["event_id", "origin_id"] },
   purchases: { files: ["features/export/activity-store.ts"], not: ["purchase_id", "origin_id"] },

@@ -5,6 +5,7 @@ import { bucketsOfIds, bucketsOfValues, OF_PROFILES, ofProfiles } from "../../da
 import type { Queryable, Transaction } from "../../database/database.ts";
 import { texts, timestamps, uuids } from "../../database/parameters/typed-list.ts";
 import type { Alias, Identifier } from "./identifiers.ts";
+import { sentName, wordsOf } from "./name-words-store.ts";
 
 export type Attributes = Readonly<Record<string, Json>>;
 
@@ -238,14 +239,14 @@ export async function insertProfiles(
   const buckets = bucketsOfIds(profiles.map((profile) => profile.id));
   await tx.execute(
     `insert into profiles (workspace_id, bucket, profile_id, version, external_id, aliases, email,
-       phone, standard_attributes, custom_attributes, created_at, updated_at)
+       phone, standard_attributes, custom_attributes, created_at, updated_at, name_words)
      select $1, bucket, id, 1, external_id, aliases::jsonb, email, phone, standard::jsonb,
-       custom::jsonb, updated_at, updated_at
+       custom::jsonb, updated_at, updated_at, ${wordsOf("name")}
      from buckets join unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[],
-       $7::text[], $8::text[], $9::timestamptz[], $10::smallint[])
-       as new (id, external_id, aliases, email, phone, standard, custom, updated_at, bucket)
+       $7::text[], $8::text[], $9::timestamptz[], $10::text[], $11::smallint[])
+       as new (id, external_id, aliases, email, phone, standard, custom, updated_at, name, bucket)
        using (bucket)
-     where bucket = any($11::smallint[])`,
+     where bucket = any($12::smallint[])`,
     [workspaceId, ...columnsOf(profiles), buckets.each, buckets.all],
   );
 }
@@ -259,6 +260,7 @@ const columnsOf = (profiles: readonly NewProfile[]) => [
   profiles.map((profile) => JSON.stringify(profile.standardAttributes)),
   profiles.map((profile) => JSON.stringify(profile.customAttributes)),
   timestamps(profiles.map((profile) => profile.updatedAtMicros)),
+  profiles.map((profile) => sentName(profile.standardAttributes)),
 ];
 
 /** Writes whole profiles that the transaction has locked. */
@@ -275,11 +277,13 @@ export async function replaceProfiles(
        updated_at = greatest(profiles.updated_at, new.updated_at),
        external_id = new.external_id, aliases = new.aliases,
        email = new.email, phone = new.phone,
-       standard_attributes = new.standard, custom_attributes = new.custom
+       standard_attributes = new.standard, custom_attributes = new.custom,
+       name_words = ${wordsOf("new.name")}
      from rows from (unnest($2::uuid[]), unnest($3::text[]), unnest($4::text[]), unnest($5::text[]),
          unnest($6::timestamptz[]), jsonb_array_elements($7::text::jsonb),
-         jsonb_array_elements($8::text::jsonb), jsonb_array_elements($9::text::jsonb))
-       as new (id, external_id, email, phone, updated_at, aliases, standard, custom)
+         jsonb_array_elements($8::text::jsonb), jsonb_array_elements($9::text::jsonb),
+         unnest($11::text[]))
+       as new (id, external_id, email, phone, updated_at, aliases, standard, custom, name)
      where profiles.workspace_id = $1 and profiles.profile_id = any($2::uuid[])
        and profiles.bucket = any($10::smallint[]) and profiles.profile_id = new.id`,
     [
@@ -295,6 +299,7 @@ export async function replaceProfiles(
       JSON.stringify(profiles.map((profile) => profile.standardAttributes)),
       JSON.stringify(profiles.map((profile) => profile.customAttributes)),
       bucketsOfIds(ids).all,
+      texts(profiles.map((profile) => sentName(profile.standardAttributes))),
     ],
   );
 }

@@ -3,6 +3,7 @@ import { afterAll, inSlices } from "../../base/turns.ts";
 import { bucketsOfIds } from "../../database/buckets.ts";
 import type { Transaction } from "../../database/database.ts";
 import { texts, timestamps, uuids } from "../../database/parameters/typed-list.ts";
+import { hasName, sentNameOf, wordsOf } from "./name-words-store.ts";
 import type { Attributes, ProfileRow } from "./store.ts";
 
 /** The changes of a stored profile. A member of an attributes patch that is null is removed. */
@@ -78,10 +79,15 @@ function patchProfiles(
   if (patches.some(({ assumedEmail, assumedPhone }) => assumedEmail || assumedPhone)) {
     const emails = texts(patches.map((patch) => patch.assumedEmail ?? null));
     const phones = texts(patches.map((patch) => patch.assumedPhone ?? null));
-    return tx.execute(PATCH_ASSUMING, [...parameters, emails, phones], patches.length);
+    const statement = PATCH_ASSUMING[hasNames(patches)] ?? "";
+    return tx.execute(statement, [...parameters, emails, phones], patches.length);
   }
-  return tx.execute(PATCH, parameters, patches.length);
+  return tx.execute(PATCH[hasNames(patches)] ?? "", parameters, patches.length);
 }
+
+/** 1 if an update has a name. */
+const hasNames = (updates: readonly ProfileUpdate[]): 0 | 1 =>
+  updates.some(({ standardPatch }) => hasName(standardPatch)) ? 1 : 0;
 
 /**
  * How large custom attributes may be before any of these patches, so that they stay within
@@ -99,14 +105,34 @@ function mostBytesBefore(
   return mostCustomBytes - largest;
 }
 
-const patchStatement = (lists: string, columns: string, condition: string): string =>
+/**
+ * Sets the words of the name to those of the attributes after the update. Only statements with a name have it: the
+ * planner takes a while for so long an expression.
+ *
+ * @param isSame whether the patch leaves the name as it is: most senders repeat it.
+ */
+function settingWords(patch: string, isSame: string): string {
+  const after = sentNameOf(`(profiles.standard_attributes || ${patch})`);
+  return `, name_words = case when ${isSame} then profiles.name_words
+       when ${after} <> ' ' then ${wordsOf(after)} end`;
+}
+
+/** In a patch without nulls. */
+const IS_SAME = ["first_name", "last_name"]
+  .map((name) => {
+    const stored = `profiles.standard_attributes ->> '${name}'`;
+    return `coalesce(new.standard ->> '${name}', ${stored}, '') = coalesce(${stored}, '')`;
+  })
+  .join(" and ");
+
+const patchStatement = (words: string, lists = "", columns = "", condition = ""): string =>
   `update profiles set
      version = profiles.version + 1,
      updated_at = greatest(profiles.updated_at, new.updated_at),
      standard_attributes = case when new.standard = 'null' then profiles.standard_attributes
        else profiles.standard_attributes || new.standard end,
      custom_attributes = case when new.custom = 'null' then profiles.custom_attributes
-       else profiles.custom_attributes || new.custom end
+       else profiles.custom_attributes || new.custom end${words}
    from rows from (unnest($2::uuid[]), jsonb_array_elements($3::text::jsonb),
        jsonb_array_elements($4::text::jsonb), unnest($5::timestamptz[])${lists})
      as new (id, standard, custom, updated_at${columns})
@@ -115,13 +141,17 @@ const patchStatement = (lists: string, columns: string, condition: string): stri
      and ($6::integer is null or new.custom = 'null'
        or octet_length(profiles.custom_attributes::text) <= $6)${condition}`;
 
-const PATCH = patchStatement("", "", "");
+/** Of patches without a name, and with one. */
+const PATCH = ["", settingWords("new.standard", IS_SAME)].map((words) => patchStatement(words));
 
-const PATCH_ASSUMING = patchStatement(
-  ", unnest($8::text[]), unnest($9::text[])",
-  ", email, phone",
-  ` and (new.email is null or profiles.email = new.email)
+const PATCH_ASSUMING = ["", settingWords("new.standard", IS_SAME)].map((words) =>
+  patchStatement(
+    words,
+    ", unnest($8::text[]), unnest($9::text[])",
+    ", email, phone",
+    ` and (new.email is null or profiles.email = new.email)
      and (new.phone is null or profiles.phone = new.phone)`,
+  ),
 );
 
 /**
@@ -129,6 +159,8 @@ const PATCH_ASSUMING = patchStatement(
  * of a text to an array is not one. No name contains it, because it is random.
  */
 const NAME_SEPARATOR = randomUUID();
+
+const HAS_NO_NAME = "not coalesce(new.standard::jsonb ?| array['first_name', 'last_name'], false)";
 
 /** A value may hold nulls of its own, so members are removed by name. */
 function changeProfiles(
@@ -155,7 +187,7 @@ function changeProfiles(
          when new.removed_custom is not null
            then (profiles.custom_attributes || new.custom::jsonb)
              - string_to_array(new.removed_custom, $17)
-         else profiles.custom_attributes || new.custom::jsonb end
+         else profiles.custom_attributes || new.custom::jsonb end${hasNames(updates) ? settingWords("new.standard::jsonb", HAS_NO_NAME) : ""}
      from unnest($2::uuid[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[],
        $8::bool[], $9::text[], $10::bool[], $11::text[], $12::timestamptz[], $14::text[],
        $15::text[])

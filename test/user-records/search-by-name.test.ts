@@ -62,6 +62,7 @@ describe("the search by name", async () => {
     11: ["  Jean-Luc  ", "D’Æsop"],
     12: ["أمل", "حداد"],
     13: ["Zoë\u0308", "de\u0301"],
+    14: ["Ольга", "Łuczak"],
   });
   const CASES: readonly [query: string, ids: readonly string[]][] = [
     ["ozdemir", ["1"]],
@@ -90,6 +91,7 @@ describe("the search by name", async () => {
     ["luc jean daes", ["11"]],
     ["أمل", ["12"]],
     ["zoe de", ["13"]],
+    ["ольга luczak", ["14"]],
     ["ida nguyen", []],
     ["mar", ["7"]],
     ["ar", []],

@@ -27,8 +27,8 @@ export const wordsOf = (text: string): string => {
     else left(btrim(regexp_replace(regexp_replace(lower(replace(replace(replace(
       case when ${x} ~ '[\\u0370-\\u052f]'
         then translate(normalize(${x}, NFKD),
-          'ΑΒΓΔΕΖΗΘΙΚΛΜΝΞΟΠΡΣΤΥΦΧΨΩςАБВГДЕЖЗИКЛМНОПРСТУФХЦЧШЩЪЫЬЭЮЯЄІҐЂЈЉЊЋЏЅ',
-          'αβγδεζηθικλμνξοπρστυφχψωσабвгдежзиклмнопрстуфхцчшщъыьэюяєіґђјљњћџѕ')
+          'ØøŁłĐđÐðıĦħÆŒẞÞΑΒΓΔΕΖΗΘΙΚΛΜΝΞΟΠΡΣΤΥΦΧΨΩςАБВГДЕЖЗИКЛМНОПРСТУФХЦЧШЩЪЫЬЭЮЯЄІҐЂЈЉЊЋЏЅ',
+          'oollddddihhæœßþαβγδεζηθικλμνξοπρστυφχψωσабвгдежзиклмнопрстуфхцчшщъыьэюяєіґђјљњћџѕ')
         else translate(normalize(${x}, NFKD), 'ØøŁłĐđÐðıĦħÆŒẞÞ', 'oollddddihhæœßþ') end,
       'ß', 'ss'), 'æ', 'ae'), 'œ', 'oe')),
       '[\\u0300-\\u036f''’]', '', 'g'),

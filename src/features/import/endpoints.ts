@@ -10,11 +10,12 @@ import { ItemNote } from "../../core/base/verdicts.ts";
 import { describedList } from "../../core/http/described.ts";
 import { byAdministratorOfWorkspace, endpoint, success } from "../../core/http/endpoint.ts";
 import { IdentifierMembers } from "../../core/people/profiles/profile-schemas.ts";
+import type { PeopleServices } from "../../core/people/profiles/write-people.ts";
 import type { WriteServices } from "../../core/track/write-batch.ts";
 import { forgetImport, importBatch, readImport } from "./import-batch.ts";
 import { IMPORT_KINDS, type RowNote } from "./import-kind.ts";
 import { ImportedObject } from "./import-schema.ts";
-import { type ImportServices, importUsers } from "./import-users.ts";
+import { importUsers } from "./import-users.ts";
 
 const { external_id, user_alias, platform_id, email, phone } = IdentifierMembers;
 
@@ -62,7 +63,7 @@ const importEndpoint = endpoint({
       skipped: Notes,
     }),
   },
-}).handledBy(async (services: ImportServices, context, { body }) => {
+}).handledBy(async (services: PeopleServices, context, { body }) => {
   const done = await importUsers(services, context, body.users);
   const { imported, errors, skipped } = done;
   return {

@@ -74,7 +74,7 @@ async function finish(
     const { aliases } = profiles.get(item.index) as CheckedProfile;
     return aliases.map((alias) => ({ index: item.index, user: item.identifier, alias }));
   });
-  const own = { clock: services.clock, database: within(services.database, tx) };
+  const own = { ...services, database: within(services.database, tx) };
   const faults = await attachAliases(own, context, further satisfies FurtherAlias[]);
   return further.flatMap(({ index }, place) => {
     const fault = faults[place];

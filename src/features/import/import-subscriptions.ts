@@ -70,7 +70,7 @@ export async function importSubscriptions(
     else emails.push(checked.value);
   }
   await withRetries(services.database, async (tx) => {
-    const own = { clock: services.clock, database: within(services.database, tx) };
+    const own = { ...services, database: within(services.database, tx) };
     const skipped = sets.length > 0 ? await setGroupStates(own, context, sets) : [];
     for (const { state, addresses } of inRounds(emails)) {
       await setEmailStates(own, context, addresses, state);

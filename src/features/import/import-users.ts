@@ -1,11 +1,9 @@
 import { recordUserChanges } from "../../core/admin/audit/audit.ts";
 import { readApps } from "../../core/admin/workspaces/apps.ts";
-import type { Clock } from "../../core/base/clock.ts";
 import type { WorkspaceContext } from "../../core/base/context/context.ts";
 import { type Fault, Problem } from "../../core/base/problem.ts";
 import { findUnstorable, type Json } from "../../core/base/values/plain-json.ts";
 import { type ItemNote, noteOf } from "../../core/base/verdicts.ts";
-import type { Database } from "../../core/database/database.ts";
 import {
   addPushTokens,
   type PushToken,
@@ -17,17 +15,10 @@ import {
   type Person,
   setAttribute,
 } from "../../core/people/profiles/people.ts";
-import type { PeopleOrder } from "../../core/people/profiles/people-order.ts";
 import { savePeople } from "../../core/people/profiles/save-people.ts";
-import { writePeople } from "../../core/people/profiles/write-people.ts";
+import { type PeopleServices, writePeople } from "../../core/people/profiles/write-people.ts";
 import { checkImportedUser, type ImportedUser } from "./check-user.ts";
 import { writeHistory } from "./write-history.ts";
-
-export interface ImportServices {
-  readonly database: Database;
-  readonly clock: Clock;
-  readonly peopleOrder?: PeopleOrder;
-}
 
 export interface Imported {
   /** How many objects were accepted. */
@@ -51,7 +42,7 @@ const MOST_USERS = 500;
  * none is accepted.
  */
 export async function importUsers(
-  services: ImportServices,
+  services: PeopleServices,
   context: WorkspaceContext,
   users: readonly unknown[],
 ): Promise<Imported> {
@@ -91,7 +82,7 @@ function checkUser(user: unknown, appIds: ReadonlySet<string>) {
 
 /** @returns for each object whether its user was found or made. */
 async function writeUsers(
-  { database, clock, peopleOrder }: ImportServices,
+  services: PeopleServices,
   context: WorkspaceContext,
   users: readonly ImportedUser[],
 ): Promise<boolean[]> {
@@ -102,10 +93,12 @@ async function writeUsers(
     addresses: [],
     affectsSharers: false,
   }));
+  const { clock } = services;
   const { newId } = clock;
-  const services = { database, clock, peopleOrder };
+  // Without an address cache: users are read in the transaction that writes them.
+  const writing = { ...services, addressCache: undefined };
   const names = users.map(({ identifier }) => identifier);
-  const parts = await writePeople(services, context.workspace, { names }, async (each) => {
+  const parts = await writePeople(writing, context.workspace, { names }, async (each) => {
     const people = await readPeople(each.reading, id, targets, { newId });
     const parts = users.flatMap((user) => {
       const person = personOf(people, user);

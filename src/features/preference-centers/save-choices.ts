@@ -3,11 +3,9 @@ import type { Context } from "../../core/base/context/context.ts";
 import type { EmailState } from "../../core/base/values/email-states.ts";
 import { within, withRetries } from "../../core/database/database.ts";
 import { emailValue } from "../../core/people/profiles/identifiers.ts";
+import type { PeopleServices } from "../../core/people/profiles/write-people.ts";
 import { setEmailStates } from "../../core/people/subscriptions/set-email-states.ts";
-import {
-  type SetServices,
-  setGroupStates,
-} from "../../core/people/subscriptions/set-group-states.ts";
+import { setGroupStates } from "../../core/people/subscriptions/set-group-states.ts";
 import type { GroupState } from "../../core/people/subscriptions/states.ts";
 import type { Choices } from "./choices.ts";
 import type { Reader } from "./page-scope.ts";
@@ -25,7 +23,7 @@ interface Effective {
  * @returns whether there was anything to set, and the person was still there.
  */
 export async function saveChoices(
-  services: SetServices,
+  services: PeopleServices,
   context: Context,
   workspaceId: number,
   reader: Reader,
@@ -69,7 +67,7 @@ export const isUnsubscribe = ({ isOneClick, emailState, groupStates }: Choices):
 
 /** Unsubscribes an address for everyone who has it. */
 export async function unsubscribeAddress(
-  services: SetServices,
+  services: PeopleServices,
   context: Context,
   workspaceId: number,
   email: string,

@@ -1,9 +1,9 @@
 import type { Context } from "../../core/base/context/context.ts";
 import { Problem } from "../../core/base/problem.ts";
-import type { StoringServices } from "../../core/database/storing-services.ts";
 import { PAGE_HEADERS } from "../../core/http/page-headers.ts";
 import { sentencePage } from "../../core/http/sentence-page.ts";
 import { emailValue } from "../../core/people/profiles/identifiers.ts";
+import type { PeopleServices } from "../../core/people/profiles/write-people.ts";
 import type { CenterCache, ServedCenter } from "./center-cache.ts";
 import { readChoices } from "./choices.ts";
 import { deadLink } from "./dead-link.ts";
@@ -61,7 +61,7 @@ function textsFor(acceptLanguage: string | undefined) {
   };
 }
 
-export interface PageServices extends StoringServices, PresentServices {
+export interface PageServices extends PeopleServices, PresentServices {
   readonly links: Links;
   readonly pageViews: PageViews;
   readonly centerCache: CenterCache;

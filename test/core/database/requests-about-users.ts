@@ -15,11 +15,7 @@ import type { Database, Queryable } from "../../../src/core/database/database.ts
 import type { LanePlan } from "../../../src/core/database/lanes.ts";
 import { type Endpoint, pathsOf } from "../../../src/core/http/endpoint.ts";
 import { createIdempotency } from "../../../src/core/http/idempotency.ts";
-import { createMergeQueue } from "../../../src/core/people/identity/merge-users.ts";
 import { createAddressCache } from "../../../src/core/people/profiles/address-cache.ts";
-import { createIdCache } from "../../../src/core/people/profiles/id-cache.ts";
-import { createPeopleOrder } from "../../../src/core/people/profiles/people-order.ts";
-import { createRemovedProfiles } from "../../../src/core/people/profiles/removed-profiles.ts";
 import { createQuotas } from "../../../src/core/people/quotas/quotas.ts";
 import { createSetQueue } from "../../../src/core/people/subscriptions/set-group-states.ts";
 import { createWriteQueue } from "../../../src/core/track/write-queue.ts";
@@ -30,6 +26,7 @@ import { ASSEMBLED_PARTS, ENDPOINTS } from "../../../src/server/assembled.ts";
 import { ALERTS, NEWSLETTER, WEB_APP } from "../../harness.ts";
 import { contextIn, testWorkspace } from "../../test-context.ts";
 import { alias, byAlias, byEmail, id, TIME } from "../people/identity/identity-calls.ts";
+import { identityServices } from "../people/people-services.ts";
 
 /** Looks at a statement before it runs, on the connection that will run it. */
 export type Look = (
@@ -74,33 +71,25 @@ const NO_COMPANY = "00000000-0000-4000-8000-000000000000";
 /** Sends requests to the endpoints' handlers, as the server does once a request is checked. */
 function clientOf(watchedDatabase: Database, lanes: LanePlan) {
   const parts = {
-    database: watchedDatabase,
-    clock: systemClock,
+    ...identityServices(watchedDatabase),
     metrics: createMetrics(),
     tracing: NO_TRACING,
   };
-  const idCache = createIdCache();
-  const caches = {
-    idCache,
-    addressCache: createAddressCache(),
-    peopleOrder: createPeopleOrder(),
-    removedProfiles: createRemovedProfiles(watchedDatabase, idCache, () => false),
-  };
+  const addressCache = createAddressCache();
   const services = {
     ...parts,
     recordAuditedRead: createReadRecorder(parts),
     writeQueue: createWriteQueue(
       {
         ...parts,
-        ...caches,
+        addressCache,
         idempotency: createIdempotency(parts),
         quotas: createQuotas(watchedDatabase, systemClock),
         onWritten: () => {},
       },
       lanes,
     ),
-    mergeQueue: createMergeQueue(parts),
-    setQueue: createSetQueue({ ...parts, ...caches }),
+    setQueue: createSetQueue({ ...parts, addressCache }),
     // Traces of an erased person are searched in all rows, in steps, by design (docs/personal-data.md).
     traceErasers: [],
     // No requests are kept in memory.

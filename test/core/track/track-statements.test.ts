@@ -21,7 +21,6 @@ import {
   createAddressCache,
 } from "../../../src/core/people/profiles/address-cache.ts";
 import { createIdCache, type IdCache } from "../../../src/core/people/profiles/id-cache.ts";
-import { createPeopleOrder } from "../../../src/core/people/profiles/people-order.ts";
 import {
   createRemovedProfiles,
   type RemovedProfiles,
@@ -33,6 +32,7 @@ import { openDatabase } from "../../../src/server/open-database.ts";
 import { ENGINE, testConfig } from "../../harness.ts";
 import { contextIn, testWorkspace } from "../../test-context.ts";
 import { countingDatabase } from "../database/counted-statements.ts";
+import { identityServices, peopleServices } from "../people/people-services.ts";
 
 // On Citus through the coordinator: past it, the count of removed ids is one statement more.
 const database = await openDatabase(await testConfig({ citusDirect: false }));
@@ -106,15 +106,11 @@ async function costWith(
     requests.push({ context: contextIn(workspace), items });
   }
   const services = {
-    database: watched.database,
-    clock: systemClock,
+    ...peopleServices(watched.database, idCache),
     idempotency,
-    idCache,
     quotas,
     onWritten: () => {},
     addressCache,
-    peopleOrder: createPeopleOrder(),
-    removedProfiles: createRemovedProfiles(watched.database, idCache, () => false),
     ...caches,
     metrics: createMetrics(),
     tracing: NO_TRACING,
@@ -307,7 +303,7 @@ describe("the cost of a /users/track batch", () => {
 
 describe("the id cache", () => {
   test("an external_id that another process removed from its user is looked up again", async () => {
-    const services = { database, clock: systemClock };
+    const services = identityServices(database);
     const context = contextIn(workspace);
     const elsewhere = createIdCache();
     await costOf(bodyFor(["stays", "old-id"]));
@@ -335,7 +331,6 @@ describe("the id cache", () => {
 
   test("a user whom another process merged is looked up again before a batch relies on the cache", async () => {
     const elsewhere = createIdCache();
-    const services = { database, clock: systemClock, idCache };
     const own = createRemovedProfiles(database, idCache, () => true);
     const others = createRemovedProfiles(database, elsewhere, () => true);
     await costOf(bodyFor(["merged", "kept"]));
@@ -347,7 +342,11 @@ describe("the id cache", () => {
       },
     ];
     const context = contextIn(workspace);
-    await mergeUsers({ ...services, removedProfiles: own }, context, updates);
+    await mergeUsers(
+      identityServices(database, { idCache, removedProfiles: own }),
+      context,
+      updates,
+    );
     const caches = { idCache: elsewhere, removedProfiles: others };
     assert.equal((await costWith(caches, bodyFor(["merged", "kept"]))).transactions, 1);
     assert.equal((await costOf(bodyFor(["merged"]))).transactions, 1, "its own process knows");

@@ -1,4 +1,3 @@
-import type { Clock } from "../../base/clock.ts";
 import type { WorkspaceContext } from "../../base/context/context.ts";
 import type { Workspace } from "../../base/context/workspace.ts";
 import type { FairLine } from "../../base/fair-line.ts";
@@ -6,17 +5,13 @@ import type { Fault } from "../../base/problem.ts";
 import { nextTurn, startTurns } from "../../base/turns.ts";
 import { idInBucketOf } from "../../database/buckets.ts";
 import {
-  type Database,
   type Queryable,
   readTogether,
   settleAll,
   type Transaction,
 } from "../../database/database.ts";
-import type { IdCache } from "../profiles/id-cache.ts";
-import type { PeopleOrder } from "../profiles/people-order.ts";
-import type { RemovedProfiles } from "../profiles/removed-profiles.ts";
 import { lockProfiles, selectProfiles } from "../profiles/store.ts";
-import { writePeople } from "../profiles/write-people.ts";
+import { type PeopleServices, writePeople } from "../profiles/write-people.ts";
 import type { Written } from "../profiles/written.ts";
 import type { EmailStateChange } from "../subscriptions/history-store.ts";
 import { type StoredState, selectStoredStates } from "../subscriptions/spellings-store.ts";
@@ -39,15 +34,9 @@ import { endRecords } from "./merge-records-store.ts";
 import { recordingMessages, recordLate, recordMerges } from "./record-merges.ts";
 import { ChangedMeanwhile, findAbandoned, saveGraph } from "./save-graph.ts";
 
-export interface IdentityServices {
-  readonly database: Database;
-  readonly clock: Clock;
-  /** Learns which profiles no longer exist. */
-  readonly idCache?: IdCache;
-  readonly peopleOrder?: PeopleOrder;
-  readonly removedProfiles?: RemovedProfiles;
-  /** The queue for previews of large profiles; without it they do not wait. */
-  readonly largePreviews?: FairLine;
+export interface IdentityServices extends PeopleServices {
+  /** The queue for previews of large profiles. */
+  readonly largePreviews: FairLine;
 }
 
 /** The position of an item in its request. */
@@ -86,8 +75,8 @@ export interface Result {
 }
 
 interface Options {
-  /** Whether to report the changes without making them. */
-  readonly isDryRun: boolean;
+  /** The line in which large previews wait: with it, the changes are reported and not made. */
+  readonly previewLine?: FairLine | undefined;
   /** Whether the changes can do without attributes that are too many to load. */
   readonly canOmitAttributes?: boolean;
   /** See `WritePlan`. */
@@ -118,7 +107,7 @@ export interface Call {
  * @returns the outcome of each item, in order.
  */
 export async function changeIdentities(
-  services: IdentityServices,
+  services: PeopleServices,
   context: WorkspaceContext,
   { steps, alsoWrite, ...options }: Request,
 ): Promise<Result[]> {
@@ -134,7 +123,7 @@ export async function changeIdentities(
  * @returns for each caller the outcome of each item.
  */
 export async function changeTogether(
-  services: IdentityServices,
+  services: PeopleServices,
   calls: readonly Call[],
   options: Options,
   alsoWrite?: (tx: Transaction, results: readonly Result[][]) => Promise<void>,
@@ -142,12 +131,12 @@ export async function changeTogether(
   const [first] = calls;
   if (!first) return [];
   const { workspace } = first.context;
-  const { database, largePreviews } = services;
-  const { isDryRun, canOmitAttributes = false } = options;
+  const { database } = services;
+  const { previewLine, canOmitAttributes = false } = options;
   const steps = calls.flatMap((call) => call.steps);
   const change = () => changeNamed(services, { calls, workspace, steps }, options, alsoWrite);
-  if (!isDryRun) return change();
-  const previewed = { steps, canOmitAttributes, line: largePreviews };
+  if (!previewLine) return change();
+  const previewed = { steps, canOmitAttributes, line: previewLine };
   return previewInLine(database, workspace.id, previewed, change);
 }
 
@@ -158,9 +147,9 @@ interface Named {
 }
 
 async function changeNamed(
-  services: IdentityServices,
+  services: PeopleServices,
   { calls, workspace, steps }: Named,
-  { isDryRun, canOmitAttributes = false, lockMs }: Options,
+  { previewLine, canOmitAttributes = false, lockMs }: Options,
   alsoWrite?: (tx: Transaction, results: readonly Result[][]) => Promise<void>,
 ): Promise<Result[][]> {
   const { database } = services;
@@ -177,7 +166,7 @@ async function changeNamed(
     });
   const compute = (graph: IdentityGraph, from: Queryable) =>
     workOut(from, workspace.id, calls, graph);
-  if (isDryRun) {
+  if (previewLine) {
     return readTogether(database, async (tx) => (await compute(await read(tx), tx)).results);
   }
   const isRecorded = workspace.settings.undo_days > 0;
@@ -277,7 +266,7 @@ function profilesIn(changes: readonly Change[]) {
 
 async function save(
   tx: Transaction,
-  { clock, database }: IdentityServices,
+  { clock, database }: PeopleServices,
   workspaceId: number,
   { graph, changes, before, outcome, callers }: Work,
   {

@@ -3,6 +3,7 @@ import { accepted, type Checked, type Fault, Problem, refused } from "../../base
 import { isJsonObject } from "../../base/values/plain-json.ts";
 import type { Transaction } from "../../database/database.ts";
 import { checkPlatformId, type PersonIdentifier } from "../profiles/identifiers.ts";
+import type { PeopleServices } from "../profiles/write-people.ts";
 import { type Applied, changeIdentities, type IdentityServices } from "./change-identities.ts";
 import type { Change, IdentityGraph, Person } from "./identity-graph.ts";
 import {
@@ -85,12 +86,8 @@ export async function deleteUsers(
 }
 
 /** A deletion is always possible: it does without attributes that are too many to load. */
-const deleteEach: typeof changeAlone = (services, context, steps, isDryRun) =>
-  changeIdentities(services, context, {
-    steps,
-    isDryRun,
-    canOmitAttributes: true,
-  });
+const deleteEach: typeof changeAlone = (services, context, steps, previewLine) =>
+  changeIdentities(services, context, { steps, previewLine, canOmitAttributes: true });
 
 /** Users to delete, and what to write in the same transaction. */
 export interface Deletion {
@@ -114,7 +111,7 @@ export type DeletedUser = Extract<Change, { readonly kind: "delete" }>;
  * and an address of several users, deletes none.
  */
 export async function deleteNamed(
-  services: IdentityServices,
+  services: PeopleServices,
   context: WorkspaceContext,
   { names, alsoWrite }: Deletion,
 ): Promise<void> {
@@ -124,7 +121,6 @@ export async function deleteNamed(
   }));
   await changeIdentities(services, context, {
     steps,
-    isDryRun: false,
     canOmitAttributes: true,
     alsoWrite: (tx, results) =>
       alsoWrite(

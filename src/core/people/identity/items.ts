@@ -1,7 +1,9 @@
 import type { WorkspaceContext } from "../../base/context/context.ts";
+import type { FairLine } from "../../base/fair-line.ts";
 import { type Checked, type Fault, Problem, refused } from "../../base/problem.ts";
 import { findUnstorable, isJsonObject, type JsonObject } from "../../base/values/plain-json.ts";
 import { errorOf, type ItemNote, noteOf } from "../../base/verdicts.ts";
+import type { PeopleServices } from "../profiles/write-people.ts";
 import { findRefused } from "../subscriptions/refuse-unseen.ts";
 import {
   changeIdentities,
@@ -106,7 +108,7 @@ export async function carryOut(
     [...faults, ...unseen],
     ({ place, fault }) => `${place.array}[${place.index}]: ${fault.message}`,
   );
-  const results = await change(services, context, steps, preview !== undefined);
+  const results = await change(services, context, steps, preview && services.largePreviews);
   const skipped = results.flatMap(({ place, applied }) =>
     "fault" in applied ? [noteOf(place, applied.fault)] : [],
   );
@@ -119,11 +121,11 @@ export async function carryOut(
 
 /** Changes identities in a separate transaction, or previews the changes. */
 export const changeAlone = (
-  services: IdentityServices,
+  services: PeopleServices,
   context: WorkspaceContext,
   steps: readonly Step[],
-  isDryRun: boolean,
-): Promise<Result[]> => changeIdentities(services, context, { steps, isDryRun });
+  previewLine: FairLine | undefined,
+): Promise<Result[]> => changeIdentities(services, context, { steps, previewLine });
 
 /**
  * @param messageOf the message of the refusal, from the first faulty item.

@@ -46,7 +46,7 @@ interface Previewed {
   readonly steps: readonly Naming[];
   readonly canOmitAttributes: boolean;
   /** The queue for previews of large profiles: one at a time per workspace. */
-  readonly line: FairLine | undefined;
+  readonly line: FairLine;
 }
 
 /**
@@ -61,7 +61,7 @@ export async function previewInLine<Result>(
   { steps, canOmitAttributes, line }: Previewed,
   run: () => Promise<Result>,
 ): Promise<Result> {
-  if (!line || database.isWithin) return run();
+  if (database.isWithin) return run();
   const { found } = await findLikely(database, workspaceId, steps);
   const named = steps.flatMap(({ names }) => names);
   const byOwnId = named.filter(({ kind }) => kind === "platform_id");

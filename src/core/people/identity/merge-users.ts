@@ -5,6 +5,7 @@ import { isJsonObject, type JsonObject } from "../../base/values/plain-json.ts";
 import type { Database, Transaction } from "../../database/database.ts";
 import { createSharedTransactions } from "../../database/shared-transactions.ts";
 import { createPeopleLockWaits } from "../profiles/locked-people.ts";
+import type { PeopleServices } from "../profiles/write-people.ts";
 import {
   type Applied,
   type Call,
@@ -61,14 +62,12 @@ export async function mergeUsers(
   const items = checkEach("merge_updates", updates, checkUpdate);
   refuseFaults(items.faults, ({ fault }) => fault.message);
   const { mergeQueue, database } = services;
-  const change =
-    preview || !mergeQueue ? undefined : () => mergeQueue.merge(database, context, items.steps);
+  const change = preview ? undefined : () => mergeQueue.merge(database, context, items.steps);
   return (await carryOut(services, context, items, preview, change)).notes;
 }
 
 export interface MergingServices extends IdentityServices {
-  /** Without one, every request has its own transaction. */
-  readonly mergeQueue?: MergeQueue;
+  readonly mergeQueue: MergeQueue;
 }
 
 export interface MergeQueue {
@@ -87,7 +86,7 @@ const AT_ONCE = 2;
  * group exceeds them, each request is written alone.
  */
 export function createMergeQueue(
-  services: IdentityServices & { readonly tracing: Tracing },
+  services: PeopleServices & { readonly tracing: Tracing },
 ): MergeQueue {
   const queue = createSharedTransactions<Call, Result[]>({
     name: "merge users",
@@ -98,10 +97,7 @@ export function createMergeQueue(
       steps.flatMap(({ names }) => names),
     ),
     runTogether: (calls, database = services.database, lockMs) =>
-      changeTogether({ ...services, database }, calls, {
-        isDryRun: false,
-        lockMs,
-      }),
+      changeTogether({ ...services, database }, calls, { lockMs }),
   });
   return {
     merge: (database, context, steps) =>
@@ -139,7 +135,8 @@ export async function mergeByPlatformId(
       return applied;
     },
   };
-  const request = { steps: [step], isDryRun, alsoWrite };
+  const previewLine = isDryRun ? services.largePreviews : undefined;
+  const request = { steps: [step], previewLine, alsoWrite };
   const [result] = await changeIdentities(services, context, request);
   return result?.audited?.effects ?? [];
 }

@@ -8,6 +8,7 @@ import {
   checkAlias,
   type PersonIdentifier,
 } from "../profiles/identifiers.ts";
+import type { PeopleServices } from "../profiles/write-people.ts";
 import { type Applied, changeIdentities, type IdentityServices } from "./change-identities.ts";
 import type { IdentityGraph } from "./identity-graph.ts";
 import { carryOut, checkEach, type Notes, ofObject, refuseTooMany, type Work } from "./items.ts";
@@ -81,7 +82,7 @@ export interface FurtherAlias {
  * @returns for each the fault if another user has it.
  */
 export async function attachAliases(
-  services: IdentityServices,
+  services: PeopleServices,
   context: WorkspaceContext,
   further: readonly FurtherAlias[],
 ): Promise<(Fault | undefined)[]> {
@@ -94,7 +95,7 @@ export async function attachAliases(
       apply: (graph: IdentityGraph) => attach(graph, user, identifier),
     };
   });
-  const results = await changeIdentities(services, context, { steps, isDryRun: false });
+  const results = await changeIdentities(services, context, { steps });
   return results.map(({ applied }) =>
     "fault" in applied && applied.fault !== PRESENT ? applied.fault : undefined,
   );

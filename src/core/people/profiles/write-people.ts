@@ -59,19 +59,16 @@ export interface WriteTry {
   ): Promise<void>;
 }
 
-interface CachingServices extends StoringServices {
+export interface PeopleServices extends StoringServices {
+  /** Learns which profiles no longer exist. */
   readonly idCache: IdCache;
-  readonly addressCache: AddressCache;
+  readonly peopleOrder: PeopleOrder;
+  readonly removedProfiles: RemovedProfiles;
+  /** With it, people are read before the transaction begins. */
+  readonly addressCache?: AddressCache | undefined;
 }
 
-/** With caches, people are read before the transaction begins. */
-export type PeopleServices = Pick<CachingServices, "database" | "clock"> &
-  Partial<CachingServices> & {
-    /** Without it, writers of the same people meet on their rows. */
-    readonly peopleOrder?: PeopleOrder | undefined;
-    /** Without it, other processes learn from missing rows which profiles were removed. */
-    readonly removedProfiles?: RemovedProfiles;
-  };
+type CachingServices = PeopleServices & { readonly addressCache: AddressCache };
 
 /** A workspace, and whether its changes are recorded. */
 export type FollowedWorkspace = Pick<Workspace, "id" | "feed">;
@@ -97,7 +94,7 @@ const LARGE_BATCH = 256;
  * The only way in which users, and all that belongs to them, are written: read, compute in memory, write with
  * checks, and try again if what was read was stale (docs/decisions/read-compute-write.md).
  *
- * The first try reads and computes before its transaction begins, if there are caches: the
+ * The first try reads and computes before its transaction begins, if there is an address cache: the
  * transaction then takes one or two round trips, and others wait no longer than that. If
  * transactions run side by side (`Database.ordersWriters`), a large batch and every further try
  * first wait for the writers before them in their lanes, so that nobody changes what they read.
@@ -125,13 +122,11 @@ export async function writePeople<Result>(
   // The owner of a running transaction has rows that others wait for.
   if (database.isWithin) return work(LOCK_MS);
   const { names, removes = false, lockMs } = plan;
-  const inOrder = peopleOrder
-    ? (forLockMs: number) => {
-        const waitMs = forLockMs === LOCK_AGAIN_MS ? ORDER_AGAIN_MS : ORDER_MS;
-        const own = { workspaceId: workspace.id, names, removes, waitMs };
-        return peopleOrder.run(own, () => work(forLockMs));
-      }
-    : work;
+  const inOrder = (forLockMs: number) => {
+    const waitMs = forLockMs === LOCK_AGAIN_MS ? ORDER_AGAIN_MS : ORDER_MS;
+    const own = { workspaceId: workspace.id, names, removes, waitMs };
+    return peopleOrder.run(own, () => work(forLockMs));
+  };
   if (lockMs !== undefined) return inOrder(lockMs);
   return untilUnlocked(database, (isAgain) => inOrder(isAgain ? LOCK_AGAIN_MS : LOCK_MS));
 }
@@ -154,7 +149,7 @@ async function writeWithRetries<Result>(
   const lockMs = database.engine === "embedded" ? undefined : waitMs;
   const writing = { services, workspace, plan, attempt, locks, lockMs };
   const caches = !database.isWithin && hasCaches(services) ? services : undefined;
-  if (caches) await removedProfiles?.follow(workspace.id);
+  if (caches) await removedProfiles.follow(workspace.id);
   let cached = caches && (cachedIds(caches, workspace) ?? (await refreshIds(caches, workspace)));
   const first = isOrdered && takesTurn(plan, removedProfiles) ? writeInTurn : writeAhead;
   let done = cached && (await unlessAborted(first(writing, cached)));
@@ -163,7 +158,7 @@ async function writeWithRetries<Result>(
     done = await writeWithin(writing, cached);
   }
   const { result, written } = done;
-  services.idCache?.remove(removedIn(written));
+  services.idCache.remove(removedIn(written));
   if (cached && written.people) storeWritten(cached, written.people);
   if (written.takesExternalIds && database.commitsInParts) {
     // Another process may have read the new count together with the old id, so the removal is
@@ -174,19 +169,17 @@ async function writeWithRetries<Result>(
 }
 
 /** Between processes a small batch that reads rows would often fail beside a large one. */
-const takesTurn = (
-  { names, readsRows }: WritePlan,
-  removedProfiles: RemovedProfiles | undefined,
-): boolean => names.length >= LARGE_BATCH || !!(readsRows && removedProfiles?.hasOthers());
+const takesTurn = ({ names, readsRows }: WritePlan, removedProfiles: RemovedProfiles): boolean =>
+  names.length >= LARGE_BATCH || (!!readsRows && removedProfiles.hasOthers());
 
 const isFollowed = ({ feed }: FollowedWorkspace): boolean => feed !== null;
 
 const hasCaches = (services: PeopleServices): services is CachingServices =>
-  services.idCache !== undefined && services.addressCache !== undefined;
+  services.addressCache !== undefined;
 
 /** The id cache; undefined if its count of removals was never read. */
 function cachedIds(
-  { idCache, addressCache }: Pick<CachingServices, "idCache" | "addressCache">,
+  { idCache, addressCache }: CachingServices,
   workspace: FollowedWorkspace,
 ): Cached | undefined {
   const scope = idScope(workspace);
@@ -244,7 +237,7 @@ async function saved(
   if (sent) return (await settleAll([saving, record(sent)]))[0];
   const written = await saving;
   await record(written);
-  await removedProfiles?.tell(tx, id, removedIn(written));
+  await removedProfiles.tell(tx, id, removedIn(written));
   return written;
 }
 

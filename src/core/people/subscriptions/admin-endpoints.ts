@@ -4,11 +4,11 @@ import { Problem } from "../../base/problem.ts";
 import { OfWorkspace, Success } from "../../base/values/schemas.ts";
 import { byAdministratorOfWorkspace, endpoint, success } from "../../http/endpoint.ts";
 import { checkEmailIdentifier } from "../profiles/identifiers.ts";
+import type { PeopleServices } from "../profiles/write-people.ts";
 import { Joined, JoinedQuery, listJoined } from "./joined-spellings.ts";
 import { HistoryEntry, HistoryQuery, readHistory } from "./read-history.ts";
 import type { ReadServices } from "./read-status.ts";
 import { eraseEmailState } from "./set-email-states.ts";
-import type { SetServices } from "./set-group-states.ts";
 
 const historyEndpoint = endpoint({
   name: "listSubscriptionHistory",
@@ -40,7 +40,7 @@ const eraseEmailStateEndpoint = endpoint({
   access: byAdministratorOfWorkspace("import_update_user_data"),
   params: Type.Object({ name: Type.String(), email: Type.String() }),
   replies: { 200: Type.Object({ erased: Type.Boolean(), message: Success }) },
-}).handledBy(async (services: SetServices, context, { params }) => {
+}).handledBy(async (services: PeopleServices, context, { params }) => {
   const checked = checkEmailIdentifier(params.email);
   if ("fault" in checked) throw new Problem("INVALID_REQUEST", checked.fault.message);
   const erased = await eraseEmailState(services, context, checked.value);

@@ -1,6 +1,7 @@
 import Type from "typebox";
 import { named, OnlySuccess, Success } from "../../base/values/schemas.ts";
 import { endpoint, success, withPermission } from "../../http/endpoint.ts";
+import type { PeopleServices } from "../profiles/write-people.ts";
 import { checkAddresses, MOST_NAMES } from "./check-names.ts";
 import {
   blockEmails,
@@ -10,7 +11,6 @@ import {
   removeHardBounces,
 } from "./email-lists.ts";
 import type { ReadServices } from "./read-status.ts";
-import type { SetServices } from "./set-group-states.ts";
 
 const Day = (description: string) => Type.Optional(Type.String({ description }));
 
@@ -119,7 +119,7 @@ const removeBouncesEndpoint = endpoint({
   access: withPermission("email.bounce.remove"),
   body: Type.Object({ email: Email }),
   replies: { 201: OnlySuccess },
-}).handledBy(async (services: SetServices, context, { body }) => {
+}).handledBy(async (services: PeopleServices, context, { body }) => {
   await removeHardBounces(services, context, checkAddresses(body));
   return { status: 201, body: { message: "success" } };
 });
@@ -133,7 +133,7 @@ const blockEndpoint = endpoint({
   access: withPermission("email.blacklist"),
   body: Type.Object({ email: Email }),
   replies: { 201: OnlySuccess },
-}).handledBy(async (services: SetServices, context, { body }) => {
+}).handledBy(async (services: PeopleServices, context, { body }) => {
   await blockEmails(services, context, checkAddresses(body));
   return { status: 201, body: { message: "success" } };
 });

@@ -1,6 +1,7 @@
 import type { Workspace } from "../../base/context/workspace.ts";
 import { Problem } from "../../base/problem.ts";
 import { parseTime } from "../../base/values/times.ts";
+import type { PeopleServices } from "../profiles/write-people.ts";
 import { checkNames } from "./check-names.ts";
 import {
   deleteHardBounces,
@@ -13,7 +14,7 @@ import {
 import type { ReadServices } from "./read-status.ts";
 import { refuseUnseen } from "./refuse-unseen.ts";
 import { setEmailStates, spelledOf } from "./set-email-states.ts";
-import type { NamedUser, SetServices, SettingContext } from "./set-group-states.ts";
+import type { NamedUser, SettingContext } from "./set-group-states.ts";
 
 /*
  * Addresses that must not be mailed: unsubscribed ones, and hard bounces. Rapport sends no mail and knows
@@ -54,7 +55,7 @@ export function periodOf(query: ListQuery): { from: string; until: string } | un
 
 /** Unsubscribes addresses and records that they bounced, whether a user has them or not. */
 export async function blockEmails(
-  services: SetServices,
+  services: PeopleServices,
   context: SettingContext,
   addresses: readonly NamedUser[],
 ): Promise<void> {
@@ -67,7 +68,7 @@ export async function blockEmails(
 
 /** Removes addresses from the list of bounces; their subscription state stays the same. */
 export async function removeHardBounces(
-  { database }: SetServices,
+  { database }: PeopleServices,
   { workspace }: SettingContext,
   addresses: readonly NamedUser[],
 ): Promise<void> {

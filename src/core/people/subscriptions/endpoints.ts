@@ -3,13 +3,14 @@ import type { WorkspaceContext } from "../../base/context/context.ts";
 import { EmailStateName } from "../../base/values/email-states.ts";
 import { ItemNote } from "../../base/verdicts.ts";
 import { endpoint, success, withPermission } from "../../http/endpoint.ts";
+import type { PeopleServices } from "../profiles/write-people.ts";
 import { checkAddresses, MOST_NAMES } from "./check-names.ts";
 import { Addresses, checkManySets, checkOneSet, ManySets, OneSet } from "./check-set.ts";
 import { type ReadServices, readStatus } from "./read-status.ts";
 import { readUserGroups, UserGroups } from "./read-user-groups.ts";
 import { refuseUnseen } from "./refuse-unseen.ts";
 import { setEmailStates } from "./set-email-states.ts";
-import type { GroupSet, SetQueue, SetServices } from "./set-group-states.ts";
+import type { GroupSet, SetQueue } from "./set-group-states.ts";
 
 const NEWSLETTER = "ed06e19a-51bb-4c4e-8a3d-9b4a7d3a1c20";
 
@@ -24,7 +25,7 @@ const successWith = (skipped: ItemNote[]) => ({
 });
 
 async function setStates(
-  services: SetServices & { readonly setQueue: SetQueue },
+  services: PeopleServices & { readonly setQueue: SetQueue },
   context: WorkspaceContext,
   sets: readonly GroupSet[],
 ) {
@@ -60,8 +61,9 @@ const setManyEndpoint = endpoint({
   access: withPermission("subscription.status.set"),
   body: ManySets,
   replies: { 201: SetReply },
-}).handledBy(async (services: SetServices & { readonly setQueue: SetQueue }, context, { body }) =>
-  setStates(services, context, checkManySets(context.workspace, body)),
+}).handledBy(
+  async (services: PeopleServices & { readonly setQueue: SetQueue }, context, { body }) =>
+    setStates(services, context, checkManySets(context.workspace, body)),
 );
 
 const setOneEndpoint = endpoint({
@@ -86,8 +88,9 @@ const setOneEndpoint = endpoint({
   access: withPermission("subscription.status.set"),
   body: OneSet,
   replies: { 201: SetReply },
-}).handledBy(async (services: SetServices & { readonly setQueue: SetQueue }, context, { body }) =>
-  setStates(services, context, checkOneSet(context.workspace, body)),
+}).handledBy(
+  async (services: PeopleServices & { readonly setQueue: SetQueue }, context, { body }) =>
+    setStates(services, context, checkOneSet(context.workspace, body)),
 );
 
 const emailStatusEndpoint = endpoint({
@@ -103,7 +106,7 @@ const emailStatusEndpoint = endpoint({
     subscription_state: EmailStateName,
   }),
   replies: { 201: SetReply },
-}).handledBy(async (services: SetServices, context, { body }) => {
+}).handledBy(async (services: PeopleServices, context, { body }) => {
   const named = checkAddresses(body);
   await refuseUnseen(services.database, context.workspace, named);
   const addresses = named.map(({ identifier }) => identifier);

@@ -8,10 +8,14 @@ import type { PersonIdentifier } from "../profiles/identifiers.ts";
 import { readPeople } from "../profiles/load-people.ts";
 import type { Person } from "../profiles/people.ts";
 import { type ProfileTouch, touchProfiles } from "../profiles/update-profiles-store.ts";
-import { type FollowedWorkspace, writePeople } from "../profiles/write-people.ts";
+import {
+  type FollowedWorkspace,
+  type PeopleServices,
+  writePeople,
+} from "../profiles/write-people.ts";
 import type { Written } from "../profiles/written.ts";
 import { forgetAddress } from "./person-states.ts";
-import type { SetServices, SettingContext } from "./set-group-states.ts";
+import type { SettingContext } from "./set-group-states.ts";
 import { leastRecentFirst } from "./sharers.ts";
 import { writeSubscriptions } from "./states.ts";
 
@@ -23,7 +27,7 @@ import { writeSubscriptions } from "./states.ts";
  * @param alsoWrite runs in the same transaction.
  */
 export async function setEmailStates(
-  services: SetServices,
+  services: PeopleServices,
   context: SettingContext,
   addresses: readonly PersonIdentifier[],
   state: EmailState,
@@ -46,7 +50,7 @@ export async function setEmailStates(
  * @returns whether anything was stored.
  */
 export async function eraseEmailState(
-  services: SetServices,
+  services: PeopleServices,
   context: WorkspaceContext,
   address: PersonIdentifier,
 ): Promise<boolean> {
@@ -77,11 +81,12 @@ const touchOf = ({ id, stored }: Person, updatedAtMicros: number): ProfileTouch 
 
 /** Locks all users of the addresses, marks them as updated now, and writes something about the addresses. */
 async function touchHolders(
-  { database, clock, peopleOrder }: SetServices,
+  services: PeopleServices,
   workspace: FollowedWorkspace,
   addresses: readonly PersonIdentifier[],
   write: (tx: Transaction) => Promise<Written>,
 ): Promise<void> {
+  const { clock } = services;
   const { newId } = clock;
   const targets = addresses.map((identifier) => ({
     identifier,
@@ -91,9 +96,10 @@ async function touchHolders(
     affectsSharers: false,
     namesEveryHolder: true,
   }));
-  const services = { database, clock, peopleOrder };
   const options = { newId, bare: workspace.feed === null };
-  await writePeople(services, workspace, { names: addresses }, async (each) => {
+  // Without an address cache: the holders are read in the transaction that locks them.
+  const writing = { ...services, addressCache: undefined };
+  await writePeople(writing, workspace, { names: addresses }, async (each) => {
     const people = await readPeople(each.reading, workspace.id, targets, options);
     const now = clock.now().getTime() * 1_000;
     const holders = new Set<Person>();

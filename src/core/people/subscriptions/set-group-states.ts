@@ -7,19 +7,15 @@ import { afterAll, isSliced, startTurns } from "../../base/turns.ts";
 import type { ItemNote } from "../../base/verdicts.ts";
 import { settleAll, type Transaction } from "../../database/database.ts";
 import { createSharedTransactions } from "../../database/shared-transactions.ts";
-import type { StoringServices } from "../../database/storing-services.ts";
 import type { PersonIdentifier } from "../profiles/identifiers.ts";
 import { readPeople, type Target } from "../profiles/load-people.ts";
 import { createPeopleLockWaits } from "../profiles/locked-people.ts";
 import type { People, Person } from "../profiles/people.ts";
-import type { PeopleOrder } from "../profiles/people-order.ts";
 import { type ProfileTouch, touchProfiles } from "../profiles/update-profiles-store.ts";
 import { type PeopleServices, writePeople } from "../profiles/write-people.ts";
 import type { Written } from "../profiles/written.ts";
 import { sharersOf } from "./sharers.ts";
 import { type GroupState, type GroupStateSet, writeGroupSets } from "./states.ts";
-
-export type SetServices = StoringServices & { readonly peopleOrder?: PeopleOrder };
 
 /** A context with the part of the workspace that setting states needs. */
 export interface SettingContext extends Context {
@@ -61,11 +57,11 @@ export interface SetRequest {
  * @returns the identifiers that match no user.
  */
 export async function setGroupStates(
-  { database, clock }: SetServices,
+  services: PeopleServices,
   context: SettingContext,
   sets: readonly GroupSet[],
 ): Promise<ItemNote[]> {
-  const [skipped] = await setTogether({ database, clock }, [{ context, sets }]);
+  const [skipped] = await setTogether(services, [{ context, sets }]);
   return skipped ?? [];
 }
 
@@ -78,9 +74,7 @@ const USERS_TOGETHER = 2_000;
 const AT_ONCE = 2;
 
 /** Lets calls that wait at the same time share a transaction. */
-export function createSetQueue(
-  services: SetServices & PeopleServices & { readonly tracing: Tracing },
-) {
+export function createSetQueue(services: PeopleServices & { readonly tracing: Tracing }) {
   const queue = createSharedTransactions<SetRequest, ItemNote[]>({
     name: "set states",
     tracing: services.tracing,
@@ -96,7 +90,7 @@ export function createSetQueue(
      *
      * @returns the identifiers that match no user.
      */
-    set: ({ database }: SetServices, context: SettingContext, sets: readonly GroupSet[]) =>
+    set: ({ database }: PeopleServices, context: SettingContext, sets: readonly GroupSet[]) =>
       queue.run(
         context.workspace.id,
         { context, sets },
@@ -121,7 +115,7 @@ const namesIn = ({ sets }: SetRequest) =>
  * @returns for each request the identifiers that match no user.
  */
 export async function setTogether(
-  services: SetServices & PeopleServices,
+  services: PeopleServices,
   requests: readonly SetRequest[],
   lockMs?: number,
 ): Promise<ItemNote[][]> {

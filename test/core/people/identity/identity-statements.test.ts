@@ -5,12 +5,11 @@
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
 import { systemClock } from "../../../../src/core/base/clock.ts";
-import { NO_TRACING } from "../../../../src/core/base/observe/tracing.ts";
 import type { Database } from "../../../../src/core/database/database.ts";
 import { migrate } from "../../../../src/core/database/migrations/migrate.ts";
 import { deleteUsers } from "../../../../src/core/people/identity/delete-users.ts";
 import { identifyUsers } from "../../../../src/core/people/identity/identify-users.ts";
-import { createMergeQueue, mergeUsers } from "../../../../src/core/people/identity/merge-users.ts";
+import { mergeUsers } from "../../../../src/core/people/identity/merge-users.ts";
 import { addAliases } from "../../../../src/core/people/identity/new-aliases.ts";
 import { selectAuditEntries } from "../../../../src/core/people/identity/store.ts";
 import { createPeople } from "../../../../src/core/people/profiles/people.ts";
@@ -19,6 +18,7 @@ import { openDatabase } from "../../../../src/server/open-database.ts";
 import { testConfig } from "../../../harness.ts";
 import { contextIn, testWorkspace } from "../../../test-context.ts";
 import { countingDatabase } from "../../database/counted-statements.ts";
+import { identityServices } from "../people-services.ts";
 import { alias, byAlias, id, many } from "./identity-calls.ts";
 
 const database = await openDatabase(await testConfig());
@@ -48,8 +48,6 @@ async function statementsOf(work: (counting: Database) => Promise<unknown>): Pro
   return counted.statements.length;
 }
 
-const services = (counting: Database) => ({ database: counting, clock: systemClock });
-
 async function mergePairs(count: number): Promise<number> {
   const names = await makeUsers(2 * count);
   const updates = many(count, (index) => ({
@@ -57,7 +55,7 @@ async function mergePairs(count: number): Promise<number> {
     identifier_to_keep: id(names[2 * index + 1] as string),
   }));
   return statementsOf(async (counting) => {
-    const notes = await mergeUsers(services(counting), context, updates);
+    const notes = await mergeUsers(identityServices(counting), context, updates);
     assert.equal(notes.skipped, undefined);
   });
 }
@@ -68,12 +66,12 @@ async function mergeChain(count: number): Promise<number> {
     identifier_to_merge: id(names[index] as string),
     identifier_to_keep: id(names[index + 1] as string),
   }));
-  return statementsOf((counting) => mergeUsers(services(counting), context, updates));
+  return statementsOf((counting) => mergeUsers(identityServices(counting), context, updates));
 }
 
 async function identifyNew(count: number): Promise<number> {
   const aliases = many(count, () => alias(`alias ${++last}`));
-  await addAliases({ database, clock: systemClock }, context, aliases);
+  await addAliases(identityServices(database), context, aliases);
   const names = await makeUsers(count);
   const aliases_to_identify = many(count, (index) => ({
     ...id(names[index] as string),
@@ -81,19 +79,21 @@ async function identifyNew(count: number): Promise<number> {
   }));
   return statementsOf(async (counting) => {
     const request = { aliases_to_identify };
-    const { notes } = await identifyUsers(services(counting), context, request);
+    const { notes } = await identifyUsers(identityServices(counting), context, request);
     assert.equal(notes.skipped, undefined);
   });
 }
 
 async function deleteSome(count: number): Promise<number> {
   const external_ids = await makeUsers(count);
-  return statementsOf((counting) => deleteUsers(services(counting), context, { external_ids }));
+  return statementsOf((counting) =>
+    deleteUsers(identityServices(counting), context, { external_ids }),
+  );
 }
 
 async function nameSome(count: number): Promise<number> {
   const aliases = many(count, () => alias(`alias ${++last}`));
-  return statementsOf((counting) => addAliases(services(counting), context, aliases));
+  return statementsOf((counting) => addAliases(identityServices(counting), context, aliases));
 }
 
 describe("50 identity changes in one request take no more statements than one", () => {
@@ -123,10 +123,9 @@ describe("merges that wait together", () => {
 
   async function sendTogether(requests: readonly ReturnType<typeof requestOf>[]) {
     const { database: counting, counted } = countingDatabase(database);
-    const parts = services(counting);
-    const mergeQueue = createMergeQueue({ ...parts, tracing: NO_TRACING });
+    const services = identityServices(counting);
     const notes = await Promise.all(
-      requests.map((each) => mergeUsers({ ...parts, mergeQueue }, each.context, each.updates)),
+      requests.map((each) => mergeUsers(services, each.context, each.updates)),
     );
     return { notes, transactions: counted.transactions, statements: counted.statements.length };
   }
@@ -167,7 +166,7 @@ describe("merges that wait together", () => {
 
   test("are written alone if one of them cannot be written", async () => {
     const [a, b] = (await makeUsers(2)) as [string, string];
-    const mergeQueue = createMergeQueue({ ...services(database), tracing: NO_TRACING });
+    const services = identityServices(database);
     const refusal = new Error("refused");
     const failing = {
       place: { array: "a test", index: 0 },
@@ -178,8 +177,8 @@ describe("merges that wait together", () => {
     };
     const { updates } = requestOf("a call", a, b);
     const [failed, merged] = await Promise.allSettled([
-      mergeQueue.merge(database, context, [failing]),
-      mergeUsers({ ...services(database), mergeQueue }, context, updates),
+      services.mergeQueue.merge(database, context, [failing]),
+      mergeUsers(services, context, updates),
     ]);
     assert.deepEqual(failed, { status: "rejected", reason: refusal });
     assert.deepEqual(merged, { status: "fulfilled", value: {} });

@@ -20,6 +20,7 @@ import { openDatabase } from "../../../../src/server/open-database.ts";
 import { testConfig } from "../../../harness.ts";
 import { contextIn, testWorkspace } from "../../../test-context.ts";
 import { countingDatabase } from "../../database/counted-statements.ts";
+import { identityServices } from "../people-services.ts";
 import { id } from "./identity-calls.ts";
 
 const database = await openDatabase(await testConfig());
@@ -79,7 +80,7 @@ describe("a user with very many events", () => {
     const keptId = await make("kept");
     const { database: counting, counted } = countingDatabase(database);
     const updates = [{ identifier_to_merge: id("many"), identifier_to_keep: id("kept") }];
-    const notes = await mergeUsers({ database: counting, clock: systemClock }, context, updates);
+    const notes = await mergeUsers(identityServices(counting), context, updates);
     assert.equal(notes.skipped, undefined);
     assert.equal(await countEvents(workspace.id, keptId), EVENTS);
     assert.equal(await countEvents(workspace.id, userId), 0);
@@ -89,8 +90,7 @@ describe("a user with very many events", () => {
   test("is deleted a slice at a time, with all events", async () => {
     const { workspace, context, userId } = await userWith(EVENTS);
     const { database: counting, counted } = countingDatabase(database);
-    const services = { database: counting, clock: systemClock };
-    await deleteUsers(services, context, { external_ids: ["many"] });
+    await deleteUsers(identityServices(counting), context, { external_ids: ["many"] });
     assert.equal(await countEvents(workspace.id, userId), 0);
     // Three slices, and what has no summary.
     assert.equal(beginning(counted.statements, "delete from events"), 4);

@@ -35,6 +35,7 @@ import { openDatabase } from "../../../../src/server/open-database.ts";
 import { testConfig } from "../../../harness.ts";
 import { contextIn, testWorkspace } from "../../../test-context.ts";
 import { countingDatabase } from "../../database/counted-statements.ts";
+import { peopleServices } from "../people-services.ts";
 
 const database = await openDatabase(await testConfig());
 after(() => database.close());
@@ -87,7 +88,7 @@ describe("the cost of setting subscription states", () => {
 
   async function costOf(workspace: Workspace, sets: readonly GroupSet[]) {
     const { database: counting, counted } = countingDatabase(database);
-    await setGroupStates({ database: counting, clock: systemClock }, contextIn(workspace), sets);
+    await setGroupStates(peopleServices(counting), contextIn(workspace), sets);
     return { transactions: counted.transactions, statements: counted.statements.length };
   }
 
@@ -117,11 +118,12 @@ describe("the cost of setting subscription states", () => {
     for (const value of ids) made.create({ kind: "external_id", value });
     const changes = made.changes(systemClock.now());
     await database.transaction((tx) => savePeople(tx, workspace.id, changes));
-    const caches = { idCache: createIdCache(), addressCache: createAddressCache() };
-    caches.idCache.expect(workspace.id, 0);
+    const idCache = createIdCache();
+    const addressCache = createAddressCache();
+    idCache.expect(workspace.id, 0);
     const costOfTogether = async (requests: readonly GroupSet[]) => {
       const { database: counting, counted } = countingDatabase(database, "counted");
-      const services = { database: counting, clock: systemClock, ...caches };
+      const services = { ...peopleServices(counting, idCache), addressCache };
       const inContext = requests.map((set) => ({ context: contextIn(workspace), sets: [set] }));
       const notes = await setTogether(services, inContext);
       assert.deepEqual(notes.flat(), []);
@@ -151,7 +153,7 @@ describe("the cost of setting subscription states", () => {
       context: { ...contextIn(workspace), call },
       sets: [setOf("news", state, whos)],
     });
-    const notes = await setTogether({ database, clock: systemClock }, [
+    const notes = await setTogether(peopleServices(database), [
       requestBy("first", "subscribed", platformId(one), emailOf("nobody")),
       requestBy("second", "subscribed", emailOf("one")),
       requestBy("third", "unsubscribed", emailOf("one")),
@@ -182,7 +184,7 @@ describe("the cost of setting subscription states", () => {
     const costs = [];
     for (const addresses of [[emailOf("u1")], names(50).map(emailOf)]) {
       const { database: counting, counted } = countingDatabase(database);
-      const services = { database: counting, clock: systemClock };
+      const services = peopleServices(counting);
       // A repeated refusal costs one statement more, which renews its time.
       await setEmailStates(services, contextIn(workspace), addresses, "opted_in");
       costs.push([counted.transactions, counted.statements.length]);
@@ -195,7 +197,7 @@ describe("the cost of setting subscription states", () => {
 });
 
 describe("subscriptions after a merge or a deletion", () => {
-  const services = { database, clock: systemClock };
+  const services = peopleServices(database);
 
   const set = (workspace: Workspace, groupId: string, state: GroupSet["state"], id: string) =>
     setGroupStates(services, contextIn(workspace), [setOf(groupId, state, [platformId(id)])]);

@@ -12,15 +12,13 @@ import { NO_TRACING, type Tracing } from "../../../../src/core/base/observe/trac
 import { migrate } from "../../../../src/core/database/migrations/migrate.ts";
 import { createIdempotency } from "../../../../src/core/http/idempotency.ts";
 import { createAddressCache } from "../../../../src/core/people/profiles/address-cache.ts";
-import { createIdCache } from "../../../../src/core/people/profiles/id-cache.ts";
-import { createPeopleOrder } from "../../../../src/core/people/profiles/people-order.ts";
-import { createRemovedProfiles } from "../../../../src/core/people/profiles/removed-profiles.ts";
 import { createQuotas } from "../../../../src/core/people/quotas/quotas.ts";
 import { checkRequest } from "../../../../src/core/track/check-request.ts";
 import { createWriteQueue } from "../../../../src/core/track/write-queue.ts";
 import { createSmallExports } from "../../../../src/features/export/small-exports.ts";
 import { wantedBy } from "../../../../src/features/export/wanted-users.ts";
 import { openDatabase } from "../../../../src/server/open-database.ts";
+import { peopleServices } from "../../../core/people/people-services.ts";
 import {
   startOwnServer,
   type TestServer,
@@ -139,15 +137,10 @@ function noteTransactions() {
 
 test("requests of another workspace wait for the transactions under way, however many requests of a flood wait before them", async () => {
   const { tracing, callFor, ahead } = noteTransactions();
-  const idCache = createIdCache();
   const services = {
-    database,
-    clock: systemClock,
+    ...peopleServices(database),
     idempotency: createIdempotency({ database, clock: systemClock }),
-    idCache,
     addressCache: createAddressCache(),
-    peopleOrder: createPeopleOrder(),
-    removedProfiles: createRemovedProfiles(database, idCache, () => false),
     metrics: createMetrics(),
     tracing,
     quotas: createQuotas(database, systemClock),

@@ -21,8 +21,12 @@ export function isCron(text: string): boolean {
   }
 }
 
+/**
+ * A list such as `30 2,14 * * *` names times, too: when the clock changes, each comes once on its day. By croner's
+ * default only a single time does. docs/warehouse-sync.md
+ */
 const readCron = (text: string, timezone: string): Cron =>
-  new Cron(text, { timezone, mode: "5-part" });
+  new Cron(text, { timezone, mode: "5-part", fixedTimeRule: "no-wildcard" });
 
 /** When something runs: five fields of cron, in a zone with an IANA name. docs/warehouse-sync.md */
 export interface Schedule {

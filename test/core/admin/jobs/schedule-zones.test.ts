@@ -30,6 +30,20 @@ describe("a schedule in a time zone", () => {
       ["2026-10-25T00:30", "2026-10-26T01:30"],
     ],
     [
+      "each of several times that the clock leaves out comes at the first moment after it",
+      "30 2,14 * * *",
+      "Europe/Berlin",
+      "2026-03-28T14:00Z",
+      ["2026-03-29T01:00", "2026-03-29T12:30", "2026-03-30T00:30"],
+    ],
+    [
+      "each of several times that the clock shows twice comes once",
+      "15,45 1-2 * * *",
+      "America/New_York",
+      "2026-11-01T04:00Z",
+      ["2026-11-01T05:15", "2026-11-01T05:45", "2026-11-01T07:15", "2026-11-01T07:45"],
+    ],
+    [
       "what comes every half hour goes on through an hour that comes twice",
       "*/30 * * * *",
       "America/New_York",

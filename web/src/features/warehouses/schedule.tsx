@@ -60,7 +60,9 @@ export function tellSchedule(cron: string | null, zone: string): string {
 function nextRuns(cron: string, timezone: string): string | undefined {
   const shown = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
   try {
-    const runs = new Cron(cron, { timezone, mode: "5-part" }).nextRuns(3);
+    // As the server reads it: core/admin/jobs/schedule.ts
+    const rules = { timezone, mode: "5-part", fixedTimeRule: "no-wildcard" } as const;
+    const runs = new Cron(cron, rules).nextRuns(3);
     return runs.map((run) => shown.format(run)).join("; ");
   } catch {
     return undefined;

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { startServer, type TestWorkspace } from "../harness.ts";
 import { temporaryFolder } from "../stored-rows.ts";
+import { until } from "../until.ts";
 
 const server = await startServer();
 const folder = await temporaryFolder();
@@ -58,6 +59,23 @@ describe("the test of an integration that is not saved", () => {
       assert.equal(status, 400, JSON.stringify(draft));
       assert.match(body.message, rule);
     }
+  });
+
+  test("a change of what the rows bring is tested from the beginning, where a sync would begin again", async () => {
+    const workspace = await server.workspace();
+    const path = pathOf(workspace);
+    const url = await fileOf(`2026-01-01,ada,"{""name"":""opened""}"`);
+    const stored = { name: "CRM", type: "attributes", warehouse: { type: "files", url } };
+    assert.equal((await server.admin("PUT", path, stored)).status, 200);
+    const { run_id } = (await server.admin("POST", `${path}/sync`)).body;
+    await until(async () => {
+      const { run } = (await server.admin("GET", `${path}/runs/${run_id}`)).body;
+      return run.job_status !== "running";
+    });
+    const beginning = async (change: object) =>
+      (await server.admin("POST", `${path}/test-change`, change)).body.from;
+    assert.equal(await beginning({ name: "Shop" }), "2026-01-01T00:00:00.000000Z");
+    assert.equal(await beginning({ type: "events" }), null);
   });
 
   test("a change is tested with the kept secret, and one of its destination needs the secret again", async () => {

@@ -73,13 +73,15 @@ async function remove(
   await deleteIntegrations(tx, workspaceId, ids);
 }
 
+/** Identifies the rows and what they mean: progress stays valid while this stays the same. */
+export const meaningOf = (integration: Pick<StoredIntegration, "type" | "warehouse">): string =>
+  `${integration.type} ${storedPlaceOf(integration.warehouse)}`;
+
 /** Integrations whose rows are now in another place, or mean something else. */
 function movedAmong(
   wanted: readonly Integration[],
   present: readonly StoredIntegration[],
 ): string[] {
-  const meaningOf = ({ type, warehouse }: StoredIntegration) =>
-    `${type} ${storedPlaceOf(warehouse)}`;
   const after = new Map(wanted.map((each) => [each.id, meaningOf(each)]));
   return present.filter((each) => after.get(each.id) !== meaningOf(each)).map(idOf);
 }

@@ -5,13 +5,14 @@ import type { WorkspaceContext } from "../../core/base/context/context.ts";
 import { NullableText, named, nullable, Success } from "../../core/base/values/schemas.ts";
 import { byAdministratorOfWorkspace, endpoint, success } from "../../core/http/endpoint.ts";
 import { UNGUARDED } from "../../core/outbound/outbound.ts";
+import { meaningOf } from "./change-integrations.ts";
 import { getIntegration } from "./list.ts";
 import { withWarehouse } from "./manage.ts";
 import { readId } from "./manage-endpoints.ts";
 import { INTEGRATION_PATCHING, newIntegration, patchIntegration } from "./patch-integration.ts";
 import type { ResolvedWarehouse } from "./resolve-warehouse.ts";
 import { selectIntegration } from "./store.ts";
-import { isConnected, openIntegration, storedPlaceOf } from "./stored-warehouse.ts";
+import { isConnected, openIntegration } from "./stored-warehouse.ts";
 import { type Tested, type TestServices, testSource } from "./test-source.ts";
 
 const NullableCount = (description: string) =>
@@ -129,10 +130,14 @@ const testChanged = endpoint({
   const integration = await recordingRefusals(services, context, () =>
     withWarehouse(database, context, wanted, before),
   );
-  // Other rows are read from the beginning.
-  const isSame = stored && storedPlaceOf(stored.warehouse) === storedPlaceOf(integration.warehouse);
+  // Other rows, or rows that mean something else, are read from the beginning.
+  const isSame = stored && meaningOf(stored) === meaningOf(integration);
   const processedThrough = isSame ? stored.processedThrough : null;
   const tested = { ...integration, processedThrough };
+  if (stored && patch.warehouse === undefined) {
+    // As it is stored: if its key is lost, the test says so.
+    return answerTest(services, context, { ...tested, warehouse: stored.warehouse });
+  }
   if (isConnected(integration.warehouse)) return answerTest(services, context, tested);
   const { warehouse } = integration;
   const inline = { warehouse, outbound: UNGUARDED, connection: undefined };

@@ -70,7 +70,7 @@ describe("the reference in a browser", { skip }, async () => {
     await page.keyboard.press("ArrowDown");
     await page.keyboard.press("Enter");
     await page.waitForURL("**/docs/calls/trackUsers*");
-    await page.getByRole("searchbox").fill("schedule zone autumn");
+    await page.getByRole("searchbox").fill("warehouse progress");
     await page.locator('#found a[href^="/docs/guides/warehouse-sync"]').first().waitFor();
     await page.getByRole("searchbox").fill("no such word");
     await page.getByText("Nothing found").waitFor();

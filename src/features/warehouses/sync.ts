@@ -182,7 +182,7 @@ async function endingAfter(
 }
 
 /** Whether the guard or the root of its connection blocks the source. */
-const isRefusal = (error: unknown): boolean =>
+export const isRefusal = (error: unknown): boolean =>
   error instanceof OutsideRoot ||
   (error instanceof ConnectionUnfit && error.cause instanceof OutboundRefused);
 

@@ -1,6 +1,6 @@
 import Type from "typebox";
 import { type AuditingServices, recordRead } from "../../core/admin/audit/audit.ts";
-import { recordingRefusals } from "../../core/admin/audit/refusals.ts";
+import { recordingRefusals, recordRefusal } from "../../core/admin/audit/refusals.ts";
 import type { WorkspaceContext } from "../../core/base/context/context.ts";
 import { NullableText, named, nullable, Success } from "../../core/base/values/schemas.ts";
 import { byAdministratorOfWorkspace, endpoint, success } from "../../core/http/endpoint.ts";
@@ -78,6 +78,10 @@ async function answerTest(
 ) {
   const found = await testSource(services, context.workspace, integration, resolve);
   await recordRead(services, context, "source_test_rows", found.rows.length);
+  if (found.isRefused && found.problem !== null) {
+    const reaching = { kind: "integration", name: integration.name };
+    await recordRefusal(services, context, reaching, found.problem);
+  }
   const rows = found.rows.map(({ row, fault }) => ({
     identity: row.identifiers,
     updated_at: row.updatedAt,

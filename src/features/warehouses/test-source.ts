@@ -16,7 +16,7 @@ import {
   sourceTime,
 } from "./sources/source.ts";
 import type { IntegrationRow } from "./store.ts";
-import { messageFor } from "./sync.ts";
+import { isRefusal, messageFor } from "./sync.ts";
 import { readTableShape } from "./table-shape.ts";
 
 /* Previews a sync: the source is opened, five of its rows are read, nothing is written. */
@@ -29,6 +29,8 @@ export type TestServices = Pick<
 export interface SourceTest {
   /** Why a sync would fail; null if it would not. */
   readonly problem: string | null;
+  /** Whether it is that the caller may not read the place. */
+  readonly isRefused: boolean;
   /** The columns of the table and the field that each is read as; null for an ignored column. */
   readonly columns: readonly { readonly name: string; readonly readAs: string | null }[];
   /** The first UPDATED_AT to read; null from the beginning. */
@@ -43,6 +45,7 @@ export interface SourceTest {
 
 const NOTHING: SourceTest = {
   problem: null,
+  isRefused: false,
   columns: [],
   from: null,
   rowsToRead: null,
@@ -98,7 +101,8 @@ export async function testSource(
     }
     return found;
   } catch (error) {
-    return { ...found, problem: problemOf(services, integration, error, signal) };
+    const problem = problemOf(services, integration, error, signal);
+    return { ...found, problem, isRefused: isRefusal(error) };
   } finally {
     running.delete(workspace.id);
   }

@@ -47,9 +47,17 @@ export const changedIntegrationOf =
     return me.call("PATCH", `${me.path}/integrations/${id}`, { warehouse });
   };
 
+/** Attempts on a source that is only tested. */
+export const testedIntegrationOf: typeof integrationOf = (me, warehouse, id = randomUUID()) =>
+  me.call("POST", `${me.path}/integrations/${id}/test-change`, {
+    name: id,
+    type: "attributes",
+    warehouse,
+  });
+
 /**
  * The result for a place of a connection: the refusal of its declaration, or the message of its
- * run.
+ * test or its run.
  */
 export async function syncMessage(
   owner: Someone,
@@ -61,6 +69,7 @@ export async function syncMessage(
   const declared = await declare(owner, warehouse, id);
   const hide = (message: string) => (url ? message.replaceAll(url, "PLACE") : message);
   if (declared.status !== 200) return hide(sentenceOf(declared, url));
+  if (declared.body.problem !== undefined) return hide(declared.body.problem);
   const { body } = await owner.call("POST", `${owner.path}/integrations/${id}/sync`);
   for (;;) {
     const { body: found } = await owner.call(

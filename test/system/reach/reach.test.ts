@@ -27,6 +27,7 @@ import {
   segmentOf,
   sourceAt,
   syncMessage,
+  testedIntegrationOf,
   webhookOf,
   withText,
 } from "./attempts.ts";
@@ -94,15 +95,20 @@ const methodOf = (field: string): string => contractOf(field).method;
 
 const isPatch = (field: string): boolean => field.startsWith("patch");
 
+/** How a field of an integration is sent; of a sync that exists, whose warehouse has `known`, in a PATCH. */
+function declaringBy(field: string, known: object): typeof integrationOf {
+  if (field.startsWith("test")) return testedIntegrationOf;
+  return isPatch(field) ? changedIntegrationOf(known) : integrationOf;
+}
+
 /** A setting of a connection cannot be laid over it. */
 async function belongsToCompany(field: string): Promise<void> {
   const owner = await someone();
   const name = await connection(owner.workspace.name, FILES);
   const known = { connection: name, url: "in/crm.csv" };
   const laid = { [lastName(field)]: TRAP };
-  const { status, body } = isPatch(field)
-    ? await changedIntegrationOf(known)(owner, laid)
-    : await integrationOf(owner, { ...known, ...laid });
+  const wanted = isPatch(field) ? laid : { ...known, ...laid };
+  const { status, body } = await declaringBy(field, known)(owner, wanted);
   assert.equal(status, 400, JSON.stringify(body));
 }
 
@@ -145,9 +151,7 @@ const PLACES: Readonly<Record<string, (field: string) => Promise<void>>> = {
     const [owner, other] = [await someone(), await someone()];
     const foreign = await connection(other.workspace.name, FILES);
     const own = await connection(owner.workspace.name, FILES);
-    const declare = isPatch(field)
-      ? changedIntegrationOf({ connection: own, url: "in/crm.csv" })
-      : integrationOf;
+    const declare = declaringBy(field, { connection: own, url: "in/crm.csv" });
     const sentences = [];
     for (const name of [foreign, "nothing"]) {
       const answer = await declare(owner, { connection: name, url: "in/crm.csv" });
@@ -160,7 +164,7 @@ const PLACES: Readonly<Record<string, (field: string) => Promise<void>>> = {
     const owner = await someone();
     const name = await connection(owner.workspace.name, FILES);
     const known = { connection: name, url: "in/crm.csv" };
-    const declare = isPatch(field) ? changedIntegrationOf(known) : integrationOf;
+    const declare = declaringBy(field, known);
     const sentences = new Set<string>();
     for (const url of PATHS) {
       sentences.add(await syncMessage(owner, { connection: name, url, format: "csv" }, declare));
@@ -189,9 +193,7 @@ const PLACES: Readonly<Record<string, (field: string) => Promise<void>>> = {
       "pg_read_file('/etc/passwd')",
       "dblink('host=127.0.0.1', 'select 1')",
     ];
-    const declare = isPatch(field)
-      ? changedIntegrationOf({ connection: name, table: "crm" })
-      : integrationOf;
+    const declare = declaringBy(field, { connection: name, table: "crm" });
     for (const table of tables) {
       const { status } = await declare(owner, { connection: name, table });
       assert.equal(status, 400, table);
@@ -254,22 +256,30 @@ async function areAddresses(field: string): Promise<void> {
   }
 }
 
+const OF_WAREHOUSE = /^(?:put|patch|test)Integration(?:Change)? body\.warehouse\./;
+
 const ONLY_SHOWN = /^(?:href|logo_url|page_image_hosts|redirect_url|.*_html)$/;
 
 function caseOf(field: string): ((field: string) => Promise<void>) | undefined {
   const name = lastName(field);
   // What PUT takes as a whole, PATCH takes in parts.
-  const found = PLACES[field] ?? PLACES[field.replace(/^(?:put|patch)/, "")];
+  const found =
+    PLACES[field] ??
+    PLACES[
+      field
+        .replace(/^(?:put|patch|test(?=IntegrationChange))/, "")
+        .replace("IntegrationChange ", "Integration ")
+    ];
   if (found) return found;
   if (ONLY_SHOWN.test(name)) return isOnlyShown;
-  if (/^(?:put|patch)Integration body\.warehouse\./.test(field)) return belongsToCompany;
+  if (OF_WAREHOUSE.test(field)) return belongsToCompany;
   return name === "body" && field.startsWith("import") ? namesNoEntity : undefined;
 }
 
 /** `name` is the workspace in a path; elsewhere it is what the caller calls something. */
 const isPlace = (field: string): boolean =>
   !(NO_PLACES.has(lastName(field)) || NO_PLACES_HERE.has(field) || lastName(field) === "name") ||
-  /^(?:put|patch)Integration body\.warehouse\./.test(field);
+  OF_WAREHOUSE.test(field);
 
 describe("the reach of a role in a workspace", () => {
   for (const field of FIELDS.filter(isPlace)) {

@@ -1,5 +1,6 @@
 import { Cron } from "croner";
 import { type Clock, later } from "../../base/clock.ts";
+import { isTimeZone } from "../../base/context/workspace-settings.ts";
 import type { Database, Queryable, Transaction } from "../../database/database.ts";
 import type { JobKey } from "./job.ts";
 import {
@@ -34,9 +35,12 @@ export interface Schedule {
   readonly timeZone: string;
 }
 
-/** The first time after `now`; undefined if there is none. */
+/**
+ * The first time after `now`; undefined if there is none. A zone that this server's tables lack, after it was declared on a
+ * newer one, is taken for UTC: it must not hold up the schedules of others.
+ */
 export const nextTime = ({ cron, timeZone }: Schedule, now: Date): Date | undefined =>
-  readCron(cron, timeZone).nextRun(now) ?? undefined;
+  readCron(cron, isTimeZone(timeZone) ? timeZone : "UTC").nextRun(now) ?? undefined;
 
 /** Runs jobs by a schedule each, from now on. */
 export async function setSchedules(

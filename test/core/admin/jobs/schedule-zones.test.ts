@@ -71,6 +71,12 @@ describe("a schedule in a time zone", () => {
     });
   }
 
+  test("a zone that this server does not know is taken for UTC", () => {
+    assert.deepEqual(runsOf("0 9 * * *", "Mars/Base", "2026-01-01T00:00Z", 1), [
+      "2026-01-01T09:00",
+    ]);
+  });
+
   test("what comes daily comes once on each day of the zone, at its time or, if there is none, at the first one after it", () => {
     const zones = ["Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Africa/Casablanca"];
     const time = fc.record({

@@ -14,7 +14,7 @@ const COLUMNS: Column<TestedRow>[] = [
   {
     id: "becomes",
     header: "Becomes",
-    cell: ({ row: { original: row } }) => (row.payload ? <code>{row.payload}</code> : "Deleted"),
+    cell: ({ row: { original: row } }) => (row.payload ? <code>{row.payload}</code> : "–"),
   },
   {
     id: "verdict",

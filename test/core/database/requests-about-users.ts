@@ -92,9 +92,13 @@ function clientOf(watchedDatabase: Database, lanes: LanePlan) {
     setQueue: createSetQueue({ ...parts, addressCache }),
     // Traces of an erased person are searched in all rows, in steps, by design (docs/personal-data.md).
     traceErasers: [],
-    // No requests are kept in memory.
+    // No requests and no occurrences are kept in memory.
     async forgetPerson(person: ErasedPerson) {
-      const given = { database: watchedDatabase, requestLog: { forget: () => {} } } as never;
+      const nothingKept = {
+        requestLog: { forget: () => {} },
+        catalogue: { forgetUsers: () => {} },
+      };
+      const given = { database: watchedDatabase, ...nothingKept } as never;
       for (const part of ASSEMBLED_PARTS) await part.forgetPerson?.(given, person);
     },
     smallExports: createSmallExports(parts),

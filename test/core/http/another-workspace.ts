@@ -49,9 +49,15 @@ function peopleOf(value: unknown, key = ""): Record<string, unknown>[] {
 
 /**
  * What the server writes by itself: it keeps its latest requests of all workspaces, and new ones push older ones out; and it
- * notes how far it has counted the customers of each.
+ * counts the customers of each, again each day.
  */
-const OWN_WORK = ["live_requests", "customer_recounts"];
+const OWN_WORK = [
+  "live_requests",
+  "customer_recounts",
+  "customer_counts",
+  "customer_days",
+  "customer_activity",
+];
 
 /** Stops a server, so that nothing is left to be written. @returns all rows of a workspace, by table. */
 export async function rowsAfterStopOf(

@@ -82,14 +82,17 @@ export function DataTable<Entry extends RowData>(props: DataTableProps<Entry>) {
     defaultColumn: { sortUndefined: "last" },
     enableSorting: more === undefined && !isCutOff,
   });
+  const isWhole = rows.length <= DRAWN_WHOLE;
+  // A reader of the screen is told of rows that are not drawn; -1: how many there are is not known yet.
+  const rowCount = isWhole ? undefined : more?.hasMore ? -1 : rows.length + 1;
   if (rows.length === 0 && !more?.hasMore) return <div className="table-frame">{empty}</div>;
   return (
     <>
       <div className="table-frame">
-        <table className="table" aria-label={props.label}>
+        <table className="table" aria-label={props.label} aria-rowcount={rowCount}>
           <thead>
             {table.getHeaderGroups().map((group) => (
-              <tr key={group.id}>
+              <tr key={group.id} aria-rowindex={isWhole ? undefined : 1}>
                 {group.headers.map((header) => {
                   const meta = header.column.columnDef.meta;
                   const sorted = header.column.getIsSorted();
@@ -177,6 +180,7 @@ function Rows<Entry extends RowData>(props: RowsProps<Entry>) {
           <tbody key={row.id} data-index={index} ref={virtualizer.measureElement}>
             <OneRow
               row={row}
+              place={isWhole ? undefined : index + 2}
               isOpen={detail !== undefined && row.id === openKey}
               detail={detail}
               opens={opens}
@@ -204,14 +208,16 @@ const Spacer = ({ height, columns }: { readonly height: number; readonly columns
 interface OneRowProps<Entry extends RowData>
   extends Pick<RowsProps<Entry>, "detail" | "opens" | "columns" | "draw"> {
   readonly row: Drawn<Entry>;
+  /** Among all rows of the table, from 1, if not all are drawn. */
+  readonly place: number | undefined;
   readonly isOpen: boolean;
 }
 
 function DrawnRow<Entry extends RowData>(props: OneRowProps<Entry>) {
-  const { row, detail, isOpen, opens, columns, draw: Draw } = props;
+  const { row, place, detail, isOpen, opens, columns, draw: Draw } = props;
   return (
     <>
-      <tr className={opens || detail ? "opens" : undefined}>
+      <tr className={opens || detail ? "opens" : undefined} aria-rowindex={place}>
         {row.getAllCells().map((cell) => (
           <td
             key={cell.id}

@@ -53,7 +53,7 @@ function readsAll(node: PlanNode): boolean {
   // A range of the primary key holds identifiers of every kind and every workspace.
   const isRange = /\(value >|ROW\(value/.test(`${node["Index Cond"]}`);
   if (isRange && node["Index Name"] === "identifiers_pkey") return true;
-  return !/\b(profile_id|kept_profile_id|merged_profile_id|merge_id|value|email|key)\b/.test(
+  return !/\b(profile_id|kept_profile_id|merged_profile_id|merge_id|name_words|value|email|key)\b/.test(
     `${node["Index Cond"]} ${node.Filter}`,
   );
 }

@@ -1,4 +1,5 @@
 import { DAY_MS } from "../../core/base/clock.ts";
+import { isTimeZone } from "../../core/base/context/workspace-settings.ts";
 
 /* Days in the time zone of a workspace, as numbers: 0 is 1970-01-01. Not every one has 24 hours. */
 
@@ -45,7 +46,8 @@ export function dayAt({ first, borders }: Days, ms: number): number | undefined 
 export const dateOf = (day: number): string => new Date(day * DAY_MS).toISOString().slice(0, 10);
 
 function dayReader(zone: string): (ms: number) => number {
-  if (zone === "UTC") return (ms) => Math.floor(ms / DAY_MS);
+  // The tables of another server may have a zone that this one lacks: its writes must not fail because of that.
+  if (zone === "UTC" || !isTimeZone(zone)) return (ms) => Math.floor(ms / DAY_MS);
   const format = new Intl.DateTimeFormat("en-CA", {
     timeZone: zone,
     year: "numeric",

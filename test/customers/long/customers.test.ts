@@ -284,6 +284,24 @@ describe("the overview of customers", () => {
     assert.equal(dayOf(await customersOf(workspace, 90)), daysAgo(3).slice(0, 10));
   });
 
+  test("a zone that only another server knows stops no write, and days begin in UTC here", async () => {
+    const workspace = await server.workspace();
+    const unknown = JSON.stringify({ time_zone: "Mars/Olympus_Mons" });
+    await server.database.query(
+      "update workspaces set settings = settings || $2::text::jsonb where workspace_id = $1",
+      [await idOf(workspace), unknown],
+    );
+    await until(async () => (await customersOf(workspace)).time_zone === "Mars/Olympus_Mons");
+    const sent = { events: [{ ...user(1), name: "opened", time: daysAgo(0) }] };
+    const { status, body } = await workspace.track(sent);
+    assert.equal(status, 201, JSON.stringify(body));
+    await whenCounted(workspace, ({ events }) => events.days.at(-1) === 1);
+    await server.database.query(
+      "update workspaces set settings = settings - 'time_zone' where workspace_id = $1",
+      [await idOf(workspace)],
+    );
+  });
+
   test("a recount keeps the counts of days whose events retention has deleted", async () => {
     const workspace = await server.workspace();
     await workspace.track({

@@ -24,8 +24,8 @@ export interface TestProvider {
   readonly settings: NonNullable<Config["oidc"]>;
   /** The person who signs in next; undefined if the provider refuses to sign in. */
   signsIn(person: Claims | undefined): void;
-  /** Answers requests to a path with this status from now on; undefined: as it should. */
-  fails(path: string, status: number | undefined): void;
+  /** Answers requests to a path with this status from now on, or with no HTTP; undefined: as it should. */
+  fails(path: string, how: number | "no HTTP" | undefined): void;
   /** Requests to the provider, in order. */
   readonly asked: URL[];
 }
@@ -36,7 +36,7 @@ export async function startProvider(serverPort: number): Promise<TestProvider> {
   const issuer = `http://127.0.0.1:${port}`;
   const asked: URL[] = [];
   let person: Claims | undefined;
-  const failures = new Map<string, number | undefined>();
+  const failures = new Map<string, number | "no HTTP" | undefined>();
   const provider = new Provider(issuer, {
     clients: [
       {
@@ -69,6 +69,7 @@ export async function startProvider(serverPort: number): Promise<TestProvider> {
   const server = createServer(async (request, response) => {
     asked.push(new URL(request.url ?? "", issuer));
     const failure = failures.get(request.url ?? "");
+    if (failure === "no HTTP") return request.socket.end("certificate has expired");
     if (failure !== undefined) return response.writeHead(failure).end("busy");
     if (!request.url?.startsWith("/interaction/")) return handle(request, response);
     const refusal = { error: "access_denied", error_description: "not today" };
@@ -92,8 +93,8 @@ export async function startProvider(serverPort: number): Promise<TestProvider> {
     signsIn(next) {
       person = next;
     },
-    fails(path, status) {
-      failures.set(path, status);
+    fails(path, how) {
+      failures.set(path, how);
     },
     asked,
   };

@@ -23,7 +23,7 @@ describe("an outage of the identity provider", () => {
     assert.match(text, /cannot be reached/);
   });
 
-  test("an identity provider that fails, or has too many requests, is an outage, and nobody's failed sign-in", async () => {
+  test("an identity provider that fails, has too many requests, or cannot be spoken to is an outage, and nobody's failed sign-in", async () => {
     const ownPort = await freePort();
     const failing = await startProvider(ownPort);
     const own = await startOwnServer({ port: ownPort, oidc: failing.settings, maxFailedAuth: 2 });
@@ -31,7 +31,7 @@ describe("an outage of the identity provider", () => {
     const { userName } = await scimClient(own).user({});
     failing.signsIn({ email: userName as string, email_verified: true });
     for (const path of ["/.well-known/openid-configuration", "/token", "/me"]) {
-      for (const status of [500, 502, 503, 429]) {
+      for (const status of [500, 502, 503, 429, "no HTTP"] as const) {
         failing.fails(path, status);
         const { status: answered, text } = await visit(own, BEGIN);
         assert.equal(answered, 503, `${path} ${status}: ${text}`);

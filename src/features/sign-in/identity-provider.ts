@@ -181,14 +181,15 @@ function refusedByProvider(error: unknown): Problem {
   return isOutage(error) ? unreachable(error) : new Problem("FORBIDDEN", refused);
 }
 
-/** Whether the provider failed, and not the person: no connection, no response in time, 5xx, or too many requests. */
+/** Whether the provider failed, and not the person: no connection, no HTTP or TLS, no response in time, 5xx, or too many requests. */
 function isOutage(error: unknown): boolean {
   const { code, status, cause } = error as {
     code?: string;
     status?: number;
-    cause?: { code?: string; status?: number };
+    cause?: { status?: number };
   };
-  const isNetwork = code === "OAUTH_TIMEOUT" || /^(E[A-Z]+|UND_ERR_\w+)$/.test(cause?.code ?? "");
+  // `fetch` says so of whatever keeps it from a response: names, connections, certificates, no HTTP.
+  const isNetwork = code === "OAUTH_TIMEOUT" || (error instanceof TypeError && cause !== undefined);
   const answered = status ?? cause?.status ?? 0;
   return isNetwork || answered >= 500 || answered === 429;
 }

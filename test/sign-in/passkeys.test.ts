@@ -120,6 +120,24 @@ describe("passkeys", () => {
     assert.equal((await add(other, authenticator.create(otherAsked))).status, 409);
   });
 
+  test("a person has at most twenty passkeys, however many they begin at once", async () => {
+    const grace = await addColleague(server);
+    const browser = await enter(server, grace);
+    const begun = await Promise.all(Array.from({ length: 24 }, () => begin(browser)));
+    const statuses = await Promise.all(
+      begun.map(async ({ challenge }) => {
+        const made = createAuthenticator(grace.id).create({ challenge, origin: ORIGIN });
+        return (await add(browser, made)).status;
+      }),
+    );
+    assert.deepEqual(
+      [200, 409].map((status) => statuses.filter((each) => each === status).length),
+      [20, 4],
+    );
+    const { body } = await browser.call("GET", "/dashboard/credentials");
+    assert.equal(body.passkeys.length, 20);
+  });
+
   test("a passkey with a certificate or a broken form is refused without a look at it", async () => {
     const browser = await enter(server, await addColleague(server));
     const { challenge } = await begin(browser);

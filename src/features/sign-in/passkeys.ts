@@ -8,7 +8,7 @@ import { recordChanges } from "../../core/admin/audit/audit.ts";
 import type { Context, SessionContext } from "../../core/base/context/context.ts";
 import { Problem } from "../../core/base/problem.ts";
 import { sha256 } from "../../core/base/values/hashes.ts";
-import { type Transaction, withRetries } from "../../core/database/database.ts";
+import { type Queryable, type Transaction, withRetries } from "../../core/database/database.ts";
 import {
   addPasskey,
   findPasskey,
@@ -74,13 +74,7 @@ export async function beginPasskey(
 ): Promise<PublicKeyCredentialCreationOptionsJSON> {
   const { rpId } = requireSite(baseUrl);
   const userId = await confirmPerson(services, context, currentPassword);
-  const present = await listPasskeys(services.database, userId);
-  if (present.length >= MOST_PASSKEYS) {
-    throw new Problem(
-      "CONFLICT",
-      `You have ${MOST_PASSKEYS} passkeys, the most that a person may have.`,
-    );
-  }
+  const present = await requireRoom(services.database, userId);
   const { userName, displayName } = context.session.person;
   const { generateRegistrationOptions } = await import("@simplewebauthn/server");
   return generateRegistrationOptions({
@@ -95,6 +89,16 @@ export async function beginPasskey(
     excludeCredentials: present.map(({ id, transports }) => ({ id, transports: [...transports] })),
     authenticatorSelection: { residentKey: "required", userVerification: "required" },
   });
+}
+
+/** @returns the passkeys of a person. @throws Problem CONFLICT if they have as many as a person may have. */
+async function requireRoom(database: Queryable, userId: string) {
+  const present = await listPasskeys(database, userId);
+  if (present.length < MOST_PASSKEYS) return present;
+  throw new Problem(
+    "CONFLICT",
+    `You have ${MOST_PASSKEYS} passkeys, the most that a person may have.`,
+  );
 }
 
 /** @throws Problem INVALID_REQUEST for a passkey that is none; CONFLICT; UNAUTHENTICATED. */
@@ -143,6 +147,8 @@ export async function finishPasskey(
   };
   await withRetries(database, async (tx) => {
     await lockSignedIn(tx, userId, sessionId);
+    // Options for many may have been asked for before the first was added.
+    await requireRoom(tx, userId);
     const isNew = await saveAnsweredChallenge(tx, hash, until);
     if (!isNew || !(await addPasskey(tx, passkey))) {
       throw new Problem("CONFLICT", "This passkey was added before.");

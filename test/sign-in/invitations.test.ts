@@ -249,6 +249,22 @@ describe("a colleague who leaves", () => {
     assert.equal(rows.length, 0, String(answer.status));
   });
 
+  test("a link that is followed while all ways in are removed opens nothing afterwards", async () => {
+    for (let round = 0; round < 10; round++) {
+      const grace = await addColleague(server);
+      const path = await inviteColleague(server, grace);
+      const [response, removed] = await Promise.all([
+        follow(server, path),
+        server.admin("DELETE", `${PEOPLE}/${grace.id}/credentials`),
+      ]);
+      assert.equal(removed.status, 200);
+      assert.ok([303, 401].includes(response.status), String(response.status));
+      const headers = { cookie: cookieIn(response) };
+      const session = await server.send("GET", "/dashboard/session", undefined, { headers });
+      assert.equal(session.status, 401, `round ${round}`);
+    }
+  });
+
   test("an administrator removes all ways in, or one session, of a colleague who lost a device", async () => {
     const chief = await signIn(server);
     const grace = await addColleague(server);

@@ -49,6 +49,7 @@ export {
   deleteLink as takeLink,
   insertLink as saveLink,
   selectInvitation as findInvitation,
+  selectLink as findLink,
 } from "./links-store.ts";
 export {
   changeUser,

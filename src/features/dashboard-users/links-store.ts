@@ -33,18 +33,27 @@ export async function insertLink(
 }
 
 /** @returns the link with this hash; undefined if there is none that has not expired. */
-export async function deleteLink(
+export async function selectLink(
   database: Queryable,
   hash: string,
   now: Date,
 ): Promise<StoredLink | undefined> {
   const rows = await database.query<StoredLink>(
-    `delete from sign_in_links where link_hash = $1 and expires_at > $2
-     returning user_id as "userId", is_invitation as "isInvitation", made_by as "madeBy",
-       admin_print as "adminPrint"`,
+    `select user_id as "userId", is_invitation as "isInvitation", made_by as "madeBy",
+       admin_print as "adminPrint"
+     from sign_in_links where link_hash = $1 and expires_at > $2`,
     [hash, now],
   );
   return rows[0];
+}
+
+/** @returns whether the link was there. */
+export async function deleteLink(tx: Transaction, hash: string): Promise<boolean> {
+  const rows = await tx.query(
+    "delete from sign_in_links where link_hash = $1 returning link_hash",
+    [hash],
+  );
+  return rows.length > 0;
 }
 
 /** The latest invitation of a user that can still be used. */

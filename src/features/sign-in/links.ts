@@ -11,6 +11,7 @@ import {
   ADMINISTRATOR,
   covers,
   endInvitations,
+  findLink,
   findUser,
   lockActiveUser,
   personOf,
@@ -152,14 +153,22 @@ export async function followSignInLink(
   failedAttempts.refuseLocked("link", from);
   const hash = hashSecret(token);
   const link = await withRetries(database, async (tx) => {
-    const taken = await takeLink(tx, hash, clock.now());
-    return taken && (await isStillGood(tx, taken, sessions)) ? taken : undefined;
+    const found = await findLink(tx, hash, clock.now());
+    if (!found || (await isStillGood(tx, found, sessions))) return found;
+    await takeLink(tx, hash);
+    return undefined;
   });
   if (!link) throw failedAttempts.refuse("link", from);
   const { userId, isInvitation } = link;
   if (isInvitation && !(await localSignIn.isOn())) throw localSignIn.off("FORBIDDEN");
-  const way = isInvitation ? "invitation" : "link";
-  const started = await sessions.start(context, userId, { way, link: nameOf(hash), userAgent });
+  const how = { way: isInvitation ? "invitation" : "link", link: nameOf(hash), userAgent } as const;
+  // It is used up where the session begins, with the user locked: what ends the user's links and sessions comes before or after both.
+  const started = await sessions
+    .start(context, userId, how, (tx) => takeLink(tx, hash))
+    .catch((error: unknown) => {
+      const isUsed = error instanceof Problem && error.code === "UNAUTHENTICATED";
+      throw isUsed ? failedAttempts.refuse("link", from) : error;
+    });
   return { ...started, isInvitation };
 }
 
@@ -169,7 +178,7 @@ export async function followSignInLink(
  */
 async function isStillGood(
   tx: Transaction,
-  { userId, isInvitation, madeBy, adminPrint }: NonNullable<Awaited<ReturnType<typeof takeLink>>>,
+  { userId, isInvitation, madeBy, adminPrint }: NonNullable<Awaited<ReturnType<typeof findLink>>>,
   sessions: Sessions,
 ): Promise<boolean> {
   if (adminPrint !== null && adminPrint !== sessions.adminPrint) return false;

@@ -270,7 +270,9 @@ describe("a segment that was stored before filters had these bounds", () => {
     );
     assert.deepEqual(body.skipped, [{ id: ID, name: "Old", reason: PLACE }]);
     const { segments }: any = await succeeds(server.admin("GET", at(workspace, "segment-sizes")));
-    assert.deepEqual(segments, [{ id: ID, sizes: [], counted: null, fault: PLACE }]);
+    // The size of the neighbour may be recorded already.
+    const old = segments.filter(({ id }: any) => id === ID);
+    assert.deepEqual(old, [{ id: ID, sizes: [], counted: null, fault: PLACE }]);
   });
 
   test("is left out of the daily sizes, and a count of it that waits ends as failed with the reason", async () => {

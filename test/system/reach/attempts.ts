@@ -55,6 +55,12 @@ export const testedIntegrationOf: typeof integrationOf = (me, warehouse, id = ra
     warehouse,
   });
 
+/** How a field of an integration is sent; of a sync that exists, whose warehouse has `known`, in a PATCH. */
+export function declaringBy(field: string, known: object): typeof integrationOf {
+  if (field.startsWith("test")) return testedIntegrationOf;
+  return field.startsWith("patch") ? changedIntegrationOf(known) : integrationOf;
+}
+
 /**
  * The result for a place of a connection: the refusal of its declaration, or the message of its
  * test or its run.

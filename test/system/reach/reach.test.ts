@@ -19,7 +19,7 @@ import { pathOf, sampleRequests, sampleWorkspace } from "../../sample-requests.t
 import { until } from "../../until.ts";
 import { startEmbeddedWarehouse } from "../../warehouse.ts";
 import {
-  changedIntegrationOf,
+  declaringBy,
   exportOf,
   integrationOf,
   movedWebhookOf,
@@ -27,7 +27,6 @@ import {
   segmentOf,
   sourceAt,
   syncMessage,
-  testedIntegrationOf,
   webhookOf,
   withText,
 } from "./attempts.ts";
@@ -94,12 +93,6 @@ async function namesNoEntity(field: string): Promise<void> {
 const methodOf = (field: string): string => contractOf(field).method;
 
 const isPatch = (field: string): boolean => field.startsWith("patch");
-
-/** How a field of an integration is sent; of a sync that exists, whose warehouse has `known`, in a PATCH. */
-function declaringBy(field: string, known: object): typeof integrationOf {
-  if (field.startsWith("test")) return testedIntegrationOf;
-  return isPatch(field) ? changedIntegrationOf(known) : integrationOf;
-}
 
 /** A setting of a connection cannot be laid over it. */
 async function belongsToCompany(field: string): Promise<void> {

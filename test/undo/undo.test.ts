@@ -83,13 +83,39 @@ suite("the list of merges", () => {
     const { platform_id } = (await latestOf(workspace)).merged;
     assert.deepEqual(await ids({ user: platform_id }), [second]);
     assert.deepEqual(await ids({ user: "nobody" }), []);
+    await workspace.track({ attributes: [id("f"), { ...id("e"), email: "Ada.Q@Example.com" }] });
+    await workspace.track({ attributes: [{ ...id("f"), email: "f@example.com" }] });
+    const third = await merged(workspace, "e", "f");
+    for (const user of ["Ada.Q@Example.com", "ada.q@example.com", "ADA.Q@EXAMPLE.COM"]) {
+      assert.deepEqual(await ids({ user }), [third], user);
+    }
+    await undone(server, workspace, third);
     const path = `/admin/v1/workspaces/${workspace.name}/merges`;
-    const page = await server.admin("GET", `${path}?limit=1`);
-    assert.equal(page.body.merges[0].id, second);
-    const next = await server.admin("GET", `${path}?limit=1&cursor=${page.body.cursor}`);
+    const page = await server.admin("GET", `${path}?limit=1&user=d`);
+    assert.deepEqual([page.body.merges[0].id, page.body.cursor], [second, null]);
+    const older = await server.admin("GET", `${path}?limit=1&cursor=${third}`);
+    assert.equal(older.body.merges[0].id, second);
+    const next = await server.admin("GET", `${path}?limit=1&cursor=${older.body.cursor}`);
     assert.deepEqual([next.body.merges[0].id, next.body.cursor], [first, null]);
     assert.equal((await server.admin("GET", `${path}?cursor=x`)).status, 400);
     assert.equal((await server.admin("GET", `${path}?limit=0`)).status, 400);
+  });
+
+  test("a page of merges of users with much data ends early, and the next one goes on", async () => {
+    const workspace = await server.workspace();
+    await workspace.track({ attributes: ["a", "b", "c", "d"].map(id) });
+    const all = [await merged(workspace, "b", "a"), await merged(workspace, "d", "c")].reverse();
+    await server.database.query(
+      `update merge_records set body = left(body, -1) || ', "much": "' || repeat('x', 9000000) || '"}' where merge_id = any($1)`,
+      [all],
+    );
+    const path = `/admin/v1/workspaces/${workspace.name}/merges?limit=2`;
+    const { body: page } = await server.admin("GET", path);
+    const { body: next } = await server.admin("GET", `${path}&cursor=${page.cursor}`);
+    const ids = [page, next].map(({ merges }) => merges.map((each: any) => each.id));
+    assert.deepEqual(ids, [[all[0]], [all[1]]]);
+    assert.equal(next.cursor, null);
+    for (const mergeId of all) await undone(server, workspace, mergeId);
   });
 });
 

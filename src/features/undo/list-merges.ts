@@ -4,6 +4,7 @@ import { type Database, type Queryable, readTogether } from "../../core/database
 import type { MergeRecord } from "../../core/people/identity/merge-record.ts";
 import {
   selectMergedNamed,
+  selectRecordBytes,
   selectRecords,
 } from "../../core/people/identity/merge-records-store.ts";
 import { type MergeEntry, selectMerges } from "../../core/people/identity/store.ts";
@@ -25,6 +26,9 @@ export interface MergesPage {
 
 /** How many users one name may have. */
 const MOST_NAMED = 100;
+
+/** Of the records that one page reads: a page with large ones ends earlier. */
+const MOST_BYTES = 16 * 1_048_576;
 
 /**
  * Merges, newest first.
@@ -49,10 +53,13 @@ export async function listMerges(
       beforeId: cursor,
       limit: limit + 1,
     });
-    const page = entries.slice(0, limit);
-    const places = page
-      .filter(({ recorded, undoneAt }) => recorded && !undoneAt)
-      .map(({ id, profileId }) => ({ mergeId: id, keptId: profileId }));
+    const sizes = await selectRecordBytes(tx, workspace.id, placesOf(entries.slice(0, limit)));
+    let bytes = 0;
+    const page = entries.slice(0, limit).filter(({ id }, index) => {
+      bytes += sizes.get(id) ?? 0;
+      return index === 0 || bytes <= MOST_BYTES;
+    });
+    const places = placesOf(page);
     const records = await selectRecords(tx, workspace.id, places);
     const bodies = new Map(records.map(({ mergeId, body }) => [mergeId, body ?? undefined]));
     return {
@@ -61,10 +68,15 @@ export async function listMerges(
         record: bodies.get(entry.id),
         undoableUntil: undoableUntil(entry, workspace),
       })),
-      cursor: entries.length > limit ? (page.at(-1)?.id ?? null) : null,
+      cursor: entries.length > page.length ? (page.at(-1)?.id ?? null) : null,
     };
   });
 }
+
+const placesOf = (entries: readonly MergeEntry[]) =>
+  entries
+    .filter(({ recorded, undoneAt }) => recorded && !undoneAt)
+    .map(({ id, profileId }) => ({ mergeId: id, keptId: profileId }));
 
 /** Present users of this name, and the merged ones who had it. */
 async function findNamed(tx: Queryable, workspaceId: number, user: string): Promise<string[]> {
@@ -75,6 +87,6 @@ async function findNamed(tx: Queryable, workspaceId: number, user: string): Prom
     { kind: "phone" as const, value: user },
   ];
   const holders = await findHolders(tx, workspaceId, names, MOST_NAMED);
-  const merged = await selectMergedNamed(tx, workspaceId, user, MOST_NAMED);
+  const merged = await selectMergedNamed(tx, workspaceId, user, emailValue(user), MOST_NAMED);
   return [...new Set([...[...holders.values()].flat(), ...merged])];
 }

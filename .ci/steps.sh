@@ -398,6 +398,8 @@ production_install() {
   [ "$size" -le 45 ]
   [ "$packages" -le 8 ]
   begun=$(date +%s%3N)
+  # In a group of its own: npx starts a shell, and that the server.
+  set -m
   (
     with_node "$IMAGE_NODE"
     cd "$1/npx"
@@ -406,10 +408,10 @@ production_install() {
     exec npx --yes ./rapport-server-*.tgz
   ) >"$log" 2>&1 &
   pid=$!
+  set +m
   await_server "$pid" "$log"
   echo "npx served from the tarball after $(($(date +%s%3N) - begun)) ms."
-  pkill -P "$pid" || true
-  kill "$pid" || true
+  kill -- "-$pid" || true
   wait "$pid" || true
 }
 

@@ -115,7 +115,7 @@ export interface Feature<Services = never, Settings = never> {
 
 /** Steps with a place among the steps of other features. */
 export interface Ordered<Step> {
-  /** Before all others: what stops something that would write again what they remove. */
+  /** Before all others: what stops something that would write again what they remove, and what they read. */
   readonly first?: readonly Step[];
   readonly later?: readonly Step[];
 }

@@ -92,7 +92,10 @@ function listsOf(loaded: readonly CheckedPart[]): App {
     unlisted: parts.flatMap((part) => part.unlisted ?? []),
     reference: parts.flatMap((part) => part.reference ?? []),
     jobs: [...jobs, retentionJob(retained)],
-    erasers: inOrder(parts.map((part) => part.reset)),
+    erasers: {
+      first: parts.flatMap((part) => part.reset?.first ?? []),
+      later: parts.flatMap((part) => part.reset?.later ?? []),
+    },
     referenceErasers: inOrder(parts.map((part) => part.deletion)),
     traceErasers: parts.flatMap((part) => part.erasure ?? []),
     sealedKinds: parts.flatMap((part) => part.sealed ?? []),

@@ -89,7 +89,7 @@ export const subscriptions = {
 export const changes = {
   name: "changes",
   endpoints: changeEndpoints,
-  reset: { later: [deleteAllRecorded] },
+  reset: { first: [deleteAllRecorded] },
   erasure: [eraseChangesNaming],
   sweeps: [sweepChanges],
 } satisfies Feature;

@@ -9,7 +9,7 @@ import type { SealedKind } from "../core/admin/secrets/rotate.ts";
 import { hashSecret } from "../core/admin/secrets/secrets.ts";
 import type { SharedSecret } from "../core/admin/secrets/shared-secret.ts";
 import type { ReferenceEraser } from "../core/admin/workspaces/delete-workspace.ts";
-import type { Eraser } from "../core/admin/workspaces/reset.ts";
+import type { Erasers } from "../core/admin/workspaces/reset.ts";
 import type { Colleagues, Resource } from "../core/admin/workspaces/resource.ts";
 import type { Clock } from "../core/base/clock.ts";
 import type { CompanyContext } from "../core/base/context/context.ts";
@@ -76,7 +76,7 @@ export interface AppLists {
   /** The resources that a manifest declares in a workspace, in the order in which it is applied. */
   readonly resources: readonly Resource[];
   readonly companyResources: readonly Resource<CompanyContext>[];
-  readonly erasers: readonly Eraser[];
+  readonly erasers: Erasers;
   readonly referenceErasers: readonly ReferenceEraser[];
   readonly traceErasers: readonly TraceEraser[];
   readonly sealedKinds: readonly SealedKind[];

@@ -41,7 +41,7 @@ describe("the parts of the server", () => {
 
   test("a reset stops what writes users before it deletes any, and a deletion removes the secrets of keys first", () => {
     for (const [all, field] of [
-      [app.erasers, "reset"],
+      [[...app.erasers.first, ...app.erasers.later], "reset"],
       [app.referenceErasers, "deletion"],
     ] as const) {
       const first = app.parts.flatMap((part): readonly unknown[] => part[field]?.first ?? []);

@@ -1,6 +1,6 @@
 import type { WorkspaceContext } from "../../base/context/context.ts";
 import { Problem } from "../../base/problem.ts";
-import { type Transaction, withRetries } from "../../database/database.ts";
+import { settleAll, type Transaction, withRetries } from "../../database/database.ts";
 import { lockPeople } from "../../database/people-lock.ts";
 import type { StoringServices } from "../../database/storing-services.ts";
 import { recordChanges } from "../audit/audit.ts";
@@ -8,9 +8,16 @@ import { recordChanges } from "../audit/audit.ts";
 /** Removes a feature's data about the users of a workspace. */
 export type Eraser = (tx: Transaction, workspaceId: number) => Promise<void>;
 
+/** Those of every feature that holds user data. */
+export interface Erasers {
+  /** One after the other, before the rest. */
+  readonly first: readonly Eraser[];
+  /** In any order. */
+  readonly later: readonly Eraser[];
+}
+
 export interface ResetServices extends StoringServices {
-  /** One for every feature that holds user data. */
-  readonly erasers: readonly Eraser[];
+  readonly erasers: Erasers;
   /** Drops what this process holds in memory about a workspace, which the erasers do not reach. */
   readonly forgetWorkspace: (workspaceId: number) => void;
 }
@@ -34,7 +41,9 @@ export async function resetWorkspace(
   }
   await withRetries(services.database.for("maintenance"), async (tx) => {
     await lockPeople(tx, workspace.id);
-    for (const erase of services.erasers) await erase(tx, workspace.id);
+    for (const erase of services.erasers.first) await erase(tx, workspace.id);
+    // Together: all writers of the workspace wait meanwhile.
+    await settleAll(services.erasers.later.map((erase) => erase(tx, workspace.id)));
     const change = { action: "reset", kind: "workspace", workspace: name, name };
     await recordChanges(tx, services.clock, context, [change]);
   });

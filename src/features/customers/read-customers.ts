@@ -73,7 +73,7 @@ export async function readCustomers(
     days: daysFrom(first, length),
     users: { total: standing("users", ""), new: seriesOf(ofKind("new")) },
     active: { daily: activeIn("in1"), weekly: activeIn("in7"), monthly: activeIn("in30") },
-    events: seriesOf(ofKind("event")),
+    events: seriesOf(events.days),
     revenue: [...groupBy(ofKind("revenue"), ({ name }) => name)].map(([currency, rows]) => ({
       currency,
       purchases: seriesOf(rows),
@@ -84,9 +84,9 @@ export async function readCustomers(
       ),
       before: sumAmounts(rows.filter(({ day }) => day < first)),
     })),
-    topEvents: firstBy(events, "byCount"),
-    growingEvents: firstBy(events, "byGrowth").filter(({ seen, before }) => seen > before),
-    topProducts: firstBy(products, "byCount"),
+    topEvents: firstBy(events.top, "byCount"),
+    growingEvents: firstBy(events.top, "byGrowth").filter(({ seen, before }) => seen > before),
+    topProducts: firstBy(products.top, "byCount"),
     email: {
       users: standing("address", "email"),
       optedIn: standing("state", "email opted_in"),

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { type Contract, pathsOf } from "../../src/core/http/endpoint.ts";
 import type { TestServer, TestWorkspace } from "../harness.ts";
+import { placesIn, withValue } from "../places-in-values.ts";
 import { pathOf, type Sample, SCIM_TOKEN } from "../sample-requests.ts";
 import { TOKEN } from "../scim-client.ts";
 import { sized } from "../sizes.ts";
@@ -59,25 +60,6 @@ const TEXTS: Readonly<Record<string, (size: number) => string>> = {
   "conditions of a filter": (size) => `${'a eq "b" or '.repeat(size / 12)}a pr`,
   emoji: (size) => "😀".repeat(size / 2),
 };
-
-/** Every place in a value, with the value there. */
-function* placesIn(
-  value: unknown,
-  place: readonly (string | number)[] = [],
-): Generator<{ place: readonly (string | number)[]; value: unknown }> {
-  yield { place, value };
-  if (place.length === 4 || value === null || typeof value !== "object") return;
-  const entries = Array.isArray(value) ? [[0, value[0]] as const] : Object.entries(value);
-  for (const [name, each] of entries) yield* placesIn(each, [...place, name]);
-}
-
-function withValue(whole: unknown, place: readonly (string | number)[], value: unknown): unknown {
-  const [name, ...rest] = place;
-  if (name === undefined) return value;
-  if (Array.isArray(whole)) return [withValue(whole[0], rest, value), ...whole.slice(1)];
-  const object = whole as Record<string, unknown>;
-  return { ...object, [name]: withValue(object[name], rest, value) };
-}
 
 /** A request whose size is a factor of one that takes a few milliseconds. */
 export interface Growing {

@@ -9,11 +9,15 @@ import tr46 from "tr46";
 /** Only letters, digits and hyphens of ASCII: a symbol such as U+2100 must not become a slash. */
 const RULES = { useSTD3ASCIIRules: true };
 
+/** No domain and no address is longer, and converting a text takes the square of its length. */
+const LONGEST = 254;
+
 /** A few domains have most of the addresses, and converting one takes 20 µs. */
 const converted = new LRUCache<string, string>({ max: 1_000 });
 
-/** The domain in ASCII; in NFC if it is not valid in UTS #46. */
+/** The domain in ASCII; in NFC if it is not valid in UTS #46, or too long for a domain. */
 export function asciiDomain(domain: string): string {
+  if (domain.length > LONGEST) return domain.normalize("NFC");
   const known = converted.get(domain);
   if (known !== undefined) return known;
   const ascii = tr46.toASCII(domain, RULES) ?? domain.normalize("NFC");
@@ -21,14 +25,16 @@ export function asciiDomain(domain: string): string {
   return ascii;
 }
 
-/** The domain in letters; unchanged if it is not valid in UTS #46. */
+/** The domain in letters; unchanged if it is not valid in UTS #46, or too long for a domain. */
 export function unicodeDomain(domain: string): string {
+  if (domain.length > LONGEST) return domain;
   const { domain: letters, error } = tr46.toUnicode(domain, RULES);
   return error ? domain : letters;
 }
 
 /** The letters that a label in punycode stands for; undefined unless it is the only punycode of valid letters. */
 export function unicodeLabel(label: string): string | undefined {
+  if (label.length > LONGEST) return undefined;
   const { domain, error } = tr46.toUnicode(label, { ...RULES, checkJoiners: true });
   return error || tr46.toASCII(domain, RULES) !== label ? undefined : domain;
 }

@@ -52,20 +52,21 @@ export function findUnstorablePlace(
 }
 
 /**
- * Refuses a part of a request with text that no engine could store unchanged, in a value or in a key. Endpoints whose
- * requests have items check each item instead.
+ * Refuses a part of a request with text that no engine could store unchanged, in a value or in a key, or nested so
+ * deep that an engine could not read it. Endpoints whose requests have items check each item instead.
  *
- * @throws Problem INVALID_REQUEST with the code INVALID_TEXT, naming the nearest key.
+ * @throws Problem INVALID_REQUEST with the code INVALID_TEXT or NESTED_TOO_DEEP, naming the nearest key.
  */
 export function refuseUnstorableText(value: unknown, part: string): void {
-  const waiting: [name: string, value: unknown][] = [["", value]];
+  const waiting: [name: string, value: unknown, level: number][] = [["", value, 0]];
   for (let next = waiting.pop(); next; next = waiting.pop()) {
-    const [name, found] = next;
+    const [name, found, level] = next;
     if (typeof found === "string") refuseNoText(name, found, part);
     if (found === null || typeof found !== "object") continue;
+    if (level === maxLevels) refuse(name, part, `: ${tooDeepReason}`, "NESTED_TOO_DEEP");
     for (const [key, member] of Object.entries(found)) {
       if (!Array.isArray(found)) refuseNoText(name, key, part);
-      waiting.push([Array.isArray(found) ? name : key, member]);
+      waiting.push([Array.isArray(found) ? name : key, member, level + 1]);
     }
   }
 }
@@ -73,10 +74,12 @@ export function refuseUnstorableText(value: unknown, part: string): void {
 function refuseNoText(name: string, text: string, part: string): void {
   if (isText(text)) return;
   const what = text.includes("\0") ? "a NUL character" : "a lone surrogate";
+  refuse(name, part, ` holds ${what}`, "INVALID_TEXT");
+}
+
+function refuse(name: string, part: string, why: string, code: string): never {
   const place = name ? `'${name}' in the ${part}` : `The ${part}`;
-  throw new Problem("INVALID_REQUEST", `${place} holds ${what}`, {
-    body: { code: "INVALID_TEXT" },
-  });
+  throw new Problem("INVALID_REQUEST", `${place}${why}`, { body: { code } });
 }
 
 /**

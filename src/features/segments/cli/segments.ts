@@ -3,6 +3,7 @@ import { setTimeout } from "node:timers/promises";
 import type { Command } from "commander";
 import { callAdmin, type Reply } from "../../../cli/admin-client.ts";
 import { writeOutput } from "../../../cli/output-file.ts";
+import { counted as countedText, count as numberText } from "../../../cli/progress.ts";
 import { readCount } from "../../../cli/read-count.ts";
 import type { AdminTarget } from "../../../cli/target.ts";
 import { printJson, printLines, printResult } from "../../../cli/terminal.ts";
@@ -127,7 +128,7 @@ async function countUntil(
   if ("count_id" in answer) {
     const done = await whenCounted(target, path, answer.count_id, interrupted);
     return printResult(options, done, ({ counted, matching }) => [
-      `${matching} of ${counted} users (exact)`,
+      `${matchingText(matching)} of ${usersText(counted)} (exact)`,
     ]);
   }
   if (interrupted.aborted) throw wasCancelled();
@@ -156,8 +157,14 @@ async function whenCounted(
   }
 }
 
+/** Null is shown to who may not see who users are. */
+const matchingText = (users: number | null): string =>
+  users === null ? "fewer than 20" : numberText(users);
+
+const usersText = (number: number): string => countedText(number, "user");
+
 const describeProgress = ({ counted, expected }: RunningCount): string =>
-  `counted ${counted} of about ${Math.max(counted, expected)} users`;
+  `counted ${numberText(counted)} of about ${usersText(Math.max(counted, expected))}`;
 
 type ListedCount = Reply<"listSegmentCounts">["counts"][number];
 
@@ -172,7 +179,7 @@ function describeListed(count: ListedCount): string {
   const { before, description, started_at } = count;
   const state =
     status === "finished"
-      ? `${matching} of ${counted} users`
+      ? `${matchingText(matching)} of ${usersText(counted)}`
       : status === "cancelled"
         ? "cancelled"
         : status === "failed"
@@ -198,13 +205,15 @@ const describeSize = ({
   low,
   high,
 }: Pick<Counts, "matching" | "low" | "high">): string =>
-  low === high ? `${matching}` : `about ${matching} (${low} to ${high})`;
+  low === high
+    ? matchingText(matching)
+    : `about ${matchingText(matching)} (${numberText(low)} to ${numberText(high)})`;
 
 function describeCount({ description, parts = [], reach = [], ...size }: Counts): string[] {
   const since = Object.entries(size.counts_since ?? {});
   return [
     description,
-    `${describeSize(size)} of ${size.exact ? "" : "about "}${size.total} users`,
+    `${describeSize(size)} of ${size.exact ? "" : "about "}${usersText(size.total)}`,
     ...since.map(([what, time]) => `counts ${what} since ${time}`),
     ...parts.map(
       ({ condition, alone, together }) =>
@@ -243,13 +252,13 @@ async function exportAll(
     for await (const user of readUsers(target, path, wanted, Number.POSITIVE_INFINITY)) {
       written += 1;
       yield isCsv ? userLine(user, columns) : `${JSON.stringify(user)}\n`;
-      if (written % TOLD_EVERY === 0) process.stderr.write(`${written} users\n`);
+      if (written % TOLD_EVERY === 0) process.stderr.write(`${usersText(written)}\n`);
     }
   }
   await writeOutput(to, lines());
   if (to === "-") return;
   if (options.json) printJson({ users: written, file: to });
-  else process.stdout.write(`Wrote ${written} users to ${to}.\n`);
+  else process.stdout.write(`Wrote ${usersText(written)} to ${to}.\n`);
 }
 
 const PAGE = 1_000;

@@ -313,6 +313,21 @@ describe("the source code structure", () => {
     assert.deepEqual(long, [], "Split the file by subject.");
   });
 
+  test("every class in the styles of the dashboard is used by one of its pages", () => {
+    const web = join(ROOT, "web", "src");
+    const filesOf = (ending: RegExp) =>
+      readdirSync(web, { recursive: true, encoding: "utf8" })
+        .filter((path) => ending.test(path))
+        .map((path) => readFileSync(join(web, path), "utf8").replaceAll(/\/\*.*?\*\//gs, ""));
+    const used = new Set(filesOf(/\.tsx?$/).flatMap((text) => text.match(/[\w-]+/g) ?? []));
+    const selectors = filesOf(/\.css$/).flatMap((text) => text.match(/[^{};]+(?=\{)/g) ?? []);
+    const classes = selectors.flatMap((text) => text.match(/(?<=\.)[a-z][\w-]*/gi) ?? []);
+    // Libraries give these to elements of theirs.
+    const own = classes.filter((name) => !/^(?:u-|mantine-)/.test(name));
+    assert.ok(own.length > 100);
+    assert.deepEqual([...new Set(own.filter((name) => !used.has(name)))], [], "Delete its rules.");
+  });
+
   test("no source file or folder has a catch-all name", () => {
     const drawer = /(?:^|\/)(?:utils?|helpers?|common|shared|lib|types|index)(?:\/|\.ts$)/;
     assert.deepEqual(

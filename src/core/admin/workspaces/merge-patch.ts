@@ -53,7 +53,10 @@ export function mergeInto(present: Entry, patch: Entry, kept?: KeptSecrets, path
   // A secret may be an object, of which no member is kept if another one is sent.
   const sent = kept.secrets.filter((name) => (patch[name] ?? null) !== null);
   const wanted = { ...merged, ...Object.fromEntries(sent.map((name) => [name, patch[name]])) };
-  const moved = kept.destination.find((name) => !isDeepStrictEqual(present[name], wanted[name]));
+  const { partOf = (_name, value) => value } = kept;
+  const moved = kept.destination.find(
+    (name) => !isDeepStrictEqual(partOf(name, present[name]), partOf(name, wanted[name])),
+  );
   const missing = kept.secrets.find((name) => patch[name] === undefined);
   if (moved === undefined || missing === undefined) return wanted;
   const message = `'${path}${missing}' must be sent again, because '${path}${moved}' changes: a secret belongs to its destination`;

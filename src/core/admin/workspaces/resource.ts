@@ -86,6 +86,8 @@ export interface KeptSecrets {
   readonly secrets: readonly string[];
   /** If one of these members changes, stored secrets are not used with the new value. */
   readonly destination: readonly string[];
+  /** What of a value says it, if not all of it does. */
+  partOf?(member: string, value: unknown): unknown;
 }
 
 /** Permissions of the company or of the workspace that the resource belongs to. */

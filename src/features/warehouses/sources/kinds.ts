@@ -107,16 +107,22 @@ export const connectionSchemaOf = (kind: AnyKind, common: TProperties): TSchema 
     ),
   );
 
-/** Of any kind, and the kind itself. */
-const EVERY_SETTING = ["type", ...KINDS.flatMap((kind) => Object.keys(connectionSettingsOf(kind)))];
-
-/** The secrets that a warehouse or connection has, and the settings that say where they belong. */
+/**
+ * The secrets that a warehouse or connection has, and the settings that say where they belong: its
+ * kind, and how it is reached. The rest of its place may change.
+ */
 export function keptSecretsOf(settings: Readonly<Record<string, unknown>>): KeptSecrets {
   const kind = KINDS.find(({ type }) => type === settings.type);
-  const { secrets = [], free = [] } = kind ?? {};
+  const { secrets = [], free = [], hostIn = {} } = kind ?? {};
+  const reached = kind ? Object.keys(connectionSettingsOf(kind)) : [];
   return {
     secrets: secrets.filter((setting) => setting in settings),
-    destination: EVERY_SETTING.filter((setting) => !free.includes(setting)),
+    destination: [
+      "type",
+      ...reached.filter((setting) => !free.includes(setting)),
+      ...Object.keys(hostIn),
+    ],
+    partOf: (setting, value) => (typeof value === "string" && hostIn[setting]?.(value)) || value,
   };
 }
 

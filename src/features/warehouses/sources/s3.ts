@@ -75,6 +75,8 @@ export const s3Source = sourceKind({
   free: ["secret_access_key"],
   rule: FORMAT,
   placeOf: ({ url }) => url,
+  // The bucket: its name is a part of the host.
+  hostIn: { url: (url) => url.split("/", 3).join("/") },
   hostsOf: (warehouse) => {
     const { protocol, hostname, port } = new URL(storageOf(warehouse).base);
     return [{ host: hostname, port: Number(port || (protocol === "http:" ? 80 : 443)) }];

@@ -43,6 +43,8 @@ interface SourceKind<
   /** A rule about several settings of the connection. */
   readonly login?: {
     holds(connection: Static<TObject<Connection>>): boolean;
+  /** Settings of the place of which a part says where secrets are sent, with that part of a value. */
+  readonly hostIn?: Readonly<Record<string, (value: string) => string>>;
     readonly sentence: string;
   };
   /** Identifies the rows, without secrets: progress stays valid while this stays the same. */
@@ -82,7 +84,7 @@ interface Rule {
 
 /** A kind whose settings its schemas have checked. */
 export interface AnyKind
-  extends Pick<SourceKind, "type" | "label" | "connection" | "limits" | "place"> {
+  extends Pick<SourceKind, "type" | "label" | "connection" | "limits" | "place" | "hostIn"> {
   readonly secrets: readonly string[];
   readonly free?: readonly string[];
   readonly rule?: Rule;

@@ -265,6 +265,7 @@ test("a PATCH of a sync keeps its warehouse, whose secret belongs to its destina
     before: { schedule: "0 3 * * *", warehouse: "snowflake a.b.users" },
     after: { schedule: null, warehouse: "snowflake a.b.people" },
   });
+  await keepsKeysOfBucket(`${path}/integrations/${randomUUID()}`);
   const rule = "'warehouse.private_key' must be sent again";
   await refuses(sync, { warehouse: { account: "other" } }, rule);
   await refuses(sync, { warehouse: { user: "admin" } }, rule);
@@ -312,3 +313,30 @@ test("a PATCH of a preference center keeps its pages, and null is the built-in p
   await refuses(center, { state: "gone" }, "'state'");
   await refuses(center, { page_html: "{% nonsense %}" }, "page_html");
 });
+
+/** The path and format of a sync from S3 are no destination, its bucket, host and account are. */
+async function keepsKeysOfBucket(sync: string): Promise<void> {
+  const warehouse = {
+    type: "s3",
+    url: "s3://crm/usres/",
+    format: "csv",
+    access_key_id: "AKIA",
+    secret_access_key: "hush",
+  };
+  await admin("PUT", sync, { name: "Files", type: "attributes", warehouse });
+  const url = "s3://crm/users/";
+  const corrected = await admin("PATCH", sync, { warehouse: { url, format: "parquet" } });
+  assert.equal(corrected.warehouse.place, url);
+  const rule = "must be sent again";
+  for (const moved of [
+    { url: "s3://other/users/" },
+    { url: "s3://crm.evil/users/" },
+    { endpoint: "https://evil.invalid" },
+    { region: "eu-west-1" },
+    { access_key_id: "AKIB" },
+  ]) {
+    await refuses(sync, { warehouse: moved }, rule);
+  }
+  await refuses(sync, { warehouse: { url: "s3://crm/../users/" } }, "'warehouse.url'");
+  await refuses(sync, { warehouse: { url: 7 } }, "'warehouse");
+}

@@ -136,6 +136,9 @@ describe("what needs attention", () => {
     await server.admin("POST", path, { name: "rotated", permissions: ["all"] });
     await server.admin("POST", `${path}/rotated/rotate`, { overlap_seconds: 7_200 });
     assert.deepEqual(await findingsOf(workspace.name), [["secret_expires", "warn", "rotated"]]);
+    const [{ at, message }] = (await overviewOf(workspace.name)).attention;
+    assert.ok(Math.abs(Date.parse(at) - Date.now() - 7_200_000) < 60_000, at);
+    assert.doesNotMatch(message, /UTC|\d\d:\d\d/);
   });
 
   const nothing = {
@@ -188,8 +191,8 @@ describe("what needs attention", () => {
         severity: "bad",
         subject: "daily job segment sizes",
         id: null,
-        message:
-          "It has paused after failing again and again, and is tried at 2099-01-01 12:00 UTC. Its statement took too long.",
+        message: "It has paused after failing again and again. Its statement took too long.",
+        at: "2099-01-01T12:00:00.000Z",
       },
     ]);
     assert.deepEqual(await findingsOf(other.name), []);

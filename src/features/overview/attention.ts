@@ -1,6 +1,6 @@
 import type { CredentialView } from "../../core/admin/access/credentials.ts";
 import type { KeyGrant } from "../../core/admin/access/keys.ts";
-import { type Finding, toMinute } from "../../core/admin/attention/attention.ts";
+import type { Finding, FoundFinding } from "../../core/admin/attention/attention.ts";
 import type { FaultyJob } from "../../core/admin/jobs/store.ts";
 import { DAY_MS } from "../../core/base/clock.ts";
 import { sum } from "../../core/base/values/sum.ts";
@@ -16,7 +16,7 @@ export interface Known {
   readonly hour: CombinedCounts;
   readonly keys: readonly CredentialView<KeyGrant>[] | undefined;
   /** Findings of other features. */
-  readonly said: readonly Finding[];
+  readonly said: readonly FoundFinding[];
   /** Daily jobs that have failed too often. */
   readonly pausedJobs: readonly FaultyJob[];
   /** Transactions that have held locks of the database for `LONG_HELD_SECONDS`. */
@@ -50,28 +50,29 @@ export function findAttention(known: Known): Finding[] {
   ];
   return all
     .sort((one, other) => RANK[one.severity] - RANK[other.severity])
-    .slice(0, MOST_FINDINGS);
+    .slice(0, MOST_FINDINGS)
+    .map(({ at, ...finding }) => ({ ...finding, at: at?.toISOString() ?? null }));
 }
 
 const RANK = { bad: 0, warn: 1, info: 2 } as const;
 
 const MOST_FINDINGS = 50;
 
-function failedRequests({ hour }: Known): Finding[] {
+function failedRequests({ hour }: Known): FoundFinding[] {
   const failed = sum(hour.failed);
   if (failed === 0) return [];
   const message = `${failed} of ${sum(hour.requests)} requests of the last hour failed on the server (5xx). Its log has the reasons.`;
   return [{ kind: "requests_failed", severity: "bad", subject: "5xx", id: null, message }];
 }
 
-function fillingQueue({ hour }: Known): Finding[] {
+function fillingQueue({ hour }: Known): FoundFinding[] {
   const most = Math.max(0, ...hour.waiting.slice(-MINUTES_OF_QUEUE));
   if (most < MOST_WAITING_ITEMS * FILLING_SHARE) return [];
   const message = `${most} items waited at once in the last minutes. From ${MOST_WAITING_ITEMS} on requests get 429.`;
   return [{ kind: "queue_filling", severity: "bad", subject: "write queue", id: null, message }];
 }
 
-const heldLocks = ({ lockHolders }: Known): Finding[] =>
+const heldLocks = ({ lockHolders }: Known): FoundFinding[] =>
   lockHolders.map((holder) => {
     const message = `${describeHolder(holder)}. Requests that need them wait, and get 503.`;
     const subject = holder.application || `process ${holder.pid}`;
@@ -81,14 +82,14 @@ const heldLocks = ({ lockHolders }: Known): Finding[] =>
 /** Five minutes, in slots of ten seconds. */
 const MINUTES_OF_QUEUE = 30;
 
-const pausedJobs = (known: Known): Finding[] =>
+const pausedJobs = (known: Known): FoundFinding[] =>
   known.pausedJobs.map(({ kind, fault, runAt }) => {
-    const message = `It has paused after failing again and again, and is tried at ${toMinute(runAt)}. ${fault}`;
+    const message = `It has paused after failing again and again. ${fault}`;
     const subject = `daily job ${kind.replaceAll("_", " ")}`;
-    return { kind: "job_paused", severity: "bad", subject, id: null, message };
+    return { kind: "job_paused", severity: "bad", subject, id: null, message, at: runAt };
   });
 
-function rejectedItems({ hour }: Known): Finding[] {
+function rejectedItems({ hour }: Known): FoundFinding[] {
   const [accepted, rejected] = [sum(hour.accepted), sum(hour.rejected)];
   const share = rejected / (accepted + rejected);
   if (accepted + rejected < ENOUGH_ITEMS || share < REJECTED_SHARE) return [];
@@ -107,7 +108,7 @@ function rejectedItems({ hour }: Known): Finding[] {
   ];
 }
 
-const throttledKeys = ({ hour, keys }: Known): Finding[] =>
+const throttledKeys = ({ hour, keys }: Known): FoundFinding[] =>
   keys === undefined
     ? []
     : hour.throttled
@@ -120,13 +121,14 @@ const throttledKeys = ({ hour, keys }: Known): Finding[] =>
           message: `${count} requests of this key got 429 in the last hour.`,
         }));
 
-const secrets = ({ keys = [], now }: Known): Finding[] =>
+const secrets = ({ keys = [], now }: Known): FoundFinding[] =>
   keys
     .filter(({ revokedAt }) => revokedAt === null)
-    .flatMap(({ name, overlapUntil, lastSeenAt, createdAt }): Finding[] => {
+    .flatMap(({ name, overlapUntil, lastSeenAt, createdAt }): FoundFinding[] => {
       if (overlapUntil && overlapUntil.getTime() - now.getTime() < DAY_MS) {
-        const message = `The previous secret of this key stops working at ${toMinute(overlapUntil)}.`;
-        return [{ kind: "secret_expires", severity: "warn", subject: name, id: null, message }];
+        const message = "The previous secret of this key stops working soon.";
+        const at = overlapUntil;
+        return [{ kind: "secret_expires", severity: "warn", subject: name, id: null, message, at }];
       }
       const age = now.getTime() - createdAt.getTime();
       if (lastSeenAt !== null || age < UNUSED_AFTER_MS) return [];

@@ -1,4 +1,4 @@
-import type { AttentionSource, Finding } from "../../core/admin/attention/attention.ts";
+import type { AttentionSource, FoundFinding } from "../../core/admin/attention/attention.ts";
 import { selectRunsSince } from "./progress-store.ts";
 import { type IntegrationRow, selectIntegrations } from "./store.ts";
 
@@ -17,8 +17,8 @@ export const syncAttention: AttentionSource = {
   },
 };
 
-export const failingSyncs = (integrations: readonly IntegrationRow[]): Finding[] =>
-  integrations.flatMap(({ id, name, lastStatus }): Finding[] => {
+export const failingSyncs = (integrations: readonly IntegrationRow[]): FoundFinding[] =>
+  integrations.flatMap(({ id, name, lastStatus }): FoundFinding[] => {
     if (lastStatus === "error" || lastStatus === "config_error") {
       return [
         {

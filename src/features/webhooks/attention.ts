@@ -1,8 +1,4 @@
-import {
-  type AttentionSource,
-  type Finding,
-  toMinute,
-} from "../../core/admin/attention/attention.ts";
+import type { AttentionSource, FoundFinding } from "../../core/admin/attention/attention.ts";
 import { readWebhooks, type WebhookState } from "./manage.ts";
 
 /* The webhooks in the overview of a workspace. */
@@ -15,13 +11,14 @@ export const webhookAttention: AttentionSource = {
   }),
 };
 
-const failingWebhooks = (webhooks: readonly WebhookState[]): Finding[] =>
-  webhooks.flatMap(({ id, name, state, pausedReason, failingSince }): Finding[] => {
+const failingWebhooks = (webhooks: readonly WebhookState[]): FoundFinding[] =>
+  webhooks.flatMap(({ id, name, state, pausedReason, failingSince }): FoundFinding[] => {
     if (pausedReason !== null) {
       const message = `Deliveries stopped. ${pausedReason}`;
       return [{ kind: "webhook_paused", severity: "bad", subject: name, id, message }];
     }
     if (failingSince === null || state !== "active") return [];
-    const message = `Deliveries have failed since ${toMinute(failingSince)}. They are tried again.`;
-    return [{ kind: "webhook_failing", severity: "warn", subject: name, id, message }];
+    const message = "Deliveries fail. They are tried again.";
+    const at = failingSince;
+    return [{ kind: "webhook_failing", severity: "warn", subject: name, id, message, at }];
   });

@@ -54,6 +54,26 @@ describe("the overview in the dashboard", { skip }, async () => {
     assert.deepEqual(complaints, []);
   });
 
+  test("what needs attention tells its time in the reader's zone and locale, as the rest of the page", async () => {
+    const workspace = await server.workspace();
+    const path = `/admin/v1/workspaces/${workspace.name}/api-keys`;
+    await server.admin("POST", path, { name: "rotated", permissions: ["all"] });
+    await server.admin("POST", `${path}/rotated/rotate`, { overlap_seconds: 7_200 });
+    const { page, complaints } = await dashboard.open(`/w/${workspace.name}/overview?tab=server`, {
+      timezoneId: "Asia/Tokyo",
+      locale: "de-DE",
+    });
+    const finding = page.getByRole("region", { name: "Needs attention" }).getByRole("listitem");
+    const until = await finding.getByRole("time").getAttribute("datetime");
+    const format = { dateStyle: "medium", timeZone: "Asia/Tokyo" } as const;
+    const day = new Date(until ?? "").toLocaleDateString("de-DE", format);
+    const text = await finding.innerText();
+    assert.match(text, /rotated: The previous secret .* Until .*GMT\+9\.$/);
+    assert.ok(text.includes(day.slice(0, 2).replace(".", "")), `${text} ${day}`);
+    assert.deepEqual(complaints, []);
+    await page.context().close();
+  });
+
   test("the overview fits a phone, and without requests says how to send the first", async () => {
     const { page, complaints } = await dashboard.open(
       `/w/${await busyWorkspace()}/overview?tab=server`,

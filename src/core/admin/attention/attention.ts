@@ -33,9 +33,18 @@ export const Finding = named("Finding", {
     description: "The finding as a sentence.",
     examples: ["12 % of the items of the last hour were rejected, 40 with this code."],
   }),
+  at: nullable(Type.String(), {
+    description:
+      "The time that it is about, in ISO 8601: since when a webhook fails, when a job is tried again, when a secret stops " +
+      "working. Null for other kinds.",
+    examples: ["2026-01-01T12:00:00.000Z"],
+  }),
 });
 
 export type Finding = Static<typeof Finding>;
+
+/** A finding of a feature: without `at` it is about no time. */
+export type FoundFinding = Omit<Finding, "at"> & { readonly at?: Date };
 
 /** The rows of a run that wrote users. */
 export interface RunRows {
@@ -46,7 +55,7 @@ export interface RunRows {
 
 /** The findings of a feature about a workspace. */
 export interface Attention {
-  readonly findings: readonly Finding[];
+  readonly findings: readonly FoundFinding[];
   /** Its runs since the time, if it has runs. */
   readonly runs?: readonly RunRows[];
 }
@@ -62,7 +71,3 @@ export interface AttentionSource {
     since: Date,
   ): Promise<Attention>;
 }
-
-/** `2026-01-01 12:00 UTC`: for a sentence. */
-export const toMinute = (at: Date): string =>
-  `${at.toISOString().slice(0, 16).replace("T", " ")} UTC`;

@@ -4,6 +4,7 @@ import type { ReactNode } from "react";
 import { FeatureLink } from "../../components/feature-link.tsx";
 import { Card } from "../../components/page.tsx";
 import { Tag } from "../../components/tag.tsx";
+import { Time } from "../../components/time.tsx";
 import type { Finding } from "./api.ts";
 
 interface AttentionProps {
@@ -28,6 +29,12 @@ export const Attention = ({ findings, workspace }: AttentionProps) => (
                 {finding.subject}
               </LinkOf>
               : {finding.message}
+              {finding.at && (
+                <>
+                  {" "}
+                  {TIMES[finding.kind]} <Time at={finding.at} as="exact" />.
+                </>
+              )}
             </span>
           </li>
         ))}
@@ -48,6 +55,13 @@ const TITLES: Readonly<Record<Finding["kind"], string>> = {
   key_throttled: "Rate limit",
   secret_expires: "API key",
   key_unused: "API key",
+};
+
+/** What the time of a finding is. */
+const TIMES: Partial<Record<Finding["kind"], string>> = {
+  webhook_failing: "Since",
+  job_paused: "Tried again:",
+  secret_expires: "Until",
 };
 
 interface LinkOfProps {

@@ -40,6 +40,33 @@ describe("the test of an integration that is not saved", () => {
     assert.deepEqual(await workspace.profiles({ external_ids: users }), []);
   });
 
+  test("a tested row comes with the object that it becomes, cut where it is long, and none where the payload is no object", async () => {
+    const workspace = await server.workspace();
+    const csv = (payload: unknown) => JSON.stringify(payload).replaceAll('"', '""');
+    const many = Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`a${index}`, index]));
+    const url = await fileOf(
+      `2026-01-01,ada,"${csv({ plan: "gold", city: null, address: { zip: ["x".repeat(300)] } })}"`,
+      `2026-01-02,bob,"${csv(many)}"`,
+      `2026-01-03,cleo,"${csv({ bio: "y".repeat(300) })}"`,
+      "2026-01-04,dan,not json",
+    );
+    const warehouse = { type: "files", url };
+    const test = async (type: string) =>
+      (
+        await server.admin("POST", `${pathOf(workspace)}/test-change`, {
+          name: "A",
+          type,
+          warehouse,
+        })
+      ).body;
+    const [ada, bob, cleo, dan] = (await test("attributes")).rows;
+    const zip = `["${"x".repeat(198)}…`;
+    assert.deepEqual(ada.item, { plan: "gold", city: null, address: { zip } });
+    assert.equal(Object.keys(bob.item).length, 30);
+    assert.equal(cleo.item.bio, `${"y".repeat(200)}…`);
+    assert.deepEqual([dan.item, dan.code], [null, "PAYLOAD_NOT_JSON"]);
+  });
+
   test("a wrong table is told beside why, and a draft that lacks something names the field", async () => {
     const workspace = await server.workspace();
     const test = (body: object) => server.admin("POST", `${pathOf(workspace)}/test-change`, body);

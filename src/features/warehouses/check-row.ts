@@ -77,7 +77,8 @@ export const withField = ({ code, message }: Fault): RowFault => ({
   message,
 });
 
-function readPayload({
+/** The object in a payload, or why there is none. */
+export function readPayload({
   payload,
   payloadBytes,
 }: SourceRow): { readonly object: JsonObject } | { readonly fault: RowFault } {

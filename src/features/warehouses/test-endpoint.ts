@@ -2,6 +2,7 @@ import Type from "typebox";
 import { type AuditingServices, recordRead } from "../../core/admin/audit/audit.ts";
 import { recordingRefusals, recordRefusal } from "../../core/admin/audit/refusals.ts";
 import type { WorkspaceContext } from "../../core/base/context/context.ts";
+import { isJsonObject, type JsonObject } from "../../core/base/values/plain-json.ts";
 import { NullableText, named, nullable, Success } from "../../core/base/values/schemas.ts";
 import { byAdministratorOfWorkspace, endpoint, success } from "../../core/http/endpoint.ts";
 import { UNGUARDED } from "../../core/outbound/outbound.ts";
@@ -58,6 +59,11 @@ const OF_TEST = {
           }),
           code: NullableText,
           message: NullableText,
+          item: nullable(Type.Record(Type.String(), Type.Unknown()), {
+            description:
+              "Its payload as an object, without the members after the 30th; a long value is the beginning of its text.",
+            examples: [{ first_name: "Ada" }],
+          }),
         }),
         { description: "The first five rows, with why each would be rejected." },
       ),
@@ -72,6 +78,23 @@ type Services = TestServices & AuditingServices;
 
 async function answerTest(
   services: Services,
+/** How many members of an object, and how much of each value, a caller sees. */
+const SHOWN_MEMBERS = 30;
+const SHOWN_OF_VALUE = 200;
+
+/** @param levels how deep objects are shown as objects. */
+const inShort = (object: JsonObject, levels: number): JsonObject =>
+  Object.fromEntries(
+    Object.entries(object)
+      .slice(0, SHOWN_MEMBERS)
+      .map(([name, value]) => {
+        if (levels > 0 && isJsonObject(value)) return [name, inShort(value, levels - 1)];
+        const text = typeof value === "string" ? value : JSON.stringify(value);
+        if (text.length <= SHOWN_OF_VALUE) return [name, value];
+        return [name, `${text.slice(0, SHOWN_OF_VALUE).toWellFormed()}…`];
+      }),
+  );
+
   context: WorkspaceContext,
   integration: Tested,
   resolve?: () => Promise<ResolvedWarehouse>,
@@ -82,13 +105,14 @@ async function answerTest(
     const reaching = { kind: "integration", name: integration.name };
     await recordRefusal(services, context, reaching, found.problem);
   }
-  const rows = found.rows.map(({ row, fault }) => ({
+  const rows = found.rows.map(({ row, item, fault }) => ({
     identity: row.identifiers,
     updated_at: row.updatedAt,
     payload_bytes: row.payloadBytes,
     payload: row.payload?.slice(0, SHOWN_CHARACTERS).toWellFormed() ?? null,
     code: fault?.code ?? null,
     message: fault?.message ?? null,
+    item: item && inShort(item, 1),
   }));
   return success({
     problem: found.problem,

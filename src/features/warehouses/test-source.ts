@@ -1,9 +1,10 @@
 import type { Workspace } from "../../core/base/context/workspace.ts";
 import { describeError } from "../../core/base/observe/log.ts";
 import { Problem } from "../../core/base/problem.ts";
+import type { JsonObject } from "../../core/base/values/plain-json.ts";
 import { isUnavailable } from "../../core/database/database.ts";
 import { SourceUnfit } from "../../core/outbound/unfit.ts";
-import { checkDeletion, checkRow, type RowFault } from "./check-row.ts";
+import { checkDeletion, checkRow, type RowFault, readPayload } from "./check-row.ts";
 import { type ResolvedWarehouse, warehouseOf } from "./resolve-warehouse.ts";
 import type { SyncServices } from "./run.ts";
 import { openSource } from "./sources/kinds.ts";
@@ -38,7 +39,7 @@ export interface SourceTest {
   /** How many rows the next sync reads; null if that was not found out. */
   readonly rowsToRead: number | null;
   /** The first of them. */
-  readonly rows: readonly { readonly row: SourceRow; readonly fault: RowFault | null }[];
+  readonly rows: readonly TestedRow[];
   readonly unreadable: number | null;
   readonly future: number | null;
 }
@@ -48,6 +49,14 @@ const NOTHING: SourceTest = {
   isRefused: false,
   columns: [],
   from: null,
+export interface TestedRow {
+  readonly row: SourceRow;
+  /** The object in its payload; null if there is none. */
+  readonly item: JsonObject | null;
+  /** Why it would be rejected. */
+  readonly fault: RowFault | null;
+}
+
   rowsToRead: null,
   rows: [],
   unreadable: null,
@@ -136,7 +145,12 @@ async function read(
   found.rows = (await firstRows(selection)).map((row) => {
     const { type } = integration;
     const checked = type === "delete" ? checkDeletion(row) : checkRow(workspace, type, row, now);
-    return { row, fault: "fault" in checked ? checked.fault : null };
+    const payload = type === "delete" ? undefined : readPayload(row);
+    return {
+      row,
+      item: payload && "object" in payload ? payload.object : null,
+      fault: "fault" in checked ? checked.fault : null,
+    };
   });
   const { unreadable, future } = await selection.strays(sourceTime(now), 1);
   found.unreadable = unreadable;

@@ -1,11 +1,14 @@
 import { useMutation } from "@tanstack/react-query";
 import { messageOf } from "../../api/api-error.ts";
 import { type Column, DataTable } from "../../components/data-table.tsx";
+import { shortValue } from "../../components/json.tsx";
+import { amountText, numberText } from "../../components/numbers.ts";
 import { PermittedButton } from "../../components/permitted.tsx";
 import { Notice } from "../../components/states.tsx";
-import { type ChangeToTest, type TestedRow, useTestChange } from "./api.ts";
+import { exactTime } from "../../components/time.tsx";
+import { type ChangeToTest, type IntegrationChange, type TestedRow, useTestChange } from "./api.ts";
 
-const COLUMNS: Column<TestedRow>[] = [
+const columnsOf = (type: IntegrationChange["type"]): Column<TestedRow>[] => [
   {
     id: "user",
     header: "User",
@@ -14,7 +17,18 @@ const COLUMNS: Column<TestedRow>[] = [
   {
     id: "becomes",
     header: "Becomes",
-    cell: ({ row: { original: row } }) => (row.payload ? <code>{row.payload}</code> : "–"),
+    meta: { width: "50%" },
+    cell: ({ row: { original: row } }) => (
+      <>
+        {row.code === null ? becomes(type, row).map((line) => <bdi key={line}>{line}</bdi>) : "–"}
+        {row.payload && (
+          <details>
+            <summary className="dim">Payload</summary>
+            <code>{row.payload}</code>
+          </details>
+        )}
+      </>
+    ),
   },
   {
     id: "verdict",
@@ -22,6 +36,25 @@ const COLUMNS: Column<TestedRow>[] = [
     cell: ({ row: { original: row } }) => row.message ?? "Would be synced",
   },
 ];
+
+/** What a row does, a line for each part of it. */
+function becomes(type: IntegrationChange["type"], { item, updated_at }: TestedRow): string[] {
+  if (type === "delete" || !item) return ["The user is deleted."];
+  const at = exactTime(String(item.time ?? updated_at));
+  const properties = linesOf((item.properties ?? {}) as Members);
+  if (type === "events") return [`The event ${item.name}, ${at}`, ...properties];
+  if (type === "attributes") return linesOf(item);
+  const price = amountText(Number(item.price), String(item.currency));
+  const bought = `${numberText(Number(item.quantity ?? 1))} × ${price}`;
+  return [`A purchase of ${item.product_id}, ${bought}, ${at}`, ...properties];
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+const linesOf = (members: Members): string[] =>
+  Object.entries(members).map(([name, value]) =>
+    value === null ? `${name} is removed` : `${name} → ${shortValue(value)}`,
+  );
 
 interface TestBeforeSavingProps {
   readonly workspace: string;
@@ -32,7 +65,7 @@ interface TestBeforeSavingProps {
 /** Tries the source that a form names, and shows what five of its rows become. */
 export function TestBeforeSaving({ workspace, changed }: TestBeforeSavingProps) {
   const test = useTestChange(workspace);
-  const { mutate, data, error, isPending } = useMutation({ mutationFn: test });
+  const { mutate, data, error, isPending, variables } = useMutation({ mutationFn: test });
   const start = () => {
     const change = changed();
     if (change) mutate(change);
@@ -65,7 +98,7 @@ export function TestBeforeSaving({ workspace, changed }: TestBeforeSavingProps) 
           {data.rows.length > 0 && (
             <DataTable
               label="The first rows"
-              columns={COLUMNS}
+              columns={columnsOf(variables?.body.type)}
               rows={data.rows}
               // Two events of a user may have the same time.
               keyOf={(row) => String(data.rows.indexOf(row))}

@@ -340,6 +340,7 @@ const ofSyncs = (admin: Admin): Samples => {
     [`POST ${ONE}/sync`]: whenIdle,
     [`POST ${ONE}/test`]: () => ({ params }),
     [`POST ${ONE}/test-change`]: () => ({ params, body: { type: "events" } }),
+    [`POST ${ONE}/tables`]: () => ({ params, body: {} }),
     [`GET ${ONE}/runs`]: () => ({ params }),
     [`GET ${ONE}/runs/:run_id`]: ofRun,
     [`GET ${ONE}/runs/:run_id/rows`]: ofRun,

@@ -46,11 +46,34 @@ export async function resolveWarehouses(
       const type = checkPlace(usable, connectedPlace({ ...warehouse }), reaching, details);
       return { ...integration, warehouse: { ...warehouse, type } };
     }
-    if (actsForCompany(context)) return integration;
-    const message =
-      "Only the company declares how a warehouse is reached: name one of its connections.";
-    throw new ReachRefused(reaching, "FORBIDDEN", message, details);
+    checkInline(context, reaching, details);
+    return integration;
   });
+}
+
+/** @throws ReachRefused unless the caller may declare how a warehouse is reached. */
+function checkInline(context: WorkspaceContext, reaching: Reaching, details: Problem["details"]) {
+  if (actsForCompany(context)) return;
+  const message =
+    "Only the company declares how a warehouse is reached: name one of its connections.";
+  throw new ReachRefused(reaching, "FORBIDDEN", message, details);
+}
+
+/** A warehouse of which the place may be absent, with the type of its connection. @throws as `resolveWarehouses`. */
+export async function resolveOpenWarehouse(
+  database: Queryable,
+  context: WorkspaceContext,
+  reaching: Reaching,
+  warehouse: Warehouse,
+): Promise<Warehouse> {
+  const details = { body: { path: ["warehouse"] } };
+  if (!isConnected(warehouse)) {
+    checkInline(context, reaching, details);
+    return warehouse;
+  }
+  const usable = await selectConnectionsOf(database, context.workspace.id);
+  const { type } = connectionIn(usable, warehouse.connection, reaching, details);
+  return { ...warehouse, type };
 }
 
 /** @returns the type of the connection. */
@@ -60,14 +83,23 @@ function checkPlace(
   reaching: Reaching,
   details: Problem["details"],
 ): string {
-  const found = usable.find((each) => each.name === name);
-  if (!found) throw new ReachRefused(reaching, "INVALID_REQUEST", noConnection(name), details);
-  const { type, settings } = found;
+  const { type, settings } = connectionIn(usable, name, reaching, details);
   const fault = faultOfPlace(kindOf({ type }), place);
   if (fault) throw new Problem("INVALID_REQUEST", fault, details);
   if (isBelowRoot({ ...place, ...settings, type })) return type;
   const message = `The warehouse 'url' must be below the root of the connection '${name}'.`;
   throw new ReachRefused(reaching, "INVALID_REQUEST", message, details);
+}
+
+function connectionIn(
+  usable: readonly StoredConnection[],
+  name: string,
+  reaching: Reaching,
+  details: Problem["details"],
+): StoredConnection {
+  const found = usable.find((each) => each.name === name);
+  if (found) return found;
+  throw new ReachRefused(reaching, "INVALID_REQUEST", noConnection(name), details);
 }
 
 /** Everything that opens the source of a run. */

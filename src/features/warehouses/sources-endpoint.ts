@@ -24,11 +24,12 @@ const Setting = named("SourceSetting", {
   options: Type.Array(Type.String({ examples: ["parquet"] }), {
     description: "Its values, if there are only some.",
   }),
+  listed: Type.Boolean({ description: "Whether listSourceTables lists its values." }),
 });
 
 const Settings = (description: string) => Type.Array(Setting, { description });
 
-const settingsOf = (properties: TProperties, secrets: readonly string[]) =>
+const settingsOf = (properties: TProperties, secrets: readonly string[], listed?: string) =>
   Object.entries(properties).map(([name, schema]) => {
     const { description = "", enum: options = [] } = schema as {
       description?: string;
@@ -40,6 +41,7 @@ const settingsOf = (properties: TProperties, secrets: readonly string[]) =>
       required: !Type.IsOptional(schema),
       secret: secrets.includes(name),
       options,
+      listed: name === listed,
     };
   });
 
@@ -58,7 +60,7 @@ const allKinds = () =>
     type: kind.type,
     label: kind.label,
     connection: settingsOf(connectionSettingsOf(kind), kind.secrets),
-    place: settingsOf(kind.place, []),
+    place: settingsOf(kind.place, [], Object.keys(kind.place)[0]),
   }));
 
 const kindsEndpoint = endpoint({

@@ -11,10 +11,12 @@ import { getIntegration } from "./list.ts";
 import { withWarehouse } from "./manage.ts";
 import { readId } from "./manage-endpoints.ts";
 import { INTEGRATION_PATCHING, newIntegration, patchIntegration } from "./patch-integration.ts";
-import type { ResolvedWarehouse } from "./resolve-warehouse.ts";
+import { type ResolvedWarehouse, resolveOpenWarehouse, warehouseOf } from "./resolve-warehouse.ts";
+import { OpenWarehouseSchema } from "./sources/kinds.ts";
+import type { Warehouse } from "./sources/source.ts";
 import { selectIntegration } from "./store.ts";
 import { isConnected, openIntegration } from "./stored-warehouse.ts";
-import { type Tested, type TestServices, testSource } from "./test-source.ts";
+import { listSource, type Tested, type TestServices, testSource } from "./test-source.ts";
 
 const NullableCount = (description: string) =>
   nullable(Type.Integer(), { description, examples: [120] });
@@ -57,13 +59,13 @@ const OF_TEST = {
             description: "The first 500 characters of its payload.",
             examples: ['{"first_name":"Ada"}'],
           }),
-          code: NullableText,
-          message: NullableText,
           item: nullable(Type.Record(Type.String(), Type.Unknown()), {
             description:
               "Its payload as an object, without the members after the 30th; a long value is the beginning of its text.",
             examples: [{ first_name: "Ada" }],
           }),
+          code: NullableText,
+          message: NullableText,
         }),
         { description: "The first five rows, with why each would be rejected." },
       ),
@@ -76,8 +78,6 @@ const OF_TEST = {
 
 type Services = TestServices & AuditingServices;
 
-async function answerTest(
-  services: Services,
 /** How many members of an object, and how much of each value, a caller sees. */
 const SHOWN_MEMBERS = 30;
 const SHOWN_OF_VALUE = 200;
@@ -95,6 +95,8 @@ const inShort = (object: JsonObject, levels: number): JsonObject =>
       }),
   );
 
+async function answerTest(
+  services: Services,
   context: WorkspaceContext,
   integration: Tested,
   resolve?: () => Promise<ResolvedWarehouse>,
@@ -110,9 +112,9 @@ const inShort = (object: JsonObject, levels: number): JsonObject =>
     updated_at: row.updatedAt,
     payload_bytes: row.payloadBytes,
     payload: row.payload?.slice(0, SHOWN_CHARACTERS).toWellFormed() ?? null,
+    item: item && inShort(item, 1),
     code: fault?.code ?? null,
     message: fault?.message ?? null,
-    item: item && inShort(item, 1),
   }));
   return success({
     problem: found.problem,
@@ -172,4 +174,54 @@ const testChanged = endpoint({
   return answerTest(services, context, tested, async () => inline);
 });
 
-export const testEndpoints = [testStored, testChanged];
+const listTables = endpoint({
+  method: "POST",
+  path: "/admin/v1/workspaces/:name/integrations/:integration_id/tables",
+  name: "listSourceTables",
+  summary: "Lists the tables, views or files that an integration may read.",
+  description:
+    "Through the `warehouse` of the body, or without it through that of the integration. Files are those of the root of the " +
+    "connection, or of the folder in `url`.",
+  access: OF_TEST.access,
+  params: OF_TEST.params,
+  refusals: ["RATE_LIMITED"],
+  body: Type.Object(
+    { warehouse: Type.Optional(OpenWarehouseSchema) },
+    { additionalProperties: false, examples: [{ warehouse: { connection: "crm" } }] },
+  ),
+  replies: {
+    200: named("SourceTables", {
+      tables: Type.Array(Type.String({ examples: ["public.crm_users"] }), {
+        description: "Values of `table`, or of `url` for files: by name, 1,000 at most.",
+      }),
+      more: Type.Boolean({ description: "Whether there are more." }),
+      problem: nullable(Type.String(), {
+        description: "Why they cannot be listed; null if they are. Any name may be typed.",
+        examples: ["The storage refuses s3://bucket/: AccessDenied."],
+      }),
+      message: Success,
+    }),
+  },
+}).handledBy(async (services: Services, context, { params, body }) => {
+  const { database, sealing, outbound } = services;
+  const { workspace } = context;
+  const id = readId(params.integration_id);
+  const reaching = { kind: "integration", name: id };
+  const given = body.warehouse as Warehouse | undefined;
+  const warehouse = given
+    ? await recordingRefusals(services, context, () =>
+        resolveOpenWarehouse(database, context, reaching, given),
+      )
+    : (await getIntegration(services, workspace, id)).warehouse;
+  const found = await listSource(services, workspace, warehouse, async () =>
+    given && !isConnected(given)
+      ? { warehouse: given, outbound: UNGUARDED, connection: undefined }
+      : warehouseOf({ database, sealing, outbound }, workspace, { id, warehouse }),
+  );
+  if (found.isRefused && found.problem !== null) {
+    await recordRefusal(services, context, reaching, found.problem);
+  }
+  return success({ tables: [...found.tables], more: found.hasMore, problem: found.problem });
+});
+
+export const testEndpoints = [testStored, testChanged, listTables];

@@ -7,7 +7,7 @@ import { SourceUnfit } from "../../core/outbound/unfit.ts";
 import { checkDeletion, checkRow, type RowFault, readPayload } from "./check-row.ts";
 import { type ResolvedWarehouse, warehouseOf } from "./resolve-warehouse.ts";
 import type { SyncServices } from "./run.ts";
-import { openSource } from "./sources/kinds.ts";
+import { listTables, openSource } from "./sources/kinds.ts";
 import {
   BEGINNING,
   type Selection,
@@ -15,8 +15,10 @@ import {
   SourceFailed,
   type SourceRow,
   sourceTime,
+  type TableList,
 } from "./sources/source.ts";
 import type { IntegrationRow } from "./store.ts";
+import type { StoredWarehouse } from "./stored-warehouse.ts";
 import { isRefusal, messageFor } from "./sync.ts";
 import { readTableShape } from "./table-shape.ts";
 
@@ -27,11 +29,14 @@ export type TestServices = Pick<
   "database" | "sealing" | "outbound" | "clock" | "log"
 >;
 
-export interface SourceTest {
+interface Failure {
   /** Why a sync would fail; null if it would not. */
   readonly problem: string | null;
   /** Whether it is that the caller may not read the place. */
   readonly isRefused: boolean;
+}
+
+export interface SourceTest extends Failure {
   /** The columns of the table and the field that each is read as; null for an ignored column. */
   readonly columns: readonly { readonly name: string; readonly readAs: string | null }[];
   /** The first UPDATED_AT to read; null from the beginning. */
@@ -44,11 +49,6 @@ export interface SourceTest {
   readonly future: number | null;
 }
 
-const NOTHING: SourceTest = {
-  problem: null,
-  isRefused: false,
-  columns: [],
-  from: null,
 export interface TestedRow {
   readonly row: SourceRow;
   /** The object in its payload; null if there is none. */
@@ -57,6 +57,11 @@ export interface TestedRow {
   readonly fault: RowFault | null;
 }
 
+const NOTHING: SourceTest = {
+  problem: null,
+  isRefused: false,
+  columns: [],
+  from: null,
   rowsToRead: null,
   rows: [],
   unreadable: null,
@@ -74,7 +79,9 @@ const LONGEST_MS = 25_000;
 /** A test may cost as much memory as a sync. */
 const MOST_AT_ONCE = 2;
 
-const running = new Set<number>();
+/** The workspaces that test a source, and those that list tables. */
+const testing = new Set<number>();
+const listing = new Set<number>();
 
 /** An integration that is stored, or one that is not saved yet. */
 export type Tested = Pick<
@@ -94,13 +101,8 @@ export async function testSource(
   integration: Tested,
   resolve = (): Promise<ResolvedWarehouse> => warehouseOf(services, workspace, integration),
 ): Promise<SourceTest> {
-  if (running.has(workspace.id) || running.size >= MOST_AT_ONCE) {
-    throw new Problem("RATE_LIMITED", "Another source is being tested", { retryAfterSeconds: 10 });
-  }
-  running.add(workspace.id);
   const found = { ...NOTHING };
-  const signal = AbortSignal.timeout(LONGEST_MS);
-  try {
+  const failure = await attempt(services, testing, workspace, integration, async (signal) => {
     const { warehouse, outbound } = await resolve();
     const source = await openSource(warehouse, { signal, outbound });
     try {
@@ -108,10 +110,46 @@ export async function testSource(
     } finally {
       await source.close();
     }
-    return found;
+  });
+  return { ...found, ...failure };
+}
+
+export interface ListedTables extends TableList, Failure {}
+
+/** Lists what a source may be. @throws Problem as `testSource`. */
+export async function listSource(
+  services: TestServices,
+  workspace: Workspace,
+  warehouse: StoredWarehouse,
+  resolve: () => Promise<ResolvedWarehouse>,
+): Promise<ListedTables> {
+  let found: TableList = { tables: [], hasMore: false };
+  const failure = await attempt(services, listing, workspace, { warehouse }, async (signal) => {
+    const { warehouse: opened, outbound } = await resolve();
+    found = await listTables(opened, { signal, outbound });
+  });
+  return { ...found, problem: null, isRefused: false, ...failure };
+}
+
+/** @returns why it failed, if it did. */
+async function attempt(
+  services: TestServices,
+  running: Set<number>,
+  workspace: Workspace,
+  integration: Pick<Tested, "warehouse">,
+  work: (signal: AbortSignal) => Promise<void>,
+): Promise<Failure | undefined> {
+  if (running.has(workspace.id) || running.size >= MOST_AT_ONCE) {
+    throw new Problem("RATE_LIMITED", "Another source is being tested", { retryAfterSeconds: 10 });
+  }
+  running.add(workspace.id);
+  const signal = AbortSignal.timeout(LONGEST_MS);
+  try {
+    await work(signal);
+    return undefined;
   } catch (error) {
     const problem = problemOf(services, integration, error, signal);
-    return { ...found, problem, isRefused: isRefusal(error) };
+    return { problem, isRefused: isRefusal(error) };
   } finally {
     running.delete(workspace.id);
   }
@@ -169,7 +207,7 @@ async function firstRows(selection: Selection): Promise<SourceRow[]> {
 /** @throws the error itself if Rapport's own database is unreachable. */
 function problemOf(
   { log }: TestServices,
-  integration: Tested,
+  integration: Pick<Tested, "warehouse">,
   error: unknown,
   signal: AbortSignal,
 ): string {

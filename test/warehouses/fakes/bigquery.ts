@@ -1,6 +1,6 @@
 /*
- * Enough of BigQuery's REST interface to read tables: tables.get, jobs.query and jobs.getQueryResults, and the exchange of
- * a service account's signed claims for a token. From the public reference of the interface (REST resources jobs and
+ * Enough of BigQuery's REST interface to read tables: datasets.list, tables.list, tables.get, jobs.query and
+ * jobs.getQueryResults, and the exchange of a service account's signed claims for a token. From the public reference of the interface (REST resources jobs and
  * tables, "Error messages") and "Using OAuth 2.0 for server to server applications".
  */
 import { createVerify, generateKeyPairSync } from "node:crypto";
@@ -53,6 +53,12 @@ export async function startBigQuery(): Promise<FakeBigQuery> {
     if (asked.headers.authorization !== `Bearer ${token}` || token === "") {
       return refuse(401, "authError", "Request had invalid authentication credentials.");
     }
+    if (pathname === `${API}/datasets`) {
+      return {
+        body: { datasets: [{ datasetReference: { projectId: PROJECT, datasetId: "crm" } }] },
+      };
+    }
+    if (pathname === `${API}/datasets/crm/tables`) return listTables();
     const [, name] = /\/datasets\/crm\/tables\/([^/]+)$/.exec(pathname) ?? [];
     if (name) return describe(decodeURIComponent(name));
     if (pathname === `${API}/queries`) return start(JSON.parse(asked.body));
@@ -75,6 +81,17 @@ export async function startBigQuery(): Promise<FakeBigQuery> {
     }
     token = `ya29.${++tokens}`;
     return { body: { access_token: token, expires_in: 3_599, token_type: "Bearer" } };
+  }
+
+  async function listTables(): Promise<Reply> {
+    const { rows } = await engine.query(
+      "select table_name from information_schema.tables where table_schema = 'crm'",
+    );
+    const tables = rows.map(([tableId]) => ({
+      id: `${PROJECT}:crm.${tableId}`,
+      tableReference: { projectId: PROJECT, datasetId: "crm", tableId },
+    }));
+    return { body: { tables, totalItems: tables.length } };
   }
 
   async function describe(name: string): Promise<Reply> {

@@ -26,13 +26,21 @@ const MACROS = [
   "create macro octet_length(t) as strlen(t)",
 ];
 
+/** The columns of SHOW TERSE OBJECTS, with a view of the system among the tables. */
+const OBJECTS = `select '2026-01-01' as created_on, name, 'TABLE' as kind, database_name, schema_name
+  from (select table_name as name, database_name, schema_name from duckdb_tables()
+    union all values ('TABLES', 'CRM', 'INFORMATION_SCHEMA'))
+  order by database_name, schema_name, name`;
+
 const ACCOUNT = "acme-analytics";
 const USER = "rapport_reader";
 
 export async function startSnowflake(): Promise<FakeSnowflake> {
   const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: 2_048 });
   const private_key = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
-  const engine = await openFakeEngine(MACROS);
+  const engine = await openFakeEngine(MACROS, (statement) =>
+    statement.startsWith("show terse objects in account") ? OBJECTS : statement,
+  );
   const results = new Map<string, { table: Table; looks: number }>();
   const key = publicKey.export({ type: "spki", format: "pem" }).toString();
 

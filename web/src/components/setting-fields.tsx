@@ -1,5 +1,6 @@
-import { PasswordInput, Select, TextInput } from "@mantine/core";
+import { type AutocompleteProps, PasswordInput, Select, TextInput } from "@mantine/core";
 import type { UseFormReturnType } from "@mantine/form";
+import { Fragment, type ReactNode } from "react";
 import { sentence } from "./tag.tsx";
 
 /** A setting of a kind of warehouse, as the server describes it. */
@@ -9,6 +10,8 @@ export interface Setting {
   readonly required: boolean;
   readonly secret: boolean;
   readonly options: readonly string[];
+  /** Whether the source says what its values may be. */
+  readonly listed: boolean;
 }
 
 /** The values of a form that has such fields: texts by the names of the settings. */
@@ -19,20 +22,24 @@ export interface WithSettings {
 interface SettingFieldsProps<Values extends WithSettings> {
   readonly form: UseFormReturnType<Values>;
   readonly settings: readonly Setting[];
+  /** The field of a listed setting; by default one for text. */
+  readonly listed?: (field: Omit<AutocompleteProps, "data">) => ReactNode;
 }
 
 /** Fields for the settings of a kind: nothing here knows what kinds there are. */
 export function SettingFields<Values extends WithSettings>({
   form,
   settings,
+  listed,
 }: SettingFieldsProps<Values>) {
-  return settings.map(({ name, description, required, secret, options }) => {
+  return settings.map(({ name, description, required, secret, options, ...setting }) => {
     const field = {
       label: sentence(name),
       description,
       withAsterisk: required,
       ...form.getInputProps(`settings.${name}`),
     };
+    if (setting.listed && listed) return <Fragment key={name}>{listed(field)}</Fragment>;
     if (options.length > 0) return <Select key={name} clearable data={[...options]} {...field} />;
     if (secret) return <PasswordInput key={name} autoComplete="new-password" {...field} />;
     return <TextInput key={name} autoComplete="off" {...field} />;

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import Type, { type Static, type TObject } from "typebox";
 import { ConnectionUnfit, SourceUnfit } from "../../../core/outbound/unfit.ts";
+import { listDatasets } from "./bigquery-tables.ts";
 import { type Opening, SourceFailed, sourceKind } from "./source.ts";
 import {
   countIn,
@@ -21,8 +22,8 @@ import {
 } from "./warehouse-client.ts";
 
 /*
- * A table of BigQuery, over its REST interface (jobs.query, jobs.getQueryResults, tables.get) with a service account. Why
- * not its client: docs/decisions/warehouse-clients.md
+ * A table of BigQuery, over its REST interface (jobs.query, jobs.getQueryResults, tables.get, tables.list and
+ * datasets.list) with a service account. Why not its client: docs/decisions/warehouse-clients.md
  */
 
 const NAMES =
@@ -119,6 +120,9 @@ export const bigquerySource = sourceKind({
       { close: async () => {}, bytesScanned: () => bytes },
     );
   },
+
+  list: (warehouse, opening) =>
+    listDatasets(connect(warehouse, opening), `${projectPath(warehouse.project)}/datasets`),
 });
 
 const projectPath = (project: string): string =>

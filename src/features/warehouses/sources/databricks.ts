@@ -1,7 +1,8 @@
 import Type, { type Static, type TObject } from "typebox";
 import { patterned } from "../../../core/base/values/schemas.ts";
 import { ConnectionUnfit, SourceUnfit } from "../../../core/outbound/unfit.ts";
-import { type Opening, SourceFailed, sourceKind } from "./source.ts";
+import { tablesOf } from "./list-tables.ts";
+import { type Opening, SourceFailed, sourceKind, TABLES_LIMIT } from "./source.ts";
 import {
   countIn,
   type Dialect,
@@ -97,14 +98,28 @@ export const databricksSource = sourceKind({
   hostsOf: (warehouse) => [hostAndPortOf(addressOf(warehouse))],
 
   async open(warehouse, opening) {
-    const { table, path } = warehouse;
-    const client = connect(warehouse, opening);
-    const computer = path.slice(path.lastIndexOf("/") + 1);
-    const run = (statement: string) => runStatement(client, computer, statement);
+    const { table } = warehouse;
+    const run = runnerOf(warehouse, opening);
     const { columns } = await run(`select * from ${table} limit 0`);
     return sqlSource({ dialect: DIALECT, table, columns, run }, { close: async () => {} });
   },
+
+  async list(warehouse, opening) {
+    const found = await runnerOf(warehouse, opening)(TABLES);
+    return tablesOf(found, { ...DIALECT, plain: /^[A-Za-z_]\w*$/ });
+  },
 });
+
+/** What the login may see in Unity Catalog. */
+const TABLES = `select table_catalog, table_schema, table_name from system.information_schema.tables
+  where table_schema <> 'information_schema' and table_catalog not in ('system', 'samples')
+  order by table_catalog, table_schema, table_name limit ${TABLES_LIMIT}`;
+
+function runnerOf(settings: Settings, opening: Opening) {
+  const client = connect(settings, opening);
+  const computer = settings.path.slice(settings.path.lastIndexOf("/") + 1);
+  return (statement: string) => runStatement(client, computer, statement);
+}
 
 const STATEMENTS = "/api/2.0/sql/statements";
 

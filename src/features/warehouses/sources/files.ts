@@ -1,12 +1,12 @@
-import { lstat, mkdtemp, readdir, realpath, rm, stat } from "node:fs/promises";
+import { lstat, mkdtemp, opendir, readdir, realpath, rm, stat } from "node:fs/promises";
 import { hostname, tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import Type from "typebox";
 import { patterned } from "../../../core/base/values/schemas.ts";
 import { ConnectionUnfit, OutsideRoot, SourceUnfit } from "../../../core/outbound/unfit.ts";
 import { openFiles } from "./duckdb.ts";
 import { FILE_FORMATS, type FileFormat } from "./file-table.ts";
-import { type Source, SourceFailed, sourceKind } from "./source.ts";
+import { firstTables, type Source, SourceFailed, sourceKind, type TableList } from "./source.ts";
 
 /* Files on a disk that the server can read: one, or all of a format in a folder and below. */
 
@@ -69,7 +69,44 @@ export const filesSource = sourceKind({
         root === undefined ? await findFiles(url, format) : await findBelow(root, url, format);
       return openFiles(paths, format, folder, signal);
     }),
+
+  list: ({ root, url = "" }, { signal }) =>
+    root === undefined
+      ? listIn(dirname(resolve("/", url)), "absolute", signal)
+      : listIn(root, "relative", signal),
 });
+
+/** As many entries of folders are looked at. */
+const MOST_ENTRIES = 10_000;
+
+/** The files of all formats in a folder and below, and the folders that have some; links are left out. */
+async function listIn(
+  top: string,
+  named: "absolute" | "relative",
+  signal: AbortSignal,
+): Promise<TableList> {
+  const names = new Set<string>();
+  const folders = [""];
+  let seen = 0;
+  for (const folder of folders) {
+    signal.throwIfAborted();
+    const entries = await opendir(join(top, folder)).catch((error: NodeJS.ErrnoException) => {
+      if (folder !== "") return [];
+      if (isMissing(error)) throw new ConnectionUnfit(`There is no folder ${top}.`, error);
+      throw new SourceFailed(error);
+    });
+    for await (const entry of entries) {
+      if (seen++ === MOST_ENTRIES) break;
+      const name = join(folder, entry.name);
+      if (entry.isDirectory()) folders.push(name);
+      if (!entry.isFile() || formatOf(name) === undefined) continue;
+      names.add(folder === "" ? "./" : `${folder}/`).add(name);
+    }
+    if (seen > MOST_ENTRIES) break;
+  }
+  const found = named === "relative" ? [...names] : [...names].map((name) => join(top, name));
+  return firstTables(found.sort(), seen > MOST_ENTRIES);
+}
 
 async function findFiles(path: string, format: FileFormat): Promise<string[]> {
   const found = await stat(path).catch((error: NodeJS.ErrnoException) => {

@@ -10,7 +10,7 @@ import { mysqlSource } from "./mysql.ts";
 import { postgresSource, redshiftSource } from "./postgres.ts";
 import { s3Source } from "./s3.ts";
 import { snowflakeSource } from "./snowflake.ts";
-import type { AnyKind, Opening, Source, Warehouse } from "./source.ts";
+import type { AnyKind, Opening, Source, TableList, Warehouse } from "./source.ts";
 
 /** Every kind, as forms list them. */
 export const KINDS: readonly AnyKind[] = [
@@ -41,15 +41,14 @@ const withRule = (rule: AnyKind["rule"], schema: TSchema): TSchema =>
     : schema;
 
 /** A kind's settings in one object, as an administrator declares them inline. */
-const inlineOf = (kind: AnyKind): TSchema =>
+const inlineOf = (kind: AnyKind): TSchema => withRule(kind.rule, loginOf(kind, kind.place));
+
+const loginOf = (kind: AnyKind, place: TProperties): TSchema =>
   withRule(
     kind.login,
-    withRule(
-      kind.rule,
-      Type.Object(
-        { type: Type.Enum([kind.type]), ...kind.connection, ...kind.place },
-        { additionalProperties: false },
-      ),
+    Type.Object(
+      { type: Type.Enum([kind.type]), ...kind.connection, ...place },
+      { additionalProperties: false },
     ),
   );
 
@@ -75,21 +74,31 @@ const ConnectionName = Type.String({
   description: "A connection of the company that lists this workspace.",
 });
 
-/** The schema of an integration's `warehouse`. */
-export const WarehouseSchema = Type.Union(
-  [
-    ...KINDS.map(inlineOf),
-    Type.Object(
-      { type: Type.Optional(Type.Enum(["connection"])), connection: ConnectionName, ...PLACES },
-      { additionalProperties: false },
-    ),
-  ],
-  {
-    description:
-      "The source of its rows: a connection of the company, or everything inline, with credentials from the " +
-      "environment.",
-  },
+const ConnectedSchema = Type.Object(
+  { type: Type.Optional(Type.Enum(["connection"])), connection: ConnectionName, ...PLACES },
+  { additionalProperties: false },
 );
+
+/** A warehouse of which the place is open: it may be absent, or half of it is there. */
+export const OpenWarehouseSchema = Type.Union(
+  [
+    ...KINDS.map((kind) =>
+      loginOf(
+        kind,
+        Object.fromEntries(Object.keys(kind.place).map((name) => [name, PLACES[name] as TSchema])),
+      ),
+    ),
+    ConnectedSchema,
+  ],
+  { description: "A connection of the company, or everything inline; its place may be absent." },
+);
+
+/** The schema of an integration's `warehouse`. */
+export const WarehouseSchema = Type.Union([...KINDS.map(inlineOf), ConnectedSchema], {
+  description:
+    "The source of its rows: a connection of the company, or everything inline, with credentials from the " +
+    "environment.",
+});
 
 /** The settings of a connection of this kind. */
 export const connectionSettingsOf = (kind: AnyKind): TProperties => ({
@@ -160,4 +169,19 @@ export async function openSource(warehouse: Warehouse, opening: Opening): Promis
     throw new OutsideRoot(`There is no ${placeIn(warehouse)} in the connection's folder.`);
   }
   return kindOf(warehouse).open(warehouse, opening);
+}
+
+const listed = new Map<AnyKind, Validator>();
+
+/**
+ * What the first setting of a kind's place may be, by name, as far as that setting accepts it.
+ *
+ * @throws as `openSource`.
+ */
+export async function listTables(warehouse: Warehouse, opening: Opening): Promise<TableList> {
+  const kind = kindOf(warehouse);
+  const { tables, hasMore } = await kind.list(warehouse, opening);
+  const check = listed.get(kind) ?? Compile(Object.values(kind.place)[0] as TSchema);
+  listed.set(kind, check);
+  return { tables: tables.filter((name) => check.Check(name)), hasMore };
 }

@@ -1,8 +1,9 @@
 import type { FieldPacket } from "mysql2";
 import Type from "typebox";
 import { patterned } from "../../../core/base/values/schemas.ts";
+import { tablesOf } from "./list-tables.ts";
 import { addressIn, openSession, PORT } from "./mysql-session.ts";
-import { sourceKind } from "./source.ts";
+import { sourceKind, TABLES_LIMIT } from "./source.ts";
 import { type Dialect, sqlSource, type WarehouseColumn } from "./sql-table.ts";
 
 /* A table of MySQL 8 or MariaDB. How it is reached: mysql-session.ts */
@@ -76,7 +77,22 @@ export const mysqlSource = sourceKind({
       throw error;
     }
   },
+
+  async list(settings, opening) {
+    const session = await openSession(settings, opening);
+    try {
+      const found = { count: undefined, pages: () => session.rows(TABLES) };
+      return await tablesOf(found, { ...DIALECT, plain: /^[A-Za-z_$][A-Za-z0-9_$]*$/ });
+    } finally {
+      await session.close();
+    }
+  },
 });
+
+/** What the user may see, without the tables of the system. */
+const TABLES = `select table_schema, table_name from information_schema.tables
+  where table_schema not in ('information_schema', 'mysql', 'performance_schema', 'sys')
+  order by table_schema, table_name limit ${TABLES_LIMIT}`;
 
 /* Numbers of types and of character sets in the protocol. */
 const TIMES: Readonly<Record<number, "zoned" | "local" | "date">> = {

@@ -13,13 +13,16 @@ import {
 import { ConnectionUnfit, SourceUnfit } from "../../../core/outbound/unfit.ts";
 import {
   BEGINNING,
+  firstTables,
   LARGEST_PAYLOAD_BYTES,
   LONGEST_READ_IDENTIFIER,
+  type Opening,
   type SourceColumn,
   SourceFailed,
   type SourceRow,
   type Strays,
   sourceKind,
+  TABLES_LIMIT,
   type TableShape,
   type TimeRange,
   withoutValues,
@@ -71,35 +74,8 @@ const kind = (type: keyof typeof TEXT_TYPE, label: string) =>
     placeOf: ({ table }) => table,
     hostsOf: ({ url }) => hostsOf(url),
 
-    async open({ url, table }, { signal, outbound }) {
-      signal.throwIfAborted();
-      let limit: ReadLimit | undefined;
-      // One connection: the transaction and the cursor are its own.
-      const sql = postgres(url, {
-        max: 1,
-        max_lifetime: null,
-        connect_timeout: 10,
-        fetch_types: false,
-        onnotice: () => {},
-        connection: { application_name: "rapport" },
-        ...{
-          socket: async (options: SocketOptions) => {
-            const socket = await openSocket(options, outbound, signal);
-            limit = limitReads(socket, MOST_BYTES_AT_A_TIME);
-            return socket;
-          },
-        },
-      });
-      const close = () => sql.end({ timeout: 0 });
-      signal.addEventListener("abort", close, { once: true });
-      const ask = <Row>(statement: string): Promise<Row[]> => {
-        limit?.renew();
-        return sql
-          .unsafe(statement)
-          .values()
-          .then((rows) => rows as unknown as Row[])
-          .catch(fail);
-      };
+    async open({ url, table }, opening) {
+      const { sql, ask, close } = connectTo(url, opening);
       try {
         await ask("begin read only");
         const columns = await readColumns(sql, table);
@@ -111,17 +87,80 @@ const kind = (type: keyof typeof TEXT_TYPE, label: string) =>
             rows: () => readRows(source, shape, range),
             strays: (after, atMost) => findStrays(source, shape, after, atMost),
           }),
-          close: async () => {
-            signal.removeEventListener("abort", close);
-            await close();
-          },
+          close,
         };
       } catch (error) {
         await close();
         throw error;
       }
     },
+
+    async list({ url }, opening) {
+      const { ask, close } = connectTo(url, opening);
+      try {
+        await ask("begin read only");
+        const rows = await ask<[name: string]>(`${TABLES[type]} limit ${TABLES_LIMIT}`);
+        return firstTables(rows.map(([name]) => name));
+      } finally {
+        await close();
+      }
+    },
   });
+
+/** One connection: the transaction and the cursor are its own. */
+function connectTo(url: string, { signal, outbound }: Opening) {
+  signal.throwIfAborted();
+  let limit: ReadLimit | undefined;
+  const sql = postgres(url, {
+    max: 1,
+    max_lifetime: null,
+    connect_timeout: 10,
+    fetch_types: false,
+    onnotice: () => {},
+    connection: { application_name: "rapport" },
+    ...{
+      socket: async (options: SocketOptions) => {
+        const socket = await openSocket(options, outbound, signal);
+        limit = limitReads(socket, MOST_BYTES_AT_A_TIME);
+        return socket;
+      },
+    },
+  });
+  const end = () => sql.end({ timeout: 0 });
+  signal.addEventListener("abort", end, { once: true });
+  return {
+    sql,
+    ask: <Row>(statement: string): Promise<Row[]> => {
+      limit?.renew();
+      return sql
+        .unsafe(statement)
+        .values()
+        .then((rows) => rows as unknown as Row[])
+        .catch(fail);
+    },
+    close: async () => {
+      signal.removeEventListener("abort", end);
+      await end();
+    },
+  };
+}
+
+/**
+ * What the user may read, without partitions and the tables of the system. Redshift lists tables
+ * outside the cluster, too.
+ */
+const TABLES = {
+  postgres: `select quote_ident(nspname) || '.' || quote_ident(relname)
+    from pg_class join pg_namespace on pg_namespace.oid = relnamespace
+    where relkind in ('r', 'p', 'v', 'm', 'f') and not relispartition
+      and nspname <> 'information_schema' and nspname !~ '^pg_'
+      and has_schema_privilege(pg_namespace.oid, 'usage')
+      and has_any_column_privilege(pg_class.oid, 'select')
+    order by nspname, relname`,
+  redshift: `select quote_ident(table_schema) || '.' || quote_ident(table_name) from svv_tables
+    where table_schema not in ('information_schema', 'pg_catalog', 'pg_internal')
+    order by table_schema, table_name`,
+} as const;
 
 interface SocketOptions {
   readonly host: string[];

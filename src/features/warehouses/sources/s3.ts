@@ -9,13 +9,15 @@ import { openFiles } from "./duckdb.ts";
 import type { FileFormat } from "./file-table.ts";
 import { FORMAT, formatOf, formatSetting, hasFormat, withFolder } from "./files.ts";
 import { isPlainPath, keyPath, type S3Place, s3Client, storageOf } from "./s3-client.ts";
-import { type Opening, SourceFailed, sourceKind } from "./source.ts";
+import { firstTables, type Opening, SourceFailed, sourceKind, TABLES_LIMIT } from "./source.ts";
 
 /*
  * Files on S3 or a compatible storage. They are copied to a temporary folder and read there: DuckDB
  * could read them in place, but only by downloading native code at run time (decision:
  * docs/decisions/warehouse-sources.md).
  */
+
+const S3 = "s3://";
 
 const S3_URL = /^s3:\/\/[a-z0-9][a-z0-9.-]*\//;
 
@@ -73,15 +75,15 @@ export const s3Source = sourceKind({
   },
   secrets: ["access_key_id", "secret_access_key"],
   free: ["secret_access_key"],
-  rule: FORMAT,
-  placeOf: ({ url }) => url,
   // The bucket: its name is a part of the host.
   hostIn: { url: (url) => url.split("/", 3).join("/") },
+  rule: FORMAT,
+  placeOf: ({ url }) => url,
   hostsOf: (warehouse) => {
     const { protocol, hostname, port } = new URL(storageOf(warehouse).base);
     return [{ host: hostname, port: Number(port || (protocol === "http:" ? 80 : 443)) }];
   },
-  isBelowRoot: ({ url, root = "s3://" }) => url.startsWith(root.replace(/(?<=[^/])$/, "/")),
+  isBelowRoot: ({ url, root = S3 }) => url.startsWith(withSlash(root)),
 
   open: (warehouse, { signal, outbound }) =>
     withFolder(async (folder) => {
@@ -96,7 +98,28 @@ export const s3Source = sourceKind({
       }
       return openFiles(paths, format, folder, signal);
     }),
+
+  async list({ root, url = "", ...login }, opening) {
+    const narrowed = url.slice(0, url.lastIndexOf("/") + 1);
+    const below = withSlash(root ?? S3);
+    const start = narrowed.startsWith(below) ? narrowed : below;
+    const [top] = S3_URL.exec(start) ?? [];
+    // Without a root it is not known in which bucket, until the URL begins with one.
+    if (top === undefined) return firstTables([]);
+    const names = new Set<string>();
+    let seen = 0;
+    for await (const keys of pagesOf({ ...login, url: start }, opening)) {
+      for (const key of keys.filter((key) => formatOf(key) !== undefined && isPlainPath(key))) {
+        names.add(`${top}${key.slice(0, key.lastIndexOf("/") + 1)}`).add(`${top}${key}`);
+      }
+      seen += keys.length;
+      if (seen >= MOST_FILES || names.size >= TABLES_LIMIT) break;
+    }
+    return firstTables([...names].sort(), seen >= MOST_FILES);
+  },
 });
+
+const withSlash = (folder: string): string => folder.replace(/(?<=[^/])$/, "/");
 
 /** Limits of one sync, so that a storage that never ends its listing or a file cannot fill a disk. */
 const MOST_FILES = 10_000;
@@ -113,7 +136,6 @@ function openBucket(warehouse: S3Place, { signal, outbound }: Opening): Bucket {
   const { url = "" } = warehouse;
   const { path } = storageOf(warehouse);
   const send = s3Client(warehouse, { signal, outbound });
-  const get = (place: string) => send({ place });
 
   let copiedBytes = 0;
   const tooLarge = () =>
@@ -122,40 +144,18 @@ function openBucket(warehouse: S3Place, { signal, outbound }: Opening): Bucket {
         "Name a smaller folder, or delete files that were synced.",
     );
 
-  const tooLargeListing = () =>
-    new SourceFailed(undefined, `The storage's listing of ${url} is too large.`);
-
   return {
     async list(format) {
       if (path !== "" && !path.endsWith("/")) return [path];
       const keys: string[] = [];
-      let next: string | undefined;
-      let pages = 1;
-      do {
-        const query = new URLSearchParams({
-          "list-type": "2",
-          "encoding-type": "url",
-          prefix: path,
-          ...(next !== undefined && { "continuation-token": next }),
-        });
-        const page = await (await get(`?${query}`)).text(LARGEST_LISTING_BYTES).catch((error) => {
-          throw error instanceof BodyTooLarge ? tooLargeListing() : new SourceFailed(error);
-        });
-        keys.push(
-          ...elements(page, "Key").map((key) => decodeURIComponent(key.replaceAll("+", " "))),
-        );
+      for await (const page of pagesOf(warehouse, { signal, outbound })) {
+        keys.push(...page);
         if (keys.length > MOST_FILES) {
           throw new SourceUnfit(
             `${url} holds more than ${MOST_FILES} files. Name a smaller folder.`,
           );
         }
-        const following = elements(page, "NextContinuationToken")[0];
-        if (following !== undefined && (following === next || pages > MOST_FILES)) {
-          throw new SourceFailed(undefined, `The storage repeats the same page of ${url}.`);
-        }
-        next = following;
-        pages += 1;
-      } while (next !== undefined);
+      }
       const found = keys.filter((key) => hasFormat(key, format)).sort();
       const wrong = found.find((key) => !isPlainPath(key));
       if (wrong === undefined) return found;
@@ -165,7 +165,7 @@ function openBucket(warehouse: S3Place, { signal, outbound }: Opening): Bucket {
     },
 
     async copy(key, to) {
-      const { body, headers, discard } = await get(keyPath(key));
+      const { body, headers, discard } = await send({ place: keyPath(key) });
       // Known before the first byte; a length that is wrong is found while copying.
       if (copiedBytes + Number(headers["content-length"] ?? 0) > MOST_COPIED_BYTES) {
         discard();
@@ -182,6 +182,34 @@ function openBucket(warehouse: S3Place, { signal, outbound }: Opening): Bucket {
       });
     },
   };
+}
+
+/** The keys whose names begin with the path of the place, a page at a time. */
+async function* pagesOf(place: S3Place, opening: Opening): AsyncGenerator<string[]> {
+  const { url } = place;
+  const send = s3Client(place, opening);
+  let next: string | undefined;
+  let pages = 1;
+  do {
+    const query = new URLSearchParams({
+      "list-type": "2",
+      "encoding-type": "url",
+      prefix: storageOf(place).path,
+      ...(next !== undefined && { "continuation-token": next }),
+    });
+    const response = await send({ place: `?${query}` });
+    const page = await response.text(LARGEST_LISTING_BYTES).catch((error) => {
+      if (!(error instanceof BodyTooLarge)) throw new SourceFailed(error);
+      throw new SourceFailed(undefined, `The storage's listing of ${url} is too large.`);
+    });
+    yield elements(page, "Key").map((key) => decodeURIComponent(key.replaceAll("+", " ")));
+    const following = elements(page, "NextContinuationToken")[0];
+    if (following !== undefined && (following === next || pages > MOST_FILES)) {
+      throw new SourceFailed(undefined, `The storage repeats the same page of ${url}.`);
+    }
+    next = following;
+    pages += 1;
+  } while (next !== undefined);
 }
 
 /** The contents of all elements with this name; a listing has no entities except in the token. */

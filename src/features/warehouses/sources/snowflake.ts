@@ -2,10 +2,12 @@ import { createHash, createPublicKey, type KeyObject, randomUUID } from "node:cr
 import Type, { type Static, type TObject } from "typebox";
 import { patterned } from "../../../core/base/values/schemas.ts";
 import { ConnectionUnfit, SourceUnfit } from "../../../core/outbound/unfit.ts";
-import { type Opening, SourceFailed, sourceKind } from "./source.ts";
+import { spelled } from "./list-tables.ts";
+import { firstTables, type Opening, SourceFailed, sourceKind } from "./source.ts";
 import {
   countIn,
   type Dialect,
+  firstRows,
   sqlSource,
   type Values,
   type WarehouseColumn,
@@ -102,7 +104,26 @@ export const snowflakeSource = sourceKind({
     const { columns } = await statements.run(`select * from ${table} limit 0`);
     return sqlSource({ dialect: DIALECT, table, columns, run: statements.run }, statements);
   },
+
+  // In the order of their names; it needs neither a current database nor a running warehouse.
+  async list(settings, opening) {
+    const { columns, ...found } = await createStatements(settings, opening).run(OBJECTS);
+    const names = columns.map(({ name }) => name.toLowerCase());
+    const parts = ["database_name", "schema_name", "name"].map((part) => names.indexOf(part));
+    const rows = await firstRows(found, MOST_OBJECTS);
+    const tables = rows
+      .map((row) => parts.map((part) => `${row[part]}`))
+      .filter(([database, schema]) => database !== "SNOWFLAKE" && schema !== "INFORMATION_SCHEMA")
+      .map((table) => spelled(table, { ...DIALECT, plain: /^[A-Z_][A-Z0-9_$]*$/ }));
+    return firstTables(tables, rows.length >= MOST_OBJECTS);
+  },
 });
+
+/** As many as the statement gives: some of them are the system's. */
+const MOST_OBJECTS = 10_000;
+
+/** Tables and views that the role may use. */
+const OBJECTS = `show terse objects in account limit ${MOST_OBJECTS}`;
 
 /** The types of instants; the others have no zone. */
 const TIMES = {

@@ -14,7 +14,12 @@ import {
 type SettingsOf<Connection extends TProperties, Place extends TProperties> = Static<
   TObject<Connection>
 > &
-  Static<TObject<Place>> & { readonly root?: string };
+  Static<TObject<Place>> &
+  Limits;
+
+interface Limits {
+  readonly root?: string;
+}
 
 /** A kind of warehouse. */
 interface SourceKind<
@@ -38,13 +43,13 @@ interface SourceKind<
    * sent, or whose they are.
    */
   readonly free?: readonly (keyof Connection & string)[];
+  /** Settings of the place of which a part says where secrets are sent, with that part of a value. */
+  readonly hostIn?: Readonly<Record<string, (value: string) => string>>;
   /** A rule about several settings of the place. */
   readonly rule?: { holds(place: Static<TObject<Place>>): boolean; readonly sentence: string };
   /** A rule about several settings of the connection. */
   readonly login?: {
     holds(connection: Static<TObject<Connection>>): boolean;
-  /** Settings of the place of which a part says where secrets are sent, with that part of a value. */
-  readonly hostIn?: Readonly<Record<string, (value: string) => string>>;
     readonly sentence: string;
   };
   /** Identifies the rows, without secrets: progress stays valid while this stays the same. */
@@ -59,7 +64,36 @@ interface SourceKind<
    * @throws SourceUnfit; any other error is a failure that may be temporary.
    */
   open(warehouse: SettingsOf<Connection, Place>, opening: Opening): Promise<Source>;
+  /**
+   * Lists what may be read: values of the first setting of `place`. A place that is given may
+   * narrow it.
+   *
+   * @throws as `open`.
+   */
+  list(
+    warehouse: Static<TObject<Connection>> & Partial<Static<TObject<Place>>> & Limits,
+    opening: Opening,
+  ): Promise<TableList>;
 }
+
+/** Tables, views, files or folders, by name. */
+export interface TableList {
+  /** `MOST_TABLES` at most. */
+  readonly tables: readonly string[];
+  /** Whether there are more. */
+  readonly hasMore: boolean;
+}
+
+const MOST_TABLES = 1_000;
+
+/** One more than are listed shows that there are more. */
+export const TABLES_LIMIT = MOST_TABLES + 1;
+
+/** The first of many names. */
+export const firstTables = (names: readonly string[], isCut = false): TableList => ({
+  tables: names.slice(0, MOST_TABLES),
+  hasMore: isCut || names.length > MOST_TABLES,
+});
 
 /** The options with which a source is opened. */
 export interface Opening {
@@ -93,6 +127,7 @@ export interface AnyKind
   hostsOf(warehouse: object): readonly HostAndPort[];
   isBelowRoot?(warehouse: object): boolean;
   open(warehouse: object, opening: Opening): Promise<Source>;
+  list(warehouse: object, opening: Opening): Promise<TableList>;
 }
 
 /** Declares a kind; its settings are typed by its schemas. */

@@ -144,7 +144,8 @@ function checked(values: unknown, { identifiers }: TableShape): Values {
   throw new SourceFailed(undefined, "the warehouse sends rows of another form than requested.");
 }
 
-async function firstRows({ pages }: Result, atMost: number): Promise<Values[]> {
+/** The first rows of a result, a page more at most. */
+export async function firstRows({ pages }: Result, atMost: number): Promise<Values[]> {
   const rows: Values[] = [];
   for await (const page of pages()) {
     rows.push(...page);

@@ -30,6 +30,9 @@ export type IntegrationChange =
   operations["patchIntegration"]["requestBody"]["content"]["application/json"];
 export type TestedRow = Body<"testIntegrationChange">["rows"][number];
 
+export type TableRequest =
+  operations["listSourceTables"]["requestBody"]["content"]["application/json"];
+
 /** A change of an integration; a new one has an id of its own. */
 export interface ChangeToTest {
   readonly id: string;
@@ -74,6 +77,15 @@ export function useTestChange(name: string) {
   return ({ id: integration_id, body }: ChangeToTest) =>
     mutateAsync({ params: { path: { name, integration_id } }, body });
 }
+
+/** What a source may read; nothing is asked before a request is given. */
+export const useTables = (name: string, integration_id: string, body: TableRequest | undefined) =>
+  hooks.useQuery(
+    "post",
+    `${INTEGRATION}/tables`,
+    { params: { path: { name, integration_id } }, body: body ?? {} },
+    { enabled: body !== undefined, staleTime: 60_000, retry: false },
+  );
 
 /** How often a running sync is looked at. */
 const LIVE_MS = 1_000;

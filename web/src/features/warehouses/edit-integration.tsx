@@ -19,10 +19,12 @@ import {
   type IntegrationBody,
   type IntegrationChange,
   type Sources,
+  type TableRequest,
   useChangeIntegrations,
   useSources,
 } from "./api.ts";
 import { ScheduleFields } from "./schedule.tsx";
+import { TableField } from "./table-field.tsx";
 import { TestBeforeSaving } from "./test-before-saving.tsx";
 
 interface EditIntegrationProps {
@@ -149,7 +151,7 @@ function IntegrationForm({ workspace, integration, sources, zone, close }: Integ
               {...form.getInputProps("status")}
             />
           </div>
-          <SourceFields form={form} choices={choices} />
+          <SourceFields workspace={workspace} id={id} form={form} choices={choices} />
           <TestBeforeSaving
             workspace={workspace}
             changed={() => {
@@ -179,11 +181,13 @@ function IntegrationForm({ workspace, integration, sources, zone, close }: Integ
 }
 
 interface SourceFieldsProps {
+  readonly workspace: string;
+  readonly id: string;
   readonly form: UseFormReturnType<Values>;
   readonly choices: readonly Choice[];
 }
 
-function SourceFields({ form, choices }: SourceFieldsProps) {
+function SourceFields({ workspace, id, form, choices }: SourceFieldsProps) {
   const { from } = form.getValues();
   const chosen = choices.find(({ value }) => value === from);
   if (choices.length === 0) {
@@ -202,7 +206,24 @@ function SourceFields({ form, choices }: SourceFieldsProps) {
         data={choices.map(({ value, label }) => ({ value, label }))}
         {...form.getInputProps("from")}
       />
-      {chosen && <SettingFields form={form} settings={chosen.settings} />}
+      {chosen && (
+        <SettingFields
+          form={form}
+          settings={chosen.settings}
+          listed={(field) => (
+            <TableField
+              {...field}
+              workspace={workspace}
+              integration={id}
+              source={() =>
+                from === AS_BEFORE
+                  ? {}
+                  : ({ warehouse: sourceIn(form.getValues(), chosen) } as TableRequest)
+              }
+            />
+          )}
+        />
+      )}
       <p className="dim">
         The source needs a column UPDATED_AT, one that names the user (such as EXTERNAL_ID or
         EMAIL), and PAYLOAD with JSON, unless users are deleted.
@@ -226,10 +247,15 @@ function asBefore({ warehouse: { type, place } }: Integration, { kinds }: Source
   };
 }
 
+const sourceIn = (values: Values, { fixed, settings }: Choice) => ({
+  ...fixed,
+  ...filledIn(settings, values),
+});
+
 /** The body of the request: of a PATCH for the source as before, else of a PUT. */
 function bodyOf(values: Values, chosen: Choice | undefined): IntegrationChange {
   const { name, type, status, schedule, schedule_time_zone, contact_emails, from } = values;
-  const warehouse = chosen && { ...chosen.fixed, ...filledIn(chosen.settings, values) };
+  const warehouse = chosen && sourceIn(values, chosen);
   const none = from === AS_BEFORE ? null : undefined;
   return {
     name,

@@ -55,9 +55,14 @@ export const testedIntegrationOf: typeof integrationOf = (me, warehouse, id = ra
     warehouse,
   });
 
+/** Asks what may be read through a source. */
+export const listedTablesOf: typeof integrationOf = (me, warehouse, id = randomUUID()) =>
+  me.call("POST", `${me.path}/integrations/${id}/tables`, { warehouse });
+
 /** How a field of an integration is sent; of a sync that exists, whose warehouse has `known`, in a PATCH. */
 export function declaringBy(field: string, known: object): typeof integrationOf {
   if (field.startsWith("test")) return testedIntegrationOf;
+  if (field.startsWith("list")) return listedTablesOf;
   return field.startsWith("patch") ? changedIntegrationOf(known) : integrationOf;
 }
 

@@ -22,6 +22,7 @@ import {
   declaringBy,
   exportOf,
   integrationOf,
+  listedTablesOf,
   movedWebhookOf,
   PATHS,
   segmentOf,
@@ -31,6 +32,7 @@ import {
   withText,
 } from "./attempts.ts";
 import { FIELDS, lastName, NO_PLACES, NO_PLACES_HERE, OPERATIONS } from "./named-fields.ts";
+import { bucketIsRefused, narrowsAtMost } from "./places.ts";
 import {
   assertNothingReached,
   connection,
@@ -41,11 +43,9 @@ import {
   outside,
   refusals,
   S3,
-  type Someone,
   sentenceOf,
   server,
   someone,
-  storage,
   storageHost,
   TRAP,
   trapPort,
@@ -193,38 +193,12 @@ const PLACES: Readonly<Record<string, (field: string) => Promise<void>>> = {
     }
     await belongsToCompany(field);
   },
+  "listSourceTables body.warehouse.url": narrowsAtMost,
+  "listSourceTables body.warehouse.table": narrowsAtMost,
+  "listSourceTables body.warehouse.format": narrowsAtMost,
   "Integration body.contact_emails": (field) => areAddresses(field),
   "Webhook body.contact_emails": (field) => areAddresses(field),
 };
-
-/** Every bucket fails in the same words as far as it concerns others, writes nothing, and is in the audit log. */
-async function bucketIsRefused(
-  owner: Someone,
-  buckets: readonly { connection: string; url: string }[],
-  method: string,
-) {
-  const before = storage.objects.size;
-  for (const [index, export_bucket] of buckets.entries()) {
-    const { status } = await owner.call(method, `${owner.path}/settings`, { export_bucket });
-    assert.equal(status, 200);
-    // Keys know of new settings within a second.
-    await until(async () => {
-      const id = await segmentOf(owner);
-      const { body } = await exportOf(owner, id, {});
-      return body.url === undefined;
-    });
-    await until(async () => (await refusals(owner.workspace, "segment_export")).length > index);
-  }
-  const found = await refusals(owner.workspace, "segment_export");
-  const hidden = found.map(({ details }) =>
-    buckets.reduce(
-      (text, { connection: name, url }) => text.replaceAll(name, "NAME").replaceAll(url, "PLACE"),
-      String(details.reason),
-    ),
-  );
-  assert.equal(new Set(hidden).size, 1, hidden.join("\n"));
-  assert.equal(storage.objects.size, before);
-}
 
 /** A mail goes to addresses through the server of SMTP_URL: a text cannot name another, nor further headers. */
 async function areAddresses(field: string): Promise<void> {
@@ -249,7 +223,8 @@ async function areAddresses(field: string): Promise<void> {
   }
 }
 
-const OF_WAREHOUSE = /^(?:put|patch|test)Integration(?:Change)? body\.warehouse\./;
+const OF_WAREHOUSE =
+  /^(?:(?:put|patch|test)Integration(?:Change)?|listSourceTables) body\.warehouse\./;
 
 const ONLY_SHOWN = /^(?:href|logo_url|page_image_hosts|redirect_url|.*_html)$/;
 
@@ -261,7 +236,7 @@ function caseOf(field: string): ((field: string) => Promise<void>) | undefined {
     PLACES[
       field
         .replace(/^(?:put|patch|test(?=IntegrationChange))/, "")
-        .replace("IntegrationChange ", "Integration ")
+        .replace(/^(?:IntegrationChange|listSourceTables) /, "Integration ")
     ];
   if (found) return found;
   if (ONLY_SHOWN.test(name)) return isOnlyShown;
@@ -305,7 +280,9 @@ describe("the reach of a role in a workspace", () => {
       const owner = await someone();
       const { status, body } = await integrationOf(owner, sourceAt(type, "127.0.0.1"));
       assert.equal(status, 403, JSON.stringify(body));
-      assert.equal((await refusals(owner.workspace, "integration")).length, 1);
+      const listed = await listedTablesOf(owner, sourceAt(type, "127.0.0.1"));
+      assert.equal(listed.status, 403, JSON.stringify(listed.body));
+      assert.equal((await refusals(owner.workspace, "integration")).length, 2);
       assertNothingReached();
     });
   }
@@ -327,7 +304,9 @@ describe("a name that leads elsewhere after it was declared", () => {
         message,
         /^The connection '[^']+' cannot be used\. The server's log says why\.$/,
       );
-      assert.equal((await refusals(owner.workspace, "integration")).length, 1);
+      const { body } = await listedTablesOf(owner, { connection: name, ...place });
+      assert.deepEqual([body.tables, body.problem], [[], message]);
+      assert.equal((await refusals(owner.workspace, "integration")).length, 2);
       assertNothingReached();
     });
   }

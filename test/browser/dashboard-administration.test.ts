@@ -206,9 +206,9 @@ describe("administration in the dashboard", { skip }, async () => {
     await page.getByRole("menuitem", { name: "Edit…" }).click();
     const dialog = page.getByRole("dialog");
     const cases: [brings: string, rule: RegExp][] = [
-      ["Purchases", /A purchase of mug, 2 × €9\.50, .*2026.*size → L/s],
-      ["Attributes", /product_id → mug.*plan is removed/s],
-      ["Events", /The event opened, .*2026.*page → home/s],
+      ["Purchases", /A purchase of mug, 2 × €9\.50, .*2026.*\nsize → L/s],
+      ["Attributes", /product_id → mug\n.*\nplan is removed/s],
+      ["Events", /The event opened, .*2026.*\npage → home/s],
     ];
     for (const [brings, rule] of cases) {
       await dialog.getByLabel("Brings").first().click();

@@ -20,7 +20,11 @@ const columnsOf = (type: IntegrationChange["type"]): Column<TestedRow>[] => [
     meta: { width: "50%" },
     cell: ({ row: { original: row } }) => (
       <>
-        {row.code === null ? becomes(type, row).map((line) => <bdi key={line}>{line}</bdi>) : "–"}
+        {(row.code === null ? becomes(type, row) : ["–"]).map((line) => (
+          <div key={line} dir="auto">
+            {line}
+          </div>
+        ))}
         {row.payload && (
           <details>
             <summary className="dim">Payload</summary>

@@ -5,6 +5,7 @@ import type { Database, Queryable, Transaction } from "../../database/database.t
 import type { JobKey } from "./job.ts";
 import {
   bringJobsForward,
+  deleteSchedules,
   hasDueSchedule,
   insertJobs,
   lockSchedules,
@@ -13,10 +14,26 @@ import {
   upsertSchedules,
 } from "./store.ts";
 
-/** Whether a text is a cron expression of five fields that matches some date. */
+/** An expression that matches no date within so many years matches none: the 29th of February on a Monday comes within 40. */
+const MOST_YEARS = 40;
+
+/** No expression needs more. */
+const MOST_CHARACTERS = 256;
+
+/** Whether a text is a cron expression of five fields, or a shorthand such as `@daily`, that matches some date. */
 export function isCron(text: string): boolean {
+  // The library also takes a date for an expression: it would come due once and have no next time.
+  const isShorthand = /^\s*@[a-z]+\s*$/i.test(text);
+  const isFive = /^\s*\S+(\s+\S+){4}\s*$/.test(text);
+  if (text.length > MOST_CHARACTERS || !(isFive || isShorthand)) return false;
   try {
-    return readCron(text, "UTC").nextRun() !== null;
+    const cron = readCron(text, "UTC");
+    if (isShorthand) return cron.nextRun() !== null;
+    // Without an end the library searches 8,000 years, which takes a second.
+    const year = new Date().getUTCFullYear();
+    return (
+      new Cron(`0 ${text} ${year}-${year + MOST_YEARS}`, { timezone: "UTC" }).nextRun() !== null
+    );
   } catch {
     return false;
   }
@@ -57,7 +74,7 @@ const withNextTimes = <Each extends Schedule>(schedules: readonly Each[], now: D
     return nextAt ? [{ ...schedule, nextAt }] : [];
   });
 
-export { deleteSchedules as removeSchedules } from "./store.ts";
+export { deleteSchedules as removeSchedules };
 
 /** When each subject of a kind is due next, by subject. */
 export async function readNextTimes(
@@ -82,9 +99,18 @@ export async function enqueueDue(database: Database, clock: Clock): Promise<void
       tx,
       due.map(({ nextAt, ...key }) => ({ ...key, id: clock.newId(), runAt: nextAt })),
     );
-    await upsertSchedules(tx, withNextTimes(due, now));
+    const next = withNextTimes(due, now);
+    await upsertSchedules(tx, next);
+    const goesOn = new Set(next.map(keyOf));
+    for (const each of due.filter((one) => !goesOn.has(keyOf(one)))) {
+      // It would be due again at once, for ever.
+      await deleteSchedules(tx, each.workspaceId, each.kind, [each.subject]);
+    }
   });
 }
+
+const keyOf = ({ workspaceId, kind, subject }: JobKey): string =>
+  `${workspaceId} ${kind} ${subject}`;
 
 /**
  * Repairs times that were written before the clock was set back: waiting jobs start now, leases

@@ -303,7 +303,27 @@ describe("a schedule", () => {
       ["60 * * * *", false],
       ["* * * *", false],
       ["", false],
+      ["0 0 29 2 +1", true],
+      ["0 0 29 2 MON#5", true],
+      // The library takes a date for an expression that comes due once.
+      ["2099-01-31T12:00:00", false],
+      ["2099-01-31 12:00:00", false],
+      ["@reboot", false],
+      [`${"0,".repeat(200)}0 * * * *`, false],
+      // The library alone searches 8,000 years for these.
+      ["* * 1-7 * +1#5,2#5,3#5,4#5,5#5,6#5,0#5", false],
+      ["0 0 30W 2 *", false],
     ];
     for (const [text, isOne] of cases) assert.equal(isCron(text), isOne, text);
+  });
+
+  test("a schedule without a next time, as earlier versions accepted, comes due once", async () => {
+    const name = newKind();
+    const clock = clockAt("2020-01-01T00:00:00Z");
+    await set(clock, name, "once", "2020-01-01T00:01:00");
+    clock.set("2020-01-01T00:02:00Z");
+    await enqueueDue(database, clock);
+    assert.deepEqual(await jobsOf(name), ["once"]);
+    assert.equal(await nextOf(name, "once"), undefined);
   });
 });

@@ -3,7 +3,7 @@ import { accepted, type Checked, type Fault, refused } from "../../core/base/pro
 import { findUnstorable, isJsonObject } from "../../core/base/values/plain-json.ts";
 import { parseTime } from "../../core/base/values/times.ts";
 import { type Transaction, within } from "../../core/database/database.ts";
-import { attachAliases, type FurtherAlias } from "../../core/people/identity/new-aliases.ts";
+import { attachAliases } from "../../core/people/identity/new-aliases.ts";
 import { backdateUsers, type CreationTime } from "../../core/people/profiles/backdate-users.ts";
 import { type Alias, aliasValue, checkAlias } from "../../core/people/profiles/identifiers.ts";
 import { checkItem } from "../../core/track/check-request.ts";
@@ -70,16 +70,15 @@ async function finish(
   if (parts.length > 0) await writeHistory(tx, context.workspace.id, parts);
   await backdateUsers(tx, context.workspace.id, creationTimes(profiles, judged));
   const further = judged.flatMap(({ item, verdict }) => {
-    if (verdict.outcome !== "applied") return [];
     const { aliases } = profiles.get(item.index) as CheckedProfile;
-    return aliases.map((alias) => ({ index: item.index, user: item.identifier, alias }));
+    if (verdict.outcome !== "applied" || aliases.length === 0) return [];
+    return [{ index: item.index, user: item.identifier, aliases }];
   });
   const own = { ...services, database: within(services.database, tx) };
-  const faults = await attachAliases(own, context, further satisfies FurtherAlias[]);
-  return further.flatMap(({ index }, place) => {
-    const fault = faults[place];
-    return fault ? [noteOn(index, "partial", fault)] : [];
-  });
+  const faults = await attachAliases(own, context, further);
+  return further.flatMap(({ index }, place) =>
+    (faults[place] ?? []).map((fault) => noteOn(index, "partial", fault)),
+  );
 }
 
 const creationTimes = (

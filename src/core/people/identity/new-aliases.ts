@@ -70,48 +70,58 @@ function addAlias(graph: IdentityGraph, selector: Selector, identifier: AliasIde
   return { done: "added" };
 }
 
-/** A further alias of a user named by another identifier. */
-export interface FurtherAlias {
+/** Further aliases of a user named by another identifier. */
+export interface FurtherAliases {
   readonly user: PersonIdentifier;
-  readonly alias: Alias;
+  readonly aliases: readonly Alias[];
 }
 
 /**
  * Gives users further aliases; one that the user already has changes nothing.
  *
- * @returns for each the fault if another user has it.
+ * @returns for each entry the faults of aliases that another user has.
  */
 export async function attachAliases(
   services: PeopleServices,
   context: WorkspaceContext,
-  further: readonly FurtherAlias[],
-): Promise<(Fault | undefined)[]> {
-  if (further.length === 0) return [];
-  const steps = further.map(({ user, alias }, index) => {
-    const identifier: AliasIdentifier = { kind: "alias", value: aliasValue(alias), alias };
+  further: readonly FurtherAliases[],
+): Promise<Fault[][]> {
+  const faults: Fault[][] = [];
+  if (further.length === 0) return faults;
+  const steps = further.map(({ user, aliases }, index) => {
+    const identifiers = aliases.map(
+      (alias): AliasIdentifier => ({ kind: "alias", value: aliasValue(alias), alias }),
+    );
     return {
       place: { array: "user_aliases", index },
-      names: [user, identifier],
-      apply: (graph: IdentityGraph) => attach(graph, user, identifier),
+      names: [user, ...identifiers],
+      apply(graph: IdentityGraph): Applied {
+        faults[index] = attach(graph, user, identifiers);
+        return { done: "added" };
+      },
     };
   });
-  const results = await changeIdentities(services, context, { steps });
-  return results.map(({ applied }) =>
-    "fault" in applied && applied.fault !== PRESENT ? applied.fault : undefined,
-  );
+  await changeIdentities(services, context, { steps });
+  return faults;
 }
 
+/** All at once: each change of a user costs as much as the user has identifiers. */
 function attach(
   graph: IdentityGraph,
   user: PersonIdentifier,
-  identifier: AliasIdentifier,
-): Applied {
+  identifiers: readonly AliasIdentifier[],
+): Fault[] {
   const [person] = graph.find(user);
-  const [owner] = graph.find(identifier);
-  if (!person || owner === person) return { fault: PRESENT };
-  if (owner) return { fault: taken(identifier.alias) };
-  graph.setAliases(person, [...person.fields.aliases, identifier.alias]);
-  return { done: "added" };
+  if (!person) return [];
+  const faults: Fault[] = [];
+  const added = new Map<string, Alias>();
+  for (const identifier of identifiers) {
+    const [owner] = graph.find(identifier);
+    if (!owner) added.set(identifier.value, identifier.alias);
+    else if (owner !== person) faults.push(taken(identifier.alias));
+  }
+  if (added.size > 0) graph.setAliases(person, [...person.fields.aliases, ...added.values()]);
+  return faults;
 }
 
 const PRESENT: Fault = { code: "ALIAS_PRESENT", message: "the user already has this alias" };

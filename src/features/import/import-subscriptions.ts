@@ -14,7 +14,7 @@ import {
   required,
 } from "../../core/people/subscriptions/check-names.ts";
 import { findRefused } from "../../core/people/subscriptions/refuse-unseen.ts";
-import { setEmailStates } from "../../core/people/subscriptions/set-email-states.ts";
+import { setEachEmailState } from "../../core/people/subscriptions/set-email-states.ts";
 import { type GroupSet, setGroupStates } from "../../core/people/subscriptions/set-group-states.ts";
 import type { GroupState } from "../../core/people/subscriptions/states.ts";
 import type { WriteServices } from "../../core/track/write-batch.ts";
@@ -72,9 +72,7 @@ export async function importSubscriptions(
   await withRetries(services.database, async (tx) => {
     const own = { ...services, database: within(services.database, tx) };
     const skipped = sets.length > 0 ? await setGroupStates(own, context, sets) : [];
-    for (const { state, addresses } of inRounds(emails)) {
-      await setEmailStates(own, context, addresses, state);
-    }
+    if (emails.length > 0) await setEachEmailState(own, context, emails);
     await commit(tx, [...rejected, ...skipped.map((note) => noteOn(note.index, "skipped", note))]);
   });
 }
@@ -130,25 +128,4 @@ function checkEmail(
     return refused("INVALID_ROW", `'subscription_group_id' ${rule}`);
   }
   return accepted({ kind: "email", address: identifier, state });
-}
-
-interface Round {
-  readonly state: EmailState;
-  readonly addresses: PersonIdentifier[];
-}
-
-/** As few calls as keep the order of the states of each address: one call sets one state of many addresses. */
-function inRounds(
-  emails: readonly { readonly address: PersonIdentifier; readonly state: EmailState }[],
-): Round[] {
-  const rounds: Map<EmailState, PersonIdentifier[]>[] = [];
-  const turns = new Map<string, number>();
-  for (const { address, state } of emails) {
-    const turn = turns.get(address.value) ?? 0;
-    turns.set(address.value, turn + 1);
-    rounds[turn] ??= new Map();
-    const round = rounds[turn];
-    round.set(state, [...(round.get(state) ?? []), address]);
-  }
-  return rounds.flatMap((round) => [...round].map(([state, addresses]) => ({ state, addresses })));
 }

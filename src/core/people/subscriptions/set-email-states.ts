@@ -26,16 +26,35 @@ import { writeSubscriptions } from "./states.ts";
  * @param addresses identifiers of the kind email.
  * @param alsoWrite runs in the same transaction.
  */
-export async function setEmailStates(
+export const setEmailStates = (
   services: PeopleServices,
   context: SettingContext,
   addresses: readonly PersonIdentifier[],
   state: EmailState,
   alsoWrite?: (tx: Transaction) => Promise<void>,
+): Promise<void> =>
+  setEachEmailState(
+    services,
+    context,
+    addresses.map((address) => ({ address, state })),
+    alsoWrite,
+  );
+
+/** Sets states in their order; an address may have several. Its users are read and marked once. */
+export async function setEachEmailState(
+  services: PeopleServices,
+  context: SettingContext,
+  sets: readonly { readonly address: PersonIdentifier; readonly state: EmailState }[],
+  alsoWrite?: (tx: Transaction) => Promise<void>,
 ): Promise<void> {
   const { workspace } = context;
+  const addresses = [...new Map(sets.map(({ address }) => [address.value, address])).values()];
   await touchHolders(services, workspace, addresses, async (tx) => {
-    const emailStates = addresses.map((each) => ({ ...spelledOf(each), state, context }));
+    const emailStates = sets.map(({ address, state }) => ({
+      ...spelledOf(address),
+      state,
+      context,
+    }));
     const changes = { groupStates: [], emailStates, linkedEmailStates: [] };
     const subscriptions = await writeSubscriptions(tx, workspace.id, changes, services.clock);
     await alsoWrite?.(tx);

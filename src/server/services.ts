@@ -2,6 +2,7 @@ import { createAuthenticator } from "../core/admin/access/authenticate.ts";
 import type { SessionFinder, SignInHint } from "../core/admin/access/presented-session.ts";
 import type { ErasedPerson } from "../core/admin/retention/retention.ts";
 import type { SharedSecret } from "../core/admin/secrets/shared-secret.ts";
+import { describeError } from "../core/base/observe/log.ts";
 import type { OnWritten } from "../core/track/write-batch.ts";
 import { createWriteQueue } from "../core/track/write-queue.ts";
 import type { App } from "./assemble.ts";
@@ -54,7 +55,14 @@ async function createLast(
   const { sessions = NO_SESSIONS, signInHint } = services as Offered;
   const listeners = parts.flatMap((part) => part.onWritten?.(services) ?? []);
   const onWritten: OnWritten = (workspaceId, written) => {
-    for (const listen of listeners) listen(workspaceId, written);
+    for (const listen of listeners) {
+      try {
+        listen(workspaceId, written);
+      } catch (error) {
+        // It is committed: an error here would have the requests written again.
+        first.log.error(describeError(error), "what was written is not counted");
+      }
+    }
   };
   return {
     authenticator: createAuthenticator({ ...first, sessions }, first.adminTokenHashes, signInHint),

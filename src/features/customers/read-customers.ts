@@ -53,15 +53,17 @@ export async function readCustomers(
     selectRecount(database, workspace.id),
   ]);
   const byKind = groupBy(counts, ({ kind }) => kind);
-  const ofKind = (kind: CountKind, name?: string) =>
-    (byKind.get(kind) ?? []).filter((each) => name === undefined || each.name === name);
+  // A workspace may have thousands of groups: looking through all counts for each blocked everybody.
+  const byName = groupBy(counts, ({ kind, name }) => `${kind} ${name}`);
+  const ofKind = (kind: CountKind) => byKind.get(kind) ?? [];
+  const ofName = (kind: CountKind, name: string) => byName.get(`${kind} ${name}`) ?? [];
   const seriesOf = (rows: readonly Pick<Count, "day" | "seen">[]) =>
     seriesFrom(rows, first, length);
   const standing = (kind: CountKind, name: string) =>
-    Math.max(0, sum(ofKind(kind, name).map(({ seen }) => seen)));
+    Math.max(0, sum(ofName(kind, name).map(({ seen }) => seen)));
   const changesOf = (name: string) => ({
-    optIns: seriesOf(ofKind("opt_in", name)),
-    optOuts: seriesOf(ofKind("opt_out", name)),
+    optIns: seriesOf(ofName("opt_in", name)),
+    optOuts: seriesOf(ofName("opt_out", name)),
   });
   const active = new Map(activity.map((each) => [each.day, each]));
   const activeIn = (span: "in1" | "in7" | "in30") => ({

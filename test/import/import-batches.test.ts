@@ -47,6 +47,23 @@ describe("a batch of an import", () => {
     assert.deepEqual(await namesOf("grace"), ["g"]);
   });
 
+  test("that is a dry run uses none of the names that a workspace may have", async () => {
+    const workspace = await server.workspace({ settings: { max_event_names: 2 } });
+    const time = "2026-01-01T12:00:00Z";
+    const rows = ["one", "two", "three"].map((name) => ({ external_id: "ada", name, time }));
+    const path = `/admin/v1/workspaces/${workspace.name}/imports/dry`;
+    const batch = { kind: "events", first_row: 1, rows, dry_run: true };
+    const { status, body } = await server.admin("POST", path, batch);
+    assert.equal(status, 200);
+    const notes = body.notes as { index: number; code: string }[];
+    assert.deepEqual(
+      notes.map(({ index, code }) => [index, code]),
+      [[2, "EVENT_QUOTA_EXCEEDED"]],
+    );
+    const events = ["other", "another"].map((name) => ({ external_id: "ada", name, time }));
+    assert.equal((await workspace.track({ events })).body.events_processed, 2);
+  });
+
   test("writes the users of an address once, however many of its rows set the state", async () => {
     const workspace = await server.workspace();
     const [once, often] = await Promise.all([

@@ -82,7 +82,8 @@ export async function importBatch(
     const done = { importId, kind, firstRow, rows: rows.length, imported, notes: sorted, at };
     await saveProgress(tx, services, context, done);
   };
-  await WRITERS[kind](services, context, rows, commit).catch((error) => {
+  const own = isDryRun ? { ...services, quotas: services.quotas.dryRun() } : services;
+  await WRITERS[kind](own, context, rows, commit).catch((error) => {
     if (!(error instanceof DryRun)) throw error;
   });
   return result as BatchResult;

@@ -31,14 +31,24 @@ export interface NamingItem {
 /** The quotas' verdicts on the items of one batch. */
 export type BatchQuotas = Awaited<ReturnType<typeof prepare>>;
 
-export type Quotas = ReturnType<typeof createQuotas>;
+export interface Quotas {
+  /** Undefined if nothing is refused. Waits for the database only for names that are new. */
+  of(
+    workspace: Workspace,
+    items: readonly NamingItem[],
+  ): BatchQuotas | undefined | Promise<BatchQuotas>;
+  /** The same verdicts, for what is not written: new names take no room. */
+  dryRun(): Quotas;
+}
 
-export function createQuotas(database: Database, clock: Clock) {
+export function createQuotas(database: Database, clock: Clock): Quotas {
   const register = createNameRegister(database, clock);
-  const users = createUserCount(database, clock);
+  return quotasOf(register, createUserCount(database, clock));
+}
+
+function quotasOf(register: NameRegister, users: ReturnType<typeof createUserCount>): Quotas {
   return {
-    /** Undefined if nothing is refused. Waits for the database only for names that are new. */
-    of(workspace: Workspace, items: readonly NamingItem[]) {
+    of(workspace, items) {
       const isLimited = workspace.settings.max_users > 0;
       const known = register.known(workspace.id);
       if (!isLimited && known && items.every((item) => newName(known, item) === undefined)) {
@@ -46,6 +56,7 @@ export function createQuotas(database: Database, clock: Clock) {
       }
       return prepare(register, workspace, items, isLimited ? users.room(workspace) : undefined);
     },
+    dryRun: () => quotasOf({ ...register, add: register.wouldAdd }, users),
   };
 }
 

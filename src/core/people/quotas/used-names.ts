@@ -35,19 +35,32 @@ export function createNameRegister(database: Database, clock: Clock) {
       const used = await withRetries(database, async (tx) => {
         await lockNames(tx, workspace.id);
         const present = usedNames(await selectNames(tx, workspace.id));
-        for (const kind of KINDS) {
-          const room = limitOf(workspace, kind) - present[kind].size;
-          const added = [...names[kind]].filter((name) => !present[kind].has(name));
-          const taken = added.slice(0, Math.max(0, room));
-          await insertNames(tx, workspace.id, kind, taken);
-          for (const name of taken) present[kind].add(name);
-        }
+        const taken = take(workspace, present, names);
+        for (const kind of KINDS) await insertNames(tx, workspace.id, kind, taken[kind]);
         return present;
       });
       cache.set(workspace.id, { names: used, until: clock.elapsedMs() + KNOWN_FOR_MS });
       return used;
     },
+    /** The names that there would be. */
+    async wouldAdd(workspace: Workspace, names: NewNames) {
+      const present = usedNames(await selectNames(database, workspace.id));
+      take(workspace, present, names);
+      return present;
+    },
   };
+}
+
+/** Adds new names to those that are present, as far as there is room. @returns those that were added. */
+function take(workspace: Workspace, present: UsedNames, names: NewNames) {
+  const taken: Record<NameKind, string[]> = { attribute: [], event: [] };
+  for (const kind of KINDS) {
+    const room = limitOf(workspace, kind) - present[kind].size;
+    const added = [...names[kind]].filter((name) => !present[kind].has(name));
+    taken[kind] = added.slice(0, Math.max(0, room));
+    for (const name of taken[kind]) present[kind].add(name);
+  }
+  return taken;
 }
 
 const KINDS: readonly NameKind[] = ["attribute", "event"];

@@ -142,6 +142,15 @@ describe("text that no engine stores unchanged is refused", () => {
     });
   }
 
+  test("a body of an administrator that is nested deeper than 100 levels is refused by the name of its field", async () => {
+    for (const levels of [101, 3_000, 20_000]) {
+      const deep = `${"[".repeat(levels)}${"]".repeat(levels)}`;
+      const { status, body } = await raw("/admin/v1/apply", `{"workspaces": ${deep}}`);
+      assert.deepEqual([status, body.code], [400, "NESTED_TOO_DEEP"]);
+      assert.match(body.message, /^'workspaces' in the body: .* at most 100 levels deep/);
+    }
+  });
+
   test("a NUL character in a path is refused with INVALID_TEXT", async () => {
     for (const name of ["%00", "a%00b"]) {
       const answer = await server.admin("POST", `/admin/v1/workspaces/${name}/reset`);

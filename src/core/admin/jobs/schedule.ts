@@ -22,18 +22,14 @@ const MOST_CHARACTERS = 256;
 
 /** Whether a text is a cron expression of five fields, or a shorthand such as `@daily`, that matches some date. */
 export function isCron(text: string): boolean {
-  // The library also takes a date for an expression: it would come due once and have no next time.
-  const isShorthand = /^\s*@[a-z]+\s*$/i.test(text);
-  const isFive = /^\s*\S+(\s+\S+){4}\s*$/.test(text);
-  if (text.length > MOST_CHARACTERS || !(isFive || isShorthand)) return false;
+  if (text.length > MOST_CHARACTERS) return false;
   try {
-    const cron = readCron(text, "UTC");
-    if (isShorthand) return cron.nextRun() !== null;
-    // Without an end the library searches 8,000 years, which takes a second.
+    if (/^@[a-z]+$/i.test(text)) return readCron(text, "UTC").nextRun() !== null;
+    // With a second and years it is no date, which the library also takes, and which has no next time; and the library
+    // does not search 8,000 years, which takes a second.
     const year = new Date().getUTCFullYear();
-    return (
-      new Cron(`0 ${text} ${year}-${year + MOST_YEARS}`, { timezone: "UTC" }).nextRun() !== null
-    );
+    const bounded = `0 ${text} ${year}-${year + MOST_YEARS}`;
+    return new Cron(bounded, { timezone: "UTC", mode: "7-part" }).nextRun() !== null;
   } catch {
     return false;
   }

@@ -26,6 +26,8 @@ export interface Feature {
   /** Pages that belong to no workspace. */
   readonly companyPages?: readonly AnyRoute[];
   readonly navigation?: readonly NavigationEntry[];
+  /** The choice of a filter for the list of users. */
+  readonly userFilter?: ComponentType<UserFilterProps>;
   /** Tabs of the overview of a workspace. */
   readonly overview?: readonly OverviewTab[];
   /** Sections of the settings of a workspace. */
@@ -47,6 +49,14 @@ export interface NavigationEntry {
   readonly icon: LucideIcon;
   /** Shown to people who have all of these in the workspace. docs/dashboard.md */
   readonly needs: readonly WorkspacePermission[];
+}
+
+export interface UserFilterProps {
+  readonly workspace: string;
+  /** A filter of segments, as JSON. */
+  readonly filter: string | undefined;
+  /** An empty text is for no filter. */
+  change(filter: string): void;
 }
 
 export interface OverviewTab {

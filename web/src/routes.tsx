@@ -53,6 +53,7 @@ const companyPages = all.flatMap((each) => each.companyPages ?? []) as PagesOf<
 
 export const router = createRouter({
   basepath: "/dashboard",
+  context: { features: all },
   routeTree: root.addChildren([
     first,
     workspace.addChildren([settings, overview, ...pages]),

@@ -13,6 +13,8 @@ import { publicSegmentEndpoints } from "./public-endpoints.ts";
 import { segments } from "./resource.ts";
 import { deleteAllSizes, deleteCountsNaming } from "./store.ts";
 
+export { readUserFilter } from "./list-members.ts";
+
 export const feature = {
   name: "segments",
   endpoints: [

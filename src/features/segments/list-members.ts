@@ -166,6 +166,37 @@ export async function* walkMembers(
   }
 }
 
+/**
+ * Reads the filter of a request about users who are already picked.
+ *
+ * @returns the filter as a sentence, and which of some users meet it.
+ * @throws Problem as `filterOf` does.
+ */
+export async function readUserFilter(
+  { database, clock }: StoringServices,
+  context: WorkspaceContext,
+  wanted: WantedFilter,
+) {
+  const { filter } = await filterOf(database, context, wanted);
+  const workspaceId = context.workspace.id;
+  const analysis = database.for("analysis");
+  const now = clock.now();
+  const membersOf = async (ids: readonly string[]): Promise<ReadonlySet<string>> => {
+    const members: string[] = [];
+    for (let left = [...new Set(ids)]; left.length > 0; ) {
+      const these = { kind: "these", ids: left, size: left.length } as const;
+      const found = await readFitting(analysis, workspaceId, these, [filter], (tx, portion) =>
+        readMembers(tx, workspaceId, portion, filter, now),
+      );
+      members.push(...found.ids);
+      const { lastId } = found;
+      left = lastId === null ? [] : left.filter((id) => id > lastId);
+    }
+    return new Set(members);
+  };
+  return { sentence: sentenceOf(filter), membersOf };
+}
+
 /** How many conditions a statement decides about, unless one segment has more. */
 const CONDITIONS_AT_ONCE = 50;
 

@@ -1,6 +1,6 @@
 import type { EmailState } from "../../core/base/values/email-states.ts";
 import type { Json } from "../../core/base/values/plain-json.ts";
-import { bucketsOfValues } from "../../core/database/buckets.ts";
+import { bucketsOfIds, bucketsOfValues } from "../../core/database/buckets.ts";
 import { NOT_PREPARED, type Queryable } from "../../core/database/database.ts";
 import { type Filter, filterSql } from "./filter.ts";
 import { itsRows, type Leaf } from "./leaf.ts";
@@ -8,13 +8,14 @@ import { type Bounds, columnsOf, decided, type Values, valuesOf } from "./sql.ts
 
 /*
  * Reads which users of a workspace meet a filter. A statement looks at a portion of the users: the
- * next ones of a random sample or in the order of their ids, or one.
+ * next ones of a random sample or in the order of their ids, the first of some in that order, or one.
  */
 
 /** Which users a statement looks at. */
 export type Portion = (
   | { readonly kind: "sample"; readonly size: number; readonly after?: string }
   | { readonly kind: "next"; readonly after: string; readonly size: number }
+  | { readonly kind: "these"; readonly ids: readonly string[]; readonly size: number }
   | { readonly kind: "one"; readonly id: string }
 ) & {
   /** About how many conditions one statement may decide, if the only user has many rows (`readFitting`). */
@@ -45,6 +46,10 @@ export function portionSql(portion: Portion, workspaceId: number, values: Values
         order by ${CHANCE} limit ${values.bind(portion.size, "int")}`;
     case "next":
       return `select * from profiles where ${ours} and profile_id > ${values.bind(portion.after, "uuid")}
+        order by profile_id limit ${values.bind(portion.size, "int")}`;
+    case "these":
+      return `select * from profiles where ${ours} and profile_id = any(${values.bind(portion.ids, "uuid[]")})
+        and bucket = any(${values.bind(bucketsOfIds(portion.ids).all, "smallint[]")})
         order by profile_id limit ${values.bind(portion.size, "int")}`;
     case "one":
       return `select * from profiles where ${ours} and profile_id = ${values.bind(portion.id, "uuid")}`;

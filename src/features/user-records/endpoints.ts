@@ -97,6 +97,12 @@ const search = endpoint({
       users: Type.Array(FoundUser, {
         description: "May be fewer than the limit although another page follows.",
       }),
+      filtered_by: Type.Optional(
+        Type.String({
+          description: "The filter as a sentence.",
+          examples: ["Users who match: can receive email."],
+        }),
+      ),
       next_cursor: Type.Optional(Type.String()),
       message: Success,
     }),

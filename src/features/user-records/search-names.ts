@@ -8,7 +8,7 @@ import { countNames, NAME_KINDS, type NameKind, selectWords } from "./search-sto
  * words narrow them (docs/decisions/search-by-name.md). Names of more than five words are all read.
  */
 
-export type SearchedKind = IdentifierKind | NameKind;
+export type SearchedKind = IdentifierKind | NameKind | "added";
 
 /** An identifier, or a name from one of its words on. */
 export interface Searched {
@@ -25,6 +25,8 @@ export interface Part {
   readonly from: string;
   /** Not included. */
   readonly below: string;
+  /** Read from the last to the first. */
+  readonly isDescending?: boolean;
   /** Narrows the range further. */
   accepts?(found: Searched): boolean;
 }

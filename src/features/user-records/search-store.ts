@@ -10,7 +10,9 @@ export interface IdentifierRange {
   readonly from: string;
   /** Not included. */
   readonly below: string;
-  /** Only entries after this one. */
+  /** From the last to the first. */
+  readonly isDescending?: boolean | undefined;
+  /** Only entries behind this one. */
   readonly after: { readonly value: string; readonly profileId: string } | undefined;
   readonly limit: number;
 }
@@ -22,21 +24,65 @@ export interface IdentifierRange {
 export async function selectIdentifierRange(
   database: Queryable,
   workspaceId: number,
-  { kind, from, below, after, limit }: IdentifierRange,
+  { kind, ...range }: IdentifierRange,
 ): Promise<FoundIdentifier[]> {
   const isShared = kind === "email" || kind === "phone";
-  const behind = isShared ? "(value, profile_id) > ($2, $5::uuid)" : "value > $2";
+  const { isWithin, order, parameters } = rangeSql("value", range, isShared);
   return database.query<FoundIdentifier>(
     `select kind, value, profile_id as "profileId" from identifiers
-     where workspace_id = $1 and kind = '${kind}' and ${after ? behind : "value >= $2"} and value < $3
-     order by value${isShared ? ", profile_id" : ""} limit $4`,
-    [
-      workspaceId,
-      after?.value ?? from,
-      below,
+     where workspace_id = $1 and kind = '${kind}' and ${isWithin} order by ${order} limit $4`,
+    [workspaceId, ...parameters],
+  );
+}
+
+/**
+ * The condition and the order of a range, for a statement with the workspace as its first parameter.
+ *
+ * @param isShared whether users can have the same value.
+ */
+function rangeSql(
+  value: string,
+  { from, below, isDescending = false, after, limit }: Omit<IdentifierRange, "kind">,
+  isShared: boolean,
+) {
+  const behind = (bound: string, beyond: string) =>
+    isShared
+      ? `(${value}, profile_id) ${beyond} (${bound}, $5::uuid)`
+      : `${value} ${beyond} ${bound}`;
+  const isWithin =
+    after && !isDescending
+      ? `${behind("$2", ">")} and ${value} < $3`
+      : `${value} >= $2 and ${after ? behind("$3", "<") : `${value} < $3`}`;
+  const direction = isDescending ? " desc" : "";
+  return {
+    isWithin,
+    order: `${value}${direction}${isShared ? `, profile_id${direction}` : ""}`,
+    parameters: [
+      isDescending ? from : (after?.value ?? from),
+      isDescending ? (after?.value ?? below) : below,
       limit,
       ...(after && isShared ? [after.profileId] : []),
     ],
+  };
+}
+
+/** A user among all, by the id: in the order in which users were added. */
+interface AddedUser {
+  readonly kind: "added";
+  readonly value: string;
+  readonly profileId: string;
+}
+
+export async function selectAddedRange(
+  database: Queryable,
+  workspaceId: number,
+  { isDescending = false, after, limit }: Omit<IdentifierRange, "kind">,
+): Promise<AddedUser[]> {
+  const behind = after ? `and profile_id ${isDescending ? "<" : ">"} $3::uuid` : "";
+  return database.query<AddedUser>(
+    `select 'added' as kind, profile_id::text as value, profile_id as "profileId" from profiles
+     where workspace_id = $1 ${behind} order by profile_id ${isDescending ? "desc" : ""} limit $2`,
+    [workspaceId, limit, ...(after ? [after.profileId] : [])],
   );
 }
 
@@ -78,16 +124,15 @@ export interface NameRange extends Omit<IdentifierRange, "kind"> {
 export async function selectNameRange(
   database: Queryable,
   workspaceId: number,
-  { kind, from, below, after, limit }: NameRange,
+  { kind, ...range }: NameRange,
 ): Promise<FoundName[]> {
   const { value, where } = NAME_INDEXES[kind];
+  const { isWithin, order, parameters } = rangeSql(value, range, true);
   return database.query<FoundName>(
     `select '${kind}' as kind, ${value} as value, profile_id as "profileId", name_words as words
      from profiles
-     where workspace_id = $1 and ${where} and ${value} < $3
-       and ${after ? `(${value}, profile_id) > ($2, $5::uuid)` : `${value} >= $2`}
-     order by ${value}, profile_id limit $4`,
-    [workspaceId, after?.value ?? from, below, limit, ...(after ? [after.profileId] : [])],
+     where workspace_id = $1 and ${where} and ${isWithin} order by ${order} limit $4`,
+    [workspaceId, ...parameters],
   );
 }
 
@@ -95,7 +140,7 @@ export async function selectNameRange(
 export async function countNames(
   database: Queryable,
   workspaceId: number,
-  { kind, from, below, limit }: Omit<NameRange, "after">,
+  { kind, from, below, limit }: Omit<NameRange, "after" | "isDescending">,
 ): Promise<number> {
   const { value, where } = NAME_INDEXES[kind];
   const [row] = await database.query<{ count: number }>(

@@ -23,6 +23,7 @@ import {
 import {
   NAME_KINDS,
   type NameKind,
+  selectAddedRange,
   selectIdentifierRange,
   selectNameRange,
 } from "./search-store.ts";
@@ -37,7 +38,11 @@ import {
 const SEARCHED_KINDS: readonly SearchedKind[] = [
   ...(["external_id", "alias", "email", "phone"] as const),
   ...NAME_KINDS,
+  "added",
 ];
+
+/** Orders that an index serves; "-" reverses one. By address or name only users who have one are found. */
+export const ORDERS = ["added", "-added", "email", "-email", "name", "-name"] as const;
 
 export interface SearchQuery {
   /**
@@ -49,6 +54,10 @@ export interface SearchQuery {
   readonly kind?: IdentifierKind | "name" | undefined;
   /** Whether the query is a whole identifier. */
   readonly isExact: boolean;
+  /** All users in this order, instead of a search. */
+  readonly order?: (typeof ORDERS)[number] | undefined;
+  /** Which of some users are wanted; by default all. */
+  readonly membersOf?: ((ids: readonly string[]) => Promise<ReadonlySet<string>>) | undefined;
   /** The `cursor` of the page before. */
   readonly cursor?: string | undefined;
   readonly limit: number;
@@ -56,7 +65,7 @@ export interface SearchQuery {
 
 export interface Match {
   readonly profile: ProfileRow;
-  readonly kind: IdentifierKind | "name";
+  readonly kind: IdentifierKind | "name" | "platform_id";
   /** The matching identifier; of an alias, its name. */
   readonly value: string;
 }
@@ -76,14 +85,12 @@ interface Position extends Searched {
 export async function searchPeople(
   database: Queryable,
   workspaceId: number,
-  { query, kind, isExact, cursor, limit }: SearchQuery,
+  wanted: SearchQuery,
 ): Promise<{ matches: Match[]; next: { readonly next_cursor?: string } }> {
-  const names = isExact ? [] : await nameParts(database, workspaceId, query, kind === "name");
-  const searched = [...partsOf(query, isExact), ...names].filter(
-    (part) => kind === undefined || part.kind.startsWith(kind),
-  );
-  const after = cursor === undefined ? undefined : readCursor(cursor);
-  const { found, next } = await selectFrom(database, workspaceId, searched, after, limit);
+  const searched = wanted.order
+    ? [wholeOrder(wanted.order)]
+    : await searchedParts(database, workspaceId, wanted);
+  const { found, next } = await selectFrom(database, workspaceId, searched, wanted);
   const ids = [...new Set(found.map(({ profileId }) => profileId))];
   const profiles = await selectProfiles(database, workspaceId, ids);
   const merged = await selectMergedInto(database, workspaceId, ids);
@@ -92,11 +99,30 @@ export async function searchPeople(
     const profile = profileOf.get(row.profileId);
     if (!profile) return [];
     const redirects = merged.filter((each) => each.keptProfileId === profile.id);
-    const all = [...identifiersOf(profile, redirects), ...searchedWords(row.words)];
+    const id: Searched = { kind: "added", value: profile.id };
+    const all = [id, ...identifiersOf(profile, redirects), ...searchedWords(row.words)];
     const first = firstMatch(all, searched);
     return first?.kind === row.kind && first.value === row.value ? [matchOf(row, profile)] : [];
   });
   return { matches, next: next ? { next_cursor: cursorOf(next) } : {} };
+}
+
+async function searchedParts(
+  database: Queryable,
+  workspaceId: number,
+  { query, kind, isExact }: SearchQuery,
+): Promise<Part[]> {
+  const names = isExact ? [] : await nameParts(database, workspaceId, query, kind === "name");
+  return [...partsOf(query, isExact), ...names].filter(
+    (part) => kind === undefined || part.kind.startsWith(kind),
+  );
+}
+
+/** Everyone whom an order has. */
+function wholeOrder(order: (typeof ORDERS)[number]): Part {
+  const by = order.replace("-", "") as "added" | "email" | "name";
+  const kind = by === "name" ? "name1" : by;
+  return { kind, from: "", below: LAST_CHARACTER, isDescending: order.startsWith("-") };
 }
 
 function partsOf(query: string, isExact: boolean): Part[] {
@@ -155,14 +181,19 @@ function phonePrefix(query: string): string | undefined {
 const STEP_ROWS = 2_000;
 const MOST_ROWS = 10_000;
 
+/** How many users a filter looks at at once, and how many milliseconds one request looks for more. */
+const FILTERED_ROWS = 500;
+const FILTER_MS = 100;
+
 /** @returns what was found, and where the next page begins; undefined if there is none. */
 async function selectFrom(
   database: Queryable,
   workspaceId: number,
   parts: readonly Part[],
-  after: Position | undefined,
-  limit: number,
+  { cursor, limit, membersOf }: SearchQuery,
 ): Promise<{ found: Position[]; next: Position | undefined }> {
+  const after = cursor === undefined ? undefined : readCursor(cursor);
+  const until = performance.now() + FILTER_MS;
   const found: Position[] = [];
   let read = 0;
   const begun = after ? SEARCHED_KINDS.indexOf(after.kind) : 0;
@@ -170,14 +201,18 @@ async function selectFrom(
     if (SEARCHED_KINDS.indexOf(part.kind) < begun) continue;
     let last = after?.kind === part.kind ? after : undefined;
     for (let hasMore = true; hasMore; ) {
-      const size = part.accepts ? STEP_ROWS : limit + 1 - found.length;
+      const few = membersOf && read > 0 ? FILTERED_ROWS : limit + 1 - found.length;
+      const size = part.accepts ? STEP_ROWS : few;
       const rows = await selectRange(database, workspaceId, part, last, size);
-      found.push(...rows.filter((row) => part.accepts?.(row) ?? true));
+      const accepted = rows.filter((row) => part.accepts?.(row) ?? true);
+      const members = await membersOf?.(accepted.map(({ profileId }) => profileId));
+      found.push(...accepted.filter(({ profileId }) => members?.has(profileId) ?? true));
       if (found.length > limit) return { found: found.slice(0, limit), next: found[limit - 1] };
       last = rows.at(-1);
       read += rows.length;
       hasMore = rows.length === size;
-      if (hasMore && read >= MOST_ROWS) return { found, next: last };
+      const isOver = read >= MOST_ROWS || (membersOf && performance.now() > until);
+      if (hasMore && isOver) return { found, next: last };
     }
   }
   return { found, next: undefined };
@@ -186,11 +221,12 @@ async function selectFrom(
 function selectRange(
   database: Queryable,
   workspaceId: number,
-  { kind, from, below }: Part,
+  { kind, from, below, isDescending }: Part,
   after: Position | undefined,
   limit: number,
 ): Promise<Position[]> {
-  const range = { from, below, after, limit };
+  const range = { from, below, isDescending, after, limit };
+  if (kind === "added") return selectAddedRange(database, workspaceId, range);
   return isName(kind)
     ? selectNameRange(database, workspaceId, { kind, ...range })
     : selectIdentifierRange(database, workspaceId, { kind, ...range });
@@ -238,6 +274,7 @@ const compareBytes = (one: string, other: string): number =>
 
 function matchOf({ kind, value }: Position, profile: ProfileRow): Match {
   const { email, standardAttributes: attributes } = profile;
+  if (kind === "added") return { profile, kind: "platform_id", value };
   if (kind === "alias") return { profile, kind, value: readAliasValue(value).alias_name };
   if (kind === "external_id" || kind === "phone") return { profile, kind, value };
   if (kind === "email") return { profile, kind, value: (email && spellingOf(email)) || value };

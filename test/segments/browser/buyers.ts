@@ -10,6 +10,7 @@ export async function withBuyers(workspace: TestWorkspace): Promise<void> {
     attributes: ids.map((external_id, index) => ({
       external_id,
       plan: "pro",
+      ...(index === 0 && { first_name: "Nora", last_name: "Lind" }),
       visits: index,
       country: index === 1 || index === 4 ? "DE" : "FR",
       ...(index === 3 && {

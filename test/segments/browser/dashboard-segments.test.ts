@@ -96,7 +96,7 @@ describe("segments in the dashboard", { skip }, async () => {
     await page.getByText("No.", { exact: true }).waitFor();
     await page.getByText("✗ can receive email").waitFor();
     await page.getByRole("button", { name: "Show twenty" }).click();
-    await page.getByRole("link", { name: "u0" }).waitFor();
+    await page.getByRole("listitem").filter({ hasText: "u0 Nora Lind" }).waitFor();
     await page.getByRole("link", { name: "u0" }).click();
     await page.getByRole("tab", { name: "Segments" }).click();
     await page.getByRole("link", { name: "Asked" }).waitFor();

@@ -20,6 +20,7 @@ type Ok<Path extends keyof paths, Method extends keyof paths[Path]> = paths[Path
   : never;
 
 export type FoundUser = Ok<typeof USERS, "get">["users"][number];
+export type UsersQuery = NonNullable<paths[typeof USERS]["get"]["parameters"]["query"]>;
 export type UserRecord = Ok<typeof USER, "get">;
 export type TimelineEntry = Ok<typeof TIMELINE, "get">["entries"][number];
 export type Effect = Ok<`${typeof USER}/merge`, "post">["effects"][number];
@@ -62,6 +63,10 @@ export interface UserSearch {
   readonly query?: string;
   readonly identifier?: IdentifierKind;
   readonly match?: "prefix" | "exact";
+  readonly sort?: NonNullable<UsersQuery["sort"]>;
+  /** A filter of segments, as JSON. */
+  readonly filter?: string;
+  readonly columns?: string[];
 }
 
 export const useUserSearch = (name: string, query: UserSearch) =>
@@ -71,6 +76,12 @@ export const useUserSearch = (name: string, query: UserSearch) =>
     { params: { path: { name }, query: { ...query, limit: 100 } } },
     { ...BY_CURSOR, placeholderData: (shown) => shown },
   );
+
+/** The names of custom attributes, up to 250. */
+export const useAttributeNames = (name: string) =>
+  hooks.useQuery("get", "/admin/v1/workspaces/{name}/catalogue", {
+    params: { path: { name }, query: { kind: "attribute", limit: 250 } },
+  });
 
 /** How many users a workspace has, in words; undefined until it is known, and for a person who may not see it. */
 export function useUserCount(workspace: string): string | undefined {

@@ -50,6 +50,8 @@ interface DataTableProps<Entry extends RowData> {
   readonly rows: readonly Entry[];
   keyOf(row: Entry): string;
   readonly more?: MorePages;
+  /** The server sorts: by a column with an `accessorFn`, "-" reverses it; empty is its own order. */
+  readonly order?: { readonly by: string; change(by: string): void } | undefined;
   /** Whether there are more rows that are not loaded: sorting these would hide them. */
   readonly isCutOff?: boolean;
   /** What an open row shows below itself. Its first cell then has a RowButton. */
@@ -73,14 +75,25 @@ const DRAWN_WHOLE = 60;
  * columns (styles/table.css).
  */
 export function DataTable<Entry extends RowData>(props: DataTableProps<Entry>) {
-  const { rows, keyOf, columns, more, isCutOff = false, empty } = props;
+  const { rows, keyOf, columns, more, order, isCutOff = false, empty } = props;
+  const sorting = order?.by
+    ? [{ id: order.by.replace("-", ""), desc: order.by.startsWith("-") }]
+    : [];
   const table = useTable({
     features,
     columns: columns as Column<Entry>[],
     data: rows as Entry[],
     getRowId: keyOf,
     defaultColumn: { sortUndefined: "last" },
-    enableSorting: more === undefined && !isCutOff,
+    enableSorting: order !== undefined || (more === undefined && !isCutOff),
+    ...(order && {
+      manualSorting: true,
+      state: { sorting },
+      onSortingChange: (next) => {
+        const [by] = typeof next === "function" ? next(sorting) : next;
+        order.change(by ? `${by.desc ? "-" : ""}${by.id}` : "");
+      },
+    }),
   });
   const isWhole = rows.length <= DRAWN_WHOLE;
   // A reader of the screen is told of rows that are not drawn; -1: how many there are is not known yet.

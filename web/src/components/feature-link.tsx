@@ -1,5 +1,6 @@
 import { Link, type LinkProps, useRouter } from "@tanstack/react-router";
 import type { ReactNode } from "react";
+import type { Feature } from "../feature.ts";
 
 interface FeatureLinkProps {
   /** A page of another feature, such as `/w/$workspace/users/$id`. */
@@ -23,3 +24,7 @@ export function FeatureLink({ children, ...link }: FeatureLinkProps) {
 
 /** Whether the feature of a page is there. */
 export const useHasPage = (page: string): boolean => Object.hasOwn(useRouter().routesById, page);
+
+/** All features, for what one offers to the pages of another. */
+export const useFeatures = (): readonly Feature[] =>
+  (useRouter().options.context as { readonly features: readonly Feature[] }).features;

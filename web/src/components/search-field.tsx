@@ -1,5 +1,6 @@
 import { CloseButton, TextInput } from "@mantine/core";
 import { useDebouncedCallback, useHotkeys } from "@mantine/hooks";
+import { useRouter } from "@tanstack/react-router";
 import { Search } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 
@@ -27,7 +28,10 @@ export function SearchField(props: SearchFieldProps) {
   const [text, setText] = useState(value);
   const field = useRef<HTMLInputElement>(null);
   const sent = useRef(value);
-  const send = useDebouncedCallback((wanted: string) => {
+  const { history } = useRouter();
+  // A page stays on the screen while the next one loads: what was typed there leads nobody back.
+  const send = useDebouncedCallback((wanted: string, path: string) => {
+    if (history.location.pathname !== path) return;
     sent.current = wanted.trim();
     search(sent.current);
   }, REST_MS);
@@ -39,7 +43,7 @@ export function SearchField(props: SearchFieldProps) {
   useHotkeys(isFilter ? [] : [["/", () => field.current?.focus()]]);
   const change = (wanted: string) => {
     setText(wanted);
-    send(wanted);
+    send(wanted, history.location.pathname);
   };
   return (
     <TextInput

@@ -36,12 +36,6 @@ const SIZES_EVERY_MS = 5_000;
 export const useSegmentSizes = (name: string) =>
   hooks.useQuery("get", SIZES, { params: { path: { name } } }, { refetchInterval: SIZES_EVERY_MS });
 
-/** The names of custom attributes, up to 250. */
-export const useAttributeNames = (name: string) =>
-  hooks.useQuery("get", `${WORKSPACE}/catalogue`, {
-    params: { path: { name }, query: { kind: "attribute", limit: 250 } },
-  });
-
 export function useChangeSegments(name: string) {
   const onSuccess = () => refresh(SEGMENTS, SIZES);
   const put = hooks.useMutation("put", SEGMENT, { onSuccess });

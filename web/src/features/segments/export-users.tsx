@@ -7,12 +7,13 @@ import {
   STANDARD_COLUMNS,
   userLine,
 } from "../../../../src/features/segments/csv.ts";
+import { useAttributeNames } from "../../api/users.ts";
 import { RAPPORT } from "../../components/command.ts";
 import { Dialog } from "../../components/dialog.tsx";
 import { download } from "../../components/download.ts";
 import { tellDone } from "../../components/feedback.tsx";
 import { SaveFailure } from "../../components/form.tsx";
-import { type FilterJson, readSegmentUsers, useAttributeNames } from "./api.ts";
+import { type FilterJson, readSegmentUsers } from "./api.ts";
 
 interface ExportUsersProps {
   readonly workspace: string;

@@ -11,7 +11,7 @@ const list = createRoute({
 const one = createRoute({
   getParentRoute: () => workspace,
   path: "segments/$id",
-  validateSearch: texts("event", "attribute", "product", "standard", "value"),
+  validateSearch: texts("event", "attribute", "product", "standard", "value", "filter"),
   component: pageOf(() => import("./segment.tsx"), "SegmentPage"),
 });
 
@@ -25,6 +25,7 @@ const attribute = createRoute({
 export const feature = {
   name: "segments",
   pages: [list, one, attribute],
+  userFilter: pageOf(() => import("./user-filter.tsx"), "UserFilter"),
   navigation: [
     {
       under: "Data",

@@ -65,6 +65,16 @@ export function filterOf({ op, isNot, items }: Group): FilterJson | undefined {
   return parts.length === 0 ? undefined : negatedIf(isNot, { [op]: parts });
 }
 
+/** A filter in an address; undefined if it is none. */
+export function filterIn(json: string | undefined): FilterJson | undefined {
+  try {
+    const filter: unknown = JSON.parse(json ?? "");
+    return typeof filter === "object" && filter !== null ? (filter as FilterJson) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** A filter as a group; without one, a group of a condition that says nothing yet. */
 export function groupOf(filter: FilterJson | undefined): Group {
   if (!filter) return { ...newGroup(), op: "all" };

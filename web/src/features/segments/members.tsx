@@ -1,6 +1,7 @@
 import { Button, TextInput } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
+import { fullNameOf } from "../../api/name-of.ts";
 import { FeatureLink } from "../../components/feature-link.tsx";
 import { tellFailed } from "../../components/feedback.tsx";
 import { SaveFailure } from "../../components/form.tsx";
@@ -22,6 +23,8 @@ interface ListedUser {
   readonly platform_id: string;
   readonly external_id: string | null;
   readonly email: string | null;
+  readonly first_name: string | null;
+  readonly last_name: string | null;
 }
 
 /** Users who meet a filter, and all of them as a file. */
@@ -38,6 +41,14 @@ export function Members({ workspace, filter, fileName, expected }: MembersProps)
       title="Who they are"
       actions={
         <div className="toolbar">
+          <FeatureLink
+            to="/w/$workspace/users"
+            params={{ workspace }}
+            search={{ filter: JSON.stringify(filter) }}
+            className="link"
+          >
+            List them
+          </FeatureLink>
           <PermittedButton
             {...needed}
             size="xs"
@@ -68,7 +79,8 @@ export function Members({ workspace, filter, fileName, expected }: MembersProps)
               className="link"
             >
               <bdi>{each.external_id ?? each.email ?? each.platform_id}</bdi>
-            </FeatureLink>
+            </FeatureLink>{" "}
+            <bdi className="dim">{fullNameOf(each)}</bdi>
           </li>
         ))}
       </ul>

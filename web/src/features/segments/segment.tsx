@@ -21,7 +21,7 @@ import {
 } from "./api.ts";
 import { Builder } from "./builder.tsx";
 import { ExactCount } from "./exact-count.tsx";
-import { filterOf, type Group, groupOf, isOpen } from "./filter-model.ts";
+import { filterIn, filterOf, type Group, groupOf, isOpen } from "./filter-model.ts";
 import { Members } from "./members.tsx";
 import { SizeCard } from "./size.tsx";
 import { SizeOverTime } from "./size-over-time.tsx";
@@ -56,7 +56,9 @@ function firstOf({
   attribute,
   standard,
   value,
+  filter,
 }: ReturnType<typeof route.useSearch>): FilterJson | undefined {
+  if (filter) return filterIn(filter);
   if (event) return { event, at_least: 1 };
   if (product) return { purchases: product, at_least: 1 };
   const wanted = value === undefined ? { exists: true } : { equals: valueIn(value) };

@@ -5,7 +5,7 @@ import { type Feature, pageOf, texts, workspace } from "../../feature.ts";
 const list = createRoute({
   getParentRoute: () => workspace,
   path: "users",
-  validateSearch: texts("query", "identifier", "match"),
+  validateSearch: texts("query", "identifier", "match", "sort", "filter"),
   component: pageOf(() => import("./users.tsx"), "UsersPage"),
 });
 

@@ -1,29 +1,33 @@
-import { Select } from "@mantine/core";
-import { getRouteApi, Link, Navigate } from "@tanstack/react-router";
-import { UserSearch, Users } from "lucide-react";
-import { useMemo } from "react";
-import { fullNameOf, nameOf } from "../../api/name-of.ts";
+import { Button, Select } from "@mantine/core";
+import { getRouteApi, Navigate } from "@tanstack/react-router";
+import { ListFilter, UserSearch, Users } from "lucide-react";
+import { Suspense, useEffect, useMemo, useState } from "react";
 import { morePages } from "../../api/pages.ts";
 import {
-  type FoundUser,
   type IdentifierKind,
+  type UsersQuery,
   useUserCount,
   useUserSearch,
 } from "../../api/users.ts";
-import { CutOff } from "../../components/cut-off.tsx";
-import { type Column, DataTable } from "../../components/data-table.tsx";
+import { DataTable } from "../../components/data-table.tsx";
+import { useFeatures } from "../../components/feature-link.tsx";
 import { firstRequest, KeysLink } from "../../components/first-request.tsx";
-import { Absent, Page } from "../../components/page.tsx";
+import { Page } from "../../components/page.tsx";
 import { SearchField } from "../../components/search-field.tsx";
 import { Empty, Loaded } from "../../components/states.tsx";
-import { Time } from "../../components/time.tsx";
+import { ColumnChoice, columnsOf, requestedOf, useChosenColumns } from "./list-columns.tsx";
 
 const route = getRouteApi("/w/$workspace/users");
 
 export function UsersPage() {
   const { workspace } = route.useParams();
-  const { query, identifier, match } = route.useSearch();
+  const { query, identifier, match, sort, filter } = route.useSearch();
   const navigate = route.useNavigate();
+  const [isFiltering, setFiltering] = useState(false);
+  const [columns, choose] = useChosenColumns();
+  const UserFilter = useFeatures().find(({ userFilter }) => userFilter)?.userFilter;
+  const set = (changed: { readonly [name in "sort" | "filter"]?: string }) =>
+    void navigate({ search: (now) => ({ ...now, ...changed }), replace: true });
   const count = useUserCount(workspace);
   const users = count === undefined ? "" : ` ${count} in all.`;
   return (
@@ -61,11 +65,40 @@ export function UsersPage() {
             })
           }
         />
+        {UserFilter && (
+          <Button
+            variant={filter ? "light" : "default"}
+            leftSection={<ListFilter size={15} />}
+            aria-expanded={isFiltering}
+            onClick={() => setFiltering(!isFiltering)}
+          >
+            Filter
+          </Button>
+        )}
+        <ColumnChoice workspace={workspace} chosen={columns} choose={choose} />
       </search>
+      {UserFilter && isFiltering && (
+        <Suspense>
+          <UserFilter
+            key={filter}
+            workspace={workspace}
+            filter={filter}
+            change={(wanted) => set({ filter: wanted })}
+          />
+        </Suspense>
+      )}
       {match === "exact" && query ? (
         <TheOne key={query} workspace={workspace} query={query} />
       ) : (
-        <Found workspace={workspace} query={query} identifier={identifier as IdentifierKind} />
+        <Found
+          workspace={workspace}
+          query={query}
+          identifier={identifier as IdentifierKind}
+          filter={filter}
+          sort={sort}
+          columns={columns}
+          set={set}
+        />
       )}
     </Page>
   );
@@ -79,7 +112,7 @@ function TheOne({ workspace, query }: { readonly workspace: string; readonly que
       {({ pages }) => {
         const [only, ...others] = pages.flatMap(({ users }) => users);
         if (!only || others.length > 0) {
-          return <Found workspace={workspace} query={query} identifier={undefined} />;
+          return <Found workspace={workspace} query={query} />;
         }
         const params = { workspace, id: only.platform_id };
         return <Navigate to="/w/$workspace/users/$id" params={params} replace />;
@@ -91,26 +124,75 @@ function TheOne({ workspace, query }: { readonly workspace: string; readonly que
 interface FoundProps {
   readonly workspace: string;
   readonly query: string | undefined;
-  readonly identifier: IdentifierKind | undefined;
+  readonly identifier?: IdentifierKind | undefined;
+  readonly filter?: string | undefined;
+  readonly sort?: string | undefined;
+  readonly columns?: readonly string[];
+  set?(changed: { readonly sort?: string; readonly filter?: string }): void;
 }
 
-function Found({ workspace, query, identifier }: FoundProps) {
-  const found = useUserSearch(workspace, query ? { query, ...(identifier && { identifier }) } : {});
-  const columns = useMemo(() => columnsOf(workspace), [workspace]);
+/** How many users a filter finds by itself, and in how many pages at most; the next ones are the person's. */
+const SCREENFUL = 50;
+const MOST_PAGES = 20;
+
+const FIRST_COLUMNS = ["name", "email"];
+
+function Found({
+  workspace,
+  query,
+  identifier,
+  filter,
+  sort = "",
+  columns: chosen = FIRST_COLUMNS,
+  set,
+}: FoundProps) {
+  const requested = requestedOf(chosen);
+  const found = useUserSearch(workspace, {
+    ...(query && { query }),
+    ...(query && identifier && { identifier }),
+    ...(!query && sort && { sort: sort as NonNullable<UsersQuery["sort"]> }),
+    ...(filter && { filter }),
+    ...(requested.length > 0 && { columns: requested }),
+  });
+  const columns = useMemo(() => columnsOf(workspace, chosen), [workspace, chosen]);
+  const { hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage } = found;
   const users = useMemo(() => found.data?.pages.flatMap((page) => page.users) ?? [], [found.data]);
+  const looked = found.data?.pages.length ?? 0;
+  // A page looks at some thousand users, and few of them may meet the filter.
+  const goesOn = filter && users.length < SCREENFUL && looked < MOST_PAGES && hasNextPage;
+  useEffect(() => {
+    if (goesOn && !isFetchingNextPage && !isFetchNextPageError) void fetchNextPage();
+  }, [goesOn, isFetchingNextPage, isFetchNextPageError, fetchNextPage]);
   return (
     <Loaded from={found}>
       {() => (
         // The users of the query before this one stay in sight while this one is being answered.
         <div aria-busy={found.isPlaceholderData}>
+          {filter && (
+            <p className="toolbar">
+              <bdi>{found.data?.pages[0]?.filtered_by}</bdi>
+              <Button size="compact-xs" variant="default" onClick={() => set?.({ filter: "" })}>
+                Show all users
+              </Button>
+            </p>
+          )}
           <DataTable
             label="Users"
             columns={columns}
             rows={users}
             keyOf={(user) => user.platform_id}
             more={morePages(found)}
+            order={query || !set ? undefined : { by: sort, change: (by) => set({ sort: by }) }}
             opens
-            empty={query ? <NobodyFound query={query} /> : <NoUsers workspace={workspace} />}
+            empty={
+              filter ? (
+                <NobodyMeets />
+              ) : query ? (
+                <NobodyFound query={query} />
+              ) : (
+                <NoUsers workspace={workspace} />
+              )
+            }
           />
         </div>
       )}
@@ -126,73 +208,15 @@ const NobodyFound = ({ query }: { readonly query: string }) => (
   </Empty>
 );
 
+const NobodyMeets = () => (
+  <Empty icon={UserSearch} title="Nobody meets the filter">
+    Change the filter, or show all users.
+  </Empty>
+);
+
 const NoUsers = ({ workspace }: { readonly workspace: string }) => (
   <Empty icon={Users} title="No users yet" command={firstRequest(location.origin)}>
     The first event, purchase or attribute of a user creates the profile. Send one with an{" "}
     <KeysLink workspace={workspace} />:
   </Empty>
 );
-
-/** The first one, and how many others there are. */
-function Aliases({ of: [first, ...others] }: { readonly of: FoundUser["user_aliases"] }) {
-  if (!first) return <Absent />;
-  return (
-    <span className="first-of">
-      <CutOff text={`${first.alias_label}: ${first.alias_name}`} />
-      {others.length > 0 && <span className="dim">+{others.length}</span>}
-    </span>
-  );
-}
-
-const columnsOf = (workspace: string): readonly Column<FoundUser>[] => [
-  {
-    id: "user",
-    header: "User",
-    cell: ({ row: { original: user } }) => (
-      <Link
-        to="/w/$workspace/users/$id"
-        params={{ workspace, id: user.platform_id }}
-        className="row-link clamped"
-        title={nameOf(user)}
-        dir="auto"
-      >
-        {nameOf(user)}
-      </Link>
-    ),
-  },
-  {
-    id: "name",
-    header: "Name",
-    cell: ({ row }) => {
-      const name = fullNameOf(row.original);
-      return name ? <CutOff text={name} /> : <Absent />;
-    },
-  },
-  {
-    id: "email",
-    header: "Email",
-    cell: ({ row: { original: user } }) => (user.email ? <CutOff text={user.email} /> : <Absent />),
-  },
-  {
-    id: "phone",
-    header: "Phone",
-    meta: { width: "10rem" },
-    cell: ({ row }) => row.original.phone ?? <Absent />,
-  },
-  {
-    id: "aliases",
-    header: "Aliases",
-    meta: { width: "12%" },
-    cell: ({ row }) => <Aliases of={row.original.user_aliases} />,
-  },
-  {
-    id: "updated",
-    header: "Updated",
-    meta: { width: "8.5rem" },
-    cell: ({ row }) => (
-      <span className="above">
-        <Time at={row.original.updated_at} />
-      </span>
-    ),
-  },
-];

@@ -110,15 +110,36 @@ describe("the list of users", async () => {
 
   test("an order beside a search, a filter that is none, and an unknown column or segment are refused with the place", async () => {
     for (const [parameters, status, message] of [
-      [[["sort", "added"], ["query", "a"]], 400, /'sort'/],
+      [
+        [
+          ["sort", "added"],
+          ["query", "a"],
+        ],
+        400,
+        /'sort'/,
+      ],
       [[["sort", "updated"]], 400, /sort/],
       [[["filter", "{"]], 400, /'filter'/],
       [[["filter", '{"attribute":"country","is":1}']], 400, /'filter\.is'/],
-      [[["filter", "{}"], ["segment_id", "x"]], 400, /'filter' or 'segment_id'/],
+      [
+        [
+          ["filter", "{}"],
+          ["segment_id", "x"],
+        ],
+        400,
+        /'filter' or 'segment_id'/,
+      ],
       [[["segment_id", "x"]], 404, /Segment/],
       [[["columns", "shoe_size"]], 400, /'columns'.*"shoe_size"/],
       [[["filter", "x".repeat(8_001)]], 400, /filter/],
-      [[["sort", "email"], ["cursor", "x"]], 400, /cursor/i],
+      [
+        [
+          ["sort", "email"],
+          ["cursor", "x"],
+        ],
+        400,
+        /cursor/i,
+      ],
     ] as const) {
       const { status: given, body } = await list(workspace, parameters);
       assert.equal(given, status, JSON.stringify(body));

@@ -113,7 +113,10 @@ export const snowflakeSource = sourceKind({
     const rows = await firstRows(found, MOST_OBJECTS);
     const tables = rows
       .map((row) => parts.map((part) => `${row[part]}`))
-      .filter(([database, schema]) => database !== "SNOWFLAKE" && schema !== "INFORMATION_SCHEMA")
+      .filter(
+        ([database, schema = ""]) =>
+          database !== "SNOWFLAKE" && !/^information_schema$/i.test(schema),
+      )
       .map((table) => spelled(table, { ...DIALECT, plain: /^[A-Z_][A-Z0-9_$]*$/ }));
     return firstTables(tables, rows.length >= MOST_OBJECTS);
   },

@@ -1,7 +1,13 @@
 import Type from "typebox";
 import { named, OfWorkspace, Success } from "../../core/base/values/schemas.ts";
 import { byAdministratorOfWorkspace, endpoint, success } from "../../core/http/endpoint.ts";
-import { type CustomerServices, readCustomers, readEvent, type Series } from "./read-customers.ts";
+import {
+  type CustomerServices,
+  MOST_GROUPS,
+  readCustomers,
+  readEvent,
+  type Series,
+} from "./read-customers.ts";
 
 const numbers = (description: string) =>
   Type.Array(Type.Integer(), { description, examples: [[0, 12]] });
@@ -114,7 +120,9 @@ const customers = endpoint({
           unsubscribed: Type.Integer({ description: "Users who are unsubscribed." }),
           ...Changes,
         }),
-        { description: "The subscription groups, by name." },
+        {
+          description: `The subscription groups with the most subscribers, at most ${MOST_GROUPS}, by name.`,
+        },
       ),
       message: Success,
     }),

@@ -226,18 +226,24 @@ export const selectActivity = (
     [workspaceId, since],
   );
 
-/** What was counted on each day from a day on, of kinds with few names, and what stands at present. */
+/**
+ * What was counted on each day from a day on, of kinds with few names, and what stands at present.
+ *
+ * @param optIns the names whose opt-ins and opt-outs are read.
+ */
 export const selectByDay = (
   database: Queryable,
   workspaceId: number,
   since: number,
+  optIns: readonly string[],
 ): Promise<Count[]> =>
   database.query(
     `select day, kind, name, sum(seen)::bigint as seen, sum(amount)::text as amount from customer_counts
      where workspace_id = $1 and (day = 0 or day >= $2)
-       and kind in ('revenue', 'new', 'opt_in', 'opt_out', 'users', 'address', 'state')
+       and (kind in ('revenue', 'new', 'users', 'address', 'state')
+         or kind in ('opt_in', 'opt_out') and name = any($3::text[]))
      group by day, kind, name order by day, name`,
-    [workspaceId, since],
+    [workspaceId, since, optIns],
   );
 
 /** How often an event was sent on each day. @param days with some of them, the primary key finds each. */
@@ -316,11 +322,20 @@ export async function deleteCounts(tx: Transaction, workspaceId: number): Promis
   }
 }
 
+/** The groups with the most subscribers, by name. */
 export const selectGroups = (
   database: Queryable,
   workspaceId: number,
+  limit: number,
 ): Promise<{ readonly id: string; readonly name: string; readonly channel: string }[]> =>
   database.query(
-    `select group_id as id, name, channel from subscription_groups where workspace_id = $1 order by name, group_id`,
-    [workspaceId],
+    `select id, name, channel from (
+       select group_id as id, g.name, channel from subscription_groups g
+       left join (
+         select name, sum(seen) as seen from customer_counts
+         where workspace_id = $1 and kind = 'state' and day = 0 group by name) as counted
+         on counted.name = (group_id || ' subscribed') collate "C"
+       where workspace_id = $1 order by coalesce(seen, 0) desc, g.name, group_id limit $2) as largest
+     order by name, id`,
+    [workspaceId, limit],
   );

@@ -1,5 +1,10 @@
 import { type Clock, earlier, later } from "../../core/base/clock.ts";
-import { type Database, type Transaction, withRetries } from "../../core/database/database.ts";
+import {
+  type Database,
+  isUnavailable,
+  type Transaction,
+  withRetries,
+} from "../../core/database/database.ts";
 import type { BatchWritten } from "../../core/track/write-batch.ts";
 import { activityOf, LONGEST_SPAN, sketchesByDay } from "./active-users.ts";
 import { type Days, dayAt, daysIn } from "./days.ts";
@@ -63,25 +68,37 @@ export function createCustomerCounts(database: Database, clock: Clock): Customer
     return days;
   }
 
+  async function writeOne(workspaceId: number): Promise<void> {
+    const slots = pending.take(workspaceId);
+    const days = daysOf(workspaceId);
+    let written: Written | undefined;
+    try {
+      written = await writeCounts(database, clock, workspaceId, days, slots);
+    } finally {
+      if (!written) pending.restore(workspaceId, slots);
+    }
+    if (written && written.touched.size > 0) {
+      await writeActivity(database, workspaceId, written.revision, spanOf(written.touched, days));
+    }
+  }
+
   async function writeWaiting(): Promise<void> {
     const now = clock.now();
     const all = [...zones.keys()];
     const changed = askedAt
       ? await selectChanged(database, all, earlier(askedAt, { ms: CHANGED_WITHIN_MS }))
       : all;
+    const failures: unknown[] = [];
     for (const workspaceId of new Set([...pending.workspaceIds(), ...changed])) {
-      const slots = pending.take(workspaceId);
-      const days = daysOf(workspaceId);
-      let written: Written | undefined;
       try {
-        written = await writeCounts(database, clock, workspaceId, days, slots);
-      } finally {
-        if (!written) pending.restore(workspaceId, slots);
-      }
-      if (written && written.touched.size > 0) {
-        await writeActivity(database, workspaceId, written.revision, spanOf(written.touched, days));
+        await writeOne(workspaceId);
+      } catch (error) {
+        if (isUnavailable(error)) throw error;
+        // What cannot be counted in one workspace keeps no other's counts waiting.
+        failures.push(error);
       }
     }
+    if (failures.length > 0) throw failures[0];
     askedAt = now;
   }
 

@@ -50,7 +50,7 @@ export async function undoMerge(
   if (isDryRun) {
     return readTogether(database, async (tx) => {
       const { merge } = await find(tx);
-      const { separation } = await computeSeparation(tx, workspace.id, merge);
+      const { separation } = await computeSeparation(tx, workspace.id, merge, async () => {});
       return undone(merge, separation);
     });
   }
@@ -67,8 +67,9 @@ export async function undoMerge(
         { merge, identifiers },
         { isLocked, now },
       );
-      const { separation, chain, later } = await computeSeparation(tx, workspace.id, merge);
-      await updateRecords(tx, workspace.id, merge.kept.id, later);
+      const { separation, chain } = await computeSeparation(tx, workspace.id, merge, (changed) =>
+        updateRecords(tx, workspace.id, merge.kept.id, changed),
+      );
       const written = await restore(tx, services, context, { merge, separation, chain, now });
       result = undone(merge, separation);
       const { mergedProfileId, profileId } = merge.entry;
@@ -133,18 +134,23 @@ const PAGE = 100;
 interface Computed {
   readonly separation: Separation;
   readonly chain: Chain;
-  /** The records of later merges that change with it. */
-  readonly later: readonly { readonly mergeId: string; readonly body: MergeRecord }[];
 }
 
+/** A record of a later merge that changes with this one. */
+interface ChangedRecord {
+  readonly mergeId: string;
+  readonly body: MergeRecord;
+}
+
+/** @param keep gets the changed records page by page: all together may be larger than the memory. */
 async function computeSeparation(
   database: Queryable,
   workspaceId: number,
   merge: UndoableMerge,
+  keep: (changed: readonly ChangedRecord[]) => Promise<void>,
 ): Promise<Computed> {
   const { entry, record, kept } = merge;
   const chain = startChain(record);
-  const later: { mergeId: string; body: MergeRecord }[] = [];
   let afterId = entry.id;
   for (;;) {
     const page = await selectLaterMerges(database, workspaceId, {
@@ -155,12 +161,14 @@ async function computeSeparation(
     const places = page.map(({ id }) => ({ mergeId: id, keptId: kept.id }));
     const records = await selectRecords(database, workspaceId, places);
     const bodyOf = new Map(records.map(({ mergeId, body }) => [mergeId, body]));
+    const changed: ChangedRecord[] = [];
     for (const { id } of page) {
       const before = bodyOf.get(id);
       const after = before && chain.pass(before);
       if (after && JSON.stringify(after) !== JSON.stringify(before))
-        later.push({ mergeId: id, body: after });
+        changed.push({ mergeId: id, body: after });
     }
+    if (changed.length > 0) await keep(changed);
     await nextTurn();
     const last = page.at(-1);
     if (!last || page.length < PAGE) break;
@@ -168,7 +176,7 @@ async function computeSeparation(
   }
   const belongings = await readBelongings(database, workspaceId, [kept.id]);
   const present = await readPresent(database, workspaceId, merge, chain, belongings);
-  return { separation: separate(record, chain, present), chain, later };
+  return { separation: separate(record, chain, present), chain };
 }
 
 const undone = ({ record, kept }: UndoableMerge, { fields, effects }: Separation): Undone => ({

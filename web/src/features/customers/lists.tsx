@@ -89,6 +89,9 @@ const CHANNELS: Readonly<Record<string, string>> = {
   whatsapp: "WhatsApp",
 };
 
+/** As many as the server gives. */
+const MOST_GROUPS = 100;
+
 /** Who can be reached, by channel and by group, with the changes of the period. */
 export function Subscribers({ data, workspace }: ListsProps) {
   const { email, groups } = data;
@@ -103,7 +106,11 @@ export function Subscribers({ data, workspace }: ListsProps) {
     ...groups.map(({ id, ...group }) => ({ key: id, changes: group, ...group })),
   ];
   return (
-    <Card title="Subscribers" about="Users who can be reached now, and changes in this time." flush>
+    <Card
+      title="Subscribers"
+      about={`Users who can be reached now, and changes in this time.${groups.length < MOST_GROUPS ? "" : ` Of the groups, the ${MOST_GROUPS} with the most subscribers.`}`}
+      flush
+    >
       <DataTable
         label="Subscribers"
         columns={channelColumns(workspace)}

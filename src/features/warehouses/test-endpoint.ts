@@ -187,7 +187,12 @@ const listTables = endpoint({
   refusals: ["RATE_LIMITED"],
   body: Type.Object(
     { warehouse: Type.Optional(OpenWarehouseSchema) },
-    { additionalProperties: false, examples: [{ warehouse: { connection: "crm" } }] },
+    {
+      additionalProperties: false,
+      examples: [
+        { warehouse: { type: "postgres", url: "postgres://reader@warehouse.acme.example/crm" } },
+      ],
+    },
   ),
   replies: {
     200: named("SourceTables", {

@@ -73,7 +73,7 @@ const STANDARD: Readonly<Record<string, Shown>> = {
 export const useChosenColumns = () =>
   useLocalStorage<string[]>({
     key: "rapport-user-columns",
-    defaultValue: ["name", "email", "phone", "aliases", "added", "updated"],
+    defaultValue: ["name", "email", "phone", "added", "updated"],
     getInitialValueInEffect: false,
   });
 

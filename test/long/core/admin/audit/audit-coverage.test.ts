@@ -24,6 +24,8 @@ const WITHOUT_ROW: Readonly<Record<string, string>> = {
   "POST /admin/v1/workspaces/:name/segments/count": "It changes nothing and shows only numbers.",
   "POST /admin/v1/workspaces/:name/integrations/:integration_id/sync":
     "It changes no declaration; it starts a run, which is recorded itself.",
+  "POST /admin/v1/workspaces/:name/integrations/:integration_id/tables":
+    "It changes nothing and shows names of tables, no rows.",
 };
 
 const server = await startOwnServer();

@@ -7,17 +7,19 @@ import { selectMailDomains, updateMailDomains } from "./store.ts";
 
 const KEY = "mail_domains";
 
-const MailDomains = Type.Array(
-  Type.Refine(
-    Type.String({ maxLength: 253, examples: ["acme.example"] }),
-    (domain) => /^[a-z\d-]+(\.[a-z\d-]+)+$/.test(asciiDomain(domain)),
-    () => "must be a domain, such as acme.example",
-  ),
-  {
-    maxItems: 100,
+const MOST_DOMAINS = 100;
+
+const isDomain = (text: string): boolean => /^[a-z\d-]+(\.[a-z\d-]+)+$/.test(asciiDomain(text));
+
+// The list as a whole, not each entry: those of a longer list are not looked at.
+const MailDomains = Type.Refine(
+  Type.Array(Type.String({ maxLength: 253, examples: ["acme.example"] }), {
+    maxItems: MOST_DOMAINS,
     description:
       "The domains whose addresses roles of a workspace may name as contacts, besides dashboard users. docs/mail.md",
-  },
+  }),
+  (domains) => domains.length > MOST_DOMAINS || domains.every(isDomain),
+  () => "must have domains only, such as acme.example",
 );
 
 async function save(

@@ -56,7 +56,7 @@ const WHEN = { show: time, width: "8.5rem" } as const;
 const STANDARD: Readonly<Record<string, Shown>> = {
   name: { label: "Name", read: fullNameOf, isSorted: true },
   email: { label: "Email", read: ({ email }) => email, isSorted: true },
-  phone: { label: "Phone", read: ({ phone }) => phone, width: "10rem" },
+  phone: { label: "Phone", read: ({ phone }) => phone, width: "9rem" },
   aliases: { label: "Aliases", read: (user) => user.user_aliases, show: aliases, width: "12%" },
   added: { label: "Added", read: addedAt, isSorted: true, ...WHEN },
   created: { label: "Created", read: (user) => user.created_at, ...WHEN },
@@ -73,7 +73,7 @@ const STANDARD: Readonly<Record<string, Shown>> = {
 export const useChosenColumns = () =>
   useLocalStorage<string[]>({
     key: "rapport-user-columns",
-    defaultValue: ["name", "email", "phone", "added", "updated"],
+    defaultValue: ["name", "email", "phone", "added"],
     getInitialValueInEffect: false,
   });
 

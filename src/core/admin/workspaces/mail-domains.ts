@@ -9,15 +9,25 @@ const KEY = "mail_domains";
 
 const MOST_DOMAINS = 100;
 
+/** Names with dots between them. */
+const NAMES = /^[^\s@.]+(\.[^\s@.]+)+$/;
+
 const isDomain = (text: string): boolean => /^[a-z\d-]+(\.[a-z\d-]+)+$/.test(asciiDomain(text));
 
-// The list as a whole, not each entry: those of a longer list are not looked at.
+// Converting takes a while: of a list that is too long nothing is converted.
 const MailDomains = Type.Refine(
-  Type.Array(Type.String({ maxLength: 253, examples: ["acme.example"] }), {
-    maxItems: MOST_DOMAINS,
-    description:
-      "The domains whose addresses roles of a workspace may name as contacts, besides dashboard users. docs/mail.md",
-  }),
+  Type.Array(
+    Type.Refine(
+      Type.String({ maxLength: 253, examples: ["acme.example"] }),
+      (text) => NAMES.test(text),
+      () => "must be a domain, such as acme.example",
+    ),
+    {
+      maxItems: MOST_DOMAINS,
+      description:
+        "The domains whose addresses roles of a workspace may name as contacts, besides dashboard users. docs/mail.md",
+    },
+  ),
   (domains) => domains.length > MOST_DOMAINS || domains.every(isDomain),
   () => "must have domains only, such as acme.example",
 );

@@ -146,4 +146,46 @@ describe("the list of users", async () => {
       assert.match(JSON.stringify(body).replaceAll('\\"', '"'), message);
     }
   });
+
+  test("a column is what a user has, not what every object of the language has", async () => {
+    for (const name of ["constructor", "toString", "__proto__", "hasOwnProperty"]) {
+      const { status, body } = await list(workspace, [["columns", `custom_attributes.${name}`]]);
+      assert.equal(status, 200, JSON.stringify(body));
+      assert.ok(
+        body.users.every((user: any) => Object.keys(user.columns).length === 0),
+        name,
+      );
+    }
+  });
+
+  test("a filter with text that no engine holds, or nested too deep, is refused by its name", async () => {
+    const deep = `${"[".repeat(3_000)}${"]".repeat(3_000)}`;
+    for (const value of ['"a\\u0000b"', '"a\\ud83d"', deep]) {
+      const filter = `{"attribute":"country","equals":${value}}`;
+      const { status, body } = await list(workspace, [["filter", filter]]);
+      assert.equal(status, 400, JSON.stringify(body));
+      assert.match(body.message, /filter/);
+    }
+  });
+
+  test("a forged cursor is refused, or begins at what it says", async () => {
+    const [user] = (await list(workspace, [])).body.users;
+    const id = user.platform_id;
+    for (const text of [
+      "added zz x",
+      `added ${id} \0`,
+      `email ${id} a`,
+      `email ${id} \0`,
+      "added",
+    ]) {
+      const cursor = Buffer.from(text).toString("base64url");
+      for (const sort of ["added", "-email", "name"]) {
+        const { status, body } = await list(workspace, [
+          ["sort", sort],
+          ["cursor", cursor],
+        ]);
+        assert.ok(status === 200 || status === 400, JSON.stringify(body));
+      }
+    }
+  });
 });

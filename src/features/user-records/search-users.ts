@@ -1,6 +1,7 @@
 import Type, { type Static } from "typebox";
 import type { WorkspaceContext } from "../../core/base/context/context.ts";
 import { Problem } from "../../core/base/problem.ts";
+import { refuseUnstorableText } from "../../core/base/values/plain-json.ts";
 import { Cursor, NullableText, named, nullable } from "../../core/base/values/schemas.ts";
 import type { StoringServices } from "../../core/database/storing-services.ts";
 import { isProfileId } from "../../core/people/profiles/identifiers.ts";
@@ -128,7 +129,10 @@ async function filterIn(
   { filter, segment_id }: Static<typeof UsersQuery>,
 ) {
   if (filter === undefined && segment_id === undefined) return undefined;
-  return readUserFilter(services, context, { filter: filter && parsed(filter), segment_id });
+  const given = filter && parsed(filter);
+  // An escape in the JSON may stand for what no query may hold.
+  refuseUnstorableText(given, "filter");
+  return readUserFilter(services, context, { filter: given, segment_id });
 }
 
 /** What is no JSON stays a text, which is no filter either. */

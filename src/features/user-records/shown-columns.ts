@@ -45,7 +45,11 @@ export async function readColumns(
 
   function columnOf(profile: ProfileRow, column: string): Json | undefined {
     const { id, standardAttributes: standard, customAttributes: custom } = profile;
-    if (column.startsWith(CUSTOM)) return custom[column.slice(CUSTOM.length)];
+    if (column.startsWith(CUSTOM)) {
+      const name = column.slice(CUSTOM.length);
+      // `constructor` is a name as well.
+      return Object.hasOwn(custom, name) ? custom[name] : undefined;
+    }
     if (column === "last_seen") return latest(seenAt.get(id), standard.date_of_last_session);
     if (column !== "spent") return standard[column];
     const sums = spentOf.get(id)?.map(({ currency, revenue }) => [currency, Number(revenue)]);

@@ -4,7 +4,7 @@ import { packageRoot } from "../src/core/base/package-root.ts";
 
 /*
  * Run by the build before anything is bundled: mends the PostgreSQL client where it is installed, so that the server, the
- * bundle and the tests run the same code. Nobody has released these repairs yet (porsager/postgres issues 1193, 1208;
+ * bundle and the tests run the same code. Nobody has released these changes yet (porsager/postgres issues 1193, 1208;
  * pull requests 1209, 1214). This file can go once a version passes test/core/database/driver.test.ts without it.
  * docs/decisions/postgres-client.md
  */
@@ -88,6 +88,26 @@ const REPAIRS: readonly Repair[] = [
     if (isRefused)
       return reconnect()
 
+`,
+  },
+  {
+    // A parameter of bytes is sent as they are, in the binary form of its type (`{ bytes }`, core/database/parameters).
+    before: `.i16(0).i16(parameters.length)
+
+    parameters.forEach((x, i) => {
+      if (x === null)
+        return b.i32(0xFFFFFFFF)
+`,
+    after: `.i16(parameters.length)
+    parameters.forEach(x => b.i16(x && x.bytes ? 1 : 0))
+    b.i16(parameters.length)
+
+    parameters.forEach((x, i) => {
+      if (x === null)
+        return b.i32(0xFFFFFFFF)
+
+      if (x.bytes)
+        return b.i32(x.bytes.length).raw(x.bytes)
 `,
   },
 ];

@@ -31,21 +31,35 @@ const LANE_LOCK_MS = 3_000;
 /** Sets how long the transaction waits for each lock from now on, as part of a select. */
 const waitFor = (parameter: string): string => `set_config('lock_timeout', ${parameter}, true)`;
 
+/** How the transaction of a writer begins. */
+export interface WriterStart {
+  /** The locks of its lanes, if it is to wait for other writers: see `laneLocksOf`. */
+  readonly locks: readonly number[];
+  /** How long the transaction waits for each lock; undefined where no transaction waits for another. */
+  readonly lockMs: number | undefined;
+  /**
+   * Whether the engine keeps the plans of its statements. Planning takes half the engine's time for one item, and a
+   * twelfth for 500. Only statements that have one plan for tables of any size may be kept.
+   */
+  readonly keepsPlans?: boolean;
+}
+
+const KEEP_PLANS = "set_config('plan_cache_mode', 'force_generic_plan', true)";
+
 /**
  * The part of a select that takes the locks of writers.
  *
- * @param lockMs how long it waits for each; undefined where no transaction waits for another.
  * @param first the number of the first parameter.
  */
 export function lockingSelect(
   workspaceId: number,
-  locks: readonly number[],
-  lockMs: number | undefined,
+  { locks, lockMs, keepsPlans }: WriterStart,
   first: number,
 ): { readonly columns: string; readonly parameters: readonly unknown[] } {
   const parameters: unknown[] = [];
   const next = (value: unknown): string => `$${first + parameters.push(value) - 1}`;
   const columns = [
+    ...(keepsPlans ? [KEEP_PLANS] : []),
     ...(lockMs === undefined ? [] : [waitFor(`${next(String(lockMs))}::text`)]),
     `pg_advisory_xact_lock_shared(${next(PEOPLE_LOCK_CLASS)}::int, ${next(workspaceId)}::int)`,
   ];
@@ -67,17 +81,13 @@ export async function limitLockWait(tx: Transaction, lockMs: number): Promise<vo
  * The first statement of every transaction that writes users or their data: it waits for a running
  * reset. Otherwise a user created during a reset could lose the profile and keep identifiers
  * without one.
- *
- * @param locks the locks of its lanes, if it is to wait for other writers: see `laneLocksOf`.
- * @param lockMs how long the transaction waits for each lock, this one included.
  */
 export async function writePeopleOf(
   tx: Transaction,
   workspaceId: number,
-  locks: readonly number[] = [],
-  lockMs?: number,
+  start: WriterStart,
 ): Promise<void> {
-  const { columns, parameters } = lockingSelect(workspaceId, locks, lockMs, 1);
+  const { columns, parameters } = lockingSelect(workspaceId, start, 1);
   await tx.query(`select ${columns}`, parameters);
 }
 

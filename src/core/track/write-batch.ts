@@ -92,6 +92,7 @@ export async function writeBatch(
     names: targets.map(({ identifier }) => identifier),
     lockMs,
     readsRows: targets.some(({ reads, addresses }) => reads || addresses.length > 0),
+    keepsPlans: requests.every(({ alsoWrite, readBack }) => !alsoWrite && !readBack),
   };
   const { verdicts, changes, batch } = await writePeople(
     services,

@@ -58,7 +58,7 @@ const PLACES = new Map(BUCKETS.map((bucket, place) => [bucket, place]));
 function shardsNamed(parameters: readonly unknown[], shards: number): number | undefined {
   for (const parameter of [...parameters].reverse()) {
     const numbers = isTypedList(parameter)
-      ? parameter.asText().slice(1, -1).split(",").map(Number)
+      ? (parameter.values as number[])
       : [parameter as number];
     const places = numbers.map((number) => PLACES.get(number));
     if (places.length === 0 || places.some((place) => place === undefined)) continue;

@@ -33,10 +33,14 @@ export type Look = (
   queryable: Queryable,
   sql: string,
   parameters: readonly unknown[],
+  /** Of the request. */
+  path: string,
 ) => Promise<void>;
 
+type Looked = readonly [queryable: Queryable, sql: string, parameters: readonly unknown[]];
+
 /** The database; each statement that can be planned is looked at before it runs. */
-function watched(database: Database, look: Look): Database {
+function watched(database: Database, look: (...statement: Looked) => Promise<void>): Database {
   const hasPlan = (sql: string) => /^\s*(select|insert|update|delete)/.test(sql);
   const watching = <Each extends Queryable>(queryable: Each): Each => ({
     ...queryable,
@@ -135,7 +139,13 @@ export async function requestsAboutUsers(database: Database, look: Look): Promis
   const { id: workspaceId, name, settings } = WORKSPACE;
   const row = { id: workspaceId, name, settings, allowReset: false };
   await database.transaction((tx) => insertWorkspace(tx, NO_COMPANY, row, new Date()));
-  const call = clientOf(watched(database, look), await database.lanes(() => 1));
+  let requested = "";
+  const looking = watched(database, (...statement) => look(...statement, requested));
+  const send = clientOf(looking, await database.lanes(() => 1));
+  const call: typeof send = (method, path, input) => {
+    requested = path;
+    return send(method, path, input);
+  };
   const post = (path: string, body: object) => call("POST", path, { body });
   const email = "a@example.com";
   const phone = "+14155552671";

@@ -230,13 +230,13 @@ function queryable(ask: (statement: Statement) => Promise<unknown>): Queryable {
     query: async <Row>(sql: string, parameters: readonly unknown[] = []) =>
       (await ask({
         sql,
-        parameters: encodeParameters(parameters, "binary"),
+        parameters: encodeParameters(parameters),
         answer: "rows",
       })) as Row[],
     execute: async (sql, parameters = [], mustWrite = undefined) =>
       (await ask({
         sql,
-        parameters: encodeParameters(parameters, "binary"),
+        parameters: encodeParameters(parameters),
         answer: "count",
         mustWrite,
       })) as number,

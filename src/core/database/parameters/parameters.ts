@@ -6,17 +6,16 @@ import { isTypedList } from "./typed-list.ts";
  * literal, a time ISO 8601. The drivers' own conversions guess the type from the first element and
  * disagree on dates, booleans and JSON; the engine knows the type from the statement.
  *
- * @param form how a list with a declared type is passed: whether the driver sends bytes.
+ * @param wrap how the driver takes the bytes of a list with a declared type.
  */
 export const encodeParameters = (
   parameters: readonly unknown[],
-  form: "text" | "binary",
+  wrap: (bytes: Uint8Array) => unknown = (bytes) => bytes,
 ): unknown[] =>
   parameters.map((value) => {
     if (Array.isArray(value)) return arrayLiteral(value);
     if (value instanceof Date) return value.toISOString();
-    if (!isTypedList(value)) return value;
-    return form === "binary" ? value.asBinary() : value.asText();
+    return isTypedList(value) ? wrap(value.asBinary()) : value;
   });
 
 /**

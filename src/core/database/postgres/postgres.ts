@@ -363,11 +363,14 @@ interface Asked {
   ): PromiseLike<postgres.RowList<postgres.Row[]>>;
 }
 
+/** The mark of a parameter that the client sends as it is (build/patch-driver.ts). */
+const asBytes = (bytes: Uint8Array) => ({ bytes });
+
 function queryable(sql: Asked, watch: Watchdog["watch"]): Queryable {
   const run = (text: string, parameters: readonly unknown[] = []) => {
     checkStatement(text, parameters);
     const prepare = !text.startsWith(NOT_PREPARED);
-    return watch(sql.unsafe(text, encodeParameters(parameters, "text") as string[], { prepare }));
+    return watch(sql.unsafe(text, encodeParameters(parameters, asBytes) as string[], { prepare }));
   };
   return {
     query: async <Row>(text: string, parameters?: readonly unknown[]) =>

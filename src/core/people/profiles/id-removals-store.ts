@@ -1,5 +1,5 @@
 import type { Queryable, Transaction } from "../../database/database.ts";
-import { lockingSelect } from "../../database/people-lock.ts";
+import { lockingSelect, type WriterStart } from "../../database/people-lock.ts";
 import { StaleRead } from "./stale-read.ts";
 
 /* Counts how often an external_id was removed from a user who still exists. Id caches are valid for one count. */
@@ -42,10 +42,9 @@ export async function writePeopleAt(
   tx: Transaction,
   workspaceId: number,
   removals: number,
-  locks: readonly number[] = [],
-  lockMs?: number,
+  start: WriterStart,
 ): Promise<void> {
-  const { columns, parameters } = lockingSelect(workspaceId, locks, lockMs, 3);
+  const { columns, parameters } = lockingSelect(workspaceId, start, 3);
   await tx.execute(
     `select ${columns} where $2::bigint = coalesce(
        (select removals from external_id_removals where workspace_id = $1::int), 0)`,

@@ -7,7 +7,13 @@ import {
   type Transaction,
   untilUnlocked,
 } from "../../database/database.ts";
-import { LOCK_AGAIN_MS, LOCK_MS, laneLocksOf, writePeopleOf } from "../../database/people-lock.ts";
+import {
+  LOCK_AGAIN_MS,
+  LOCK_MS,
+  laneLocksOf,
+  type WriterStart,
+  writePeopleOf,
+} from "../../database/people-lock.ts";
 import type { StoringServices } from "../../database/storing-services.ts";
 import { bucketOfChanges, recordChanges } from "../changes/record-changes.ts";
 import type { AddressCache } from "./address-cache.ts";
@@ -34,6 +40,8 @@ export interface WritePlan {
   readonly removes?: true;
   /** Whether its result depends on rows; a concurrent change then forces a retry. */
   readonly readsRows?: boolean;
+  /** Whether the engine may keep the plans of the statements of its first try (`WriterStart`). */
+  readonly keepsPlans?: boolean;
   /**
    * How long its transaction waits for a lock, in ms, if its caller runs it again when one is not free: calls that share
    * a transaction (core/database/lock-waits.ts). Without it, it is run again for `Database.lockPatienceMs`.
@@ -145,9 +153,13 @@ async function writeWithRetries<Result>(
   const { database, removedProfiles } = services;
   // The owner of a running transaction may have locks that would have to come after these.
   const isOrdered = database.ordersWriters && !database.isWithin;
-  const locks = isOrdered ? laneLocksOf(workspace.id, plan.names) : [];
-  const lockMs = database.engine === "embedded" ? undefined : waitMs;
-  const writing = { services, workspace, plan, attempt, locks, lockMs };
+  const start = {
+    locks: isOrdered ? laneLocksOf(workspace.id, plan.names) : [],
+    lockMs: database.engine === "embedded" ? undefined : waitMs,
+    // A cluster plans each statement for the shards that it concerns.
+    keepsPlans: isOrdered && plan.keepsPlans === true,
+  };
+  const writing = { services, workspace, plan, attempt, start };
   const caches = !database.isWithin && hasCaches(services) ? services : undefined;
   if (caches) await removedProfiles.follow(workspace.id);
   let cached = caches && (cachedIds(caches, workspace) ?? (await refreshIds(caches, workspace)));
@@ -209,10 +221,8 @@ interface Writing<Result> {
   readonly workspace: FollowedWorkspace;
   readonly plan: WritePlan;
   readonly attempt: (each: WriteTry) => Promise<Result>;
-  /** The locks that order it among other writers; none if it reads before its transaction begins. */
-  readonly locks: readonly number[];
-  /** How long its transaction waits for each lock, in ms; undefined on an engine whose transactions never wait. */
-  readonly lockMs: number | undefined;
+  /** With the locks that order it among other writers. */
+  readonly start: WriterStart;
 }
 
 /**
@@ -260,9 +270,10 @@ const writeWithin = <Result>(
   retryAborted(
     writing.services.database,
     (tx, attempt) => {
-      const { workspace, locks, lockMs } = writing;
+      const { workspace, start } = writing;
       const tries = attempt + (cached ? 1 : 0);
-      const locked = writePeopleOf(tx, workspace.id, tries > 1 ? locks : [], lockMs);
+      const locks = tries > 1 ? start.locks : [];
+      const locked = writePeopleOf(tx, workspace.id, { ...start, locks, keepsPlans: false });
       const lock = tries >= LOCKING_TRY ? tx : undefined;
       return tryIn(tx, writing, locked, { lock, cached, usesCaches: false });
     },
@@ -272,8 +283,8 @@ const writeWithin = <Result>(
 /** Waits for earlier writers to the same lanes, and reads once it holds their locks. */
 const writeInTurn = <Result>(writing: Writing<Result>, cached: Cached): Promise<Done<Result>> =>
   writing.services.database.transaction((tx) => {
-    const { workspace, locks, lockMs } = writing;
-    const locked = writePeopleAt(tx, workspace.id, cached.removals, locks, lockMs);
+    const { workspace, start } = writing;
+    const locked = writePeopleAt(tx, workspace.id, cached.removals, start);
     return tryIn(tx, writing, locked, { lock: undefined, cached, usesCaches: true });
   });
 
@@ -314,8 +325,9 @@ async function unlessAborted<Result>(writing: Promise<Result>): Promise<Result |
 
 /** Reads and computes before the transaction begins. */
 async function writeAhead<Result>(writing: Writing<Result>, cached: Cached): Promise<Done<Result>> {
-  const { services, workspace, plan, lockMs } = writing;
+  const { services, workspace, plan } = writing;
   const { database } = services;
+  const start = { ...writing.start, locks: [] };
   const { id } = workspace;
   const from = database.reader([bucketOfValue(id, plan.names[0]?.value ?? "")]);
   let written: Written = {};
@@ -327,8 +339,8 @@ async function writeAhead<Result>(writing: Writing<Result>, cached: Cached): Pro
         (tx, isChecked) =>
           settleAll([
             isChecked
-              ? writePeopleOf(tx, id, [], lockMs)
-              : writePeopleAt(tx, id, cached.removals, [], lockMs),
+              ? writePeopleOf(tx, id, start)
+              : writePeopleAt(tx, id, cached.removals, start),
             saved(tx, writing, save(tx, false), sent),
           ]),
         sent && {

@@ -11,7 +11,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { packageRoot } from "../../../../src/core/base/package-root.ts";
-import type { Queryable } from "../../../../src/core/database/database.ts";
+import type { Queryable, Transaction } from "../../../../src/core/database/database.ts";
 import { migrate } from "../../../../src/core/database/migrations/migrate.ts";
 import { openDatabase } from "../../../../src/server/open-database.ts";
 import { requestsAboutUsers } from "../../../core/database/requests-about-users.ts";
@@ -77,15 +77,58 @@ async function tablesReadWhole(
 // Citus plans on its nodes, each for its part: see citus-plans.test.ts.
 const skip = (process.env.TEST_CITUS_WORKERS ?? "") !== "";
 
+const trackStatements = new Set<string>();
+
 test("no request about individual users scans a whole large table", { skip }, async () => {
   const statements = new Set<string>();
   const faults: string[] = [];
-  await requestsAboutUsers(database, async (queryable, sql, parameters) => {
+  await requestsAboutUsers(database, async (queryable, sql, parameters, path) => {
     statements.add(sql);
+    if (path === "/users/track") trackStatements.add(sql);
     const tables = await tablesReadWhole(queryable, sql, parameters);
     faults.push(...tables.map((table) => `all of ${table} is read by: ${sql}`));
   });
 
   assert.deepEqual(faults, []);
   assert.ok(statements.size > 50, `${statements.size} statements were looked at`);
+});
+
+/** Plans a statement without looking at its parameters, and tells the large tables that it does not read by a key. */
+async function tablesOfKeptPlan(tx: Transaction, sql: string): Promise<string[]> {
+  const name = "kept_plan";
+  await tx.script(`prepare ${name} as ${sql}`);
+  const [row] = await tx.query<{ count: number }>(
+    "select cardinality(parameter_types) as count from pg_prepared_statements where name = $1",
+    [name],
+  );
+  const values = Array.from({ length: row?.count ?? 0 }, () => "null").join();
+  const [plan] = await tx.query<{ "QUERY PLAN": string | readonly { Plan: PlanNode }[] }>(
+    `explain (format json) execute ${name}${values && `(${values})`}`,
+  );
+  await tx.script(`deallocate ${name}`);
+  const plans = plan?.["QUERY PLAN"] ?? [];
+  const nodes = (typeof plans === "string" ? JSON.parse(plans) : plans).flatMap(
+    (each: { Plan: PlanNode }) => nodesOf(each.Plan),
+  );
+  return nodes
+    .filter(({ Filter, ...node }: PlanNode) => readsAll(node))
+    .map((node: PlanNode) => `${node["Relation Name"]} by ${node["Index Name"]}`);
+}
+
+test("a plan of a track request that the engine keeps goes by key, also if the tables were small when it was made", {
+  skip,
+}, async () => {
+  assert.ok(trackStatements.size > 15, `${trackStatements.size} statements were looked at`);
+  const faults: string[] = [];
+  for (const isAnalyzed of [false, true]) {
+    if (isAnalyzed) for (const table of LARGE) await database.query(`analyze ${table}`);
+    await database.transaction(async (tx) => {
+      await tx.script("set local plan_cache_mode = force_generic_plan");
+      for (const sql of trackStatements) {
+        const tables = await tablesOfKeptPlan(tx, sql);
+        faults.push(...tables.map((table) => `analyzed ${isAnalyzed}: ${table} in: ${sql}`));
+      }
+    });
+  }
+  assert.deepEqual(faults, []);
 });

@@ -100,13 +100,14 @@ export function laneLocksOf(
   workspaceId: number,
   names: Iterable<{ readonly kind: string; readonly value: string }>,
 ): number[] {
-  const locks = new Set<number>();
+  const isNamed = new Uint8Array(LANE_LOCKS);
   for (const { kind, value } of names) {
-    locks.add(laneLockAt(kind === "platform_id" ? placeOfId(value) : placeOf(workspaceId, value)));
+    isNamed[laneLockAt(kind === "platform_id" ? placeOfId(value) : placeOf(workspaceId, value))] =
+      1;
   }
   // The engine's numbers have 32 bits.
   const numberOf = (lock: number) => (workspaceId * LANE_LOCKS + lock) | 0;
-  return [...locks].sort((one, other) => one - other).map(numberOf);
+  return [...isNamed.keys()].filter((lock) => isNamed[lock] === 1).map(numberOf);
 }
 
 /**

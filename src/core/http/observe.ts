@@ -80,7 +80,7 @@ interface Verdicts {
 
 function verdictsOf({ body, notes = [] }: FastifyRequest, { statusCode }: FastifyReply): Verdicts {
   const lists = itemListsOf(body);
-  const rejected = [...notesOnItems(lists, notes).values()];
+  const rejected = notes.length === 0 ? [] : [...notesOnItems(lists, notes).values()];
   const items = sum(lists.map(([, { length }]) => length));
   return { accepted: isRefusal(statusCode) ? 0 : items - rejected.length, rejected };
 }

@@ -48,9 +48,11 @@ export interface Shelf {
   add(name: string, atMs: number, profileId?: string): void;
 }
 
+type Shelves = Map<DataType | "", Shelf>;
+
 export function createNoted() {
-  /** By workspace, by kind and type, by name. */
-  const workspaces = new Map<number, Map<string, Shelf>>();
+  /** By workspace, by kind, by type. */
+  const workspaces = new Map<number, Map<CatalogueKind, Shelves>>();
   let names = 0;
 
   function countIn(counts: Map<string, Count>, name: string): Count | undefined {
@@ -63,9 +65,13 @@ export function createNoted() {
   }
 
   function shelf(workspaceId: number, kind: CatalogueKind, dataType: DataType | ""): Shelf {
-    const shelves = entryOf(workspaces, workspaceId, () => new Map<string, Shelf>());
-    return entryOf(shelves, `${kind} ${dataType}`, () => newShelf(kind, dataType));
+    const kinds = entryOf(workspaces, workspaceId, () => new Map<CatalogueKind, Shelves>());
+    const shelves = entryOf(kinds, kind, () => new Map());
+    return entryOf(shelves, dataType, () => newShelf(kind, dataType));
   }
+
+  const shelvesOf = (kinds: Map<CatalogueKind, Shelves> | undefined): Shelf[] =>
+    [...(kinds?.values() ?? [])].flatMap((shelves) => [...shelves.values()]);
 
   function newShelf(kind: CatalogueKind, dataType: DataType | ""): Shelf {
     const counts = new Map<string, Count>();
@@ -93,8 +99,8 @@ export function createNoted() {
     /** Everything counted since the last time. */
     take() {
       const taken: CatalogueCount[] = [];
-      for (const [workspaceId, shelves] of workspaces) {
-        for (const { kind, dataType, counts } of shelves.values()) {
+      for (const [workspaceId, kinds] of workspaces) {
+        for (const { kind, dataType, counts } of shelvesOf(kinds)) {
           for (const [name, count] of counts) {
             taken.push({ workspaceId, kind, dataType, name, ...count });
           }
@@ -118,7 +124,7 @@ export function createNoted() {
       }
     },
     forget(workspaceId: number) {
-      for (const { counts } of workspaces.get(workspaceId)?.values() ?? []) names -= counts.size;
+      for (const { counts } of shelvesOf(workspaces.get(workspaceId))) names -= counts.size;
       workspaces.delete(workspaceId);
     },
     /** Drops who sent an event, if it is one of these users. */

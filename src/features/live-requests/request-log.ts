@@ -54,10 +54,10 @@ export function createRequestLog(clock: Clock, size: number) {
       const fits = body === undefined || body.length <= MOST_BODY_BYTES;
       const request = {
         ...answered,
+        body: fits ? body : undefined,
         id: clock.newId(),
         at: clock.now(),
         server,
-        ...(!fits && { body: undefined }),
       };
       if (count === size) dropOldest();
       kept[(first + count) % size] = request;

@@ -57,9 +57,7 @@ const PLACES = new Map(BUCKETS.map((bucket, place) => [bucket, place]));
 /** How many shards the buckets of a statement are on; undefined if it names none. */
 function shardsNamed(parameters: readonly unknown[], shards: number): number | undefined {
   for (const parameter of [...parameters].reverse()) {
-    const numbers = isTypedList(parameter)
-      ? (parameter.values as number[])
-      : [parameter as number];
+    const numbers = isTypedList(parameter) ? (parameter.values as number[]) : [parameter as number];
     const places = numbers.map((number) => PLACES.get(number));
     if (places.length === 0 || places.some((place) => place === undefined)) continue;
     return new Set(places.map((place) => Math.floor((((place ?? 0) + 0.5) * shards) / 256))).size;

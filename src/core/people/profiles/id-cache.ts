@@ -64,8 +64,10 @@ export function createIdCache(capacity = CACHED_IDS) {
     size++;
   }
 
+  // Mostly there are none, and each look into a set takes as long as the one for the id.
   const isRemoved = (profileId: string): boolean =>
-    youngRemoved.has(profileId) || oldRemoved.has(profileId);
+    (youngRemoved.size > 0 && youngRemoved.has(profileId)) ||
+    (oldRemoved.size > 0 && oldRemoved.has(profileId));
 
   return {
     get(scope: IdScope, externalId: string) {

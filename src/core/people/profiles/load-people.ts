@@ -84,7 +84,7 @@ export async function readPeople(
   const all = await findIdentifiers(from, workspaceId, wanted);
   const platformIds = platformIdsOf(targets);
   const merged = await followMerged(from, workspaceId, platformIds);
-  const named = new Set([...platformIds, ...merged.values(), ...hits.values()]);
+  const named = () => new Set([...platformIds, ...merged.values(), ...hits.values()]);
   const found = await withoutUnlikely(from, workspaceId, { targets, named, found: all });
   if (cached && !isFollowed) storeIds(cached, found);
   for (const { kind, value, profileId } of found) {
@@ -157,7 +157,7 @@ async function withoutUnlikely(
   }: {
     readonly targets: readonly Target[];
     /** Profiles that items name by themselves. */
-    readonly named: ReadonlySet<string>;
+    named(): ReadonlySet<string>;
     readonly found: readonly FoundIdentifier[];
   },
 ): Promise<readonly FoundIdentifier[]> {
@@ -185,7 +185,8 @@ async function withoutUnlikely(
       : ids;
     for (const id of kept) likely.add(id);
   }
-  return found.filter(({ profileId }) => likely.has(profileId) || named.has(profileId));
+  for (const id of named()) likely.add(id);
+  return found.filter(({ profileId }) => likely.has(profileId));
 }
 
 /** The profiles that now have the platform_ids of merged ones. docs/decisions/merging.md */

@@ -1,7 +1,7 @@
 /**
  * How much a test with random inputs or random times does: each turn can find a fault, and none
- * proves that there is none. `npm test` takes few turns; with TEST_THOROUGH=1, as `.ci/run` sets
- * it, the tests take many.
+ * proves that there is none. `npm test` takes few turns; with TEST_THOROUGH=1, as `.ci/nightly`
+ * sets it, the tests take many.
  */
 export const sized = (usual: number, thorough: number): number =>
   process.env.TEST_THOROUGH ? thorough : usual;

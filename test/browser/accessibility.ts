@@ -24,9 +24,9 @@ const isThorough = Boolean(process.env.TEST_THOROUGH);
 
 /**
  * The rules that a theme is checked with. The themes differ in colours, so `npm test` checks the dark one with the two
- * rules that look at colours; with TEST_THOROUGH=1, as `.ci/run` sets it, each theme is checked with every rule.
+ * rules that look at colours; with TEST_THOROUGH=1, as `.ci/nightly` sets it, each theme is checked with every rule.
  */
-const RULES_OF = {
+export const RULES_OF = {
   light: {},
   dark: isThorough ? {} : { runOnly: ["color-contrast", "link-in-text-block"] },
 } as const;

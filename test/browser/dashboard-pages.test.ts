@@ -23,7 +23,6 @@ describe("the pages of the dashboard", { skip }, async () => {
     Overview: "/overview",
     "The traffic of the server": "/overview?tab=server",
     "The traffic of a day": "/overview?tab=server&period=day",
-    // With the data of one day it has the words of the overview, so it cannot come right after that.
     "The overview of a quarter": "/overview?period=90",
     "Live requests": "/requests",
     Users: "/users",

@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Page } from "playwright-core";
 import { startServer } from "../harness.ts";
-import { violationsIn } from "./accessibility.ts";
+import { RULES_OF, violationsIn } from "./accessibility.ts";
 import { launchChromium, skipWithoutChromium as skip } from "./chromium.ts";
 import { DRAWN, runIn } from "./settled-page.ts";
 
@@ -94,12 +94,11 @@ describe("the reference in a browser", { skip }, async () => {
     test(`axe finds nothing on ${path}, in the light and in the dark theme, on both screens, and nothing is wider than a phone`, async () => {
       for (const viewport of Object.values(SCREENS)) {
         const page = await open(path, viewport);
-        for (const details of await page.locator("details").all()) {
-          await details.evaluate((each) => each.setAttribute("open", ""));
-        }
+        await page.evaluate('document.querySelectorAll("details").forEach((each) => (each.open = true))');
         for (const colorScheme of ["light", "dark"] as const) {
           await page.emulateMedia({ colorScheme });
-          assert.deepEqual(await violationsIn(page), [], `${colorScheme}, ${viewport.width}`);
+          const found = await violationsIn(page, RULES_OF[colorScheme]);
+          assert.deepEqual(found, [], `${colorScheme}, ${viewport.width}`);
         }
         assert.equal(await runIn(page, "fit its screen", WIDTH), viewport.width);
         await page.context().close();

@@ -127,6 +127,9 @@ const withUsual = (environment: Environment) => ({
   ...environment,
 });
 
+/** What no server needs for its settings; doctor does not open an engine for each. */
+const NO_DATABASE = { DATABASE_URL: "postgres://nobody@127.0.0.1:9/none", DATABASE_WAIT: "0" };
+
 /** The error of a server that does not start with these settings. */
 async function refusalOf(environment: Environment): Promise<string> {
   try {
@@ -153,8 +156,14 @@ async function assertRefused({ check, environment, message }: Reason): Promise<v
 describe("rapport doctor and rapport serve", () => {
   test("doctor reports each setting or file that keeps serve from starting, in the same words", async () => {
     for (const { check, environment, message } of OF_SETTINGS) {
+      const isAboutEmbedded = "DATA_DIR" in environment || "WEB_CONCURRENCY" in environment;
+      const more = isAboutEmbedded ? {} : NO_DATABASE;
       const dataDir = join(await temporaryFolder(), "data");
-      await assertRefused({ check, environment: { DATA_DIR: dataDir, ...environment }, message });
+      await assertRefused({
+        check,
+        environment: { DATA_DIR: dataDir, ...more, ...environment },
+        message,
+      });
     }
     const covered = new Set(OF_SETTINGS.map(({ check }) => check));
     assert.deepEqual(

@@ -18,6 +18,7 @@ import type { TSchema } from "typebox";
 import { Compile } from "typebox/compile";
 import { request as sendHttp } from "undici";
 import type { Database } from "../src/core/database/database.ts";
+import { migrate } from "../src/core/database/migrations/migrate.ts";
 import { pathsOf } from "../src/core/http/endpoint.ts";
 import { ENDPOINTS } from "../src/server/assembled.ts";
 import { type Config, readConfig } from "../src/server/config.ts";
@@ -25,7 +26,7 @@ import { openDatabase } from "../src/server/open-database.ts";
 import { refusalsByStatus } from "../src/server/reference/refusals.ts";
 import { type RunningServer, serve } from "../src/server/serve.ts";
 import { createEngineSupply, type EngineSupply } from "./core/database/emptied-engines.ts";
-import { freshDatabase } from "./core/database/fresh-database.ts";
+import { freshDatabase, migratedDatabase } from "./core/database/fresh-database.ts";
 
 export interface Answer<Body = Record<string, unknown>> {
   readonly status: number;
@@ -102,8 +103,11 @@ export const TEST_SECRET_KEY = "the-secret-key-of-the-tests";
 /** The engine that the suite runs on. */
 export const ENGINE = process.env.TEST_DATABASE_URL ? "postgres" : "embedded";
 
-/** The settings of a server for a test, on a separate database. */
-export async function testConfig(settings: Partial<Config> = {}): Promise<Config> {
+/** The settings of a server for a test, on a separate database, which is empty by default. */
+export async function testConfig(
+  settings: Partial<Config> = {},
+  database = freshDatabase,
+): Promise<Config> {
   const config = readConfig({
     PORT: "0",
     DATA_DIR: "memory:",
@@ -118,8 +122,16 @@ export async function testConfig(settings: Partial<Config> = {}): Promise<Config
     // A test shares the event loop with its server, and compiles files on it.
     MAX_EVENT_LOOP_DELAY: "3600",
   });
-  return { ...config, databaseUrl: await freshDatabase(), ...settings };
+  const databaseUrl = "databaseUrl" in settings ? settings.databaseUrl : await database();
+  return { ...config, ...settings, databaseUrl };
 }
+
+const migrated = (): Promise<string | undefined> =>
+  migratedDatabase(async (databaseUrl) => {
+    const database = await openDatabase(await testConfig({ databaseUrl }));
+    await migrate(database);
+    await database.close();
+  });
 
 let shared: Promise<TestServer> | undefined;
 let stopSharedServer: (() => Promise<void>) | undefined;
@@ -187,7 +199,7 @@ export async function startOwnServer(
   };
   // Registered before the database is created, because hooks run in order: it is dropped then.
   after(stop);
-  const config = await testConfig(settings);
+  const config = await testConfig(settings, engines ? migrated : freshDatabase);
   const isInMemory = config.databaseUrl === undefined && config.dataDir === "memory:";
   const database = await (engines && isInMemory ? engines.open() : openDatabase(config));
   const server = await serve(config, logTo, Promise.resolve(database));

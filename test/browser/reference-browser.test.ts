@@ -94,7 +94,9 @@ describe("the reference in a browser", { skip }, async () => {
     test(`axe finds nothing on ${path}, in the light and in the dark theme, on both screens, and nothing is wider than a phone`, async () => {
       for (const viewport of Object.values(SCREENS)) {
         const page = await open(path, viewport);
-        await page.evaluate('document.querySelectorAll("details").forEach((each) => (each.open = true))');
+        await page.evaluate(
+          'document.querySelectorAll("details").forEach((each) => (each.open = true))',
+        );
         for (const colorScheme of ["light", "dark"] as const) {
           await page.emulateMedia({ colorScheme });
           const found = await violationsIn(page, RULES_OF[colorScheme]);

@@ -13,15 +13,46 @@ const namesOf = (run: string): string => `rapport_test_${run}_`;
 
 /** A new, empty database; it goes when the test file ends. Undefined on the embedded engine. */
 export async function freshDatabase(): Promise<string | undefined> {
+  const name = nextName();
+  const url = await createDatabase(name);
+  if (url !== undefined) after(() => dropEverywhere(name));
+  return url;
+}
+
+const nextName = (): string =>
+  `${namesOf(process.env.TEST_RUN ?? "alone")}${process.pid}_${++databases}`;
+
+async function createDatabase(name: string): Promise<string | undefined> {
   const server = process.env.TEST_DATABASE_URL;
   if (!server) return undefined;
   const workers = workerUrls();
-  const name = `${namesOf(process.env.TEST_RUN ?? "alone")}${process.pid}_${++databases}`;
   for (const node of [server, ...workers]) await run(node, `create database ${name}`);
-  after(() => dropEverywhere(name));
   const url = onDatabase(server, name);
   if (workers.length > 0) await joinNodes(url, name, workers);
   return url;
+}
+
+let template: Promise<string> | undefined;
+
+/**
+ * A new database with the tables that `migrate` makes: the copy of one where it has run. That takes a fifth of the time, for
+ * processes that need many. A cluster cannot be copied.
+ *
+ * @param migrate brings a database up to date, and leaves it.
+ */
+export async function migratedDatabase(
+  migrate: (url: string) => Promise<void>,
+): Promise<string | undefined> {
+  const server = process.env.TEST_DATABASE_URL;
+  if (!server || workerUrls().length > 0) return freshDatabase();
+  template ??= createDatabase(nextName()).then(async (url = "") => {
+    await migrate(url);
+    return new URL(url).pathname.slice(1);
+  });
+  const [original, name] = [await template, nextName()];
+  await run(server, `create database ${name} template ${original}`);
+  after(() => dropEverywhere(name));
+  return onDatabase(server, name);
 }
 
 async function dropEverywhere(name: string): Promise<void> {

@@ -177,22 +177,18 @@ async function fill(workspace: TestWorkspace): Promise<void> {
 }
 
 describe("a workspace that is exported and imported into an empty one", () => {
-  for (const [suffix, kinds] of [
-    ["ndjson", KINDS],
-    // Packed as a whole, whatever it holds.
-    ["ndjson.gz", ["users"]],
-  ] as const) {
+  for (const suffix of ["ndjson", "ndjson.gz"]) {
     test(`an exported workspace is imported again with the same rows through ${suffix}`, async () => {
       const from = await server.workspace();
       await fill(from);
-      await exportTo(from, suffix, kinds);
+      await exportTo(from, suffix);
       const to = await server.workspace();
-      for (const kind of kinds) {
+      for (const kind of KINDS) {
         const { code, stderr } = await run(to, "import", kind, fileOf(from, kind, suffix));
         assert.equal(code, 0, `${kind}: ${stderr}`);
       }
-      await exportTo(to, suffix, kinds);
-      for (const kind of kinds) {
+      await exportTo(to, suffix);
+      for (const kind of KINDS) {
         const wanted = await rowsIn(fileOf(from, kind, suffix));
         assert.ok(wanted.length > 0, kind);
         assert.deepEqual(await rowsIn(fileOf(to, kind, suffix)), wanted, kind);

@@ -7,6 +7,7 @@ import {
   withPermission,
 } from "../../core/http/endpoint.ts";
 import { type ExportServices, exportByIds } from "./export-by-ids.ts";
+import { ExportQuery } from "./export-filter.ts";
 import { exportRows, type StreamServices } from "./export-stream.ts";
 import { EXPORTED_KINDS } from "./exported-rows.ts";
 import { ExportRequest } from "./wanted-users.ts";
@@ -21,16 +22,7 @@ const exportStream = endpoint({
   summary: "Streams all users, events, purchases or subscription states, one JSON object per line.",
   access: byAdministratorOfWorkspace("export_user_data"),
   params: Type.Object({ name: Type.String(), kind: Type.Enum([...EXPORTED_KINDS]) }),
-  query: Type.Object({
-    since: Type.Optional(Type.String({ maxLength: 64, description: "ISO 8601; included." })),
-    until: Type.Optional(Type.String({ maxLength: 64, description: "ISO 8601; not included." })),
-    attribute: Type.Optional(
-      Type.Array(Type.String({ maxLength: 1_000 }), {
-        maxItems: 20,
-        description: "name=value of an attribute that users must have.",
-      }),
-    ),
-  }),
+  query: ExportQuery,
   replies: {
     200: Type.Unsafe<TextStream>(
       Type.String({

@@ -1,17 +1,22 @@
+import Type, { type Static } from "typebox";
 import { Problem } from "../../core/base/problem.ts";
 import type { Json } from "../../core/base/values/plain-json.ts";
 import { readQueryTime } from "../../core/base/values/query-time.ts";
 import { STANDARD_ATTRIBUTES } from "../../core/people/profiles/standard-attributes.ts";
 
 /** Which rows to export, as a request says it. */
-export interface ExportQuery {
-  /** ISO 8601; included. */
-  readonly since?: string;
-  /** ISO 8601; not included. */
-  readonly until?: string;
-  /** `name=value` of attributes that the user must have. */
-  readonly attribute?: readonly string[];
-}
+export const ExportQuery = Type.Object({
+  since: Type.Optional(Type.String({ maxLength: 64, description: "ISO 8601; included." })),
+  until: Type.Optional(Type.String({ maxLength: 64, description: "ISO 8601; not included." })),
+  attribute: Type.Optional(
+    Type.Array(Type.String({ maxLength: 1_000 }), {
+      maxItems: 20,
+      description: "name=value of an attribute that users must have.",
+    }),
+  ),
+});
+
+export type ExportQuery = Static<typeof ExportQuery>;
 
 export interface ExportFilter {
   readonly since: Date | undefined;

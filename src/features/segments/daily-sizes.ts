@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import Type, { type Static } from "typebox";
 import type { Job, JobKind } from "../../core/admin/jobs/job.ts";
 import { enqueue } from "../../core/admin/jobs/queue.ts";
 import { readNextTimes, setSchedules } from "../../core/admin/jobs/schedule.ts";
@@ -104,19 +105,11 @@ export async function sweepSegments(database: Database, now: Date): Promise<void
 /** How many days a list of segments shows. */
 const LISTED_DAYS = 30;
 
-export interface KnownSizes {
-  readonly id: string;
-  readonly sizes: { time: string; size: number | null }[];
-  readonly counted: { total: number; matching: number | null; at: string } | null;
-  /** Why the segment cannot be counted; null if it can. */
-  readonly fault: string | null;
-}
-
 /** The known sizes of all segments, of the last 30 days and of their last counts, as the caller may see them. */
 export async function sizesOfSegments(
   { database, clock }: StoringServices,
   context: WorkspaceContext,
-): Promise<KnownSizes[]> {
+) {
   const { workspace } = context;
   const since = earlier(clock.now(), { days: LISTED_DAYS - 1 });
   const [rows, counts, { skipped }] = await settleAll([
@@ -146,13 +139,13 @@ export async function sizesOfSegments(
 
 const dayOf = (time: Date): string => time.toISOString().slice(0, 10);
 
-export interface SizeSeriesQuery {
-  readonly segment_id: string;
-  /** How many days, 1 to 100. */
-  readonly length: number;
-  /** ISO 8601; by default now. */
-  readonly ending_at?: string | undefined;
-}
+export const SizeSeriesQuery = Type.Object({
+  segment_id: Type.String({ maxLength: 64 }),
+  length: Type.Integer({ minimum: 1, maximum: 100, description: "Days." }),
+  ending_at: Type.Optional(
+    Type.String({ maxLength: 64, description: "ISO 8601; by default now." }),
+  ),
+});
 
 /**
  * The sizes of a segment day by day. Today's is estimated now; days without a recorded size are left out.
@@ -162,7 +155,7 @@ export interface SizeSeriesQuery {
 export async function sizeSeries(
   { database, clock }: StoringServices,
   { workspace }: WorkspaceContext,
-  { segment_id, length, ending_at }: SizeSeriesQuery,
+  { segment_id, length, ending_at }: Static<typeof SizeSeriesQuery>,
 ): Promise<{ time: string; size: number }[]> {
   const now = clock.now();
   const end = ending_at === undefined ? now : parseTime(ending_at);

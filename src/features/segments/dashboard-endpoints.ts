@@ -261,11 +261,7 @@ const properties = endpoint({
       looked_at: found.lookedAt,
       users: viewOf(found.users),
       occurrences: found.occurrences,
-      properties: found.properties.map((each) => ({
-        ...each,
-        types: [...each.types],
-        values: [...each.values],
-      })),
+      properties: found.properties,
     });
   },
 );

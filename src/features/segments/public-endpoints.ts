@@ -2,7 +2,7 @@ import Type from "typebox";
 import { named, Success } from "../../core/base/values/schemas.ts";
 import type { StoringServices } from "../../core/database/storing-services.ts";
 import { endpoint, success, withPermission } from "../../core/http/endpoint.ts";
-import { sizeSeries } from "./daily-sizes.ts";
+import { SizeSeriesQuery, sizeSeries } from "./daily-sizes.ts";
 import { describeSegment, listSegments } from "./read-segments.ts";
 
 const Tags = Type.Array(Type.String({ examples: ["loyalty"] }), {
@@ -97,13 +97,7 @@ const series = endpoint({
   path: "/segments/data_series",
   summary: "Reads the estimated size of a segment day by day.",
   access: withPermission("segments.data_series"),
-  query: Type.Object({
-    segment_id: Type.String({ maxLength: 64 }),
-    length: Type.Integer({ minimum: 1, maximum: 100, description: "Days." }),
-    ending_at: Type.Optional(
-      Type.String({ maxLength: 64, description: "ISO 8601; by default now." }),
-    ),
-  }),
+  query: SizeSeriesQuery,
   replies: {
     200: Type.Object({
       data: Type.Array(

@@ -48,22 +48,12 @@ export async function sampleAttribute(
   return { ...having, values };
 }
 
-export interface SampledProperty {
-  readonly name: string;
-  /** Occurrences that have it. */
-  readonly seen: number;
-  readonly types: readonly { readonly type: FrequentProperty["type"]; readonly seen: number }[];
-  readonly values: readonly { readonly value: Scalar; readonly seen: number }[];
-}
-
 /** How many users did an event, and which properties its last occurrences had. */
 export async function sampleEvent(
   services: StoringServices & CountingServices,
   { workspace }: WorkspaceContext,
   name: string,
-): Promise<
-  Having & { readonly occurrences: number; readonly properties: readonly SampledProperty[] }
-> {
+) {
   const { found, having } = await sampled(services, workspace.id, (tx, portion) =>
     selectFrequentProperties(tx, workspace.id, name, portion),
   );
@@ -74,7 +64,7 @@ export async function sampleEvent(
   return { ...having, occurrences: found.occurrences, properties };
 }
 
-function propertyOf(name: string, rows: readonly FrequentProperty[]): SampledProperty {
+function propertyOf(name: string, rows: readonly FrequentProperty[]) {
   const types = [...groupBy(rows, ({ type }) => type)]
     .map(([type, [first]]) => ({ type, seen: first?.ofType ?? 0 }))
     .sort((one, other) => other.seen - one.seen);

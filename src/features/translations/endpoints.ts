@@ -5,8 +5,7 @@ import type { MessageAddress } from "../campaigns/feature.ts";
 import {
   addressInCampaign,
   addressInCanvas,
-  type CampaignMessage,
-  type CanvasMessage,
+  type NamedMessage,
   readLocaleId,
   wholeCampaign,
   wholeCanvas,
@@ -81,9 +80,6 @@ const sourceReply = (translation_map: Static<typeof TranslationMap>) => ({
 const Update = { locale_id: Uuid("Required. A UUID."), translation_map: TranslationMap };
 
 const dialect = "translations";
-
-/** How a request names a message, or all messages, of a campaign or canvas. */
-type NamedMessage = CampaignMessage & CanvasMessage & { readonly locale_id?: string };
 
 /** How the endpoints of campaigns and of canvases differ. */
 interface Kind {

@@ -58,7 +58,7 @@ type Services = NamingServices;
 
 const Text = (description: string) => Type.Optional(Type.String({ maxLength: 255, description }));
 
-const Filter = {
+const Filter = Type.Object({
   workspace: Type.Optional(Type.String()),
   kind: Type.Optional(Type.String()),
   name: Text("The whole name or id of the thing."),
@@ -76,21 +76,10 @@ const Filter = {
       description: "Only changes, or only reads of personal data; both by default.",
     }),
   ),
-} as const;
-
-interface FilterQuery {
-  readonly workspace?: string;
-  readonly kind?: string;
-  readonly name?: string;
-  readonly query?: string;
-  readonly by?: string;
-  readonly since?: string;
-  readonly until?: string;
-  readonly of?: "changes" | "reads";
-}
+});
 
 const filterOf = (
-  { workspace, kind, name, of, by, query: text, since, until }: FilterQuery,
+  { workspace, kind, name, of, by, query: text, since, until }: Static<typeof Filter>,
   before?: string,
 ): AuditFilter => ({
   ...{ workspace, kind, name, of, by, text: text || undefined, before },
@@ -117,7 +106,7 @@ const listEndpoint = endpoint({
   summary: "Lists the audit: who changed what, when and from where, newest first.",
   access: byAdministrator("manage_company_settings"),
   query: Type.Object({
-    ...Filter,
+    ...Filter.properties,
     cursor: Type.Optional(Type.String({ format: "uuid" })),
     limit: Limit,
   }),
@@ -143,7 +132,7 @@ const fileEndpoint = endpoint({
   streams: true,
   produces: "text/csv",
   access: byAdministrator("manage_company_settings"),
-  query: Type.Object(Filter),
+  query: Filter,
   replies: {
     200: Type.Unsafe<TextStream>(
       Type.String({

@@ -1,4 +1,4 @@
-import Type from "typebox";
+import Type, { type Static } from "typebox";
 import { type AuditingServices, recordRead } from "../../admin/audit/audit.ts";
 import type { WorkspaceContext } from "../../base/context/context.ts";
 import { createSlots, type Slots } from "../../base/pool.ts";
@@ -60,21 +60,13 @@ const page = Type.Object({
   caught_up: Type.Boolean({ description: "Whether there is nothing more at present." }),
 });
 
-interface Query {
-  readonly cursor?: string;
-  readonly limit?: number;
-  readonly types?: string;
-  readonly user?: string;
-  readonly wait_s?: number;
-}
-
 /** @throws Problem GONE with `oldest`; NOT_FOUND if the feed is off. */
 async function readPage(
   { feedReaders, changeReaders }: FeedServices,
   { workspace }: Pick<WorkspaceContext, "workspace">,
-  { query, signal }: { readonly query: Query; readonly signal: AbortSignal },
+  request: { readonly query: Static<typeof query>; readonly signal: AbortSignal },
 ) {
-  const { cursor, limit = 1_000, types, user, wait_s: seconds = 0 } = query;
+  const { cursor, limit = 1_000, types, user, wait_s: seconds = 0 } = request.query;
   const leave = changeReaders.take(`${workspace.id}`);
   if (!leave) {
     const message = "Too many readers wait for changes of this workspace.";
@@ -83,7 +75,7 @@ async function readPage(
   try {
     const { changes, positions, isCaughtUp } = await feedReaders.read(workspace, {
       ...{ cursor, limit, types: typesIn(types), user: user?.toLowerCase() },
-      ...{ waitMs: seconds * 1_000, signal },
+      ...{ waitMs: seconds * 1_000, signal: request.signal },
     });
     return {
       changes: changes.map((change) => ({ ...change })),

@@ -5,32 +5,14 @@ import type { PeopleServices } from "../profiles/write-people.ts";
 import { checkAddresses, MOST_NAMES } from "./check-names.ts";
 import {
   blockEmails,
+  ListQuery,
+  OrderedListQuery,
   periodOf,
   readHardBounces,
   readUnsubscribes,
   removeHardBounces,
 } from "./email-lists.ts";
 import type { ReadServices } from "./read-status.ts";
-
-const Day = (description: string) => Type.Optional(Type.String({ description }));
-
-const ListQuery = Type.Object({
-  start_date: Day(
-    "The first day of the period, as YYYY-MM-DD. It begins at midnight UTC. Only the day of a date-time counts.",
-  ),
-  end_date: Day(
-    "The first day after the period, as YYYY-MM-DD: for one day, the next one; to include today, tomorrow.",
-  ),
-  email: Type.Optional(
-    Type.Array(Type.String(), {
-      minItems: 1,
-      maxItems: MOST_NAMES,
-      description: "Looks up these addresses instead of a period.",
-    }),
-  ),
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, description: "100 by default." })),
-  offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000 })),
-});
 
 const Email = Type.Union([
   Type.String(),
@@ -70,10 +52,7 @@ const unsubscribesEndpoint = endpoint({
   path: "/email/unsubscribes",
   summary: "Lists addresses that unsubscribed in a period.",
   access: withPermission("email.unsubscribe"),
-  query: Type.Object({
-    ...ListQuery.properties,
-    sort_direction: Type.Optional(Type.Enum(["asc", "desc"])),
-  }),
+  query: OrderedListQuery,
   replies: {
     200: Type.Object({
       emails: Type.Array(

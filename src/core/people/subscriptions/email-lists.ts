@@ -1,8 +1,9 @@
+import Type, { type Static } from "typebox";
 import type { Workspace } from "../../base/context/workspace.ts";
 import { Problem } from "../../base/problem.ts";
 import { parseTime } from "../../base/values/times.ts";
 import type { PeopleServices } from "../profiles/write-people.ts";
-import { checkNames } from "./check-names.ts";
+import { checkNames, MOST_NAMES } from "./check-names.ts";
 import {
   deleteHardBounces,
   type EmailEntry,
@@ -21,15 +22,32 @@ import type { NamedUser, SettingContext } from "./set-group-states.ts";
  * only the bounces that callers report. docs/decisions/email-lists.md
  */
 
-/** The query of a list, as its endpoint declares it. */
-export interface ListQuery {
-  readonly start_date?: string;
-  readonly end_date?: string;
-  readonly email?: readonly string[];
-  readonly limit?: number;
-  readonly offset?: number;
-  readonly sort_direction?: "asc" | "desc";
-}
+const Day = (description: string) => Type.Optional(Type.String({ description }));
+
+export const ListQuery = Type.Object({
+  start_date: Day(
+    "The first day of the period, as YYYY-MM-DD. It begins at midnight UTC. Only the day of a date-time counts.",
+  ),
+  end_date: Day(
+    "The first day after the period, as YYYY-MM-DD: for one day, the next one; to include today, tomorrow.",
+  ),
+  email: Type.Optional(
+    Type.Array(Type.String(), {
+      minItems: 1,
+      maxItems: MOST_NAMES,
+      description: "Looks up these addresses instead of a period.",
+    }),
+  ),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, description: "100 by default." })),
+  offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000 })),
+});
+
+export const OrderedListQuery = Type.Object({
+  ...ListQuery.properties,
+  sort_direction: Type.Optional(Type.Enum(["asc", "desc"])),
+});
+
+type ListQuery = Static<typeof OrderedListQuery>;
 
 const DEFAULT_LIMIT = 100;
 

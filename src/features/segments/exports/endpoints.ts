@@ -6,9 +6,13 @@ import {
   type TextStream,
   withPermission,
 } from "../../../core/http/endpoint.ts";
-import { EXPORT_FIELDS } from "../../export/feature.ts";
 import { type DownloadServices, openDownload } from "./download.ts";
-import { EXPORT_PATH, type SegmentExportServices, startSegmentExport } from "./exports.ts";
+import {
+  EXPORT_PATH,
+  type SegmentExportServices,
+  startSegmentExport,
+  WantedSegmentExport,
+} from "./exports.ts";
 
 const start = endpoint({
   name: "exportSegment",
@@ -27,28 +31,7 @@ const start = endpoint({
   },
   access: withPermission("users.export.segment"),
   secrets: ["url"],
-  body: Type.Object({
-    segment_id: Type.String({ maxLength: 64 }),
-    fields_to_export: Type.Array(Type.Enum([...EXPORT_FIELDS]), {
-      minItems: 1,
-      maxItems: 200,
-      description: "The fields of each user; `custom_attributes` are exported as a whole.",
-    }),
-    callback_endpoint: Type.Optional(
-      Type.String({
-        maxLength: 2_048,
-        description:
-          "Gets a POST with `success`, and its own `url` once the link opens or the number of `files` in the bucket.",
-        examples: ["https://hooks.example/exports"],
-      }),
-    ),
-    output_format: Type.Optional(
-      Type.Enum(["zip", "gzip"], {
-        description:
-          "zip, the default, has files of 5,000 users, one JSON object a line; gzip has all of them in one file.",
-      }),
-    ),
-  }),
+  body: WantedSegmentExport,
   replies: {
     201: Type.Object({
       object_prefix: Type.String({

@@ -1,3 +1,4 @@
+import Type, { type Static } from "typebox";
 import { recordingRefusals, recordRefusal } from "../../../core/admin/audit/refusals.ts";
 import { contextOf, type Job, type JobKind, TryAgain } from "../../../core/admin/jobs/job.ts";
 import { enqueue } from "../../../core/admin/jobs/queue.ts";
@@ -13,7 +14,7 @@ import type { BucketFolder } from "../../../core/outbound/bucket.ts";
 import { fetchOutbound } from "../../../core/outbound/fetch-outbound.ts";
 import { type Outbound, OutboundRefused } from "../../../core/outbound/outbound.ts";
 import { ReachRefused } from "../../../core/outbound/reach-refused.ts";
-import type { ExportField } from "../../export/feature.ts";
+import { EXPORT_FIELDS } from "../../export/feature.ts";
 import { filterOf } from "../scope.ts";
 import { isMakerGone } from "./maker.ts";
 import {
@@ -38,12 +39,28 @@ import {
 
 export type SegmentExportServices = StoringServices & { readonly outbound: Outbound };
 
-export interface WantedSegmentExport {
-  readonly segment_id: string;
-  readonly fields_to_export: readonly ExportField[];
-  readonly callback_endpoint?: string | undefined;
-  readonly output_format?: "zip" | "gzip" | undefined;
-}
+export const WantedSegmentExport = Type.Object({
+  segment_id: Type.String({ maxLength: 64 }),
+  fields_to_export: Type.Array(Type.Enum([...EXPORT_FIELDS]), {
+    minItems: 1,
+    maxItems: 200,
+    description: "The fields of each user; `custom_attributes` are exported as a whole.",
+  }),
+  callback_endpoint: Type.Optional(
+    Type.String({
+      maxLength: 2_048,
+      description:
+        "Gets a POST with `success`, and its own `url` once the link opens or the number of `files` in the bucket.",
+      examples: ["https://hooks.example/exports"],
+    }),
+  ),
+  output_format: Type.Optional(
+    Type.Enum(["zip", "gzip"], {
+      description:
+        "zip, the default, has files of 5,000 users, one JSON object a line; gzip has all of them in one file.",
+    }),
+  ),
+});
 
 /** How long a link opens. */
 const LINK_HOURS = 4;
@@ -69,7 +86,7 @@ export const UPLOAD_JOB = "segment_export_upload";
 export async function startSegmentExport(
   services: SegmentExportServices,
   context: WorkspaceContext,
-  wanted: WantedSegmentExport,
+  wanted: Static<typeof WantedSegmentExport>,
   baseUrl: string,
 ): Promise<{ readonly url: string | undefined; readonly prefix: string }> {
   const { database, clock, outbound } = services;

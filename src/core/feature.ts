@@ -28,7 +28,6 @@ import type { OnWritten } from "./track/write-batch.ts";
  * @template Settings all settings of the server.
  */
 export interface Feature<Services = never, Settings = never> {
-  /** The name of its folder. */
   readonly name: string;
 
   // What clients see.

@@ -94,8 +94,6 @@ interface Length {
 const msOf = ({ days = 0, hours = 0, minutes = 0, seconds = 0, ms = 0 }: Length): number =>
   days * DAY_MS + hours * 3_600_000 + minutes * 60_000 + seconds * 1_000 + ms;
 
-/** A time this much earlier. */
 export const earlier = (time: Date, by: Length): Date => new Date(time.getTime() - msOf(by));
 
-/** A time this much later. */
 export const later = (time: Date, by: Length): Date => new Date(time.getTime() + msOf(by));

@@ -5,7 +5,6 @@ import { Problem } from "./problem.ts";
  * removals of rows neither hide others nor show them twice. Cursors are opaque to clients.
  */
 
-/** A list in its order. */
 export interface Listing<Row> {
   /** The list's own path and query, which its links repeat with another cursor. */
   readonly path: string;
@@ -13,7 +12,6 @@ export interface Listing<Row> {
   readonly pageSize: number;
   /** A row's place in the order. */
   keyOf(row: Row): string;
-  /** Whether a text can be such a key. */
   isKey(text: string): boolean;
   /** The rows beyond a key, nearest first; from the beginning without one. */
   select(beyond: string | undefined, isForward: boolean, atMost: number): Promise<Row[]>;
@@ -77,7 +75,6 @@ function readCursor(
 
 export const invalidCursor = (): Problem => new Problem("INVALID_REQUEST", "Invalid cursor");
 
-/** A cursor that holds a text. */
 export const opaqueCursor = (text: string): string => Buffer.from(text).toString("base64url");
 
 /**

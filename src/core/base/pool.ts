@@ -35,7 +35,6 @@ export function createPool(total: number, timesFree = 3) {
       if (mine > 0) held.set(caller, mine);
       else held.delete(caller);
     },
-    /** Whether nothing is left. */
     isFull: () => used >= total,
   };
 }

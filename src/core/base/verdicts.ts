@@ -80,7 +80,6 @@ export const placeOf = (list: string, index: number): string => `${list} ${index
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** The place of an item in its request. */
 export interface ItemPlace<Array extends string = string> {
   readonly array: Array;
   readonly index: number;

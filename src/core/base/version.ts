@@ -6,10 +6,8 @@ const { version, optionalDependencies, drivers } = JSON.parse(
   readFileSync(join(packageRoot(), "package.json"), "utf8"),
 );
 
-/** The version of the package. */
 export const RAPPORT_VERSION: string = version;
 
-/** The file in which the build records its commit. */
 export const BUILD_FILE = join("dist", "build.json");
 
 /** The version with the commit and its day: `0.1.0 (4f2a91c3, 2026-01-31)`; without them if the build had no repository. */

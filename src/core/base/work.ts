@@ -15,7 +15,6 @@ export interface Budgets {
   readonly valuesIn: number;
   /** Whether `valuesIn` holds for each entry of the body's lists by itself: they are parsed one by one, in turns. */
   readonly entriesApart: boolean;
-  /** Bytes of the response. */
   readonly bytesOut: number;
 }
 
@@ -33,7 +32,6 @@ const DEFAULT_BUDGETS: Budgets = {
   bytesOut: 16 * MEBIBYTE,
 };
 
-/** A thing that declares budgets: an endpoint. */
 interface Budgeted {
   readonly budgets?: Partial<Budgets>;
 }

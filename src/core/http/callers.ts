@@ -5,9 +5,7 @@ import type { Access } from "./endpoint.ts";
 
 /* The questions of the HTTP layer about callers. `core/admin/access/` implements them. */
 
-/** The credentials of a request. */
 export interface Presented {
-  /** The header `Authorization`. */
   readonly authorization: string | undefined;
   /** The header `X-Request-Origin`. */
   readonly origin: unknown;
@@ -24,7 +22,6 @@ export interface Presented {
 export interface PresentedByBrowser {
   /** The secret of the session, from its cookie. */
   readonly sessionSecret: string | undefined;
-  /** The header `X-CSRF-Token`. */
   readonly csrfToken: unknown;
   /** Whether another site sent the request, as the browser says. */
   readonly isFromOtherSite: boolean;
@@ -37,9 +34,7 @@ export interface PresentedByBrowser {
 /** The caller, with the workspace or company. */
 export interface Caller extends Pick<Context, "actor" | "actorName"> {
   readonly workspace?: Workspace;
-  /** The API key that the request came with. */
   readonly keyId?: string;
-  /** The hash of its secret. */
   readonly secretHash?: string;
   readonly company?: Company;
   /** For a SCIM token: the permissions in the company that it may give users. */

@@ -1,4 +1,3 @@
-/** A handler that has to end in time. */
 export interface Deadline {
   readonly endsAt: number;
   readonly expire: () => void;

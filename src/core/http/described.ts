@@ -10,10 +10,8 @@ export const described = (schema: TSchema): TUnknown => Type.Unknown({ describes
 export const descriptionOf = (schema: TSchema): TSchema =>
   (schema as { describes?: TSchema }).describes ?? schema;
 
-/** A list of such values. */
 export const describedList = (schema: TSchema, description: string) =>
   Type.Array(described(schema), { description });
 
-/** The example that a described schema has. */
 export const firstExample = (schema: TSchema): unknown =>
   (schema as { examples?: readonly unknown[] }).examples?.[0];

@@ -49,7 +49,6 @@ export type AdministratorAccess = { readonly by: "administrator" } & (
   | { readonly of: "company" | "server"; readonly permissions: readonly CompanyPermission[] }
 );
 
-/** Access with an API key that has the permission. */
 export const withPermission = <Name extends Permission>(permission: Name) =>
   ({ by: "key", permission }) as const;
 
@@ -120,7 +119,6 @@ export interface Contract {
   /** The headers that the handler looks at, in lower case; none of them is required. */
   readonly headers?: TSchema;
   readonly body?: TSchema;
-  /** The body by success status. */
   readonly replies: Readonly<Record<number, TSchema>>;
   /**
    * The members of a success that open something: links, keys, tokens. They are masked wherever requests are stored or

@@ -9,9 +9,7 @@ export interface RecordedAnswer {
   readonly body: unknown;
 }
 
-/** An answer to record. */
 export interface NewAnswer extends RecordedAnswer {
-  /** Whether it may name people. */
   readonly namesPeople: boolean;
 }
 

@@ -35,7 +35,6 @@ const LEAST_BODY_BYTES = 16 * 1_048_576;
 /** Room for two responses of the largest size. */
 const LEAST_RESPONSE_BYTES = 128 * 1_048_576;
 
-/** The bytes that this process can hold. */
 export function bytesOfThisProcess(): Pick<LoadLimits, "bodyBytes" | "responseBytes"> {
   const { heap_size_limit: heap } = getHeapStatistics();
   return {
@@ -50,7 +49,6 @@ const ANONYMOUS_PART = 1 / 8;
 const SAMPLE_EVERY_MS = 1_000;
 const FULLEST_HEAP = 0.9;
 
-/** Why a request is refused. */
 export type Overload = "requests" | "body_bytes" | "response_bytes" | "heap" | "event_loop";
 
 /** The owner whose requests share a part of the pools. */

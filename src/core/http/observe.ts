@@ -189,7 +189,6 @@ function masked(text: string | undefined, contract: Contract | undefined): strin
   return JSON.stringify(JSON.parse(text), (name, value) => (secrets.includes(name) ? MASK : value));
 }
 
-/** How often the same trouble is told. */
 const SAME_TROUBLE_MS = 5_000;
 
 /** More kinds of trouble than there are. */

@@ -43,7 +43,6 @@ export function readPublicTargets(
   };
 }
 
-/** The path without one or more of its parameters, in every combination. */
 function withoutParameters(path: string): string[] {
   const steps = path.split("/");
   let shapes: string[][] = [[]];

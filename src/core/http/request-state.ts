@@ -21,7 +21,6 @@ declare module "fastify" {
     room: Room | undefined;
     /** The body of the response, if it is a short text. */
     sent: string | undefined;
-    /** The verdicts on items in the response. */
     notes: readonly GivenNote[] | undefined;
     /** Its place in a trace; undefined if there are none. */
     span: RequestSpan | undefined;

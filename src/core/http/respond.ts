@@ -31,10 +31,8 @@ export const STATUS_OF: Readonly<Record<ProblemCode, number>> = {
   UNAVAILABLE: 503,
 };
 
-/** Whether a response with this status refuses the request. */
 export const isRefusal = (status: number): boolean => status >= STATUS_OF.INVALID_REQUEST;
 
-/** The body of an error in each dialect. */
 const BODY_OF: Readonly<Record<Dialect, (problem: Problem) => unknown>> = {
   message: (problem) => ({ message: problem.message, ...problem.details.body }),
   // spec: Errors, /users/track, a fatal problem: message and errors carry the text. Clients look up

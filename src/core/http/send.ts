@@ -147,7 +147,6 @@ const responseTooLarge = (contract: Contract): Problem =>
     { body: { code: "RESPONSE_TOO_LARGE" } },
   );
 
-/** About how many characters are one piece. */
 const PIECE_CHARACTERS = 65_536;
 
 /**

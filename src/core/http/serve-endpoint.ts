@@ -89,11 +89,9 @@ async function* withPatience(
 /** The services that the HTTP layer itself needs; a handler may ask for more. */
 export interface HttpServices extends AdmissionServices, AnswerServices, ObserveServices {}
 
-/** The services that all endpoints of a server share. */
 export interface Machinery {
   readonly deadlines: Deadlines;
   readonly lasting: LastingRequests;
-  /** The queue for endpoints that are `isHeavy`. */
   readonly heavyLine: FairLine;
   readonly publicUrl: string | undefined;
   /** How long a handler may take, in milliseconds. */

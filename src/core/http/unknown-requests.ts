@@ -48,7 +48,6 @@ export function createUnknownRequests(
       const meant = nearestPath(url.split("?", 1)[0] ?? "", known.keys());
       return nothingThere(meant && `Did you mean ${meant}?`);
     },
-    /** Adds the routes that only refuse. */
     serve(server: FastifyInstance) {
       const paths = [...known].map(([path, methods]): DeclaredPath => [path.split("/"), methods]);
       for (const path of paths) {
@@ -116,10 +115,8 @@ function refuseMethod(methods: ReadonlySet<string>, reply: FastifyReply): Proble
   return new Problem("METHOD_NOT_ALLOWED", `This path takes ${taken}.`);
 }
 
-/** The steps of a path, and its methods. */
 type DeclaredPath = readonly [steps: readonly string[], methods: ReadonlySet<string>];
 
-/** The methods of each declared path. */
 function methodsByPath(endpoints: readonly Endpoint<never>[]): Map<string, Set<string>> {
   const known = new Map<string, Set<string>>();
   for (const { contract } of endpoints) {

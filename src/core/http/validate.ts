@@ -55,7 +55,6 @@ function storable<Value>(value: Value, part: string): Value {
   return value;
 }
 
-/** The names of the path's parameters that are UUIDs. */
 function uuidsOf(schema: TSchema | undefined): string[] {
   const { properties = {} } = (schema ?? {}) as { properties?: Record<string, Scalar> };
   return Object.keys(properties).filter((name) => properties[name]?.format === "uuid");

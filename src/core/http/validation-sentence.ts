@@ -94,7 +94,6 @@ export function noList([error]: readonly ValidationError[]): string | undefined 
   return type === "array" ? /^\/([^/]+)$/.exec(error?.instancePath ?? "")?.[1] : undefined;
 }
 
-/** The fault at one place of a value. */
 export interface PlacedSentence {
   /** A JSON pointer. */
   readonly instancePath: string;

@@ -1,6 +1,5 @@
 /* Files that a feature writes into a bucket, through a connection that another feature knows. */
 
-/** A folder in a bucket, and the connection to it. */
 export interface BucketFolder {
   readonly connection: string;
   /** `s3://bucket/folder/` */

@@ -24,7 +24,6 @@ export interface OutboundRequest {
 
 export interface OutboundResponse {
   readonly status: number;
-  /** Whether the status is 2xx. */
   readonly ok: boolean;
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string | undefined>>;

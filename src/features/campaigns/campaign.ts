@@ -1,6 +1,5 @@
 import type { Channel } from "../../core/base/context/workspace.ts";
 
-/** Strings by their id. */
 export type TranslationMap = Readonly<Record<string, string>>;
 
 /** Texts with translation tags by the name of their part, such as `subject` and `body`. */
@@ -16,7 +15,6 @@ export interface Campaign {
   readonly stepIds: readonly string[];
 }
 
-/** The place of a message. */
 export interface MessageAddress {
   readonly kind: CampaignKind;
   readonly campaignId: string;
@@ -25,7 +23,6 @@ export interface MessageAddress {
   readonly messageId: string;
 }
 
-/** A message without its texts. */
 export interface MessageHead extends MessageAddress {
   readonly channel: Channel;
   readonly multiLanguage: boolean;

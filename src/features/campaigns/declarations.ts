@@ -81,7 +81,6 @@ export const canvasSchema = (members: TProperties) =>
     { additionalProperties: false },
   );
 
-/** The texts of messages, for `judgeTexts`. */
 export const declaredTexts = (
   messages: readonly Pick<DeclaredMessage, "content" | "source">[],
 ): TextsToJudge => ({
@@ -112,7 +111,6 @@ export function campaignOf<Part>(
   return { id: campaignId, name: declared.name, stepIds: [], messages: inOrder(messages) };
 }
 
-/** A declared canvas with its steps and messages. */
 export function canvasOf<Part>(
   declared: DeclaredCanvas,
   place: ManifestPath,

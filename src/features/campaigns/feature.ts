@@ -20,10 +20,8 @@ export { MESSAGE_PATH, MessageAddressFields, OfMessage } from "./message-endpoin
 export type { MessageExtension, MessagePart } from "./message-extension.ts";
 export { findMapFault, judgeTexts } from "./texts.ts";
 
-/** An extension of campaigns by another feature. */
 export interface CampaignExtension {
   readonly ofMessages: MessageExtension;
-  /** Its part of the admin API of messages. */
   readonly endpoints: readonly Endpoint<TextServices>[];
 }
 

@@ -12,7 +12,6 @@ import { type RemovedWithMessages, removeCampaignsOf } from "./write-campaigns.t
 
 /* Every change is audited, without texts. */
 
-/** For use cases that also parse Liquid. */
 export type TextServices = StoringServices & { readonly threads: ThreadPool };
 
 /** The campaigns of one kind with their messages, by name. */

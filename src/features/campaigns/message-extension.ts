@@ -37,7 +37,6 @@ export interface MessageExtension<Part = unknown> {
     before: readonly MessagePart<Part>[],
     after: readonly MessagePart<Part>[],
   ): Promise<void>;
-  /** Removes the data of messages. */
   remove(tx: Transaction, workspaceId: number, messageIds: readonly string[]): Promise<void>;
 }
 

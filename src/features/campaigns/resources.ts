@@ -62,7 +62,6 @@ export function campaignResources<Part>(extension: MessageExtension<Part>): read
 
 type Extension = Pick<MessageExtension, "declaration">;
 
-/** The campaigns of a workspace as a manifest declares them. */
 async function declareCampaigns(
   database: Queryable,
   workspaceId: number,
@@ -72,7 +71,6 @@ async function declareCampaigns(
   return campaigns.map(({ id, name }) => ({ id, name, messages: messagesOf(id, null) }));
 }
 
-/** The canvases of a workspace as a manifest declares them. */
 async function declareCanvases(
   database: Queryable,
   workspaceId: number,

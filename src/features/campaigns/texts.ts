@@ -48,7 +48,6 @@ export function findMapFault(map: TranslationMap, place: string): Fault | undefi
   return undefined;
 }
 
-/** The fault of a map that is too large, or undefined. */
 export function findSizeFault(map: TranslationMap, place: string): Fault | undefined {
   const { length } = Object.keys(map);
   if (length <= MOST_STRINGS) return findTextsFault(map, place);
@@ -116,7 +115,6 @@ const JUDGE = defineWork<typeof judge>(import.meta.resolve("./text-work.js"), "j
 /** With fewer tags, parsing takes about a millisecond. */
 const FEW_TAGS = 100;
 
-/** Maps of strings, and contents with translation tags. */
 export interface TextsToJudge {
   readonly maps: readonly TranslationMap[];
   readonly contents: readonly Content[];

@@ -6,7 +6,6 @@ import { deleteCampaigns, deleteMessages, deleteMessagesOf, upsertMessages } fro
 
 /* Steps that manifests and the admin API share. */
 
-/** Removes what extensions keep about messages. */
 export type RemovedWithMessages = Pick<MessageExtension, "remove">;
 
 /** Creates or changes messages. @throws Problem CONFLICT if one belongs to another campaign. */

@@ -50,7 +50,6 @@ export async function clearCapturedCalls(
   });
 }
 
-/** Deletes the calls of a workspace in a reset. */
 export const eraseCapturedCalls: Eraser = async (tx, workspaceId) => {
   await deleteAllCalls(tx, workspaceId);
 };

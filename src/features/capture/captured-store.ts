@@ -1,7 +1,6 @@
 import type { Mentions } from "../../core/base/mentions.ts";
 import type { Queryable, Transaction } from "../../core/database/database.ts";
 
-/** A call as stored. */
 export interface CapturedRow {
   /** Its number in the workspace, from 1. */
   readonly position: number;
@@ -21,7 +20,6 @@ export interface CapturedRow {
   readonly bytes: number;
 }
 
-/** The bounds of a workspace. */
 export interface CaptureLimits {
   readonly calls: number;
   readonly bytes: number;

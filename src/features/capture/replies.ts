@@ -5,7 +5,6 @@ import { randomBytes, randomUUID } from "node:crypto";
  * read, as the public documentation shows them. Lists are empty.
  */
 
-/** The parts of a call that its reply may repeat. */
 export interface CallParts {
   readonly params: Readonly<Record<string, string>>;
   readonly body: Readonly<Record<string, unknown>> | undefined;
@@ -31,13 +30,11 @@ export const found: Replier = () => success(200);
 export const created: Replier = () => success(201);
 export const queued: Replier = () => success(202);
 
-/** An empty list under this name. */
 export const listOf =
   (name: string): Replier =>
   () =>
     success(200, { [name]: [] });
 
-/** An empty list under this name, with its count. */
 export const countedListOf =
   (name: string): Replier =>
   () =>

@@ -36,13 +36,10 @@ export interface Sent {
 
 export type Catalogue = ReturnType<typeof createCatalogue>;
 
-/** How many counts are written in a transaction. */
 const PORTION = 2_000;
 
-/** How many days are shown and kept. */
 export const SHOWN_DAYS = 30;
 
-/** The first of the days that are shown. */
 export const firstShownDay = (now: Date): Date => earlier(now, { days: SHOWN_DAYS - 1 });
 
 export function createCatalogue(database: Database, clock: Clock) {

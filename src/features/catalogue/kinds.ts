@@ -1,4 +1,3 @@
-/** The kinds of names in the catalogue. */
 export const CATALOGUE_KINDS = ["event", "attribute", "product"] as const;
 
 export type CatalogueKind = (typeof CATALOGUE_KINDS)[number];

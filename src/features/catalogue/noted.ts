@@ -96,7 +96,6 @@ export function createNoted() {
   return {
     /** Where names of a kind are counted until the next `take`. */
     shelf,
-    /** Everything counted since the last time. */
     take() {
       const taken: CatalogueCount[] = [];
       for (const [workspaceId, kinds] of workspaces) {

@@ -92,7 +92,6 @@ export async function addDays(
   );
 }
 
-/** How many occurrences of an event are kept. */
 const KEPT_LATEST = 20;
 
 /** Keeps the newest occurrences of events, in the order of `addCounts`. */
@@ -132,7 +131,6 @@ export async function selectLatest(
   return (row?.latest ?? []).map(([time, profileId]) => ({ atMs: Date.parse(time), profileId }));
 }
 
-/** One occurrence of an event, as it is stored. */
 export interface StoredOccurrence {
   readonly id: string;
   readonly profileId: string;
@@ -174,7 +172,6 @@ export async function eraseFromLatest(
   );
 }
 
-/** One name of a workspace with its counts. */
 export interface CatalogueEntry {
   readonly kind: CatalogueKind;
   readonly name: string;

@@ -7,7 +7,6 @@ export const LONGEST_SPAN = 30;
 
 const WEEK = 7;
 
-/** The union of the packed sketches of each day. */
 export function sketchesByDay(
   rows: readonly { readonly day: number; readonly packed: Buffer }[],
 ): Map<number, Sketch> {

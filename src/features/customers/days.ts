@@ -11,7 +11,6 @@ const MOST_OFFSET_MS = 16 * 3_600_000;
 /** How many days up to today are kept: 90 that are shown, 90 to compare with, and the 29 that the first 30 of them need. */
 export const KEPT_DAYS = 210;
 
-/** Consecutive days. */
 export interface Days {
   readonly first: number;
   readonly today: number;
@@ -42,7 +41,6 @@ export function dayAt({ first, borders }: Days, ms: number): number | undefined 
   return first + low;
 }
 
-/** A day as `2026-01-31`. */
 export const dateOf = (day: number): string => new Date(day * DAY_MS).toISOString().slice(0, 10);
 
 function dayReader(zone: string): (ms: number) => number {

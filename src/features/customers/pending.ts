@@ -20,16 +20,13 @@ export type Slots = ReadonlyMap<string, Slot>;
 const SLOT_DIGITS = 8;
 const SLOT_BITS = 16;
 
-/** The slot in which something with this id was received. */
 export const slotOf = (id: string): string => id.slice(0, SLOT_DIGITS);
 
-/** The slot of a time. */
 export const slotAt = (time: Date): string =>
   Math.floor(time.getTime() / 2 ** SLOT_BITS)
     .toString(16)
     .padStart(SLOT_DIGITS, "0");
 
-/** When a slot begins. */
 export const beginOfSlot = (slot: string): Date =>
   new Date(Number.parseInt(slot, 16) * 2 ** SLOT_BITS);
 

@@ -25,7 +25,6 @@ export interface CustomerServices {
 const sumAmounts = (rows: readonly Count[]): string =>
   rows.map(({ amount }) => amount).reduce(addDecimals, "0");
 
-/** How many events and products are listed. */
 const LISTED = 10;
 
 /** How many groups are: a workspace may have thousands, each with hundreds of numbers. */

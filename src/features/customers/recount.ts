@@ -237,6 +237,5 @@ async function save(
   });
 }
 
-/** Deletes days that are no longer shown. */
 export const sweepCustomers = (database: Database, now: Date): Promise<void> =>
   deleteOldDays(database, daysIn("UTC", now).first - 1);

@@ -92,7 +92,6 @@ export function packSketch(sketch: Sketch): Buffer {
   return packed;
 }
 
-/** Adds what was packed. */
 export function addPacked(sketch: Sketch, packed: Buffer): void {
   if (packed.length === REGISTERS) {
     addSketch(sketch, packed);

@@ -1,7 +1,6 @@
 import type { Queryable, Transaction } from "../../core/database/database.ts";
 import type { Count, CountKind } from "./tally.ts";
 
-/** How far the counts of a workspace are. */
 export interface Recount {
   readonly workspaceId: number;
   readonly cut: string;
@@ -118,7 +117,6 @@ export async function endRecount(
   ]);
 }
 
-/** How many rows a statement writes. */
 const PORTION = 2_000;
 
 export async function addCounts(
@@ -304,7 +302,6 @@ export async function selectTop(
   };
 }
 
-/** Deletes days that are no longer shown. */
 export async function deleteOldDays(database: Queryable, before: number): Promise<void> {
   await database.query("delete from customer_counts where day < $1 and day <> 0", [before]);
   await database.query("delete from customer_days where day < $1", [before]);

@@ -33,7 +33,6 @@ export interface Tally {
   /** Adds `seen` purchases at this price. */
   addPrice(day: number, currency: string, seen: number, price: number): void;
   addAmount(day: number, currency: string, seen: number, amount: string): void;
-  /** How many counts there are. */
   size(): number;
   counts(): Count[];
 }

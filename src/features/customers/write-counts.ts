@@ -41,7 +41,6 @@ export interface CustomerCounts {
   forget(workspaceId: number): void;
 }
 
-/** A counted part before the first recount. */
 const FIRST_PART = "0";
 
 /** Changes of subscriptions are read this late: by then those that were made earlier are committed. */
@@ -163,7 +162,6 @@ function spanOf(touched: ReadonlySet<number>, { today }: Days) {
   return { first, last: Math.min(last + LONGEST_SPAN - 1, today + 1) };
 }
 
-/** Estimates the active users of some days anew. */
 export async function writeActivity(
   database: Database,
   workspaceId: number,
@@ -236,7 +234,6 @@ async function addStateChanges(
 
 const OPTED_IN = new Set(["subscribed", "opted_in"]);
 
-/** Counts opt-ins and opt-outs by day. */
 export function countSteps(tally: Tally, days: Days, steps: readonly StateSteps[]): void {
   for (const { name, place, state, seen } of steps) {
     const kind = OPTED_IN.has(state) ? "opt_in" : state === "unsubscribed" ? "opt_out" : undefined;

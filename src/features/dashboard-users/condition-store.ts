@@ -18,7 +18,6 @@ type Bind = (value: unknown) => string;
 
 /** The subject of a condition: the row, or one value of a list in it. */
 interface Searched {
-  /** The JSON to look into. */
   readonly json: string;
   readonly columns: Readonly<Record<string, string>>;
   readonly depth: number;

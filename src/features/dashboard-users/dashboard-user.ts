@@ -71,7 +71,6 @@ export interface PermissionSet extends JsonObject {
   readonly appGroupPermissionSetName: string;
 }
 
-/** The names that permissions may use. */
 export interface Organisation {
   /** By name. */
   readonly workspaces: ReadonlyMap<string, DeclaredWorkspace>;
@@ -96,7 +95,6 @@ export type SearchableForm = (
 export interface UserQuery {
   /** Undefined for all users. */
   readonly condition: UserCondition | undefined;
-  /** How many users come before the page. */
   readonly offset: number;
   readonly limit: number;
   /** The page ends before the user who begins beyond this size; the first user always fits. */

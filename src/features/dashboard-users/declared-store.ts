@@ -2,7 +2,6 @@ import type { Declared } from "../../core/admin/workspaces/listed-resource.ts";
 import type { Queryable, Transaction } from "../../core/database/database.ts";
 import { listsOf } from "../../core/database/parameters/lists-of.ts";
 
-/** A team as declared. */
 export type DeclaredTeam = {
   readonly id: string;
   readonly name: string;
@@ -43,7 +42,6 @@ export async function deleteTeams(
   ]);
 }
 
-/** A permission set as declared. */
 export type DeclaredPermissionSet = {
   readonly name: string;
   readonly permissions: readonly string[];

@@ -1,4 +1,3 @@
-/** The departments of dashboard users. */
 export const DEPARTMENTS = [
   "agency",
   "bi",

@@ -8,7 +8,6 @@ import {
 import type { DashboardPerson } from "../../core/base/context/person.ts";
 import type { UserAttributes } from "./dashboard-user.ts";
 
-/** The workspace permissions of every permission set, by its name. */
 export type PermissionSets = Readonly<Record<string, readonly string[]>>;
 
 /** A person who signed in with the admin token. */

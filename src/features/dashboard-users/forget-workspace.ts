@@ -2,7 +2,6 @@ import type { Transaction } from "../../core/database/database.ts";
 import type { Permissions, SearchableForm } from "./dashboard-user.ts";
 import { selectUsersOfWorkspace, updateAttributes } from "./store.ts";
 
-/** How many users are read and written at once. */
 const USERS_AT_ONCE = 500;
 
 /** The permissions without those in the workspace with this name. */

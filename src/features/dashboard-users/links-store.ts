@@ -1,6 +1,5 @@
 import type { Queryable, Transaction } from "../../core/database/database.ts";
 
-/** A link that signs in once. */
 export interface StoredLink {
   /** The dashboard user whom it signs in; null: the administrator. */
   readonly userId: string | null;

@@ -59,7 +59,6 @@ export function createUser(
   });
 }
 
-/** The dashboard user with this id. */
 export const findUser = (
   { database }: UserServices,
   context: CompanyContext,

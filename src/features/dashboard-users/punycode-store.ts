@@ -37,7 +37,6 @@ export async function selectPresentKeys(
   return new Set(rows.map(({ key }) => key));
 }
 
-/** Gives users other keys. */
 export async function updateKeys(
   tx: Transaction,
   users: readonly { readonly id: string; readonly form: string }[],

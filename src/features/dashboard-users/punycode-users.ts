@@ -7,7 +7,6 @@ import { type PunycodeUser, selectPresentKeys, selectPunycodeUsers } from "./pun
 
 const PAGE = 1_000;
 
-/** The new key of a user name. */
 export interface Rekeyed extends PunycodeUser {
   readonly form: string;
 }

@@ -63,7 +63,6 @@ export async function insertSession(
   );
 }
 
-/** A session as a list shows it. */
 export interface ListedSession {
   readonly hash: string;
   readonly createdAt: Date;
@@ -102,7 +101,6 @@ export async function deleteSessionOf(
   return rows.length > 0;
 }
 
-/** Ends the sessions of a dashboard user but one. */
 export async function deleteOtherSessions(
   tx: Transaction,
   userId: string,
@@ -209,7 +207,6 @@ export async function lockSignedIn(
   throw new Problem("UNAUTHENTICATED", "You are not signed in, or the session has ended.");
 }
 
-/** The active dashboard user with this user name. */
 export async function selectActiveUser(
   database: Queryable,
   userName: string,

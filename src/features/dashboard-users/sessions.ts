@@ -40,7 +40,6 @@ export interface SessionSettings {
   readonly oidc: OidcSettings | undefined;
 }
 
-/** A session that has just begun. */
 export interface StartedSession {
   /** For the cookie; it is stored nowhere else. */
   readonly secret: string;
@@ -90,7 +89,6 @@ export interface SignInWay {
   readonly way: "admin_token" | "oidc" | "link" | "invitation" | "password" | "passkey";
   /** Names a link as the audit entry of its creation does. */
   readonly link?: string;
-  /** The `User-Agent` of the browser. */
   readonly userAgent?: string | undefined;
 }
 
@@ -103,7 +101,6 @@ const MOST_SESSIONS = 100;
 /** The time of the last use is written this often at most. */
 const TOUCH_EVERY_MS = 60_000;
 
-/** Starts, reads and ends the sessions of dashboard users. */
 export function createSessions(
   { database, clock }: { readonly database: Database; readonly clock: Clock },
   adminTokenHash: string,
@@ -223,7 +220,6 @@ const namesOf = ({ userId, userName }: DashboardPerson, details?: object) => ({
   details: userId === null ? details && { ...details } : { ...details, user_name: userName },
 });
 
-/** Records that a person's session has begun or ended. */
 const audit = (
   tx: Transaction,
   clock: Clock,

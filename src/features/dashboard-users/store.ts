@@ -219,7 +219,6 @@ export async function selectActiveKeys(
   return rows.map(({ key }) => key);
 }
 
-/** The user names of users by their ids. */
 export async function selectUserNames(
   database: Queryable,
   ids: readonly string[],
@@ -315,7 +314,6 @@ interface WorkspaceRow {
   teams: { id: string; name: string }[] | null;
 }
 
-/** The workspaces, teams and permission sets of a company. */
 export async function selectOrganisation(
   database: Queryable,
   companyId: string,

@@ -2,7 +2,6 @@ import { DAY_MS, DAYS, type Shopper } from "./people.ts";
 import type { Random } from "./random.ts";
 import { CURRENCIES, IDS, PRODUCTS, type Product } from "./shop.ts";
 
-/** Objects of track requests. */
 export interface Activity {
   readonly events: readonly Timed[];
   readonly purchases: readonly Timed[];

@@ -2,7 +2,6 @@ import { type Activity, activityOf, visitBefore } from "./activity.ts";
 import { DAY_MS, DAYS, peopleOf, type Shopper } from "./people.ts";
 import { randomFrom } from "./random.ts";
 
-/** The customers of the shop and what they did. */
 export interface Sample extends Activity {
   readonly people: readonly Shopper[];
   /** Those who came as a visitor first. Their events name the alias. */

@@ -120,7 +120,6 @@ export const PLACES: readonly Place[] = [
   place(["JP", "Kobe", "Asia/Tokyo", 9], "ja", "JPY", 4),
 ];
 
-/** Given and family names by language. */
 export const NAMES: Readonly<Record<string, readonly [given: string, family: string]>> = {
   en: [
     "Alice Amara Arthur Beth Callum Chloe Daniel Eleanor Ethan Freya George Grace Harvey Imogen Isaac Jade Kwame Leila Maeve Nathan Olivia Owen Priya Rosa Samuel Tessa Toby Violet Wesley Zara",

@@ -23,7 +23,6 @@ export interface ActivitySource {
   readonly apps: readonly AppUsage[];
   readonly devices: readonly Device[];
   readonly interactions: readonly Interaction[];
-  /** The apps of the workspace, for their names. */
   readonly declaredApps: readonly DeclaredApp[];
   readonly messages: readonly SentMessage[];
   readonly recentEvents: readonly RecentEvents[];

@@ -4,7 +4,6 @@ import type { Json } from "../../core/base/values/plain-json.ts";
 import { readQueryTime } from "../../core/base/values/query-time.ts";
 import { STANDARD_ATTRIBUTES } from "../../core/people/profiles/standard-attributes.ts";
 
-/** Which rows to export, as a request says it. */
 export const ExportQuery = Type.Object({
   since: Type.Optional(Type.String({ maxLength: 64, description: "ISO 8601; included." })),
   until: Type.Optional(Type.String({ maxLength: 64, description: "ISO 8601; not included." })),

@@ -13,7 +13,6 @@ const OF_A_PROCESS = 4;
 /** Slow readers of one workspace never hold all of them. */
 const OF_A_WORKSPACE = 2;
 
-/** Slots for the exports of a process: four, two of them for one workspace. */
 export const createExportSlots = (): Slots => createSlots(OF_A_WORKSPACE, OF_A_PROCESS);
 
 export type StreamServices = StoringServices & { readonly exportSlots: Slots };

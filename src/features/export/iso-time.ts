@@ -3,7 +3,6 @@ import { DAY_MS } from "../../core/base/clock.ts";
 /** As many days as nearly all times of a workspace fall on. */
 const MOST_DAYS = 2_000;
 
-/** The date of a day, by the number of days since 1970. */
 const dates = new Map<number, string>();
 
 const twoDigits = Array.from({ length: 60 }, (_, number) => String(number).padStart(2, "0"));

@@ -47,7 +47,6 @@ const DERIVED: Readonly<Record<DerivedField, (source: ProfileSource) => unknown>
 
 type StandardField = Exclude<StandardAttributeName, "current_location"> | DerivedField;
 
-/** The standard attributes as fields of an exported profile. */
 const STANDARD_FIELDS = Object.fromEntries(
   Object.entries(STANDARD_ATTRIBUTES).map(([name, { exported }]) =>
     "derived" in exported
@@ -104,7 +103,6 @@ export const EXPORT_FIELDS = Object.keys(FIELDS) as ExportField[];
  */
 const COSTLY: readonly ExportField[] = ["merged_ids", "message_history", "recent_activity"];
 
-/** Fields that show the summaries of events and purchases. */
 const SUMMARY_FIELDS: readonly ExportField[] = [
   "custom_events",
   "purchases",
@@ -122,12 +120,10 @@ export const isCheap = (fields: readonly ExportField[]): boolean =>
 const isOnRequest = (field: ExportField): boolean =>
   COSTLY.includes(field) || FIELDS[field] === neverKnown;
 
-/** The fields that are exported by default. */
 export const DEFAULT_FIELDS: readonly ExportField[] = EXPORT_FIELDS.filter(
   (field) => !isOnRequest(field),
 );
 
-/** The exported form of a profile, with these fields. */
 export function profileView(
   source: ProfileSource,
   fields: readonly ExportField[],
@@ -196,7 +192,6 @@ function revenueByCurrency({ purchases }: ProfileSource): Record<string, number>
   return Object.fromEntries(groups.map(([currency, rows]) => [currency, revenueOf(rows)]));
 }
 
-/** By the id of the group. */
 function subscriptionGroups({ groupStates, workspace }: ProfileSource): unknown[] {
   const sorted =
     groupStates.length < 2

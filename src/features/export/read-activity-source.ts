@@ -63,7 +63,6 @@ export async function readActivitySource(
   return activitySource(tx, workspaceId, { ...appActivity, messages, recent });
 }
 
-/** Picks the activity of each profile from the activity of all. */
 export async function activitySource(
   tx: Queryable,
   workspaceId: number,

@@ -2,7 +2,6 @@ import { OF_PROFILES, ofProfiles } from "../../core/database/buckets.ts";
 import type { Queryable } from "../../core/database/database.ts";
 import type { ActivityPart } from "../../core/people/activity/size-store.ts";
 
-/** The parts that one statement reads together. */
 export type SmallPart = Exclude<ActivityPart, "message_history">;
 
 /** A row of any of these tables. What a table does not have is null. */

@@ -99,7 +99,6 @@ async function readExports(
 
 type Holders = Awaited<ReturnType<typeof findHolders>>;
 
-/** The ids of all users that these identifiers name. */
 export const idsOf = (wanted: readonly Wanted[], holders: Holders): ReadonlySet<string> =>
   new Set(wanted.flatMap(({ key }) => holders.get(key) ?? []));
 

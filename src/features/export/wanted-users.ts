@@ -15,7 +15,6 @@ type Id = Static<typeof Id>;
 
 const Ids = Type.Optional(Type.Union([Type.Array(Id), Id]));
 
-/** The caller's input: users to export, and fields. */
 export const ExportRequest = Type.Object({
   external_ids: Ids,
   user_aliases: Type.Optional(
@@ -36,7 +35,6 @@ export type ExportRequest = Static<typeof ExportRequest>;
 export interface Wanted {
   readonly given: unknown;
   readonly identifier: LookedUp;
-  /** The key of the identifier (`identifierKey`). */
   readonly key: string;
 }
 

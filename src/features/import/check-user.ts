@@ -23,7 +23,6 @@ import {
 } from "../../core/track/check-identity.ts";
 import { ImportedObject } from "./import-schema.ts";
 
-/** The part of an import's object about one user. */
 export interface ImportedUser {
   readonly identifier: PersonIdentifier;
   readonly apps: readonly AppUsage[];

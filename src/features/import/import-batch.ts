@@ -18,7 +18,6 @@ import {
   selectImport,
 } from "./imports-store.ts";
 
-/** Consecutive rows of a file. */
 export interface ImportBatch {
   readonly importId: string;
   readonly kind: ImportKind;

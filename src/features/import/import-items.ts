@@ -5,7 +5,6 @@ import type { InputArray, Item, Verdict } from "../../core/track/item.ts";
 import { type WriteServices, writeBatch } from "../../core/track/write-batch.ts";
 import { type Commit, noteOn, type RowNote } from "./import-kind.ts";
 
-/** Writes rows as the objects of a track request. */
 export async function importItems(
   array: InputArray,
   services: WriteServices,

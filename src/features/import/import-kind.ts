@@ -3,7 +3,6 @@ import type { Transaction } from "../../core/database/database.ts";
 
 export const IMPORT_KINDS = ["users", "events", "purchases", "subscriptions"] as const;
 
-/** The kinds of rows of a file. */
 export type ImportKind = (typeof IMPORT_KINDS)[number];
 
 /** The verdict on a row of a batch that was not simply written. */
@@ -17,7 +16,6 @@ export interface RowNote extends Fault {
   readonly outcome: "rejected" | "skipped" | "partial";
 }
 
-/** How far an import is. */
 export interface ImportProgress {
   readonly kind: ImportKind;
   readonly rowsDone: number;

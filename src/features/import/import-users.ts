@@ -21,7 +21,6 @@ import { checkImportedUser, type ImportedUser } from "./check-user.ts";
 import { writeHistory } from "./write-history.ts";
 
 export interface Imported {
-  /** How many objects were accepted. */
   readonly imported: number;
   readonly errors: readonly ItemNote[];
   readonly skipped: readonly ItemNote[];

@@ -18,7 +18,6 @@ export async function selectImport(
   return row;
 }
 
-/** The counts that one batch adds to an import. */
 export interface BatchDone {
   readonly importId: string;
   readonly kind: ImportKind;

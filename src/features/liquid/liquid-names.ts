@@ -19,7 +19,6 @@ const FIRST_NONCHARACTER = 0xfdd0;
 /** A filter of an output inside a tag: the library looks it up only when it renders. */
 export interface NestedFilter {
   readonly name: string;
-  /** Its place in the text. */
   readonly at: number;
 }
 
@@ -99,7 +98,6 @@ function maskCharacter(character: string): string {
   return index < 0 ? character : String.fromCharCode(FIRST_NONCHARACTER + index);
 }
 
-/** Restores a masked text. */
 export const unmask = (text: string): string =>
   text.replace(/[\uFDD0-\uFDEF]/g, (character) => {
     return MASKED[character.charCodeAt(0) - FIRST_NONCHARACTER] ?? character;

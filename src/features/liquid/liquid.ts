@@ -31,7 +31,6 @@ const TAGS_THAT_READ_FILES = ["include", "render", "layout", "block"];
  */
 const ID = /^[^\s\p{C}]{1,255}$/u;
 
-/** Whether a text can be the id of a string. */
 export const isTranslationId = (id: string): boolean => ID.test(id);
 
 function createEngine(): Liquid {
@@ -49,7 +48,6 @@ function createEngine(): Liquid {
 /** Without the translation tag, which strings cannot contain. */
 const strings = createEngine();
 
-/** Why a string cannot be rendered, or undefined. */
 export function findLiquidFault(text: string): string | undefined {
   if (!LIQUID.test(text)) return undefined;
   try {
@@ -67,7 +65,6 @@ export function countLiquid(text: string): number {
   return count;
 }
 
-/** The translation tags of a content, in their order. */
 export function readTranslationTags(content: string): Checked<readonly TranslationTag[]> {
   try {
     return accepted(parseContent(content, (tag) => tag.text).tags);

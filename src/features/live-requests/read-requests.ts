@@ -16,7 +16,6 @@ import { selectRequests } from "./store.ts";
 
 interface PageQuestion extends Question {
   readonly id?: string | undefined;
-  /** Only older requests. */
   readonly before?: string | undefined;
   readonly limit: number;
 }
@@ -40,7 +39,6 @@ function findHere(log: RequestLog, question: PageQuestion): LiveRequest[] {
   return found;
 }
 
-/** How many written requests are read at once. */
 const STEP = 50;
 
 /** The requests that all processes have recorded, newest first. */

@@ -8,7 +8,6 @@ import type { AnsweredRequest } from "../../core/http/observe.ts";
  * `share-requests.ts` records some of them. docs/decisions/live-requests.md
  */
 
-/** A request in memory. */
 export interface KeptRequest extends AnsweredRequest {
   /** UUIDv7: sorts by time, over all processes. */
   readonly id: string;
@@ -65,14 +64,12 @@ export function createRequestLog(clock: Clock, size: number) {
       bytes += bytesOf(request);
       while (bytes > MOST_BYTES) dropOldest();
     },
-    /** The requests of a workspace, newest first. */
     *newest(workspaceId: number) {
       for (let back = count - 1; back >= 0; back--) {
         const request = kept[(first + back) % size] as KeptRequest;
         if (request.workspace.id === workspaceId) yield request;
       }
     },
-    /** Forgets the requests of a workspace that match. */
     forget(workspaceId: number, matches: (request: KeptRequest) => boolean) {
       const stays: KeptRequest[] = [];
       for (let place = 0; place < count; place++) {
@@ -95,7 +92,6 @@ export function createRequestLog(clock: Clock, size: number) {
       }
       return found.reverse();
     },
-    /** The id of the latest request of any workspace. */
     latest: () => (count === 0 ? undefined : kept[(first + count - 1) % size]?.id),
   };
 }

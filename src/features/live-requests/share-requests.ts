@@ -31,7 +31,6 @@ export type RequestSharing = ReturnType<typeof createRequestSharing>;
 
 type SharingServices = { readonly database: Database; readonly requestLog: RequestLog };
 
-/** The requests that a process writes at once. */
 interface Portion {
   readonly requests: number;
   readonly bytes: number;
@@ -44,7 +43,6 @@ const AT_THE_END: Portion = { requests: 1_000, bytes: 4 * 1_048_576 };
 const MOST_STORED = 1_000;
 const MOST_STORED_BYTES = 16 * 1_048_576;
 
-/** How long requests are kept. */
 const KEPT = { days: 1 };
 
 /** The clocks of servers on one database differ by less (docs/decisions/clocks.md). */
@@ -128,14 +126,12 @@ function portionOf(requests: readonly KeptRequest[], most: Portion): KeptRequest
   return requests.filter((request) => chosen.has(request));
 }
 
-/** Deletes requests that are too old. */
 export const sweepRequests = (database: Database, now: Date): Promise<void> =>
   deleteOldRequests(database, earlier(now, KEPT));
 
 /** How many requests a step of an erasure reads. */
 const STEP = 50;
 
-/** Erases the requests that name a person. */
 export const eraseRequestsNaming: TraceEraser = async (tx, workspaceId, { mentions }, after) => {
   const read = await selectTexts(tx, workspaceId, after, STEP);
   const naming = read.filter((request) => mentions.in(textOf(request)));

@@ -4,7 +4,6 @@ import type { KeptRequest } from "./request-log.ts";
 
 /* The requests that server processes have written down. */
 
-/** A request with its origin. */
 export interface StoredRequest extends KeptRequest {
   readonly logId: string;
   readonly server: string;
@@ -212,7 +211,6 @@ export async function deleteRequests(tx: Transaction, ids: readonly string[]): P
   await tx.query("delete from live_requests where request_id = any($1::text[]::uuid[])", [ids]);
 }
 
-/** Removes the requests of a workspace in a reset. */
 export async function deleteAllRequests(tx: Transaction, workspaceId: number): Promise<void> {
   await lockForErasing(tx);
   await upsertErasure(tx, workspaceId);

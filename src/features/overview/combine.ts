@@ -9,11 +9,9 @@ import { sum } from "../../core/base/values/sum.ts";
 
 /* The counts of several processes as one. */
 
-/** Adds up lists of the same length. */
 const added = (lists: readonly (readonly number[])[], slots: number): number[] =>
   Array.from({ length: slots }, (_, index) => sum(lists.map((list) => list[index] ?? 0)));
 
-/** Adds up what each process counted in a period. */
 export function combineCounts(counts: readonly TrafficCounts[], period: Period) {
   const { slots } = PERIODS[period];
   const column = (name: TrafficColumn) =>

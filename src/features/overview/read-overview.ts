@@ -17,7 +17,6 @@ import { selectSlots } from "./store.ts";
 export interface OverviewServices extends StoringServices {
   readonly metrics: Pick<Metrics, "traffic">;
   readonly trafficSharing: Pick<TrafficSharing, "processId">;
-  /** Findings of the features about a workspace. */
   readonly attentionSources: readonly AttentionSource[];
 }
 
@@ -44,7 +43,6 @@ async function countTraffic(
   return combineCounts([own, countsOfSlots(slots, period)], period);
 }
 
-/** When the oldest slot begins. */
 function startOf(period: Period, now: number): number {
   const { slotMs, slots } = PERIODS[period];
   return (Math.floor(now / slotMs) - slots + 1) * slotMs;
@@ -98,7 +96,6 @@ const may = ({ person, workspace }: WorkspaceContext, permission: WorkspacePermi
   person.isAdministrator ||
   (person.workspacePermissions.get(workspace.name)?.has(permission) ?? false);
 
-/** The rows of runs, by the slot where the run started. */
 function rowsBySlot(runs: readonly RunRows[], start: number, slotMs: number, slots: number) {
   const synced: number[] = Array.from({ length: slots }, () => 0);
   const failed = [...synced];

@@ -15,14 +15,12 @@ export type TrafficSharing = ReturnType<typeof createTrafficSharing>;
 
 type SharingServices = StoringServices & { readonly metrics: Pick<Metrics, "traffic"> };
 
-/** How many slots a statement writes. */
 const PORTION = 500;
 
 export function createTrafficSharing({ database, clock, metrics: { traffic } }: SharingServices) {
   const processId = clock.newId();
   let writtenAt = 0;
   return {
-    /** Identifies this process. */
     processId,
     /** Writes the counts since the last call. */
     async write() {
@@ -36,7 +34,6 @@ export function createTrafficSharing({ database, clock, metrics: { traffic } }: 
   };
 }
 
-/** Deletes counts that no overview shows any more. */
 export const sweepTraffic = (database: Database, now: Date): Promise<void> => {
   const before = ({ slotMs, slots }: { slotMs: number; slots: number }) =>
     earlier(now, { ms: slotMs * (slots + 1) });

@@ -37,7 +37,6 @@ export const selectSlots = (
     [workspaceId, period, from, without],
   );
 
-/** Deletes counts that the overview no longer shows. */
 export async function deleteOldSlots(
   database: Queryable,
   before: Readonly<Record<Period, Date>>,

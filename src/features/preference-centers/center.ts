@@ -49,12 +49,10 @@ export interface PreferenceCenter extends DeclaredCenter {
   readonly updatedAt: Date;
 }
 
-/** Publicly known defaults. */
 export const DEFAULT_TITLE = "Preference Center";
 
 export const DEFAULT_OPTIONS: CenterOptions = {
   "meta-viewport-content": "width=device-width, initial-scale=1",
 };
 
-/** The id of the text that is the title in another language. */
 export const TITLE_ID = "preference_center_title";

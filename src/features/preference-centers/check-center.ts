@@ -11,7 +11,6 @@ import { localeTag } from "./locales.ts";
 import { imageHostsOf, isPolicyHost } from "./page-policy.ts";
 import type { checkPages } from "./page-work.ts";
 
-/** The names of the members in their source. */
 export type MemberNames = Readonly<Record<PageName | "redirectUrl", string>>;
 
 /** In the API. spec: Preference center. */

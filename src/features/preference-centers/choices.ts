@@ -3,7 +3,6 @@ import type { EmailState } from "../../core/base/values/email-states.ts";
 import type { GroupState } from "../../core/people/subscriptions/states.ts";
 import { GLOBAL_FIELD, groupOfField } from "./fields.ts";
 
-/** The choices of a reader on a page. */
 export interface Choices {
   /** RFC 8058: the mail program asks for it, on one click of its user. */
   readonly isOneClick: boolean;

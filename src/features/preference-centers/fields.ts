@@ -4,7 +4,6 @@ export const GLOBAL_FIELD = "email_global_state";
 
 const GROUP_PREFIX = "subscription_group_";
 
-/** The name of the form field for a subscription group. */
 export const groupField = (groupId: string): string => `${GROUP_PREFIX}${groupId}`;
 
 /** The group that a field is about; undefined for any other field. */

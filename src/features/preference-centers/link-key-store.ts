@@ -1,6 +1,5 @@
 import type { Queryable, Transaction } from "../../core/database/database.ts";
 
-/** A secret that signs links. */
 export interface LinkKey {
   /** Counts from 1; the highest signs. */
   readonly version: number;
@@ -45,7 +44,6 @@ export async function insertLinkKey(
   );
 }
 
-/** All secrets of a purpose as they are stored. */
 export const selectSecrets = (
   database: Queryable,
   purpose: string,

@@ -9,7 +9,6 @@ import type { LinkKey } from "./link-key-store.ts";
  * only the key reads. It cannot be guessed or altered without the key.
  */
 
-/** The user whose page a link opens. */
 export interface LinkTarget {
   readonly workspaceId: number;
   readonly profileId: string;

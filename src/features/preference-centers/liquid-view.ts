@@ -31,9 +31,7 @@ interface Part {
 /** A block whose alternatives exclude each other; a loop has no alternatives but `else`. */
 interface Block {
   readonly tag: string;
-  /** Whether the blocks around it are shown. */
   readonly isShownAround: boolean;
-  /** Whether the text here is shown. */
   isShown: boolean;
   /** Whether an alternative was shown already. */
   isDone: boolean;

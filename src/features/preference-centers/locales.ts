@@ -8,7 +8,6 @@ export interface ReaderLanguages {
   readonly language: string | undefined;
   /** ISO 3166-1, from the profile. */
   readonly country: string | undefined;
-  /** The header `Accept-Language`. */
   readonly acceptLanguage: string | undefined;
 }
 

@@ -29,13 +29,11 @@ import {
 /** Its name in responses, changes and the audit. */
 export const KIND = "preference_center";
 
-/** The workspace that centers are read or changed in. */
 export interface Where {
   readonly id: number;
   readonly name: string;
 }
 
-/** The preference centers of a workspace, by name. */
 export const listCenters = (
   { database }: Pick<StoringServices, "database">,
   workspace: Where,

@@ -1,9 +1,7 @@
 const PAGE_PATH = "/preferences";
 
-/** The declared path of a page. */
 export const PAGE_ROUTE = `${PAGE_PATH}/:link`;
 
-/** The address of a page. */
 export const pageUrl = (baseUrl: string, link: string): string => `${baseUrl}${PAGE_PATH}/${link}`;
 
 /** The declared path of a preview that a link opens. */

@@ -127,7 +127,6 @@ function untickedFields(page: string, inputs: readonly Element[]): Insertion[] {
 const isOfType = (input: Element, type: string): boolean =>
   attributeOf(input, "type")?.toLowerCase() === type;
 
-/** The form that contains an element; undefined if there is none. */
 function formOf({ parentNode }: Element): Element | undefined {
   if (parentNode === null || !("tagName" in parentNode)) return undefined;
   return parentNode.tagName === "form" ? parentNode : formOf(parentNode);

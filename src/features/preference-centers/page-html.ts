@@ -18,7 +18,6 @@ type Node = DefaultTreeAdapterMap["node"];
 export interface HtmlNote {
   readonly message: string;
   readonly line: number;
-  /** The budget that the page exceeds. */
   readonly budget?: HtmlBudget;
 }
 
@@ -30,7 +29,6 @@ export interface ParsedHtml {
   readonly inputs: readonly Element[];
   /** The end of the doctype; 0 if there is none. */
   readonly doctypeEnd: number;
-  /** The first thing that is wrong with it. */
   readonly fault: HtmlNote | undefined;
   /** The cost of parsing it, in the steps of its budget. */
   readonly work: number;
@@ -168,7 +166,6 @@ function doctypeEndOf(document: DefaultTreeAdapterMap["document"]): number {
   return doctype?.sourceCodeLocation?.endOffset ?? 0;
 }
 
-/** The value of an attribute of an element. */
 export const attributeOf = ({ attrs }: Element, name: string): string | undefined =>
   attrs.find((attribute) => attribute.name === name)?.value;
 

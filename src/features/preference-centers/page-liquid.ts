@@ -34,7 +34,6 @@ const TAGS_THAT_READ_FILES = ["include", "render", "layout", "block"];
 /** These filters escape by themselves; otherwise the output would be escaped twice. */
 const FILTERS_THAT_ESCAPE = ["escape", "escape_once", "xml_escape"];
 
-/** A page that was parsed. */
 export interface PageTemplate {
   readonly engine: Liquid;
   readonly templates: Template[];

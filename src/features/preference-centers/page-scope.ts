@@ -37,20 +37,17 @@ export interface ShownChange {
 export interface PageFrame {
   readonly submitUrl: string;
   readonly title: string;
-  /** The locale of the page. */
   readonly locale: string;
   readonly changes?: readonly ShownChange[] | undefined;
   /** Which page of the groups is shown, from 1. */
   readonly groupPage?: number | undefined;
 }
 
-/** How many groups the built-in page shows at once. */
 const GROUPS_A_PAGE = 100;
 
 /** How many groups a page can go through; each takes several of its steps. */
 const MOST_LISTED_GROUPS = 1_000;
 
-/** How many changes a confirmation shows. */
 const MOST_SHOWN_CHANGES = 100;
 
 /** The names of standard attributes in Liquid, each with the attribute. */
@@ -132,7 +129,6 @@ function changeOf({ groups }: Reader, { groupId, before, after }: ShownChange) {
   return { is_email: groupId === undefined, name, field_name, before, after };
 }
 
-/** The differences between two states of a reader. */
 export function changesBetween(before: Reader, after: Reader): ShownChange[] {
   const ofGroups = after.groups.map(({ id }) => ({
     groupId: id,

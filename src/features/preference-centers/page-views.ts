@@ -6,7 +6,6 @@ import type { Reader } from "./page-scope.ts";
 import { readReaders } from "./read-readers.ts";
 import { type CenterHead, selectHeads } from "./store.ts";
 
-/** The target of a link. */
 export interface PageView {
   readonly head: CenterHead | undefined;
   readonly reader: Reader | undefined;

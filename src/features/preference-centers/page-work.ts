@@ -21,9 +21,7 @@ import { type Reader, type ShownChange, scopeOf } from "./page-scope.ts";
 
 export interface PagesToCheck {
   readonly center: CenterContent;
-  /** The names of the pages in their source. */
   readonly names: Readonly<Record<PageName, string>>;
-  /** The hosts from which its pages may load pictures. */
   readonly imageHosts: readonly string[];
 }
 

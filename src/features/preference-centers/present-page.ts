@@ -15,13 +15,11 @@ import { pagePolicy } from "./page-policy.ts";
 import type { Reader, ShownChange } from "./page-scope.ts";
 import type { PageSource, renderForReaders } from "./page-work.ts";
 
-/** The response with a page. */
 export interface ShownPage {
   readonly html: string;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** A page of a center of a workspace. */
 export interface PageOf {
   readonly workspaceId: number;
   /** Pages are cached if there is a revision. */
@@ -29,13 +27,10 @@ export interface PageOf {
   readonly page: PageName;
 }
 
-/** How a page is reached. */
 export interface PageSetting {
-  /** The header `Accept-Language`. */
   readonly acceptLanguage: string | undefined;
   /** Goes before the reader's own languages. */
   readonly locale?: string | undefined;
-  /** The address that the form is sent to. */
   readonly submitUrl: string;
   /** The saved choices, for the confirmation. */
   readonly changes?: readonly ShownChange[] | undefined;

@@ -82,7 +82,6 @@ async function render(
   throw new Problem("INVALID_REQUEST", `The page cannot be rendered: ${rendered.reason}.`);
 }
 
-/** A made-up user of a workspace. */
 export async function readSample(database: Database, workspaceId: number): Promise<Reader> {
   const [groups, look] = await settleAll([
     readGroups(database, workspaceId),

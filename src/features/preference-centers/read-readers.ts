@@ -61,7 +61,6 @@ export async function readReaders(
   );
 }
 
-/** The page's part of the workspace's settings. */
 export async function readLook(
   database: Queryable,
   workspaceId: number,

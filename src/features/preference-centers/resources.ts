@@ -11,7 +11,6 @@ import { centerOf, DeclaredCenterForm } from "./declarations.ts";
 import { KIND, writeCenters } from "./manage-centers.ts";
 import { deleteCenters, selectDeclaredCenters, selectWholeCenters } from "./store.ts";
 
-/** The name of a new workspace's center. */
 const FIRST_NAME = "default";
 
 const rowOf = ({ clock }: ResourceServices, center: DeclaredCenter, declared: boolean) => ({

@@ -65,7 +65,6 @@ export const isUnsubscribe = ({ isOneClick, emailState, groupStates }: Choices):
   emailState === "unsubscribed" ||
   (emailState === undefined && groupStates.size === 0);
 
-/** Unsubscribes an address for everyone who has it. */
 export async function unsubscribeAddress(
   services: PeopleServices,
   context: Context,

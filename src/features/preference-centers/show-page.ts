@@ -68,11 +68,9 @@ export interface PageServices extends PeopleServices, PresentServices {
   readonly pageLimits: PageLimits;
 }
 
-/** A user who follows a link. */
 export interface Visit extends PageRequest {
   readonly link: string;
   readonly baseUrl: string;
-  /** The header `Accept-Language`. */
   readonly acceptLanguage: string | undefined;
   /** Which page of the groups is shown, from 1. */
   readonly groupPage?: number | undefined;

@@ -9,7 +9,6 @@ const CONTENT_COLUMNS = `center_id as id, name, title, state, page_html as "page
 const ALL_COLUMNS = `${CONTENT_COLUMNS}, declared, created_at as "createdAt",
   updated_at as "updatedAt"`;
 
-/** A preference center as a list shows it. */
 export type CenterSummary = Pick<
   PreferenceCenter,
   "id" | "name" | "title" | "state" | "declared" | "createdAt" | "updatedAt"
@@ -63,7 +62,6 @@ export interface CenterHead {
   readonly revision: string;
 }
 
-/** Centers without their pages. */
 export async function selectHeads(
   database: Queryable,
   workspaceId: number,
@@ -76,7 +74,6 @@ export async function selectHeads(
   );
 }
 
-/** The centers that a manifest has declared in the workspace. */
 export async function selectDeclaredCenters(
   tx: Transaction,
   workspaceId: number,
@@ -97,7 +94,6 @@ export const selectWholeCenters = (
     [workspaceId],
   );
 
-/** A center that is about to be written. */
 export interface CenterRow extends DeclaredCenter {
   readonly declared: boolean;
   readonly revision: string;

@@ -13,7 +13,6 @@ export async function selectDefaults(
   return rows[0]?.defaults;
 }
 
-/** The defaults of every company. */
 export const selectAllDefaults = (
   database: Queryable,
 ): Promise<{ readonly companyId: string; readonly defaults: Defaults }[]> =>

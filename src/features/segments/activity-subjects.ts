@@ -14,7 +14,6 @@ import { countOf, readValueTests, readWhole } from "./value-tests.ts";
  * retention has kept them.
  */
 
-/** The most days of a period. */
 export const MOST_DAYS = 30;
 /** spec: Merge behaviour, X times in Y days: X <= 50. */
 const MOST_IN_DAYS = 50;

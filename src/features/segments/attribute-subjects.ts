@@ -11,7 +11,6 @@ import { readValueTests, type SubjectType } from "./value-tests.ts";
 
 /* Conditions on a profile's data: standard and custom attributes, identifiers and times. */
 
-/** A value of a profile that a filter compares. */
 interface ProfileValue {
   readonly type: SubjectType;
   /** An expression of the type jsonb. */
@@ -143,7 +142,6 @@ function valueLeaf(
   };
 }
 
-/** A subject and its tests in words. */
 export const wordsOf = (subject: string, tests: readonly ValueTest[]): string =>
   `${subject} ${tests.map(({ words }) => words).join(" and ")}`;
 

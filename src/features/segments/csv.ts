@@ -24,7 +24,6 @@ export const STANDARD_COLUMNS = [
 
 const CUSTOM = "custom_attributes.";
 
-/** The column of a custom attribute. */
 export const columnOfAttribute = (name: string): string => CUSTOM + name;
 
 /** Spreadsheets evaluate a cell that begins like this (OWASP, CSV injection). */

@@ -29,7 +29,6 @@ type FilterLeaf =
   /** The filter of another segment, which names no further one. */
   | { readonly op: "segment"; readonly name: string; readonly filter: Filter };
 
-/** A filter that every user meets. */
 export const EVERYONE: Filter = { op: "and", conditions: [] };
 
 const MOST_LEAVES = 50;
@@ -58,7 +57,6 @@ const SUBJECTS: Readonly<Record<string, Subject>> = {
 /** The subjects of a filter, in reading order. */
 export const SUBJECT_NAMES: readonly string[] = [...Object.keys(SUBJECTS), "in_segment"];
 
-/** How a filter is read. */
 export interface ReadingRules {
   /**
    * The filter is only shown, or stays as it is: it may have longer paths and more comparators than
@@ -245,7 +243,6 @@ export const leavesOf = (filter: Filter): Leaf[] =>
     leaf: (each) => (each.op === "leaf" ? [each.leaf] : leavesOf(each.filter)),
   });
 
-/** The conditions of filters, each once. */
 export const leavesOfAll = (filters: readonly Filter[]): Leaf[] => [
   ...new Set(filters.flatMap(leavesOf)),
 ];
@@ -253,7 +250,6 @@ export const leavesOfAll = (filters: readonly Filter[]): Leaf[] => [
 /** The filter as an English sentence, such as `Users who match: plan is "pro", and did signed_up at least 1 time.` */
 export const sentenceOf = (filter: Filter): string => `Users who match: ${wordsOf(filter)}.`;
 
-/** A filter in words, as a part of a sentence. */
 export function wordsOf(filter: Filter): string {
   const group = (word: string) => (parts: readonly (() => string)[]) =>
     parts.length === 1 ? (parts[0]?.() ?? "") : `(${parts.map((part) => part()).join(word)})`;

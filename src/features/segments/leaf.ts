@@ -6,7 +6,6 @@ import type { Bounds, Values } from "./sql.ts";
 /** A value as SQL: an expression of the type jsonb, which is null if there is none. */
 export type JsonSql = string;
 
-/** One comparator with its operand. */
 export interface ValueTest {
   /** @param isPlain whether the value, if it is a time, is written in UTC with milliseconds. */
   sql(value: JsonSql, values: Values, isPlain: boolean): Bounds;
@@ -52,7 +51,6 @@ export interface FilterScope {
   readonly segments: ReadonlyMap<string, { readonly name: string; readonly filter: unknown }>;
 }
 
-/** Reads the condition on one subject. */
 export interface Subject {
   /**
    * @param value the subject's own value, such as the name of an event.

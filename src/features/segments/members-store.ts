@@ -11,7 +11,6 @@ import { type Bounds, columnsOf, decided, type Values, valuesOf } from "./sql.ts
  * next ones of a random sample or in the order of their ids, the first of some in that order, or one.
  */
 
-/** Which users a statement looks at. */
 export type Portion = (
   | { readonly kind: "sample"; readonly size: number; readonly after?: string }
   | { readonly kind: "next"; readonly after: string; readonly size: number }
@@ -37,7 +36,6 @@ const IS_DRAWN = `${CHANCE} < '40000000'`;
 /** The share of all users who can be in a sample. */
 export const DRAWN_SHARE = 1 / 4;
 
-/** The rows of the users of a portion. */
 export function portionSql(portion: Portion, workspaceId: number, values: Values): string {
   const ours = `workspace_id = ${values.bind(workspaceId, "int")}`;
   switch (portion.kind) {
@@ -100,9 +98,7 @@ export async function countFitting(
 }
 
 export interface PortionCount {
-  /** How many users the statement looked at. */
   readonly seen: number;
-  /** How many of them surely meet the filter. */
   readonly sure: number;
   /** The last id in their order; null in a sample, or if there was none. */
   readonly lastId: string | null;
@@ -215,7 +211,6 @@ export async function selectCandidates(
   );
 }
 
-/** The data about addresses: states, and bounces. */
 export async function selectAddresses(
   tx: Queryable,
   workspaceId: number,

@@ -16,7 +16,6 @@ import {
 /* Decides which users meet a filter: SQL decides first, and the program decides for users whom SQL leaves open. */
 
 export interface MemberCount extends Omit<PortionCount, "sure"> {
-  /** How many of the users meet the filter. */
   readonly matching: number;
 }
 
@@ -169,7 +168,6 @@ async function decideAll(
   return { users, truths: users.map(() => (leaf) => holding.has(leaf)) };
 }
 
-/** For each user which conditions hold. */
 async function truthsOf(
   tx: Queryable,
   workspaceId: number,

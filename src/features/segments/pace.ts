@@ -23,7 +23,6 @@ export function createPace(conditions: number) {
   const first = Math.min(MOST_FIRST, Math.ceil(FIRST_CONDITIONS / Math.max(1, conditions)));
   let size = Math.max(FEWEST, first);
   return {
-    /** How many users the next slice has. */
     size: () => size,
     /** Tells how long the last slice took. */
     took(ms: number, targetMs: number) {

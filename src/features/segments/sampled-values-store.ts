@@ -8,7 +8,6 @@ import { columnsOf, valuesOf } from "./sql.ts";
 export type Scalar = string | number | boolean;
 
 export interface Sampled {
-  /** How many users there were. */
   readonly seen: number;
   /** How many of them have the attribute, or did the event. */
   readonly having: number;

@@ -19,7 +19,6 @@ import {
  * asks, so it is as old as the response; if the users are few, all are looked at.
  */
 
-/** How many users of a sample are looked at. */
 const LOOKED_AT = 1_000;
 
 const PROPERTIES = 100;
@@ -28,7 +27,6 @@ const VALUES_OF_PROPERTY = 5;
 /** Who has an attribute or did an event, as far as a sample tells. */
 interface Having {
   readonly users: SegmentSize;
-  /** How many users were looked at. */
   readonly lookedAt: number;
 }
 

@@ -7,7 +7,6 @@ import { type Filter, readFilter } from "./filter.ts";
 import type { FilterScope } from "./leaf.ts";
 import { type SegmentRow, selectSegments } from "./store.ts";
 
-/** Everything that filters of a workspace may refer to. */
 export async function scopeOf(
   tx: Queryable,
   workspaceId: number,
@@ -25,7 +24,6 @@ export async function scopeOf(
   };
 }
 
-/** A stored segment and its filter. */
 export type ReadSegment = SegmentRow & { readonly read: Filter };
 
 /** The segments of a workspace, the oldest first, apart from those that cannot be counted, with the reason. */

@@ -6,7 +6,6 @@ import type { SegmentSize } from "./estimate.ts";
  * who may not see who users are get rounded numbers, and none for few users (docs/segments.md#who-sees-which-numbers).
  */
 
-/** A size as a caller sees it. */
 export type ShownSize = Omit<SegmentSize, "matching"> & {
   /** Null for fewer than 20 users. */
   readonly matching: number | null;
@@ -20,7 +19,6 @@ const nearest = (users: number): number => Math.round(users / STEP) * STEP;
 const below = (users: number): number => Math.floor(users / STEP) * STEP;
 const above = (users: number): number => Math.ceil(users / STEP) * STEP;
 
-/** How a caller sees sizes. */
 export function shownTo(context: Pick<WorkspaceContext, "person" | "workspace">) {
   const isRounded = hidesPeople(context);
   return {
@@ -28,7 +26,6 @@ export function shownTo(context: Pick<WorkspaceContext, "person" | "workspace">)
     /** Users of whom all that is known is their number; null for few. */
     users: (users: number): number | null =>
       isRounded ? (users < FEW ? null : nearest(users)) : users,
-    /** The users of a workspace. */
     total: (users: number): number => (isRounded ? nearest(users) : users),
   };
 }

@@ -21,7 +21,6 @@ export const Size = {
   exact: Type.Boolean({ description: "Whether all users were counted." }),
 };
 
-/** An estimated number of users. */
 const Estimate = (description: string) =>
   Type.Object({ matching: Size.matching, low: Size.low, high: Size.high }, { description });
 

@@ -14,7 +14,6 @@ export interface SegmentRow {
 
 export type StoredSegment = SegmentRow & { readonly createdAt: Date; readonly updatedAt: Date };
 
-/** The segments of a workspace, the oldest first. */
 export const selectSegments = (
   database: Queryable,
   workspaceId: number,
@@ -26,7 +25,6 @@ export const selectSegments = (
     [workspaceId],
   );
 
-/** Creates or changes segments. */
 export async function upsertSegments(
   tx: Transaction,
   workspaceId: number,
@@ -96,7 +94,6 @@ export async function insertSizes(
   );
 }
 
-/** Deletes the sizes that segments had on a day. */
 export async function deleteSizes(
   tx: Transaction,
   workspaceId: number,
@@ -323,7 +320,6 @@ export async function deleteAllSizes(tx: Transaction, workspaceId: number): Prom
   await tx.query("delete from segment_sizes where workspace_id = $1", [workspaceId]);
 }
 
-/** Deletes the counts whose filter names an erased person. */
 export async function deleteCountsNaming(
   tx: Transaction,
   workspaceId: number,

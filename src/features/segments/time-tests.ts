@@ -114,5 +114,4 @@ function timeIn(value: Json | undefined): Date | undefined {
   return parseAttributeTime(text);
 }
 
-/** Whether a test is one of times. */
 export const isTimeTest = (test: ValueTest): test is TimeTest => "columnSql" in test;

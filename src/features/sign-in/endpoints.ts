@@ -121,7 +121,6 @@ const startEndpoint = endpoint({
   return begun(services, input.baseUrl, started);
 });
 
-/** The response that begins a session in the browser. */
 async function begun(services: Services, baseUrl: string, { secret, expiresAt }: StartedSession) {
   const session = await services.sessions.find(secret, true);
   if (!session) throw new Problem("UNAUTHENTICATED", "The session has ended meanwhile.");

@@ -7,7 +7,6 @@ export interface LocalSignIn {
   isOn(): Promise<boolean>;
   /** As it was within the last second: strangers may ask as often as they like. */
   wasOn(): Promise<boolean>;
-  /** The refusal where they may not. */
   off(code: ProblemCode): Problem;
   /** The name of the identity provider; null if none is set up. */
   readonly provider: string | null;

@@ -37,7 +37,6 @@ const ClientData = Bytes(
   "eyJ0eXBlIjoid2ViYXV0aG4uZ2V0In0",
 );
 
-/** A passkey that a browser has made. */
 export const CreatedPasskey = Type.Object(
   {
     ...COMMON,

@@ -31,7 +31,6 @@ export interface PasskeyServices extends PasswordServices {
   readonly challenges: Challenges;
 }
 
-/** The site that a passkey belongs to. */
 interface Site {
   readonly origin: string;
   /** The host, by which browsers and authenticators name the site. */

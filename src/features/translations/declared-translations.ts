@@ -11,7 +11,6 @@ import {
 } from "./translation-store.ts";
 import { saveTranslations } from "./write-translations.ts";
 
-/** The translations of a message by locale id. */
 type Translations = Readonly<Record<string, TranslationMap>>;
 
 const members = {

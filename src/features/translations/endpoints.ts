@@ -81,19 +81,16 @@ const Update = { locale_id: Uuid("Required. A UUID."), translation_map: Translat
 
 const dialect = "translations";
 
-/** How the endpoints of campaigns and of canvases differ. */
 interface Kind {
   /** All publicly known spellings, the specification's first. */
   readonly names: readonly [string, string];
   readonly noun: string;
-  /** The names of its operations. */
   readonly operations: Readonly<Record<"read" | "source" | "write", string>>;
   readonly fields: TProperties;
   readonly reads: "campaigns.translations.get" | "canvas.translations.get";
   readonly writes: "campaigns.translations.update" | "canvas.translations.update";
   /** @throws Problem if an id is missing or malformed. */
   address(named: NamedMessage): MessageAddress;
-  /** Whether a request only names the campaign or canvas. */
   isWhole(named: NamedMessage): boolean;
   whole(named: NamedMessage): CampaignAddress;
 }

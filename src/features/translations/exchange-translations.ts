@@ -60,7 +60,6 @@ export async function exportTranslations(
   return onThread(services.threads, WRITE, context.workspace.id, { file, ...form });
 }
 
-/** The form of an exported file. */
 export interface FileForm {
   readonly format: FileFormat;
   /** Only this one. */
@@ -69,7 +68,6 @@ export interface FileForm {
   readonly sourceLanguage?: string | undefined;
 }
 
-/** The result of an import in one locale. */
 export interface ImportedLocale {
   readonly locale: Locale;
   /** How many strings were set. */

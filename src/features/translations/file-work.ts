@@ -53,7 +53,6 @@ export const readFile = ({
 }): FileOrProblem<MatchedFile> =>
   orProblem(() => matchFile(READERS[format](text), source, locales));
 
-/** Writes a translation file on a worker thread. */
 export const writeFile = ({
   format,
   file,

@@ -3,7 +3,6 @@ import { listsOf } from "../../core/database/parameters/lists-of.ts";
 import type { Declared } from "../campaigns/feature.ts";
 import type { Locale } from "./locale.ts";
 
-/** The locales of a workspace, by key. */
 export async function selectLocales(
   database: Queryable,
   workspaceId: number,

@@ -16,7 +16,6 @@ export interface Locale {
 /** Equal for all spellings of a key: tools change its case and separator. */
 export const localeKeyForm = (key: string): string => key.toLowerCase().replaceAll("_", "-");
 
-/** The locales of a workspace by `localeKeyForm`. */
 export const localesByKey = (locales: readonly Locale[]): ReadonlyMap<string, Locale> =>
   new Map(locales.map((locale) => [localeKeyForm(locale.localeKey), locale]));
 

@@ -22,10 +22,8 @@ import { selectLocales } from "./locale-store.ts";
 import { deleteTranslations, selectTranslations } from "./translation-store.ts";
 import { saveTranslations } from "./write-translations.ts";
 
-/** A message with its translations. */
 export interface WholeMessage {
   readonly message: MessageRow;
-  /** All locales of the workspace, by key. */
   readonly locales: readonly Locale[];
   /** By locale id. */
   readonly translations: ReadonlyMap<string, TranslationMap>;

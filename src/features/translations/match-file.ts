@@ -11,7 +11,6 @@ import type { FileString } from "./translation-file.ts";
  * or whose id the message lacks, is skipped and reported.
  */
 
-/** Why a string was skipped. */
 type SkipCode = "UNKNOWN_TRANSLATION_ID" | "SOURCE_CHANGED" | "NOT_TRANSLATED";
 
 /** The strings of a file to set, and those to skip. */
@@ -25,7 +24,6 @@ export interface MatchedFile {
 /** The limit for one file, so that the event loop reads the result of the thread quickly. */
 const MOST_STRINGS = 50_000;
 
-/** Skipped strings that a response lists. */
 const MOST_NOTES = 1_000;
 
 /**

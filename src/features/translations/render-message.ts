@@ -13,9 +13,7 @@ export interface Rendered {
   readonly locale: Locale | undefined;
   /** Its parts with every tag replaced; empty for a message that has strings but no content. */
   readonly content: Content;
-  /** The string shown for each id. */
   readonly strings: TranslationMap;
-  /** The ids that fall back to the source. */
   readonly untranslated: readonly string[];
 }
 

@@ -13,7 +13,6 @@ export interface TranslationFile {
   readonly columns: readonly { readonly locale: Locale; readonly map: TranslationMap }[];
 }
 
-/** One translated string of a file. */
 export interface FileString {
   /** The list it is in, and its index there, from 0; as `skipped` names it. */
   readonly inputArray: string;
@@ -24,7 +23,6 @@ export interface FileString {
   /** The source that it was translated from, if the file contains it. */
   readonly source: string | undefined;
   readonly text: string;
-  /** Whether the file marks it as not translated. */
   readonly isDraft: boolean;
 }
 

@@ -5,7 +5,6 @@ import { listsOf } from "../../core/database/parameters/lists-of.ts";
 import type { Declared, Message, MessageAddress, TranslationMap } from "../campaigns/feature.ts";
 import type { Locale } from "./locale.ts";
 
-/** All strings of a message in one locale. */
 export interface Translation {
   readonly messageId: string;
   readonly localeId: string;
@@ -93,10 +92,8 @@ export async function selectFoundMessage(
   };
 }
 
-/** All messages of a campaign. */
 export type CampaignAddress = Pick<MessageAddress, "kind" | "campaignId">;
 
-/** A translation with the message that it belongs to. */
 export interface ListedTranslation {
   readonly messageId: string;
   /** Null in a campaign. */
@@ -163,7 +160,6 @@ export async function selectAllTranslations(
   return { messages: rows.filter(({ messageId }) => messageId !== null), translations };
 }
 
-/** The translations of messages, in all locales. */
 export async function selectTranslations(
   database: Queryable,
   workspaceId: number,
@@ -237,7 +233,6 @@ export async function deleteTranslations(
   return rows.length;
 }
 
-/** Removes all translations of messages. */
 export async function deleteTranslationsOf(
   tx: Transaction,
   workspaceId: number,

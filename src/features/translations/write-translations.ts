@@ -50,7 +50,6 @@ function refuseMissing(source: TranslationMap, map: TranslationMap): void {
   throw refusal("MISSING_TRANSLATIONS", `The provided translations are missing ${names}`);
 }
 
-/** The ids of a message that a map lacks. */
 export const missingIds = (source: TranslationMap, map: TranslationMap): string[] =>
   Object.keys(source).filter((id) => !Object.hasOwn(map, id));
 

@@ -24,7 +24,6 @@ export interface MergesPage {
   readonly cursor: string | null;
 }
 
-/** How many users one name may have. */
 const MOST_NAMED = 100;
 
 /** Of the records that one page reads: a page with large ones ends earlier. */

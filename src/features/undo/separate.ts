@@ -37,7 +37,6 @@ export interface UndoEffect {
   readonly result: Json;
 }
 
-/** The kept user now. */
 export interface Present {
   readonly fields: ProfileFields;
   readonly updatedAtMicros: number;

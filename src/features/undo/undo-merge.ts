@@ -95,7 +95,6 @@ interface Found {
 const namesOf = ({ profileId, mergedProfileId }: MergeEntry): PersonIdentifier[] =>
   [profileId, mergedProfileId].map((value) => ({ kind: "platform_id", value }));
 
-/** Takes the identifiers back, and locks the kept user. */
 function lockAll(
   tx: Transaction,
   workspaceId: number,

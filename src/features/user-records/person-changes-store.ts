@@ -1,7 +1,6 @@
 import type { Queryable } from "../../core/database/database.ts";
 import { type BatchPlace, PLACE } from "../../core/people/changes/store.ts";
 
-/** A batch with its changes. */
 export interface PersonBatch extends BatchPlace {
   readonly body: string;
 }
@@ -9,7 +8,6 @@ export interface PersonBatch extends BatchPlace {
 interface PersonBatches {
   readonly bucket: number;
   readonly epoch: number;
-  /** Only changes after this position. */
   readonly after: number;
   readonly tag: number;
   readonly since: Date | undefined;
@@ -44,7 +42,6 @@ export const selectPersonBatches = (
     ],
   );
 
-/** The position of the last change of a partition. */
 export async function selectPosition(
   database: Queryable,
   workspaceId: number,

@@ -10,7 +10,6 @@ export interface StandingGroupState {
   readonly changedAt: Date;
 }
 
-/** The present group states of a profile. */
 export async function selectStandingGroupStates(
   database: Queryable,
   workspaceId: number,

@@ -60,11 +60,9 @@ export const TimelineQuery = Type.Object({
 interface TimelinePerson {
   readonly workspace: FeedWorkspace;
   readonly profile: ProfileRow;
-  /** The profiles that were merged into it. */
   readonly mergedIds: readonly string[];
 }
 
-/** A table that holds entries. */
 interface TimelineSource {
   readonly name: string;
   readonly kind: TimelineEntry["kind"];

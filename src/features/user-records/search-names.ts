@@ -14,11 +14,9 @@ export type SearchedKind = IdentifierKind | NameKind | "added";
 export interface Searched {
   readonly kind: SearchedKind;
   readonly value: string;
-  /** All words of the name. */
   readonly words?: string | undefined;
 }
 
-/** The range in which one kind is searched. */
 export interface Part {
   readonly kind: SearchedKind;
   /** Included. */

@@ -58,7 +58,6 @@ export interface SearchQuery {
   readonly order?: (typeof ORDERS)[number] | undefined;
   /** Which of some users are wanted; by default all. */
   readonly membersOf?: ((ids: readonly string[]) => Promise<ReadonlySet<string>>) | undefined;
-  /** The `cursor` of the page before. */
   readonly cursor?: string | undefined;
   readonly limit: number;
 }
@@ -118,7 +117,6 @@ async function searchedParts(
   );
 }
 
-/** Everyone whom an order has. */
 function wholeOrder(order: (typeof ORDERS)[number]): Part {
   const by = order.replace("-", "") as "added" | "email" | "name";
   const kind = by === "name" ? "name1" : by;

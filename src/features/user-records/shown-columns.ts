@@ -65,7 +65,6 @@ export async function readColumns(
     );
 }
 
-/** The later of two times, in ISO 8601. */
 function latest(activity: Date | undefined, session: Json | undefined): string | undefined {
   const times = [activity, typeof session === "string" ? new Date(session) : undefined];
   const [last] = times.flatMap((each) => each?.getTime() || []).sort((one, other) => other - one);

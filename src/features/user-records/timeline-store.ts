@@ -11,7 +11,6 @@ import type {
 
 export type TimedEvent = EventDetails & { readonly id: string };
 
-/** One page of a profile's events, newest first. */
 export async function selectEventsBefore(
   database: Queryable,
   workspaceId: number,
@@ -26,13 +25,11 @@ export async function selectEventsBefore(
   );
 }
 
-/** The price as an exact decimal. */
 export type TimedPurchase = Omit<PurchaseDetails, "price"> & {
   readonly id: string;
   readonly price: string;
 };
 
-/** One page of a profile's purchases, newest first. */
 export async function selectPurchasesBefore(
   database: Queryable,
   workspaceId: number,

@@ -48,7 +48,6 @@ function noteOn(verdict: Verdict, index: number): Note[] {
   return [{ index, outcome: "failed", fault: withField(verdict.fault) }];
 }
 
-/** Deletes the users that rows name. */
 export async function deleteRows(
   services: WriteServices,
   context: WorkspaceContext,
@@ -67,7 +66,6 @@ export async function deleteRows(
   });
 }
 
-/** The user a row names. */
 interface NamedRow {
   readonly identifier: PersonIdentifier;
   readonly index: number;

@@ -23,7 +23,6 @@ export interface BoundaryCount {
 export interface Sifted {
   /** The rows that were not processed before, in their order. */
   readonly fresh: readonly SourceRow[];
-  /** The boundary after these rows. */
   readonly boundary: Boundary;
 }
 

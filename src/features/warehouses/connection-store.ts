@@ -5,7 +5,6 @@ import { listsOf } from "../../core/database/parameters/lists-of.ts";
 export interface StoredConnection {
   readonly name: string;
   readonly type: string;
-  /** The workspaces that may use it. */
   readonly workspaces: readonly string[];
   /** Settings that are no secrets. */
   readonly settings: Readonly<Record<string, unknown>>;
@@ -17,7 +16,6 @@ export interface StoredConnection {
 
 const COLUMNS = `name, type, to_jsonb(workspaces) as workspaces, settings, sealed, declared`;
 
-/** All connections of a company, by name. */
 export const selectConnections = (
   database: Queryable,
   companyId: string,
@@ -27,7 +25,6 @@ export const selectConnections = (
     [companyId],
   );
 
-/** Those that list a workspace, by name. */
 export const selectConnectionsOf = (
   database: Queryable,
   workspaceId: number,
@@ -95,7 +92,6 @@ interface SealedRow {
   readonly sealed: string;
 }
 
-/** The sealed settings of all connections. */
 export const selectSealedConnections = (database: Queryable): Promise<SealedRow[]> =>
   database.query<SealedRow>(
     `select company_id as "companyId", name, sealed from connections where sealed is not null

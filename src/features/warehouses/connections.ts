@@ -73,7 +73,6 @@ const schemaOf = (extra: TProperties): TSchema =>
 
 const rowOf = (companyId: string, name: string): string => `connections ${companyId} ${name}`;
 
-/** A connection's settings without those that every connection has. */
 function settingsOf({
   name: _name,
   type: _type,

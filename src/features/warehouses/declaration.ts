@@ -22,7 +22,6 @@ import type { Warehouse } from "./sources/source.ts";
 /** Only one spelling, so that the same id cannot occur twice in a list. */
 const isLowerCaseUuid = (text: string): boolean => isUuid(text) && text === text.toLowerCase();
 
-/** The members of an integration besides its id. */
 const members = {
   name: Type.String(PLAIN_NAME),
   type: Type.Enum([...INTEGRATION_TYPES], { description: "The kind of each row." }),
@@ -66,7 +65,6 @@ const members = {
   warehouse: WarehouseSchema,
 };
 
-/** As declared in a manifest. */
 export const IntegrationEntry = Type.Object(
   {
     id: Type.Refine(
@@ -87,7 +85,6 @@ export const IntegrationBody = Type.Object(
 
 export type Entry = Static<typeof IntegrationEntry>;
 
-/** A declaration with its defaults filled in. */
 export const integrationOf = ({
   contact_emails = "",
   status,

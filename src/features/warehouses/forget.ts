@@ -16,7 +16,6 @@ export async function forgetProgress(
   await deleteBoundary(tx, workspaceId, integrationIds);
 }
 
-/** Removes the runs of integrations with their logs. */
 export async function forgetRuns(
   tx: Transaction,
   workspaceId: number,

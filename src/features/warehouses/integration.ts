@@ -1,6 +1,5 @@
 import type { Warehouse } from "./sources/source.ts";
 
-/** The kinds of rows of an integration. */
 export const INTEGRATION_TYPES = ["attributes", "events", "purchases", "delete"] as const;
 
 export type IntegrationType = (typeof INTEGRATION_TYPES)[number];

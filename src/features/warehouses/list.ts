@@ -26,13 +26,11 @@ import {
 
 export type ListServices = { readonly database: Queryable };
 
-/** The integrations to list. */
 export type WorkspaceId = Pick<Workspace, "id">;
 
 /** spec: Limits, items per page of the integration endpoints. */
 const PAGE_SIZE = 10;
 
-/** An integration, with when it is due next. */
 export type ListedIntegration = IntegrationRow & { readonly nextAt: Date | undefined };
 
 export interface WantedIntegrations {

@@ -25,7 +25,6 @@ export interface ManageServices extends StoringServices, Colleagues {
   readonly sealing: Sealing;
 }
 
-/** The integrations of a workspace, by name. */
 export const readIntegrations = (
   { database }: Pick<ManageServices, "database">,
   { workspace }: WorkspaceContext,

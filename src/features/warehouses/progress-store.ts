@@ -182,7 +182,6 @@ export const deleteOldLog = (
     [workspaceId, before, atMost],
   );
 
-/** The counts of a run so far. */
 export type RunRows = Pick<RunRow, "startedAt" | "status" | "rowsSynced" | "rowsFailed"> & {
   readonly integrationId: string;
 };

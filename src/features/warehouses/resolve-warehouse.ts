@@ -102,7 +102,6 @@ function connectionIn(
   throw new ReachRefused(reaching, "INVALID_REQUEST", noConnection(name), details);
 }
 
-/** Everything that opens the source of a run. */
 export interface ResolvedWarehouse {
   readonly warehouse: Warehouse;
   readonly outbound: Outbound;

@@ -8,7 +8,6 @@ import type { StoredIntegration, StoredWarehouse } from "./stored-warehouse.ts";
 const INTEGRATION_COLUMNS = `integration_id as id, name, type, status,
   to_jsonb(contact_emails) as "contactEmails", schedule, schedule_time_zone as "scheduleTimeZone", retry, warehouse`;
 
-/** The integrations that a manifest has declared in the workspace. */
 export async function selectDeclaredIntegrations(
   tx: Transaction,
   workspaceId: number,
@@ -19,7 +18,6 @@ export async function selectDeclaredIntegrations(
   );
 }
 
-/** The integrations with these ids that exist. */
 export async function selectIntegrationsById(
   tx: Transaction,
   workspaceId: number,
@@ -73,7 +71,6 @@ interface WarehouseRow extends Pick<StoredIntegration, "id" | "warehouse"> {
   readonly workspaceId: number;
 }
 
-/** The warehouses of all workspaces as they are stored. */
 export const selectWarehouses = (database: Queryable): Promise<WarehouseRow[]> =>
   database.query<WarehouseRow>(
     `select workspace_id as "workspaceId", integration_id as id, warehouse from integrations
@@ -133,7 +130,6 @@ export async function selectIntegration(
   return row;
 }
 
-/** All integrations of a workspace, by name. */
 export async function selectIntegrations(
   database: Queryable,
   workspaceId: number,
@@ -143,7 +139,6 @@ export async function selectIntegrations(
   ]);
 }
 
-/** The position of an integration among the integrations of all workspaces. */
 export interface IntegrationPlace {
   readonly workspaceId: number;
   readonly name: string;
@@ -186,7 +181,6 @@ export async function selectIntegrationsBeyond(
   );
 }
 
-/** A sync, running or over. */
 export interface RunRow {
   readonly id: string;
   readonly status: JobStatus;
@@ -277,7 +271,6 @@ export async function updateRun(
   );
 }
 
-/** The results of some rows. */
 export interface RowCounts {
   readonly read: number;
   readonly synced: number;
@@ -332,7 +325,6 @@ export async function finishRun(
   );
 }
 
-/** Ends the runs of integrations that no process continues. */
 export async function abandonRuns(
   tx: Transaction,
   workspaceId: number,
@@ -347,7 +339,6 @@ export async function abandonRuns(
   );
 }
 
-/** Sets how far an integration got. */
 export async function updateProgress(
   tx: Transaction,
   workspaceId: number,

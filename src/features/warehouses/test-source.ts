@@ -53,7 +53,6 @@ export interface TestedRow {
   readonly row: SourceRow;
   /** The object in its payload; null if there is none. */
   readonly item: JsonObject | null;
-  /** Why it would be rejected. */
   readonly fault: RowFault | null;
 }
 

@@ -3,7 +3,6 @@ import { readWebhooks, type WebhookState } from "./manage.ts";
 
 /* The webhooks in the overview of a workspace. */
 
-/** The webhooks that are paused or fail. */
 export const webhookAttention: AttentionSource = {
   permission: "manage_external_integrations",
   read: async (database, { id }) => ({

@@ -2,7 +2,6 @@ import type { Mentions } from "../../core/base/mentions.ts";
 import type { Queryable, Transaction } from "../../core/database/database.ts";
 import { MOST_DELIVERIES, type WebhookKey } from "./webhook.ts";
 
-/** An attempt that was made. */
 export interface Delivery {
   readonly id: string;
   /** The header webhook-id. */
@@ -79,7 +78,6 @@ export const selectDeliveries = (
     [workspaceId, webhookId, limit],
   );
 
-/** A change that a receiver refused. */
 export interface DeadLetter {
   readonly id: string;
   /** The header webhook-id. */
@@ -180,13 +178,11 @@ export async function deleteOldDeadLetters(database: Queryable, before: Date): P
   await database.query("delete from webhook_dead_letters where at < $1", [before]);
 }
 
-/** Removes the deliveries of a workspace in a reset. */
 export async function deleteAllDeliveries(tx: Transaction, workspaceId: number): Promise<void> {
   await tx.query("delete from webhook_deliveries where workspace_id = $1", [workspaceId]);
   await tx.query("delete from webhook_dead_letters where workspace_id = $1", [workspaceId]);
 }
 
-/** Removes what receivers said about an erased person. */
 export async function eraseResponsesNaming(
   tx: Transaction,
   workspaceId: number,

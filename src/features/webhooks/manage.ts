@@ -24,7 +24,6 @@ import { MOST_DELIVERIES, type StoredWebhook, type WebhookKey } from "./webhook.
 
 /* The deliveries of a webhook as administrators see and manage them. */
 
-/** The key of a webhook in the workspace of a request. */
 export const keyIn = ({ workspace }: WorkspaceContext, webhookId: string): WebhookKey => ({
   workspaceId: workspace.id,
   webhookId,
@@ -63,7 +62,6 @@ export async function readWebhooks(
   });
 }
 
-/** The change of a webhook as the audit has it. */
 export const webhookChange = (
   action: string,
   { name }: StoredWebhook,
@@ -108,7 +106,6 @@ export async function findDeadLetter(
   throw new Problem("NOT_FOUND", `There is no dead letter '${id}'.`);
 }
 
-/** Gives up a dead letter. */
 export async function discardDeadLetter(
   { database, clock }: StoringServices,
   context: WorkspaceContext,

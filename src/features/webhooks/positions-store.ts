@@ -2,7 +2,6 @@ import type { Queryable, Transaction } from "../../core/database/database.ts";
 import { smallints } from "../../core/database/parameters/typed-list.ts";
 import type { WebhookKey } from "./webhook.ts";
 
-/** The position of a webhook in one partition of the feed. */
 export interface PartitionPosition extends WebhookKey {
   readonly isReplay: boolean;
   readonly partition: number;
@@ -164,7 +163,6 @@ export async function updatePosition(
   return rows.length > 0;
 }
 
-/** Gives a partition back unchanged. */
 export async function releasePosition(
   database: Queryable,
   holder: string,
@@ -235,7 +233,6 @@ export async function restartPositions(
   );
 }
 
-/** The live positions of a webhook. */
 export const selectLive = (
   database: Queryable,
   { workspaceId, webhookId }: WebhookKey,

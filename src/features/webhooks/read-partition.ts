@@ -18,7 +18,6 @@ import {
 
 /* One partition of the feed at a time: for webhooks, which wait for each partition separately. */
 
-/** Changes of a partition, in order. */
 export interface PartitionPart {
   readonly changes: readonly PartChange[];
   /**

@@ -82,7 +82,6 @@ export async function startWebhooks(services: RunnerServices) {
   /** Workspaces that may have something to deliver. */
   const awake = new Set<number>();
   const watched = new Set<number>();
-  /** Workspaces for which no connection was left. */
   const crowdedOut = new Set<number>();
   const changedAt = new Map<number, number>();
   const abort = new AbortController();
@@ -107,7 +106,6 @@ export async function startWebhooks(services: RunnerServices) {
     };
   };
 
-  /** Looks which workspaces have webhooks. */
   async function look(): Promise<void> {
     const active = await selectActive(database, times());
     const ids = new Set(active.map(({ workspaceId }) => workspaceId));
@@ -120,7 +118,6 @@ export async function startWebhooks(services: RunnerServices) {
     }
   }
 
-  /** Waits for the next change of one workspace. */
   async function watch(workspaceId: number, heads: Positions): Promise<void> {
     if (watched.has(workspaceId) || !changedAt.has(workspaceId)) return;
     watched.add(workspaceId);

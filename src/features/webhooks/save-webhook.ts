@@ -93,7 +93,6 @@ async function begin(tx: Transaction, workspaceId: number, webhookId: string): P
   );
 }
 
-/** The position of the last change of each partition. */
 export async function endOfFeed(
   tx: Transaction,
   workspaceId: number,

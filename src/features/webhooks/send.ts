@@ -16,7 +16,6 @@ export interface SendServices {
   readonly sealing: Sealing;
 }
 
-/** The result of one attempt. */
 export interface Attempt {
   /** `refused`: the receiver takes the webhook but not this body. `gone`: it wants no more. `failed`: try again. */
   readonly outcome: "delivered" | "failed" | "refused" | "gone";

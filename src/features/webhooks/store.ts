@@ -5,7 +5,6 @@ const COLUMNS = `webhook_id as id, name, url, to_jsonb(types) as types,
   to_jsonb(contact_emails) as "contactEmails", state, secret, previous_secret as "previousSecret",
   previous_until as "previousUntil", paused_reason as "pausedReason", declared`;
 
-/** All webhooks of a workspace, by id. */
 export const selectWebhooks = (
   database: Queryable,
   workspaceId: number,
@@ -94,7 +93,6 @@ export async function pauseWebhook(
   return rows.length > 0;
 }
 
-/** How many webhooks were paused automatically. */
 export async function countPaused(database: Queryable): Promise<number> {
   const [row] = await database.query<{ paused: number }>(
     "select count(*)::int as paused from webhooks where paused_reason is not null",
@@ -102,13 +100,11 @@ export async function countPaused(database: Queryable): Promise<number> {
   return row?.paused ?? 0;
 }
 
-/** A sealed secret of a webhook. */
 export interface SealedSecret extends WebhookKey {
   readonly isPrevious: boolean;
   readonly sealed: string;
 }
 
-/** The present and the previous secrets of all webhooks, sealed. */
 export const selectSecrets = (database: Queryable): Promise<SealedSecret[]> =>
   database.query<SealedSecret>(
     `select workspace_id as "workspaceId", webhook_id as "webhookId", false as "isPrevious",

@@ -9,7 +9,6 @@ export const WEBHOOK_STATES = ["active", "paused"] as const;
 
 export type WebhookState = (typeof WEBHOOK_STATES)[number];
 
-/** A webhook as declared. */
 export interface Webhook {
   readonly id: string;
   readonly name: string;
@@ -36,23 +35,19 @@ export interface StoredWebhook extends Webhook {
 /** How many webhooks a workspace may have, so that its connections are bounded. */
 export const MOST_WEBHOOKS = 20;
 
-/** The most changes in a batch. */
 export const MOST_CHANGES = 500;
 export const MOST_BATCH_BYTES = 1_048_576;
 
 /** How many dead letters a webhook may have: it pauses rather than losing one. */
 export const MOST_DEAD_LETTERS = 1_000;
 
-/** How many deliveries are kept of each webhook. */
 export const MOST_DELIVERIES = 100;
 
-/** A webhook of a workspace. */
 export interface WebhookKey {
   readonly workspaceId: number;
   readonly webhookId: string;
 }
 
-/** The body: changes as JSON. */
 export const bodyOf = (changes: readonly string[]): string => `{"changes":[${changes.join()}]}`;
 
 /** The body of a test, which has no change in it. */

@@ -19,7 +19,6 @@ import { SCIM_TOKENS } from "./scim-tokens.ts";
 import { selectTokenHolders } from "./store.ts";
 
 export interface AuthenticatorServices extends StoringServices {
-  /** Records which keys and tokens are used. */
   readonly lastUsed: LastUsed;
   readonly failedAttempts: FailedAttempts;
   readonly sessions: SessionFinder;

@@ -48,7 +48,6 @@ const DAY_SECONDS = 24 * 3_600;
 /** How long the previous secret works after a rotation, if the request does not say. */
 export const DEFAULT_OVERLAP_SECONDS = DAY_SECONDS;
 
-/** The body of a rotation of a secret. */
 export const rotationBody = (description: string) =>
   Type.Object(
     {
@@ -84,7 +83,6 @@ const CLOSED = { additionalProperties: false };
 /** A request that the schemas of its endpoint have checked. */
 interface Checked<Where> {
   readonly context: Where;
-  /** The name of the credential in the path. */
   readonly name: string;
   readonly body: Entry;
 }

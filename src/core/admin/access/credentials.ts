@@ -39,7 +39,6 @@ export interface CredentialKind<Grant, Where extends Context = never> {
   /** How sentences name a credential, and who owns it. */
   readonly noun: string;
   readonly belongs: string;
-  /** The prefix of generated secrets. */
   readonly prefix: string;
   /** The member with the secret, in a manifest and in replies. */
   readonly secretName: "key" | "token";

@@ -10,7 +10,6 @@ import { networkOf } from "../../outbound/networks.ts";
  * secrets of its kind; other addresses notice nothing.
  */
 
-/** The kind of secret that the request needed. */
 export type AttemptKind =
   | "key"
   | "scim"

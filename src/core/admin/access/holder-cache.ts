@@ -10,7 +10,6 @@ const MOST_CACHED = 10_000;
 /** Finds the owner of a secret, and caches it for a second: the hot path needs no query. */
 export interface HolderCache<Holder> {
   find(secret: string | undefined): Promise<Holder | undefined>;
-  /** Empties the cache. */
   forget(): void;
 }
 

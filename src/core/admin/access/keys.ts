@@ -28,7 +28,6 @@ const textArray = (column: string, member: string) => ({
 
 const KEY_PERMISSIONS = ["all", ...PERMISSIONS, ...CAPTURED_PERMISSIONS] as const;
 
-/** API keys: each belongs to a workspace. */
 export const API_KEYS: CredentialKind<KeyGrant, WorkspaceContext> = {
   table: {
     name: "api_keys",
@@ -72,7 +71,6 @@ export interface KeyHolder {
   readonly secretHash: string;
   readonly workspace: Workspace;
   readonly permissions: ReadonlySet<Permission | "all">;
-  /** Whether the key may be used from an address. */
   readonly allows: (address: string) => boolean;
 }
 

@@ -8,7 +8,6 @@ const EXACTNESS_SECONDS = 60;
 /** When keys and tokens were last used: collected in memory, written together now and then. */
 export type LastUsed = ReturnType<typeof createLastUsed>;
 
-/** Notes uses in memory, until `write` stores them. */
 export function createLastUsed(database: Database, clock: Clock) {
   const noted = new Map<SeenTable, Map<string, Date>>();
   return {

@@ -17,7 +17,6 @@ export interface Limit {
   readonly perSeconds: number;
 }
 
-/** The share of a window that a process got. */
 export interface Grant {
   /** How many requests it may accept now. */
   readonly granted: number;
@@ -64,7 +63,6 @@ interface Holding {
   slicedAt: number;
   /** How many it has accepted since then. */
   used: number;
-  /** Requests that wait for the next slice. */
   waiting: number;
   asking: Promise<void> | undefined;
 }

@@ -22,7 +22,6 @@ export interface TokenGrant {
  */
 const USUAL_COMPANY_PERMISSIONS: readonly CompanyPermission[] = ["manage_company_settings"];
 
-/** SCIM tokens: each belongs to the company. */
 export const SCIM_TOKENS: CredentialKind<TokenGrant, CompanyContext> = {
   table: {
     name: "scim_tokens",

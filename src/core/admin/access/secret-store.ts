@@ -8,7 +8,6 @@ export interface StoredSecret {
   readonly until: string | null;
 }
 
-/** A secret of an API key or SCIM token. */
 export interface OwnedSecret extends StoredSecret {
   readonly ownerId: string;
 }

@@ -28,7 +28,6 @@ export async function selectOpenKeys(
   );
 }
 
-/** The company and permissions of a SCIM token. */
 export interface TokenHolder {
   readonly tokenId: string;
   readonly tokenName: string;

@@ -46,14 +46,12 @@ export type Finding = Static<typeof Finding>;
 /** A finding of a feature: without `at` it is about no time. */
 export type FoundFinding = Omit<Finding, "at"> & { readonly at?: Date };
 
-/** The rows of a run that wrote users. */
 export interface RunRows {
   readonly startedAt: Date;
   readonly rowsSynced: number;
   readonly rowsFailed: number;
 }
 
-/** The findings of a feature about a workspace. */
 export interface Attention {
   readonly findings: readonly FoundFinding[];
   /** Its runs since the time, if it has runs. */

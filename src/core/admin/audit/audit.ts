@@ -34,7 +34,6 @@ import {
  * contains a secret, nor data of the users of a workspace. The rows form a chain (chain.ts).
  */
 
-/** One change that is recorded. */
 export interface AuditedChange {
   /** `created`, `updated`, `removed`, or a verb of the kind's own, such as `rotated`. */
   readonly action: string;
@@ -165,7 +164,6 @@ export async function readAuditLog(services: NamingServices, filter: AuditFilter
 
 export interface NamingServices {
   readonly database: Database;
-  /** The user names of dashboard users by their ids. */
   readonly namesOfColleagues: (
     database: Queryable,
     ids: readonly string[],

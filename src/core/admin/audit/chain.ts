@@ -6,7 +6,6 @@ import { sha256 } from "../../base/values/hashes.ts";
  * changed, removed or inserted later breaks the chain. docs/decisions/audit-chain.md
  */
 
-/** A row of the audit. */
 export interface StoredEntry {
   readonly id: string;
   readonly at: Date;
@@ -25,7 +24,6 @@ export interface StoredEntry {
   readonly hash: string | null;
 }
 
-/** The end of the chain. */
 export interface Head {
   /** The position of the last row, counted from 1. */
   readonly entries: number;
@@ -44,7 +42,6 @@ export type UnchainedEntry = Omit<StoredEntry, "position" | "hash">;
 
 export type ChainedEntry = UnchainedEntry & { readonly position: number; readonly hash: string };
 
-/** Continues the chain behind a head with new rows. */
 export function chainTo(head: Head, entries: readonly UnchainedEntry[]): ChainedEntry[] {
   let { entries: position, hash } = head;
   return entries.map((entry) => {

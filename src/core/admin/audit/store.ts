@@ -75,7 +75,6 @@ export interface AuditFilter {
   readonly until: Date | undefined;
   /** A part of the name of the thing, or of its name in other entries, ignoring case. */
   readonly text: string | undefined;
-  /** Only entries older than this one. */
   readonly before: string | undefined;
 }
 
@@ -86,7 +85,6 @@ const LABEL = `coalesce(details ->> 'user_name', details ->> 'name', details #>>
 const MOST_SEARCHED = 100_000;
 const MOST_THINGS = 1_000;
 
-/** The newest entries that match a filter, newest first. */
 export async function selectEntries(
   database: Queryable,
   filter: AuditFilter,

@@ -7,7 +7,6 @@ export interface Break {
   readonly position: number;
   /** The row there; null if there is none. */
   readonly entry: ChainedEntry | null;
-  /** The fault, as a sentence. */
   readonly message: string;
 }
 

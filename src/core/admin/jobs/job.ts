@@ -7,7 +7,6 @@ import type { Transaction } from "../../database/database.ts";
  * and another one takes over when a process is killed.
  */
 
-/** A kind of work. */
 export interface JobKind<Services> {
   /** Its name in the table of jobs. */
   readonly name: string;
@@ -45,7 +44,6 @@ export interface JobKey {
   readonly subject: string;
 }
 
-/** A job that this process has claimed. */
 export interface Job extends JobKey {
   readonly id: string;
   /** Failed tries before this one, since the job last made progress. */
@@ -65,7 +63,6 @@ export interface Job extends JobKey {
   finish(tx: Transaction): Promise<void>;
 }
 
-/** The context of everything that a job does. */
 export const contextOf = ({ kind, id }: Job): Context => ({
   actor: "job",
   actorName: null,

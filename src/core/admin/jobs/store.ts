@@ -152,9 +152,7 @@ export async function finishJob(tx: Transaction, holder: string, id: string): Pr
   return rows.length > 0;
 }
 
-/** How a job is given back. */
 export interface Release {
-  /** When to start it again. */
   readonly runAt: Date;
   readonly hasFailed: boolean;
   /** How it failed by its own fault: a sentence. */
@@ -179,10 +177,8 @@ export async function releaseJob(
   );
 }
 
-/** A job that failed by its own fault. */
 export interface FaultyJob extends JobKey {
   readonly fault: string;
-  /** When it is tried again. */
   readonly runAt: Date;
 }
 
@@ -269,7 +265,6 @@ export async function hasDueSchedule(database: Queryable, now: Date): Promise<bo
   return rows.length > 0;
 }
 
-/** When each subject of a kind is due next. */
 export async function selectNextTimes(
   database: Queryable,
   kind: string,

@@ -53,7 +53,6 @@ const PLACES: Readonly<Record<Database["engine"], Readonly<Record<PlaceKind, num
 /** After so many failures of the same kind without progress a job ends, or pauses if it is periodic. */
 export const MOST_FAULTS = 5;
 
-/** How long a periodic job pauses then. */
 const PAUSED_MS = DAY_MS;
 
 /** The clock was set back if it shows this much less than it should. */
@@ -106,7 +105,6 @@ export async function startWorker<Services extends WorkerServices>(
     await claim();
   }
 
-  /** Starts due jobs, as far as there are places. */
   async function claim(): Promise<void> {
     const now = clock.now();
     const wanted = kinds.filter(({ takes = "work" }) => !pools[takes].isFull());

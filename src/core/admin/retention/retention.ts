@@ -14,7 +14,6 @@ import { listWorkspaces } from "../workspaces/manage-workspaces.ts";
  * hardly wait. docs/operations/retention.md
  */
 
-/** A kind of data with its own period. */
 export interface Retained {
   /** In the audit. */
   readonly kind: string;
@@ -57,7 +56,6 @@ export type TraceEraser = (
   after: string | undefined,
 ) => Promise<string | undefined>;
 
-/** A person who was erased, and all identifiers. */
 export interface ErasedPerson {
   readonly workspaceId: number;
   readonly names: readonly string[];

@@ -10,7 +10,6 @@ import { countOtherWriters, deleteServer, selectServers, upsertServer } from "./
  * them cannot open, and whether they write, so that each knows among how many it shares the people out (`Database.lanes`).
  */
 
-/** A process that has announced itself. */
 export type Announcement = Awaited<ReturnType<typeof announceServer>>;
 
 /**

@@ -31,7 +31,6 @@ export interface SealingKeys {
   readonly previous: SealingKey | undefined;
 }
 
-/** The secrets of the settings. */
 export interface SecretKeys {
   readonly current: string | undefined;
   readonly previous: string | undefined;
@@ -63,7 +62,6 @@ const OTHER_KEY =
   "This server's SECRET_KEY is not the one that sealed the secrets in the database. " +
   "Restart it with that key.";
 
-/** Sealing without a look at the database. */
 export function createSealing({ current, previous }: SecretKeys): Sealing {
   const keys = {
     current: current === undefined ? undefined : sealingKeyOf(current),

@@ -1,12 +1,10 @@
 import type { Queryable } from "../../database/database.ts";
 
-/** A server process on this database. */
 export interface ServerRow {
   readonly id: string;
   /** Its machine and process. */
   readonly name: string;
   readonly version: string;
-  /** The keys that can open its secrets. */
   readonly keyIds: readonly string[];
 }
 
@@ -32,7 +30,6 @@ export async function upsertServer(
   await database.execute("delete from running_servers where seen_at < now() - interval '1 day'");
 }
 
-/** How many processes other than this one write users. */
 export async function countOtherWriters(database: Queryable, id: string): Promise<number> {
   const [row] = await database.query<{ count: number }>(
     `select count(*)::int as count from running_servers

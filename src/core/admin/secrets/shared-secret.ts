@@ -61,7 +61,6 @@ const RETIRED = "retired:";
 
 const isRetired = (check: string): boolean => check.startsWith(RETIRED);
 
-/** Invalidates a generated token that a configured one replaces. */
 export async function retireSharedSecret(
   database: Database,
   dataDir: string,
@@ -147,7 +146,6 @@ export async function keptSecret(dataDir: string, name: string, prefix: string):
   return (await readFile(path, "utf8")).trim();
 }
 
-/** The secret that the data folder holds, if any. */
 export async function readKeptSecret(dataDir: string, name: string): Promise<string | undefined> {
   if (dataDir === "memory:") return undefined;
   const text = await readFile(join(dataDir, name), "utf8").catch(() => undefined);

@@ -21,7 +21,6 @@ import {
   updateCheck,
 } from "./shared-secret-store.ts";
 
-/** The source of the current key. */
 export interface KeySource {
   /** `SECRET_KEY`, or the path of the file of a generated key; empty if there is none. */
   readonly name: string;

@@ -58,7 +58,6 @@ export async function findNewer(
   return own ? newest : undefined;
 }
 
-/** Records a manifest as the last one applied. */
 export async function recordApplied(
   tx: Transaction,
   clock: Clock,

@@ -22,7 +22,6 @@ import {
 import type { ConfigChange, Resource, ResourceServices, SlowChecks } from "./resource.ts";
 import { lockForApply } from "./store.ts";
 
-/** The resources that a manifest may contain. */
 export interface ManifestResources {
   /** The resources of every workspace, in the order they are applied. */
   readonly resources: readonly Resource[];
@@ -35,7 +34,6 @@ export interface ApplyServices extends ManifestResources, ResourceServices, Slow
   readonly authenticator: Pick<Authenticator, "forget">;
 }
 
-/** The JSON Schema of a manifest with these resources. */
 export const schemaOf = ({ resources, companyResources }: ManifestResources): TSchema =>
   manifestSchema(resources, companyResources);
 
@@ -63,13 +61,11 @@ function withVariables(node: unknown): unknown {
 }
 
 export interface ApplyOptions {
-  /** Reports the changes and makes none. */
   readonly dryRun?: boolean | undefined;
   /** Removes declarations of earlier manifests from lists that this one omits. */
   readonly prune?: boolean | undefined;
   /** The source of the manifest, for the record of applied manifests. */
   readonly source?: string | undefined;
-  /** Refuses a manifest that a newer one replaced. */
   readonly unlessOlder?: boolean | undefined;
   /** Gets a sentence for each thing that differs from the manifest and stays so. */
   readonly note?: (sentence: string) => void;

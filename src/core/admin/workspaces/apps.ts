@@ -6,7 +6,6 @@ import { type DeclaredApp, deleteApps, selectApps, upsertApps } from "./store.ts
 
 export { type DeclaredApp, selectApps as readApps } from "./store.ts";
 
-/** The platforms of apps. */
 export const PLATFORMS = [
   "android",
   "fire_os",

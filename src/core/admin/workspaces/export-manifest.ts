@@ -109,7 +109,6 @@ function collectSecrets() {
     },
     /** The value with variables written out. Texts that look like one are written so that they stay texts. */
     writeOut,
-    /** The names of all variables that `writeOut` wrote. */
     variables: () => [...names, ...(hasDollar ? [DOLLAR] : [])],
   };
 }

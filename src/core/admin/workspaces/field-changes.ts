@@ -13,7 +13,6 @@ interface Compared {
   readonly after: unknown;
 }
 
-/** The changes, with the fields of each update. */
 export const withFields = (changes: readonly ConfigChange[], compared: Compared): ConfigChange[] =>
   changes.map((change) =>
     change.action === "updated" ? { ...change, fields: fieldsOf(change, compared) } : change,

@@ -41,7 +41,6 @@ export {
   updateHasWebhooks as saveHasWebhooks,
 } from "./store.ts";
 
-/** The names of all workspaces, by id. */
 export async function readWorkspaceNames(
   database: Queryable,
 ): Promise<ReadonlyMap<number, string>> {

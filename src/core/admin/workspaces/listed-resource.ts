@@ -24,7 +24,6 @@ export interface Listed<Item extends Entry, Where extends Context> {
   readonly key: string;
   readonly about: string;
   readonly schema: TSchema;
-  /** The member that identifies an entry. */
   readonly identity: keyof Item & string;
   /** Another member that is unique among the entries. */
   readonly unique?: keyof Item & string;
@@ -37,7 +36,6 @@ export interface Listed<Item extends Entry, Where extends Context> {
   /** Fills in members that a declaration omits; `known` is the present entry of this identity. */
   complete?(entry: Entry, known: Item | undefined, services: ResourceServices): Item;
   select(database: Queryable, context: Where): Promise<readonly (Item & Declared)[]>;
-  /** Creates or changes entries. */
   save(
     tx: Transaction,
     context: Where,
@@ -126,7 +124,6 @@ const withFlag = <Item>(items: readonly Item[], declared: boolean): (Item & Decl
 const withoutFlag = <Item>({ declared: _declared, ...item }: Item & Declared): Item =>
   item as unknown as Item;
 
-/** The form of an entry's unique member. */
 function uniqueOf<Item extends Entry, Where extends Context>(
   { unique, formOfUnique }: Listed<Item, Where>,
   item: Item,

@@ -23,7 +23,6 @@ import {
 
 type Clocked = { readonly clock: Clock };
 
-/** Creates the company, or renames it. */
 export async function saveCompany(
   tx: Transaction,
   { clock }: Clocked,
@@ -59,7 +58,6 @@ export interface WantedWorkspace {
   readonly settings?: DeclaredSettings | undefined;
 }
 
-/** Creates a workspace, or changes it. */
 export async function saveWorkspace(
   tx: Transaction,
   { clock }: Clocked,

@@ -5,7 +5,6 @@ import { Problem } from "../../base/problem.ts";
 /** The path of a member in the manifest: keys and indexes. */
 type Path = readonly (string | number)[];
 
-/** Something wrong in a manifest file. */
 interface FileFault {
   /** `manifest.yaml:12:5`, or only the file. */
   readonly place: string;

@@ -30,7 +30,6 @@ export const AllowReset = Type.Boolean({
 
 type Shape = Pick<Resource, "key" | "about" | "schema" | "identity">;
 
-/** The schema of a manifest with these resources. */
 export function manifestSchema(ofWorkspace: readonly Shape[], ofCompany: readonly Shape[]) {
   return Type.Object(
     {

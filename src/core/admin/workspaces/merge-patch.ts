@@ -25,7 +25,6 @@ export function patchingOf(body: TSchema, example?: Entry) {
   let check: ReturnType<typeof checkOf> | undefined;
   const schema = patchSchema(body);
   return {
-    /** The schema of a PATCH. */
     body: example ? { ...schema, examples: [example] } : schema,
     /**
      * @param present what PUT would take to change nothing.

@@ -36,7 +36,6 @@ import {
  * decision: docs/decisions/one-resource-at-a-time.md.
  */
 
-/** The owner of resources. */
 interface Owner {
   readonly path: string;
   readonly params: Readonly<Record<string, TSchema>>;

@@ -56,7 +56,6 @@ export interface Colleagues {
   ): Promise<ReadonlySet<string>>;
 }
 
-/** The services that change resources. */
 export interface ResourceServices extends Colleagues {
   readonly clock: Clock;
   readonly sealing: Sealing;
@@ -73,7 +72,6 @@ export interface ResourceServices extends Colleagues {
 /** An entry as the schema of its resource describes it, or the value of a resource that is no list. */
 export type Entry = Readonly<Record<string, unknown>>;
 
-/** The arguments with which a declaration is written. */
 export interface DeclarationSource {
   readonly sealing: Sealing;
   /** A variable in the place of a secret, named after these words. */
@@ -90,7 +88,6 @@ export interface KeptSecrets {
   partOf?(member: string, value: unknown): unknown;
 }
 
-/** Permissions of the company or of the workspace that the resource belongs to. */
 export interface ResourcePermissions {
   readonly read: CompanyPermission | WorkspacePermission;
   readonly write: CompanyPermission | WorkspacePermission;

@@ -18,7 +18,6 @@ export async function lockForApply(tx: Transaction): Promise<void> {
   ]);
 }
 
-/** A manifest that was applied. */
 export interface AppliedManifest {
   readonly hash: string;
   /** Grows with each that is applied. */
@@ -40,7 +39,6 @@ export const selectAppliedManifests = (database: Queryable): Promise<AppliedMani
      from applied_manifests order by number`,
   );
 
-/** The hash of the one that was applied last. */
 export async function selectLastAppliedHash(database: Queryable): Promise<string | undefined> {
   const [last] = await database.query<{ hash: string }>(
     "select hash from applied_manifests order by number desc limit 1",
@@ -137,7 +135,6 @@ export interface WorkspaceRow {
 
 const WORKSPACE_COLUMNS = 'w.workspace_id as id, w.name, w.allow_reset as "allowReset", w.settings';
 
-/** A workspace before it is saved. */
 export interface WorkspaceBefore {
   /** The workspace of this name, if there is one. */
   readonly known: WorkspaceRow | undefined;
@@ -271,7 +268,6 @@ export async function updateHasWebhooks(
   );
 }
 
-/** An app as declared. */
 export type DeclaredApp = { readonly id: string; readonly name: string; readonly platform: string };
 
 /** All apps of a workspace, however they were created, by id. */
@@ -313,7 +309,6 @@ export async function deleteApps(
   ]);
 }
 
-/** The settings that preference pages need. */
 export type PageSettings = Pick<WorkspaceSettings, "brand" | "page_image_hosts">;
 
 /** Settings stored by earlier versions have none of them. */
@@ -332,7 +327,6 @@ export async function selectPageSettings(
   return { brand: row?.brand ?? {}, page_image_hosts: row?.hosts ?? [] };
 }
 
-/** A subscription group as declared. */
 export type DeclaredGroup = {
   readonly id: string;
   readonly name: string;

@@ -40,7 +40,6 @@ export const actsForCompany = ({ actor, person }: Context): boolean =>
 /** The part of a context that histories keep. */
 export type CallRecord = Pick<Context, "call" | "actorName" | "requestId">;
 
-/** Acts in a workspace. */
 export interface WorkspaceContext extends Context {
   readonly workspace: Workspace;
   /** The hash of the secret of the API key that the request came with, if it came with one. */
@@ -65,7 +64,6 @@ export interface Company {
   readonly name: string;
 }
 
-/** Acts for the company. */
 export interface CompanyContext extends Context {
   readonly company: Company;
   /** For a SCIM token: the permissions in the company that it may give users. */

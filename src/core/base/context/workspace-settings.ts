@@ -277,7 +277,6 @@ export type DeclaredSettings = Static<typeof Settings>;
 /** A rate limit of a workspace's own: `off`, or a number of requests in a number of seconds. */
 type RateLimitSetting = "off" | { readonly requests: number; readonly per_seconds: number };
 
-/** The settings of a workspace, with every default filled in. */
 export type WorkspaceSettings = Readonly<Required<Omit<DeclaredSettings, "rate_limits">>> & {
   readonly rate_limits: Readonly<Partial<Record<Permission, RateLimitSetting>>>;
 };

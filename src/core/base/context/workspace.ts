@@ -12,6 +12,5 @@ export interface Workspace {
   /** How often its change feed was turned on; null while it is off. */
   readonly feed: number | null;
   readonly appIds: ReadonlySet<string>;
-  /** The channel of each subscription group, by group id. */
   readonly groupChannels: ReadonlyMap<string, Channel>;
 }

@@ -6,7 +6,6 @@ import { AggregatorRegistry, type Registry } from "prom-client";
  * others for theirs and adds them up.
  */
 
-/** The metrics that the metrics port serves. */
 export type MetricsSource = ReturnType<typeof clusterMetrics>;
 
 /** Lets the first process ask this one, if this is one of several. */

@@ -136,7 +136,6 @@ function watched<
   return exporter;
 }
 
-/** A recorded span with the context of what runs in it. */
 interface RecordedSpan extends ActiveSpan {
   readonly span: Span;
   readonly context: Context;

@@ -45,7 +45,6 @@ export interface TrafficCounts {
   readonly waiting: readonly number[];
 }
 
-/** The counts of one slot of one workspace. */
 export interface SlotCounts {
   /** By column. */
   readonly main: readonly number[];

@@ -1,10 +1,7 @@
 /* The entry of every call on a thread of the pool (thread-pool.ts). */
 
-/** A call as its thread gets it. */
 export interface ThreadCall {
-  /** The URL of a module. */
   readonly file: string;
-  /** The name of a function that it exports. */
   readonly name: string;
   readonly input: unknown;
   /** One number, shared: when the function began, as `process.hrtime.bigint()`; 0 before. */

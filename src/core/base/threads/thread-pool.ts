@@ -29,7 +29,6 @@ import type { ThreadCall } from "./thread-entry.ts";
 export interface ThreadTask<Input, Output> {
   /** The URL of the compiled module. */
   readonly file: string;
-  /** The name it is exported by. */
   readonly name: string;
   /** From the start of the function on the thread, in milliseconds. */
   readonly deadlineMs: number;
@@ -90,7 +89,6 @@ export interface ThreadPool {
 /** An idle thread ends after this time, with everything it has cached. */
 const IDLE_AFTER_MS = 60_000;
 
-/** The limit of one thread's heap. */
 const HEAP_LIMIT_MB = 192;
 
 /** Calls of one owner that wait; beyond, they are refused. */

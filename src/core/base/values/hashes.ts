@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
 
-/** The SHA-256 of a text, in hexadecimal. */
 export const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 
 const FNV_BASIS = 0x811c9dc5;

@@ -1,7 +1,6 @@
 import { type Fault, Problem } from "../problem.ts";
 import { type Finding, faultAt, finding, foundAt } from "./findings.ts";
 
-/** A JSON value as `JSON.parse` gives it. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 
 export type JsonObject = { readonly [key: string]: Json };
@@ -17,7 +16,6 @@ export class JsonText {
   }
 }
 
-/** Values as one JSON list. */
 export const jsonList = (values: readonly (Json | JsonText)[]): string =>
   values.some((value) => value instanceof JsonText)
     ? `[${values.map(jsonOf).join(",")}]`

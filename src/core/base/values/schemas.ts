@@ -63,14 +63,11 @@ export const named = <Members extends TProperties>(
 export const successOf = <Schema extends TSchema>(schema: Schema) =>
   Type.Intersect([schema, OnlySuccess]);
 
-/** The cursor in the query of a paginated list. */
 export const Cursor = Type.Optional(Type.String({ maxLength: 4_096 }));
 
 /** The `message` of a response that has nothing else to say. */
 export const Success = Type.Literal("success");
 
-/** A response without further content. */
 export const OnlySuccess = Type.Object({ message: Success });
 
-/** The parameters of a path below `/admin/v1/workspaces/:name`. */
 export const OfWorkspace = Type.Object({ name: Type.String() });

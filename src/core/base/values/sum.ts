@@ -1,4 +1,3 @@
-/** The sum of numbers; 0 for none. */
 export const sum = (numbers: Iterable<number>): number => {
   let total = 0;
   for (const each of numbers) total += each;

@@ -29,7 +29,6 @@ export function parseTimeExactly(text: string): string | undefined {
 export const parseAttributeTime = (text: string): Date | undefined =>
   toInstant(readIso(text) ?? readMonthFirst(text) ?? readWeekdayFirst(text), 3000);
 
-/** The parts of a date-time. */
 interface Written {
   /** The first instant of the day in UTC; undefined if the calendar lacks the day. */
   readonly midnight: Date | undefined;

@@ -53,7 +53,6 @@ export interface PurchaseSummary {
   readonly lastAt: Date;
 }
 
-/** The summary of one app on one profile. */
 export interface AppUsage {
   readonly appId: string;
   readonly version: string | null;
@@ -78,7 +77,6 @@ export interface Interaction {
   readonly details: JsonObject;
 }
 
-/** An entry of the message history. */
 export interface SentMessage {
   readonly messageId: string;
   readonly channel: string;

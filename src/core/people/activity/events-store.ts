@@ -12,7 +12,6 @@ import type {
 } from "./activity.ts";
 import { setterOf } from "./set-rows-store.ts";
 
-/** Adds events and updates their summaries. */
 export async function insertEvents(
   tx: Transaction,
   workspaceId: number,

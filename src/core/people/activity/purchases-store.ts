@@ -27,7 +27,6 @@ export async function insertPurchases(
 
 type Columns = ReturnType<typeof columnsOf>;
 
-/** The columns of purchases that both tables have. */
 function columnsOf(purchases: readonly Occurrence<PurchaseDetails>[]) {
   const profileIds = purchases.map(({ profileId }) => profileId);
   return {

@@ -17,7 +17,6 @@ import { selectEventSummaries, selectRecentEvents } from "./events-store.ts";
 import { selectPurchaseSummaries, selectRecentPurchases } from "./purchases-store.ts";
 import { countSentMessages } from "./sent-messages-store.ts";
 
-/** The rows of each profile, by its id. */
 export function byProfile<Row extends { readonly profileId: string }>(
   rows: readonly Row[],
 ): (profileId: string) => readonly Row[] {

@@ -78,7 +78,6 @@ export async function deleteLeft(
   }
 }
 
-/** Deletes all activity of a workspace. */
 export async function deleteAllActivity(tx: Transaction, workspaceId: number): Promise<void> {
   await settleAll(
     TABLES.map(([table]) =>

@@ -6,7 +6,6 @@ import { SLICE_ROWS } from "./moves-store.ts";
 /** Profiles per step, unless they have many rows: of each, the rows older than a time are one range of the primary key. */
 const PROFILES_AT_ONCE = 200;
 
-/** The profiles before all others. */
 const BEFORE_ALL = "00000000-0000-0000-0000-000000000000";
 
 async function nextProfiles(

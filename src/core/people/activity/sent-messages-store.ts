@@ -3,7 +3,6 @@ import type { Queryable } from "../../database/database.ts";
 import type { Of, SentMessage } from "./activity.ts";
 import { setterOf } from "./set-rows-store.ts";
 
-/** The message history of profiles, newest first. */
 export async function selectSentMessages(
   database: Queryable,
   workspaceId: number,

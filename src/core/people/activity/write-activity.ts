@@ -23,7 +23,6 @@ import type { ActivityPart } from "./size-store.ts";
  * profile may have at most one row for each key.
  */
 
-/** Adds events and purchases and updates their summaries. */
 export async function addActivity(
   tx: Transaction,
   workspaceId: number,
@@ -60,7 +59,6 @@ export interface MergedActivity extends AppActivity {
   readonly purchases: readonly Of<PurchaseSummary>[];
 }
 
-/** Sets summaries, apps, devices and interactions. */
 export async function setSummaries(
   tx: Transaction,
   workspaceId: number,
@@ -73,13 +71,10 @@ export async function setSummaries(
   ]);
 }
 
-/** Which activity moves or is deleted. */
 export interface ActivityMoves {
-  /** Profiles whose events and purchases move. */
   readonly moves: Moves;
   /** Profiles whose message history moves; everything else of `from` is deleted. */
   readonly messageMoves: Moves;
-  /** Profiles whose activity is deleted. */
   readonly deletedIds: readonly string[];
   /** Profiles that are removed without their events and purchases. */
   readonly leftIds: ReadonlySet<string>;

@@ -23,7 +23,6 @@ const User = Type.Object(
   { title: "ChangedUser", description: "How a change names a user." },
 );
 
-/** A change of one of these types. */
 const change = <Types extends readonly ChangeType[], Fields extends TProperties>(
   types: [...Types],
   fields: Fields,
@@ -129,7 +128,6 @@ const FORMS = [
   }),
 ];
 
-/** A change of any type. */
 export const ChangeView = Type.Unsafe<Record<string, unknown>>(
   Type.Union(FORMS, {
     title: "Change",

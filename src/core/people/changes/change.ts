@@ -18,7 +18,6 @@ export const CHANGE_TYPES = [
 
 export type ChangeType = (typeof CHANGE_TYPES)[number];
 
-/** How a change names a user. */
 export interface ChangedUser {
   readonly platform_id: string;
   readonly external_id?: string;
@@ -33,7 +32,6 @@ export interface ChangeDraft {
   readonly [field: string]: unknown;
 }
 
-/** A change as readers get it. */
 export interface FeedChange {
   readonly id: string;
   readonly type: ChangeType;

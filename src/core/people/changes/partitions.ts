@@ -18,7 +18,6 @@ export const PARTITION_BUCKETS: readonly number[] = Array.from(
 /** The partition of a user: the upper half of the byte that says the bucket. */
 const partitionOfId = (platformId: string): number => Number.parseInt(platformId.at(-2) ?? "0", 16);
 
-/** The bucket that has the changes of a user. */
 export const bucketOfChanges = (platformId: string): number =>
   PARTITION_BUCKETS[partitionOfId(platformId)] as number;
 

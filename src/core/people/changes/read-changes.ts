@@ -19,7 +19,6 @@ export type FeedWorkspace = Pick<Workspace, "id" | "feed">;
 export interface FeedPage {
   readonly changes: readonly FeedChange[];
   readonly positions: Positions;
-  /** Whether there was nothing more. */
   readonly isCaughtUp: boolean;
   /** About how long it is as JSON. */
   readonly characters: number;
@@ -144,7 +143,6 @@ async function changesIn(
   return withoutErased(database, workspace.id, changes);
 }
 
-/** The changes of a batch that were not erased. */
 export function changesOf(
   batch: BatchPlace,
   body: string,
@@ -214,7 +212,6 @@ export function withoutNames<Any extends Pick<ChangeDraft, string>>(change: Any)
   return { ...change, user: only(user), merged: only(merged) };
 }
 
-/** The users that a change is about. */
 export function namedIn(change: Pick<ChangeDraft, string>): string[] {
   const { user, merged } = change as { user?: ChangedUser; merged?: ChangedUser };
   const other = merged?.platform_id;

@@ -56,7 +56,6 @@ export async function recordChanges(
   ]);
 }
 
-/** The rows of a partition, and the number of changes after each. */
 function batchesOf(bucket: number, drafts: readonly ChangeDraft[], batchId: string): BatchRow[] {
   let behind = 0;
   let behindBytes = 0;
@@ -111,7 +110,6 @@ function jsonOfDraft(draft: ChangeDraft): string {
   return `${JSON.stringify(rest).slice(0, -1)},"properties":${properties.text}}`;
 }
 
-/** Tags of the users that changes name. */
 function peopleIn(drafts: readonly ChangeDraft[]): number[] {
   const people = new Set<number>();
   for (const { user, merged } of drafts) {

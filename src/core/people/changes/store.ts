@@ -5,7 +5,6 @@ import { PARTITION_BUCKETS } from "./partitions.ts";
 
 const ALL_PARTITIONS = smallints(PARTITION_BUCKETS);
 
-/** Changes of one partition as one transaction writes them. */
 export interface BatchRow {
   readonly bucket: number;
   readonly batchId: string;
@@ -106,7 +105,6 @@ export async function insertBatches(
   );
 }
 
-/** Hides the changes of users who were deleted. */
 export async function insertErased(
   tx: Transaction,
   workspaceId: number,
@@ -165,10 +163,8 @@ export async function selectRecorded(database: Queryable): Promise<number[]> {
   return rows.map(({ workspaceId }) => workspaceId);
 }
 
-/** A batch without its changes. */
 export interface BatchPlace {
   readonly bucket: number;
-  /** The position of its last change. */
   readonly position: number;
   readonly count: number;
   readonly epoch: number;
@@ -180,7 +176,6 @@ export interface BatchPlace {
 export const PLACE = `bucket, position, count, epoch, batch_id as "batchId", written_at as "writtenAt",
   octet_length(body) as length`;
 
-/** The next batches of a partition, in order. */
 export const selectBatches = (
   database: Queryable,
   workspaceId: number,
@@ -224,7 +219,6 @@ export async function selectPositionAt(
   return row?.position;
 }
 
-/** The changes of batches. */
 export async function selectBodies(
   database: Queryable,
   workspaceId: number,
@@ -335,7 +329,6 @@ export const selectBodiesAfter = (
     [workspaceId, bucket, after, since, limit],
   );
 
-/** Deletes the batches of a partition up to a position. */
 export async function deleteBatches(
   tx: Transaction,
   workspaceId: number,
@@ -376,7 +369,6 @@ export async function deleteErased(
   );
 }
 
-/** Replaces the changes of a batch. */
 export async function updateBody(
   tx: Transaction,
   workspaceId: number,

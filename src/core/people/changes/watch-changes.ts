@@ -3,7 +3,6 @@ import type { Database } from "../../database/database.ts";
 import type { Positions } from "./cursor.ts";
 import { type Head, selectHeads } from "./store.ts";
 
-/** Wakes readers that wait for changes. */
 export type ChangeWatch = ReturnType<typeof createChangeWatch>;
 
 /** One statement for all workspaces of a process; half of this is how long a change waits for it. */
@@ -71,7 +70,6 @@ export function createChangeWatch(database: Database) {
         void look();
       });
     },
-    /** Stops waiting for further changes. */
     get isStopped() {
       return isStopped;
     },

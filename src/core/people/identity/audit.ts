@@ -12,11 +12,9 @@ import {
   type NewAuditEntry,
 } from "./store.ts";
 
-/** A change with the id of its entry. */
 export interface IdentifiedChange {
   readonly id: string;
   readonly audited: AuditedChange;
-  /** Whether it can be undone. */
   readonly isRecorded: boolean;
 }
 

@@ -33,11 +33,9 @@ type BelongingsOf = ReadonlyMap<string, Belongings>;
 export interface AuditedChange {
   readonly change: Change;
   readonly effects: readonly Effect[];
-  /** What both users had before a merge. */
   readonly belongings?: { readonly kept: Belongings; readonly merged: Belongings };
 }
 
-/** The belongings of each user after the changes. */
 export interface Outcome {
   readonly audited: readonly AuditedChange[];
   /** By the id of the profile that finally has them. */
@@ -90,7 +88,6 @@ async function combinedBytes(
   return COMBINED.reduce((sum, part) => sum + (sizes.get(part) ?? 0), 0);
 }
 
-/** Everything that belongs to these profiles. */
 export async function readBelongings(
   database: Queryable,
   workspaceId: number,

@@ -35,11 +35,9 @@ import { recordingMessages, recordLate, recordMerges } from "./record-merges.ts"
 import { ChangedMeanwhile, findAbandoned, saveGraph } from "./save-graph.ts";
 
 export interface IdentityServices extends PeopleServices {
-  /** The queue for previews of large profiles. */
   readonly largePreviews: FairLine;
 }
 
-/** The position of an item in its request. */
 export interface ItemPosition {
   readonly array: string;
   readonly index: number;
@@ -57,7 +55,6 @@ export type Applied =
   /** With the change if users were merged, removed or identified. */
   | { readonly done: Done; readonly change?: Change };
 
-/** The outcome of an item. */
 export type Done =
   | "added"
   | "created"
@@ -89,7 +86,6 @@ export interface Request extends Options {
   alsoWrite?(tx: Transaction, results: readonly Result[]): Promise<void>;
 }
 
-/** The items of one caller. */
 export interface Call {
   readonly context: WorkspaceContext;
   readonly steps: readonly Step[];
@@ -198,7 +194,6 @@ interface Work {
   readonly callers: Callers;
 }
 
-/** The call that caused each change. */
 interface Callers {
   of(change: Change): WorkspaceContext;
   /** The user who linked an address with a pending state. */
@@ -253,7 +248,6 @@ async function applyAll(graph: IdentityGraph, calls: readonly Call[]) {
   return { applied, changes: [...contextOf.keys()], callers };
 }
 
-/** The profiles whose data a change touches. */
 function profilesIn(changes: readonly Change[]) {
   const merged = new Set<string>();
   const deleted = new Set<string>();
@@ -275,7 +269,6 @@ async function save(
   }: {
     readonly isLocked: boolean;
     readonly lockedIds: ReadonlySet<string> | undefined;
-    /** Whether merges can be undone. */
     readonly isRecorded: boolean;
   },
 ): Promise<Written> {

@@ -103,7 +103,6 @@ export interface Deletion {
   ): Promise<void>;
 }
 
-/** A user at the time of deletion. */
 export type DeletedUser = Extract<Change, { readonly kind: "delete" }>;
 
 /**

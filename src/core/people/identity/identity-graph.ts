@@ -23,7 +23,6 @@ import type { ProfileFields } from "./combine/whole.ts";
  * first to the third.
  */
 
-/** One user of the graph. */
 export interface Person {
   readonly id: string;
   /** Undefined if the request created the user. */
@@ -59,7 +58,6 @@ export type Change =
   | { readonly kind: "identify"; readonly user: Name; readonly effects: readonly Effect[] }
   | { readonly kind: "delete"; readonly user: Name; readonly fields: ProfileFields };
 
-/** A person at one point of a request. */
 export type PersonBefore = Omit<Person, "isGone">;
 
 /** The rows of both users before a merge, and of the kept one after it. */
@@ -76,7 +74,6 @@ export interface MergedSides {
 /** A state that waited in a profile until an address was linked. */
 export type LinkedState = WaitingState & Pick<SpelledState, "spelling">;
 
-/** The writes about the profiles. */
 export interface GraphChanges {
   readonly created: readonly NewProfile[];
   readonly replaced: readonly NewProfile[];

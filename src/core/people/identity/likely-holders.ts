@@ -17,7 +17,6 @@ const MOST_MATCHES = 200_000;
 /** Fewer users of one address are all read: the statement that chooses among them costs as much. */
 const FEW_HOLDERS = 100;
 
-/** The users that an item of a request names. */
 export interface Naming {
   readonly names: readonly PersonIdentifier[];
   /** How it chooses among the users of its addresses; without it as `[]` does. */

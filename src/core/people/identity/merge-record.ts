@@ -29,7 +29,6 @@ export interface MergeRecord {
   readonly kept: KeptBefore;
 }
 
-/** A user who was merged away. */
 export interface RecordedUser {
   readonly id: string;
   readonly version: number;

@@ -5,7 +5,6 @@ import { type MergeRecord, readRecord } from "./merge-record.ts";
 
 /* The records of merges, which an undo reads. Each has the id and the bucket of its entry in the audit. */
 
-/** A record to write. */
 export interface NewRecord {
   readonly mergeId: string;
   readonly keptId: string;
@@ -89,7 +88,6 @@ export async function insertPiece(
 /** What names a record. */
 export interface RecordPlace {
   readonly mergeId: string;
-  /** The profile that was kept. */
   readonly keptId: string;
 }
 

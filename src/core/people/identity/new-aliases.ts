@@ -70,7 +70,6 @@ function addAlias(graph: IdentityGraph, selector: Selector, identifier: AliasIde
   return { done: "added" };
 }
 
-/** Further aliases of a user named by another identifier. */
 export interface FurtherAliases {
   readonly user: PersonIdentifier;
   readonly aliases: readonly Alias[];

@@ -6,13 +6,11 @@ import type { Name } from "./identity-graph.ts";
 
 /* The response of a dry run: the effects of each item, in pages if the users are large. */
 
-/** A requested dry run. */
 export interface Preview {
   /** The start of the page. */
   readonly cursor: string | undefined;
 }
 
-/** The part of a request that asks for one. */
 export const previewOf = ({
   dry_run,
   cursor,
@@ -62,7 +60,6 @@ export async function pageOfResults(
   return { results: page };
 }
 
-/** The outcome of an item in a dry run. */
 function resultOf({ place, applied, audited }: Result): ItemResult {
   const where = { input_array: place.array, index: place.index };
   if ("fault" in applied) return { ...where, outcome: "skipped", ...applied.fault };

@@ -84,7 +84,6 @@ export interface AuditFilter {
   readonly limit: number;
 }
 
-/** Entries, newest first. */
 export async function selectAuditEntries(
   database: Queryable,
   workspaceId: number,
@@ -110,7 +109,6 @@ export interface MergeEntry extends AuditEntry {
 
 const MERGE_COLUMNS = `${AUDIT_COLUMNS}, recorded, undone_at as "undoneAt"`;
 
-/** Merges, newest first. */
 export const selectMerges = (
   database: Queryable,
   workspaceId: number,
@@ -119,7 +117,6 @@ export const selectMerges = (
     beforeId,
     limit,
   }: Omit<AuditFilter, "profileId"> & {
-    /** Users that were kept or merged. */
     readonly profileIds: readonly string[] | undefined;
   },
 ): Promise<MergeEntry[]> =>
@@ -191,7 +188,6 @@ export async function markUndone(
   );
 }
 
-/** The entries about these profiles, newest first. */
 export async function selectIdentityChanges(
   database: Queryable,
   workspaceId: number,

@@ -226,7 +226,6 @@ function describeIdentity(
   };
 }
 
-/** The differences between two whole rows. */
 function valuesOfReplaced(before: ProfileRow, after: NewProfile): Values {
   const values: Values = {};
   if (before.externalId !== after.externalId) values.external_id = after.externalId;

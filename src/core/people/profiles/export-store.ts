@@ -114,7 +114,6 @@ export async function measureStored(
   return row?.bytes ?? 0;
 }
 
-/** The columns of a profile in an export. */
 export type ShownProfile = Omit<ProfileRow, "version" | "updatedAtMicros">;
 
 /** A profile whose JSON is text, cut off after this many characters. */

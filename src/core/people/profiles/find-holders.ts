@@ -5,7 +5,6 @@ import { identifierKey, isProfileId } from "./identifiers.ts";
 import { selectMerged } from "./merged-store.ts";
 import type { FoundIdentifier, ProfileRow } from "./store.ts";
 
-/** An identifier, or the profile's own id. */
 export interface LookedUp {
   readonly kind: "external_id" | "alias" | "email" | "phone" | "platform_id";
   readonly value: string;

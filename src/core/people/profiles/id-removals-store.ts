@@ -4,7 +4,6 @@ import { StaleRead } from "./stale-read.ts";
 
 /* Counts how often an external_id was removed from a user who still exists. Id caches are valid for one count. */
 
-/** The count of a workspace. */
 export async function selectIdRemovals(database: Queryable, workspaceId: number): Promise<number> {
   const [row] = await database.query<{ removals: number }>(
     "select removals from external_id_removals where workspace_id = $1",

@@ -41,7 +41,6 @@ export type PersonIdentifier =
 
 export type AliasIdentifier = Extract<PersonIdentifier, { kind: "alias" }>;
 
-/** The key of an identifier in maps. */
 export const identifierKey = ({ kind, value }: { kind: string; value: string }): string =>
   `${kind} ${value}`;
 
@@ -162,7 +161,6 @@ export function identifierOf({ externalId, aliases, email, phone }: ProfileNames
   return email === null ? { phone } : { email };
 }
 
-/** Whether a text has the form of a platform_id. */
 export const isProfileId = (value: string): boolean => isUuid(value);
 
 /** spec: Errors, /users/track, the block list. */

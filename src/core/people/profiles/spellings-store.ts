@@ -11,7 +11,6 @@ export interface AddressRow {
 
 export const NO_ID = "00000000-0000-0000-0000-000000000000";
 
-/** Before all rows. */
 export const FIRST_ROW: AddressRow = { address: "", workspaceId: 0, id: NO_ID };
 
 /** The condition of the rows whose address may have another form: see `addressForm`. */

@@ -88,7 +88,6 @@ const codesByWord = new Map(
   Object.entries(words).flatMap(([code, named]) => named.map((word) => [word, code] as const)),
 );
 
-/** Everything the server must know about one standard attribute. */
 interface StandardAttribute {
   /** The accepted values, and the stored form of each. Null always removes the attribute. */
   readonly check: Rule;

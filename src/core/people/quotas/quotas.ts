@@ -73,7 +73,6 @@ async function prepare(
       : await register.add(workspace, namesIn(items));
   const users = await room;
   return {
-    /** Why the names of an item are refused. */
     refusalOf(item: NamingItem) {
       const name = newName(used, item);
       return name === undefined ? undefined : tooMany(workspace, kindOf(item), name);

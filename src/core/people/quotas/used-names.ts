@@ -4,7 +4,6 @@ import type { Workspace } from "../../base/context/workspace.ts";
 import { type Database, withRetries } from "../../database/database.ts";
 import { insertNames, lockNames, type NameKind, selectNames } from "./store.ts";
 
-/** The cached names of a workspace. */
 export type UsedNames = Readonly<Record<NameKind, Set<string>>>;
 
 export type NewNames = Readonly<Record<NameKind, ReadonlySet<string>>>;
@@ -42,7 +41,6 @@ export function createNameRegister(database: Database, clock: Clock) {
       cache.set(workspace.id, { names: used, until: clock.elapsedMs() + KNOWN_FOR_MS });
       return used;
     },
-    /** The names that there would be. */
     async wouldAdd(workspace: Workspace, names: NewNames) {
       const present = usedNames(await selectNames(database, workspace.id));
       take(workspace, present, names);

@@ -14,12 +14,10 @@ import type { ItemPosition, NamedUser } from "./set-group-states.ts";
 /** spec: Limits. Names of one kind in a request. */
 export const MOST_NAMES = 50;
 
-/** How the subscription endpoints name users. */
 export const NAME_KINDS = ["external_id", "email", "phone"] as const;
 
 export type NameKind = (typeof NAME_KINDS)[number];
 
-/** The check of a name of each kind. */
 export const CHECK_OF: Readonly<Record<NameKind, (value: unknown) => Checked<PersonIdentifier>>> = {
   external_id: checkExternalId,
   email: checkEmailIdentifier,

@@ -32,7 +32,6 @@ const STATE = {
   subscription_state: Type.Enum(["subscribed", "unsubscribed"]),
 };
 
-/** The body of `POST /subscription/status/set`. */
 export const OneSet = Type.Object({
   ...STATE,
   external_id: Type.Optional(Type.Union([Id, Ids])),

@@ -12,7 +12,6 @@ import type { GroupStateRow, SpelledState } from "./store.ts";
 
 /* The history of states: append-only, deleted with the user or the address that it is about. */
 
-/** The members of every change. */
 export interface StateChange {
   readonly id: string;
   readonly changedAt: Date;
@@ -175,12 +174,10 @@ export interface HistoryFilter {
   readonly since: Date | undefined;
   /** Not included. */
   readonly until: Date | undefined;
-  /** Only changes before this one. */
   readonly before: { readonly changedAt: Date; readonly id: string } | undefined;
   readonly limit: number;
 }
 
-/** Group state changes, the newest first. */
 export async function selectGroupStateChanges(
   database: Queryable,
   workspaceId: number,
@@ -207,7 +204,6 @@ export async function selectGroupStateChanges(
   return changesOf(rows);
 }
 
-/** Email state changes, the newest first. */
 export async function selectEmailStateChanges(
   database: Queryable,
   workspaceId: number,
@@ -292,7 +288,6 @@ export async function selectNewestEntries(
   );
 }
 
-/** Removes entries of a profile. */
 export async function deleteGroupEntries(
   tx: Transaction,
   workspaceId: number,

@@ -34,7 +34,6 @@ interface Returning {
   readonly returnedId: string;
   /** The returning profile, and those that had been merged into it. */
   readonly origins: readonly string[];
-  /** The states of the returning profile. */
   readonly groups: readonly {
     readonly groupId: string;
     readonly state: GroupState;

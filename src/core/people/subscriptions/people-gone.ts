@@ -51,7 +51,6 @@ export interface ForgottenSubscriptions {
   readonly joined: readonly JoinedSpelling[];
 }
 
-/** A profile that is merged into another one. */
 export interface Merged {
   readonly fromId: string;
   readonly toId: string;
@@ -119,7 +118,6 @@ export async function carrySubscriptionsOver(
 }
 
 export interface Carried {
-  /** The states of the merged profiles. */
   readonly states: readonly DatedGroupState[];
   /** The entries that the history of kept profiles has received beside what moved. */
   readonly entries: readonly GroupStateChange[];

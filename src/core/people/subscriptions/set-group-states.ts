@@ -28,7 +28,6 @@ export interface ItemPosition {
   readonly index: number;
 }
 
-/** A user that a request names. */
 export interface NamedUser {
   readonly identifier: PersonIdentifier;
   readonly place: ItemPosition;
@@ -36,7 +35,6 @@ export interface NamedUser {
 
 /** A state for every named user and all users who share an address with them. */
 export interface GroupSet {
-  /** A group of the workspace. */
   readonly groupId: string;
   readonly state: GroupState;
   readonly named: readonly NamedUser[];
@@ -137,7 +135,6 @@ export async function setTogether(
 interface Worked {
   readonly skipped: ItemNote[][];
   readonly groupStates: readonly GroupStateSet[];
-  /** Users in the order of their last updates. */
   readonly touched: readonly Touched[];
 }
 

@@ -25,7 +25,6 @@ export const selectSpelledRows = (
     [address, workspaceId, id, limit],
   );
 
-/** Which of these addresses have a row. */
 export async function selectPresent(
   database: Queryable,
   table: "identifiers" | AddressTable,

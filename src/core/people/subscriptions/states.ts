@@ -40,7 +40,6 @@ export type {
   SpelledState,
 } from "./store.ts";
 
-/** A state that was set, and the call that set it. */
 export type GroupStateSet = GroupStateRow & { readonly context: CallRecord };
 export type EmailStateSet = SpelledState & {
   /** In microseconds since the epoch; undefined means the time of the write. */
@@ -62,7 +61,6 @@ export interface SubscriptionChanges {
   readonly relinkedEmailStates?: readonly LinkedEmailState[];
 }
 
-/** The changes, as entries of the history. */
 export interface StateChanges {
   readonly groupStates: readonly (GroupStateChange & { readonly before: GroupState | null })[];
   readonly emailStates: readonly (EmailStateChange & { readonly before: EmailState | null })[];
@@ -247,7 +245,6 @@ export {
   selectGroupStates as readGroupStates,
 } from "./store.ts";
 
-/** Deletes all states of a workspace, with their history. */
 export async function eraseSubscriptions(tx: Transaction, workspaceId: number): Promise<void> {
   await deleteAllStates(tx, workspaceId);
   await deleteAllJoined(tx, workspaceId);

@@ -31,7 +31,6 @@ export async function selectGroupStates(
   );
 }
 
-/** The states of profiles in these groups. */
 export async function selectStatesIn(
   database: Queryable,
   workspaceId: number,
@@ -102,7 +101,6 @@ function groupParameters(workspaceId: number, states: readonly GroupStateRow[], 
   ];
 }
 
-/** A state, and when it was set. */
 export interface DatedGroupState extends GroupStateRow {
   readonly changedAt: Date;
 }
@@ -184,7 +182,6 @@ export async function selectEmailStates(
   );
 }
 
-/** A state that is another one now. */
 interface ChangedEmailState extends EmailStateRow {
   /** Null if there was none. */
   readonly before: EmailState | null;
@@ -196,7 +193,6 @@ export interface SpelledState extends EmailStateRow {
   readonly spelling: string | null;
 }
 
-/** A state with its time. */
 export interface DatedEmailStateRow extends SpelledState {
   /** In microseconds since the epoch. */
   readonly setAt: number;

@@ -20,7 +20,6 @@ export const storedPending = ({ state, setAt }: WaitingState): JsonObject => ({
     .replace("Z", `${String(setAt % 1_000).padStart(3, "0")}Z`),
 });
 
-/** The pending state of a profile; undefined if it has none. */
 export function parsePending(stored: Json | undefined): WaitingState | undefined {
   if (!stored) return undefined;
   const { state, set_at } = stored as { state: EmailState; set_at: string };

@@ -205,7 +205,6 @@ const NOT_KEPT: ReadonlySet<string> = new Set([
 export const isUserSchema = (name: string): boolean =>
   name.toLowerCase() === USER_SCHEMA.toLowerCase();
 
-/** Finds an attribute by its name in any case. */
 export function findAttribute(
   attributes: readonly Attribute[] | undefined,
   name: string,

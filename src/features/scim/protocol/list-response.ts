@@ -1,6 +1,5 @@
 import type { JsonObject } from "../../../core/base/values/plain-json.ts";
 
-/** The root path of all SCIM resources. */
 export const SCIM_ROOT = "/scim/v2";
 
 /** spec: GET /scim/v2/Users?filter=…; RFC 7644, 3.4.2. */

@@ -5,7 +5,6 @@ import type { Transaction } from "../../../core/database/database.ts";
 import { recordChanges } from "../../../core/people/changes/record-changes.ts";
 import type { StoredExport } from "./store.ts";
 
-/** Tells the change feed of the end of an export, if that is on. */
 export async function recordExportEnd(
   tx: Transaction,
   clock: Clock,

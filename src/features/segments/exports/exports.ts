@@ -204,7 +204,6 @@ function endCallback({ database }: SegmentExportServices, job: Job): Promise<voi
   });
 }
 
-/** A job's context, with the name of its workspace. */
 export async function contextIn(database: Database, job: Job) {
   const name = (await readWorkspaceNames(database)).get(job.workspaceId) ?? "";
   return { ...contextOf(job), workspace: { name } };

@@ -25,7 +25,6 @@ export interface SegmentExport {
   readonly makerAddress: string | null;
 }
 
-/** An export and how far it is. */
 export interface StoredExport extends SegmentExport {
   /** The last user that is in the files written so far. */
   readonly after: string;
@@ -92,7 +91,6 @@ export interface RunningExport {
   readonly isWriting: boolean;
 }
 
-/** The running exports of all workspaces. */
 export const selectRunning = (tx: Queryable, now: Date): Promise<RunningExport[]> =>
   tx.query(
     `select workspace_id as "workspaceId", segment_id as "segmentId",
@@ -113,7 +111,6 @@ export async function selectExport(
   return row;
 }
 
-/** The export that a link opens. */
 export async function selectExportOf(
   tx: Queryable,
   tokenHash: string,
@@ -174,7 +171,6 @@ export async function failExport(tx: Transaction, id: string, failure: string): 
   await tx.query("update segment_exports set failure = $2 where export_id = $1", [id, failure]);
 }
 
-/** Marks an export as finished, successfully or not. */
 export async function endExport(tx: Queryable, id: string): Promise<void> {
   await tx.query("update segment_exports set is_running = false where export_id = $1", [id]);
 }

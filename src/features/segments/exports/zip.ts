@@ -108,7 +108,6 @@ function directoryEntry(entry: Entry): Buffer {
   ]);
 }
 
-/** An archive of one file. */
 export async function zipOfOne(file: ZipFile): Promise<Buffer> {
   const parts: Uint8Array[] = [];
   for await (const part of zipOf(only(file))) parts.push(part);

@@ -254,7 +254,6 @@ interface Page {
 const valuesIn = ({ rows }: Page): Values[] =>
   Array.isArray(rows) ? rows.map((row) => row?.f?.map?.((cell: { v?: unknown }) => cell?.v)) : [];
 
-/** How many pages without rows may follow each other. */
 const MOST_EMPTY_PAGES = 10;
 
 async function runJob(

@@ -27,7 +27,6 @@ const ENDINGS: Readonly<Record<FileFormat, RegExp>> = {
   ndjson: /\.(?:ndjson|jsonl)(?:\.gz)?$/i,
 };
 
-/** The format by the ending of a name. */
 export const formatOf = (name: string): FileFormat | undefined =>
   FILE_FORMATS.find((format) => ENDINGS[format].test(name));
 
@@ -117,7 +116,6 @@ async function findFiles(path: string, format: FileFormat): Promise<string[]> {
   return filesIn(path, format);
 }
 
-/** All files of a format in a folder and below. */
 async function filesIn(folder: string, format: FileFormat): Promise<string[]> {
   const names = await readdir(folder, { recursive: true }).catch((error) => {
     throw new SourceFailed(error);

@@ -93,14 +93,12 @@ export const OpenWarehouseSchema = Type.Union(
   { description: "A connection of the company, or everything inline; its place may be absent." },
 );
 
-/** The schema of an integration's `warehouse`. */
 export const WarehouseSchema = Type.Union([...KINDS.map(inlineOf), ConnectedSchema], {
   description:
     "The source of its rows: a connection of the company, or everything inline, with credentials from the " +
     "environment.",
 });
 
-/** The settings of a connection of this kind. */
 export const connectionSettingsOf = (kind: AnyKind): TProperties => ({
   ...kind.connection,
   ...kind.limits,

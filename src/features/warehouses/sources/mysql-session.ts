@@ -11,7 +11,6 @@ import type { Values } from "./sql-table.ts";
  * and it waits as long as a page of them is full. Why this client: docs/decisions/warehouse-clients.md
  */
 
-/** How the server is reached. */
 export interface MysqlSettings {
   /** With user and password: `addressIn` reads it. */
   readonly url: string;
@@ -77,11 +76,9 @@ const PREPARATION = [
 ];
 
 export interface Session {
-  /** The columns that a statement gives. */
   columns(statement: string): Promise<readonly FieldPacket[]>;
   /** The rows of a statement, as texts. If they are left half-way, the statement is cancelled. */
   rows(statement: string): AsyncGenerator<Values[]>;
-  /** Whether it can run another statement. */
   isUsable(): boolean;
   close(): Promise<void>;
 }
@@ -308,7 +305,6 @@ const UNFIT = /^(?:42|3D)/;
 /** A view whose tables no longer exist. */
 const BROKEN_VIEW = 1356;
 
-/** How an error ends the run. */
 function errorFor(error: unknown, signal: AbortSignal): unknown {
   if (signal.aborted) return signal.reason;
   if (error instanceof SourceFailed || error instanceof SourceUnfit) return error;

@@ -20,7 +20,6 @@ export interface S3Place {
 /** Whether a path has no segment that a URL would resolve: it would name another object. */
 export const isPlainPath = (path: string): boolean => !/(?:^|\/)\.\.?(?:\/|$)/.test(path);
 
-/** The path of a URL for an object. */
 export const keyPath = (key: string): string => key.split("/").map(encodeURIComponent).join("/");
 
 /** The host for the requests to a bucket, and the path of the files in it. */

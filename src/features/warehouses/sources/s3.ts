@@ -127,7 +127,6 @@ const MOST_COPIED_BYTES = 20 * 1_024 ** 3;
 const LARGEST_LISTING_BYTES = 16 * 1_024 ** 2;
 
 interface Bucket {
-  /** The keys of the files to read. */
   list(format: FileFormat): Promise<string[]>;
   copy(key: string, path: string): Promise<void>;
 }

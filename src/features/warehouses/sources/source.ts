@@ -21,7 +21,6 @@ interface Limits {
   readonly root?: string;
 }
 
-/** A kind of warehouse. */
 interface SourceKind<
   Connection extends TProperties = TProperties,
   Place extends TProperties = TProperties,
@@ -80,7 +79,6 @@ interface SourceKind<
 export interface TableList {
   /** `MOST_TABLES` at most. */
   readonly tables: readonly string[];
-  /** Whether there are more. */
   readonly hasMore: boolean;
 }
 
@@ -89,13 +87,11 @@ const MOST_TABLES = 1_000;
 /** One more than are listed shows that there are more. */
 export const TABLES_LIMIT = MOST_TABLES + 1;
 
-/** The first of many names. */
 export const firstTables = (names: readonly string[], isCut = false): TableList => ({
   tables: names.slice(0, MOST_TABLES),
   hasMore: isCut || names.length > MOST_TABLES,
 });
 
-/** The options with which a source is opened. */
 export interface Opening {
   readonly signal: AbortSignal;
   /**
@@ -147,7 +143,6 @@ export interface Source {
 }
 
 export interface Selection {
-  /** How many rows there are in the range. */
   readonly count: number;
   /** The rows in the order of UPDATED_AT, a few hundred at a time. */
   rows(): AsyncIterable<readonly SourceRow[]>;
@@ -226,9 +221,7 @@ export const LONGEST_READ_IDENTIFIER = 1_024;
 export interface Strays {
   /** Rows whose UPDATED_AT is missing or is not a time, and lines of files that are not rows. */
   readonly unreadable: number;
-  /** Rows whose UPDATED_AT is in the future. */
   readonly future: number;
-  /** Some of them. */
   readonly examples: readonly StrayRow[];
 }
 

@@ -46,7 +46,6 @@ export interface Dialect {
   bytes(text: string): string;
 }
 
-/** The result of a statement. */
 export interface Result {
   /**
    * Undefined if the warehouse sends rows as it finds them: a separate statement counts them first.

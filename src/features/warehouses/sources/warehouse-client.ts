@@ -82,7 +82,6 @@ const LARGEST_JSON_BYTES = 64 * 1_048_576;
 
 const MOST_TRIES = 4;
 
-/** Waits after the first tries, in milliseconds. */
 const WAITS = [200, 1_000, 4_000];
 
 const LONGEST_WAIT_MS = 30_000;

@@ -36,13 +36,11 @@ export interface Effect {
   readonly result: Json;
 }
 
-/** A result with its effects. */
 export interface Combined<Value> {
   readonly value: Value;
   readonly effects: readonly Effect[];
 }
 
-/** How much of the merged profile is taken. */
 export type Extent =
   /** spec: Merge behaviour. */
   | "all"

@@ -35,7 +35,6 @@ export interface Belongings {
   readonly messages: number;
 }
 
-/** Everything that is stored about a person. */
 export interface Whole {
   readonly profile: ProfileFields;
   readonly belongings: Belongings;

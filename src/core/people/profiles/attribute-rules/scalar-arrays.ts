@@ -11,7 +11,6 @@ import {
 import type { Json, JsonObject } from "../../../base/values/plain-json.ts";
 import { findInScalar } from "./nested-values.ts";
 
-/** The elements of an array attribute of scalars. */
 export type Scalar = string | number | boolean;
 
 /** The change `{"add": […], "remove": […]}`, either or both. */

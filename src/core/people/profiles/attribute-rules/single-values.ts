@@ -11,7 +11,6 @@ export type Rule = (name: string, value: unknown, now: Date) => Checked<Json>;
 
 const invalid = (name: string, reason: string) => refusedAt(name, "INVALID_ATTRIBUTE", reason);
 
-/** A string with a greatest length. */
 export function text(maxCharacters: number): Rule {
   return (name, value) => {
     if (typeof value !== "string") return invalid(name, `${describeValue(value)} is not a string`);

@@ -4,7 +4,6 @@ import { canSpend, startWork, type WorkBudget } from "../../../base/work.ts";
 
 /** Limits on the work of operations on stored values. docs/decisions/work-of-updates.md */
 export interface WorkBudgets {
-  /** The work of one object of a request. */
   readonly item: WorkBudget;
   /** The work of all objects of a request. */
   readonly request: WorkBudget;
@@ -13,7 +12,6 @@ export interface WorkBudgets {
 const ITEM_WORK = 200_000;
 const REQUEST_WORK = 1_000_000;
 
-/** The work of all objects of one request together. */
 export const startRequestWork = (): WorkBudget => startWork(REQUEST_WORK);
 
 /** The budgets of one object: its own, and the one it shares with the rest of its request. */

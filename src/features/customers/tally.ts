@@ -27,16 +27,6 @@ export interface Count {
   readonly amount: string;
 }
 
-/** Adds counts up in memory, exactly. */
-export interface Tally {
-  add(kind: CountKind, day: number, name: string, seen: number): void;
-  /** Adds `seen` purchases at this price. */
-  addPrice(day: number, currency: string, seen: number, price: number): void;
-  addAmount(day: number, currency: string, seen: number, amount: string): void;
-  size(): number;
-  counts(): Count[];
-}
-
 interface Sum {
   readonly day: number;
   readonly kind: CountKind;
@@ -51,7 +41,10 @@ interface Sum {
 const UNITS = 10_000;
 const DECIMALS = 4;
 
-export function createTally(): Tally {
+export type Tally = ReturnType<typeof createTally>;
+
+/** Adds counts up in memory, exactly. */
+export function createTally() {
   const sums = new Map<CountKind, Map<number, Map<string, Sum>>>();
   let size = 0;
 
@@ -64,10 +57,11 @@ export function createTally(): Tally {
   }
 
   return {
-    add(kind, day, name, seen) {
+    add(kind: CountKind, day: number, name: string, seen: number) {
       sumOf(kind, day, name).seen += seen;
     },
-    addPrice(day, currency, seen, price) {
+    /** Adds `seen` purchases at this price. */
+    addPrice(day: number, currency: string, seen: number, price: number) {
       const sum = sumOf("revenue", day, currency);
       sum.seen += seen;
       const each = Math.round(price * UNITS);
@@ -75,13 +69,13 @@ export function createTally(): Tally {
       if (each / UNITS === price && Number.isSafeInteger(units)) sum.units = units;
       else sum.others = addDecimals(sum.others, multiplyDecimal(decimalOf(price), seen));
     },
-    addAmount(day, currency, seen, amount) {
+    addAmount(day: number, currency: string, seen: number, amount: string) {
       const sum = sumOf("revenue", day, currency);
       sum.seen += seen;
       sum.others = addDecimals(sum.others, amount);
     },
     size: () => size,
-    counts: () =>
+    counts: (): Count[] =>
       [...sums.values()]
         .flatMap((days) => [...days.values()].flatMap((names) => [...names.values()]))
         .map(({ units, others, ...count }) => ({

@@ -29,18 +29,6 @@ import { AT_PRESENT, createTally, type Tally } from "./tally.ts";
  * and stays. So nothing is counted twice or missed. docs/decisions/customers-are-counted-twice.md
  */
 
-export interface CustomerCounts {
-  /** Counts the writes of a committed transaction. */
-  note(workspaceId: number, written: BatchWritten): void;
-  /** The days of a workspace, in its zone as this process last saw it. */
-  daysOf(workspaceId: number): Days;
-  setZones(zones: ReadonlyMap<number, string>): void;
-  /** Writes what was done in all workspaces since the last time. */
-  writeAll(): Promise<void>;
-  /** Drops the unwritten counts of a workspace that was reset. */
-  forget(workspaceId: number): void;
-}
-
 const FIRST_PART = "0";
 
 /** Changes of subscriptions are read this late: by then those that were made earlier are committed. */
@@ -49,7 +37,9 @@ const COMMITTED_AFTER_MS = 5_000;
 /** In a workspace with a change since then, changes may not be read yet. */
 const CHANGED_WITHIN_MS = 60_000;
 
-export function createCustomerCounts(database: Database, clock: Clock): CustomerCounts {
+export type CustomerCounts = ReturnType<typeof createCustomerCounts>;
+
+export function createCustomerCounts(database: Database, clock: Clock) {
   const pending = createPending();
   let zones: ReadonlyMap<number, string> = new Map();
   const daysByZone = new Map<string, Days>();
@@ -57,6 +47,7 @@ export function createCustomerCounts(database: Database, clock: Clock): Customer
   /** When it last asked which subscriptions have changed. */
   let askedAt: Date | undefined;
 
+  /** The days of a workspace, in its zone as this process last saw it. */
   function daysOf(workspaceId: number): Days {
     const zone = zones.get(workspaceId) ?? "UTC";
     const now = clock.now();
@@ -102,17 +93,20 @@ export function createCustomerCounts(database: Database, clock: Clock): Customer
   }
 
   return {
-    note: (workspaceId, written) =>
+    /** Counts the writes of a committed transaction. */
+    note: (workspaceId: number, written: BatchWritten) =>
       pending.note(workspaceId, daysOf(workspaceId), written, clock.now()),
     daysOf,
-    setZones(known) {
+    setZones(known: ReadonlyMap<number, string>) {
       zones = known;
     },
+    /** Writes what was done in all workspaces since the last time. */
     writeAll() {
       // Writes run one after the other: when a caller's turn ends, all earlier counts are written.
       writing = writing.catch(() => {}).then(writeWaiting);
       return writing;
     },
+    /** Drops the unwritten counts of a workspace that was reset. */
     forget: pending.forget,
   };
 }

@@ -16,7 +16,6 @@ import {
   deleteSessionOf,
   deleteSessionsOf,
   insertSession,
-  type ListedSession,
   type SessionRow,
   selectActiveUser,
   selectSessions,
@@ -47,43 +46,7 @@ export interface StartedSession {
   readonly expiresAt: Date;
 }
 
-export interface Sessions {
-  /**
-   * The session that a secret opens now, if any.
-   *
-   * @param isUse whether the person is there: otherwise the session goes idle as if nothing had
-   * been requested.
-   */
-  find(secret: string, isUse: boolean): Promise<Session | undefined>;
-  /**
-   * Begins a session with a new secret, and audits it.
-   *
-   * @param userId of a dashboard user; null for the administrator.
-   * @param how the person signed in, for the audit.
-   * @param isStillGood whether what was presented is still valid, once the user is locked.
-   * @throws Problem FORBIDDEN for a user who is not active; UNAUTHENTICATED if what was presented has ended meanwhile.
-   */
-  start(
-    context: Context,
-    userId: string | null,
-    how: SignInWay,
-    isStillGood?: (tx: Transaction) => Promise<boolean>,
-  ): Promise<StartedSession>;
-  end(context: Context, session: Session): Promise<void>;
-  /** The sessions of a dashboard user, or of the administrator, that have not ended. */
-  list(userId: string | null): Promise<ListedSession[]>;
-  /**
-   * Ends one of a person's sessions.
-   *
-   * @param start of its hash.
-   * @returns whether there was one.
-   */
-  endOne(context: Context, userId: string | null, start: string): Promise<boolean>;
-  /** Names the admin token of this server, so that what the administrator made ends with it. */
-  readonly adminPrint: string;
-  /** Ends all sessions of the person, in every browser. */
-  endAll(context: Context, session: Session): Promise<void>;
-}
+export type Sessions = ReturnType<typeof createSessions>;
 
 export interface SignInWay {
   readonly way: "admin_token" | "oidc" | "link" | "invitation" | "password" | "passkey";
@@ -105,7 +68,7 @@ export function createSessions(
   { database, clock }: { readonly database: Database; readonly clock: Clock },
   adminTokenHash: string,
   { sessionIdleMinutes, sessionHours, oidc }: SessionSettings,
-): Sessions {
+) {
   const idleMs = sessionIdleMinutes * 60_000;
   const adminPrint = hashSecret(`administrator's sessions ${adminTokenHash}`);
 
@@ -123,8 +86,15 @@ export function createSessions(
   };
 
   return {
+    /** Names the admin token of this server, so that what the administrator made ends with it. */
     adminPrint,
-    async find(secret, isUse) {
+    /**
+     * The session that a secret opens now, if any.
+     *
+     * @param isUse whether the person is there: otherwise the session goes idle as if nothing had
+     * been requested.
+     */
+    async find(secret: string, isUse: boolean) {
       const row = await holders.find(secret);
       if (!row || (oidc && !row.isLocalOn && LOCAL_WAYS.has(row.way))) return undefined;
       const now = clock.now();
@@ -134,19 +104,31 @@ export function createSessions(
       const usedAt = isUse ? now : row.lastUsedAt;
       return sessionOf(row, secret, later(usedAt, { ms: idleMs }));
     },
-    async start(context, userId, { userAgent, ...how }, isStillGood) {
+    /**
+     * Begins a session with a new secret, and audits it.
+     *
+     * @param userId of a dashboard user; null for the administrator.
+     * @param how the person signed in, for the audit.
+     * @param isStillGood whether what was presented is still valid, once the user is locked.
+     * @throws Problem FORBIDDEN for a user who is not active; UNAUTHENTICATED if what was presented has ended meanwhile.
+     */
+    async start(
+      context: Context,
+      userId: string | null,
+      { userAgent, ...how }: SignInWay,
+      isStillGood?: (tx: Transaction) => Promise<boolean>,
+    ): Promise<StartedSession> {
       const secret = newSecret("session");
       const now = clock.now();
       const expiresAt = later(now, { hours: sessionHours });
-      const hash = hashSecret(secret);
-      const ofAdministrator = userId === null ? adminPrint : null;
       await withRetries(database, async (tx) => {
         const userName = userId === null ? null : await updateLastSignIn(tx, userId, now);
         if (userName === undefined) throw noSuchUser();
         if (isStillGood && !(await isStillGood(tx))) throw hasEnded();
         await deleteOldestSessions(tx, userId, MOST_SESSIONS - 1);
         await insertSession(tx, {
-          ...{ hash, userId, adminPrint: ofAdministrator, now, expiresAt, way: how.way },
+          ...{ hash: hashSecret(secret), userId, now, expiresAt, way: how.way },
+          adminPrint: userId === null ? adminPrint : null,
           address: context.address,
           browser: browserOf(userAgent),
         });
@@ -158,21 +140,29 @@ export function createSessions(
       });
       return { secret, expiresAt };
     },
-    async end(context, { id, person }) {
+    async end(context: Context, { id, person }: Session) {
       await withRetries(database, async (tx) => {
         if (await deleteSession(tx, id))
           await audit(tx, clock, context, { action: "ended", ...namesOf(person) });
       });
     },
-    list: (userId) => selectSessionsOf(database, userId, since()),
-    endOne(context, userId, start) {
+    /** The sessions of a dashboard user, or of the administrator, that have not ended. */
+    list: (userId: string | null) => selectSessionsOf(database, userId, since()),
+    /**
+     * Ends one of a person's sessions.
+     *
+     * @param start of its hash.
+     * @returns whether there was one.
+     */
+    endOne(context: Context, userId: string | null, start: string) {
       return withRetries(database, async (tx) => {
         const isEnded = await deleteSessionOf(tx, userId, start);
         if (isEnded) await audit(tx, clock, context, { action: "ended", userId });
         return isEnded;
       });
     },
-    async endAll(context, { person }) {
+    /** Ends all sessions of the person, in every browser. */
+    async endAll(context: Context, { person }: Session) {
       await withRetries(database, async (tx) => {
         const sessions = await deleteSessionsOf(tx, person.userId);
         await audit(tx, clock, context, {

@@ -1,17 +1,7 @@
-/** Choices that look random and are the same for the same seed. */
-export interface Random {
-  /** From 0 to less than 1. */
-  next(): number;
-  /** A whole number, both ends included. */
-  between(least: number, most: number): number;
-  chance(probability: number): boolean;
-  pick<Each>(from: readonly Each[]): Each;
-  /** Picks entries in proportion to their weights. */
-  weighted<Each extends { readonly weight: number }>(from: readonly Each[]): Each;
-}
+export type Random = ReturnType<typeof randomFrom>;
 
-/** @param seed any whole number. */
-export function randomFrom(seed: number): Random {
+/** Choices that look random and are the same for the same seed. @param seed any whole number. */
+export function randomFrom(seed: number) {
   let state = seed >>> 0;
   // A counter through the mixing function of MurmurHash3: good enough for samples, not for secrets.
   function next(): number {
@@ -23,17 +13,20 @@ export function randomFrom(seed: number): Random {
   }
   const between = (least: number, most: number) => least + Math.floor(next() * (most - least + 1));
   return {
+    /** From 0 to less than 1. */
     next,
+    /** A whole number, both ends included. */
     between,
-    chance: (probability) => next() < probability,
-    pick: (from) => from[between(0, from.length - 1)] as (typeof from)[number],
-    weighted(from) {
+    chance: (probability: number) => next() < probability,
+    pick: <Each>(from: readonly Each[]) => from[between(0, from.length - 1)] as Each,
+    /** Picks entries in proportion to their weights. */
+    weighted<Each extends { readonly weight: number }>(from: readonly Each[]) {
       let left = next() * from.reduce((sum, { weight }) => sum + weight, 0);
       for (const each of from) {
         left -= each.weight;
         if (left < 0) return each;
       }
-      return from.at(-1) as (typeof from)[number];
+      return from.at(-1) as Each;
     },
   };
 }

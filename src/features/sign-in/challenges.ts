@@ -5,34 +5,31 @@ import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
  * the database can check it and asking for one stores nothing. An answered one is stored, so that it is accepted once.
  */
 
-export interface Challenges {
-  /** @param purpose what it is for, such as the session that gets a passkey. */
-  issue(purpose: string, now: Date): string;
-  /** @returns until when it can be answered; undefined for what no server issued for this purpose, or too long ago. */
-  check(challenge: string, purpose: string, now: Date): Date | undefined;
-}
-
 /** A person may have to fetch a phone. */
 const VALID_MS = 5 * 60_000;
 
 const RANDOM_BYTES = 16;
 const TIME_BYTES = 6;
 
+export type Challenges = ReturnType<typeof createChallenges>;
+
 /** @param keySource of a secret that all servers on the database have. */
-export function createChallenges(keySource: string): Challenges {
+export function createChallenges(keySource: string) {
   const signatureOf = (content: Buffer, purpose: string): Buffer =>
     createHmac("sha256", `passkey challenges ${keySource}`)
       .update(content)
       .update(purpose)
       .digest();
   return {
-    issue(purpose, now) {
+    /** @param purpose what it is for, such as the session that gets a passkey. */
+    issue(purpose: string, now: Date) {
       const until = Buffer.alloc(TIME_BYTES);
       until.writeUIntBE(now.getTime() + VALID_MS, 0, TIME_BYTES);
       const content = Buffer.concat([randomBytes(RANDOM_BYTES), until]);
       return Buffer.concat([content, signatureOf(content, purpose)]).toString("base64url");
     },
-    check(challenge, purpose, now) {
+    /** @returns until when it can be answered; undefined for what no server issued for this purpose, or too long ago. */
+    check(challenge: string, purpose: string, now: Date) {
       const bytes = Buffer.from(challenge, "base64url");
       const content = bytes.subarray(0, RANDOM_BYTES + TIME_BYTES);
       const given = bytes.subarray(RANDOM_BYTES + TIME_BYTES);

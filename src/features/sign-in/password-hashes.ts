@@ -13,15 +13,7 @@ const COST = { log2N: 15, r: 8, p: 3 };
 const SALT_BYTES = 16;
 const HASH_BYTES = 32;
 
-export interface PasswordHashes {
-  /** @param owner who waits in line, such as the network of the caller. */
-  hash(owner: string, password: string): Promise<string>;
-  /**
-   * Whether a password has a hash. It takes as long for `undefined`, so that the time does not tell whether a person exists and has
-   * a password.
-   */
-  verify(owner: string, password: string, hash: string | undefined): Promise<boolean>;
-}
+export type PasswordHashes = ReturnType<typeof createPasswordHashes>;
 
 /** Hashes that are computed at once. They run on the threads of libuv, which has four: files and names need some, too. */
 const PLACES = 2;
@@ -29,13 +21,14 @@ const MOST_WAITING_OF_OWNER = 10;
 const MOST_WAITING = 200;
 
 /** Hashing takes a core: callers take turns by network, and a flood from one network or many is refused and stops nothing else. */
-export function createPasswordHashes(): PasswordHashes {
+export function createPasswordHashes() {
   const line = createFairLine({
     places: PLACES,
     mostWaiting: MOST_WAITING_OF_OWNER,
     refusal: tooBusy,
   });
   let waiting = 0;
+  /** @param owner who waits in line, such as the network of the caller. */
   const derive = async (owner: string, password: string, salt: Buffer, cost: typeof COST) => {
     if (waiting >= MOST_WAITING) throw tooBusy();
     waiting++;
@@ -46,7 +39,7 @@ export function createPasswordHashes(): PasswordHashes {
     }
   };
   return {
-    async hash(owner, password) {
+    async hash(owner: string, password: string) {
       const salt = randomBytes(SALT_BYTES);
       const derived = await derive(owner, password, salt, COST);
       const { log2N, r, p } = COST;
@@ -59,7 +52,11 @@ export function createPasswordHashes(): PasswordHashes {
         derived.toString("base64url"),
       ].join(":");
     },
-    async verify(owner, password, hash) {
+    /**
+     * Whether a password has a hash. It takes as long for `undefined`, so that the time does not tell whether a person exists and has
+     * a password.
+     */
+    async verify(owner: string, password: string, hash: string | undefined) {
       const [, log2N, r, p, salt = "", wanted = ""] = (hash ?? NOBODYS).split(":");
       const cost = { log2N: Number(log2N), r: Number(r), p: Number(p) };
       const derived = await derive(owner, password, Buffer.from(salt, "base64url"), cost);

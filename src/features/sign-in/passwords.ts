@@ -32,14 +32,6 @@ export interface PasswordServices {
   readonly passwordGuesses: PasswordGuesses;
 }
 
-/** Limits guesses at one person's password, from whatever addresses they come. */
-export interface PasswordGuesses {
-  /** Counts a guess. @throws Problem RATE_LIMITED; whether the person exists makes no difference. */
-  count(userName: string): void;
-  /** Forgets the guesses, because the password was right. */
-  forget(userName: string): void;
-}
-
 const GUESSES_AN_HOUR = 20;
 
 /** An allowance counts by the minute. */
@@ -47,18 +39,22 @@ const MINUTES_OF_HOUR = 60;
 
 const MOST_NAMES = 50_000;
 
-export function createPasswordGuesses(nowMs = () => performance.now()): PasswordGuesses {
+export type PasswordGuesses = ReturnType<typeof createPasswordGuesses>;
+
+/** Limits guesses at one person's password, from whatever addresses they come. */
+export function createPasswordGuesses(nowMs = () => performance.now()) {
   const allowance = createAllowance(MOST_NAMES, () => nowMs() / MINUTES_OF_HOUR);
   const keyOf = (userName: string) => sha256(userNameKey(userName));
   return {
-    count(userName) {
+    /** Counts a guess. @throws Problem RATE_LIMITED; whether the person exists makes no difference. */
+    count(userName: string) {
       const seconds = allowance.take(keyOf(userName), GUESSES_AN_HOUR);
       if (seconds === 0) return;
       throw new Problem("RATE_LIMITED", "Too many passwords were tried for this email address.", {
         retryAfterSeconds: seconds * MINUTES_OF_HOUR,
       });
     },
-    forget: (userName) => allowance.forget(keyOf(userName)),
+    forget: (userName: string) => allowance.forget(keyOf(userName)),
   };
 }
 

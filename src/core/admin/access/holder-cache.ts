@@ -7,13 +7,8 @@ const TRUST_MS = 1_000;
 /** How many secrets are cached at once; beyond that the cache is emptied. */
 const MOST_CACHED = 10_000;
 
-/** Finds the owner of a secret, and caches it for a second: the hot path needs no query. */
-export interface HolderCache<Holder> {
-  find(secret: string | undefined): Promise<Holder | undefined>;
-  forget(): void;
-}
-
 /**
+ * Finds the owner of a secret, and caches it for a second: the hot path needs no query.
  * One statement runs at a time, and the next one looks up all secrets that arrive during it: a
  * flood of wrong secrets occupies one connection.
  *
@@ -23,7 +18,7 @@ export interface HolderCache<Holder> {
 export function createHolderCache<Holder>(
   read: (hashes: readonly string[]) => Promise<ReadonlyMap<string, Holder>>,
   trustMs = TRUST_MS,
-): HolderCache<Holder> {
+) {
   let known = new Map<string, { readonly holder: Holder | undefined; readonly until: number }>();
   const readHolder = createBatches(async (asked: readonly string[]) => {
     const hashes = new Set(asked);
@@ -38,7 +33,7 @@ export function createHolderCache<Holder>(
   });
 
   return {
-    async find(secret) {
+    async find(secret: string | undefined): Promise<Holder | undefined> {
       if (secret === undefined) return undefined;
       const hash = hashSecret(secret);
       const found = known.get(hash);

@@ -90,29 +90,7 @@ export interface GraphChanges {
   readonly linkedEmailStates: readonly DatedEmailStateRow[];
 }
 
-export interface IdentityGraph {
-  /** The users that an identifier names now: for an address, all who have it and may be meant. */
-  find(identifier: PersonIdentifier): readonly Person[];
-  /** Whether more users have an address than the graph has. */
-  isShared(identifier: PersonIdentifier): boolean;
-  /** Whether an identifier of this user was another user's, who was merged away: it leads here, and is not theirs. */
-  isInherited(identifier: PersonIdentifier, person: Person): boolean;
-  /** Creates an alias-only user. */
-  create(alias: Alias): Person;
-  setAliases(person: Person, aliases: readonly Alias[]): void;
-  /** Gives a user a free external_id. */
-  identify(person: Person, externalId: string): Change;
-  /** Merges one user into another; the merged one is removed. */
-  merge(kept: Person, merged: Person, extent: Extent): Change;
-  /** Gives a user a different, free external_id; the old one still identifies the user. */
-  renameExternalId(person: Person, externalId: string): void;
-  /** Removes the redirect from an external_id to this user. */
-  removeRedirect(person: Person, externalId: string): void;
-  remove(person: Person): Change;
-  /** The states so far that waited in a profile for an address, by the address. */
-  linkedStates(): ReadonlyMap<string, LinkedState>;
-  changes(now: Date): GraphChanges;
-}
+export type IdentityGraph = ReturnType<typeof createGraph>;
 
 export interface GraphOptions {
   /** Creates the id of a profile in the bucket of its first identifier. */
@@ -134,7 +112,7 @@ export function createGraph(
   rows: readonly ProfileRow[],
   merged: readonly MergedProfile[],
   { newId, redirects, shared }: GraphOptions,
-): IdentityGraph {
+) {
   const persons = new Map<string, Person>();
   const holders = new Map<string, Set<Person>>();
   const leadsTo = new Map(merged.map((each) => [each.profileId, each.keptProfileId]));
@@ -201,16 +179,19 @@ export function createGraph(
   }
 
   return {
-    find(identifier) {
+    /** The users that an identifier names now: for an address, all who have it and may be meant. */
+    find(identifier: PersonIdentifier): readonly Person[] {
       if (identifier.kind !== "platform_id")
         return [...(holders.get(identifierKey(identifier)) ?? [])];
       const person = persons.get(leadsTo.get(identifier.value) ?? identifier.value);
       return person && !person.isGone ? [person] : [];
     },
 
-    isShared: (identifier) => shared.has(identifierKey(identifier)),
+    /** Whether more users have an address than the graph has. */
+    isShared: (identifier: PersonIdentifier) => shared.has(identifierKey(identifier)),
 
-    isInherited({ kind, value }, { id, fields, redirects }) {
+    /** Whether an identifier of this user was another user's, who was merged away: it leads here, and is not theirs. */
+    isInherited({ kind, value }: PersonIdentifier, { id, fields, redirects }: Person) {
       if (kind === "platform_id") return value !== id;
       if (kind === "external_id") {
         const isOwn = value === fields.externalId;
@@ -219,23 +200,27 @@ export function createGraph(
       return kind === "alias" && redirects.some((each) => each.leftAliases?.includes(value));
     },
 
-    create(alias) {
+    /** Creates an alias-only user. */
+    create(alias: Alias) {
       const person = newPerson(newId(aliasValue(alias)), alias);
       enter(person);
       set(person, person.fields);
       return person;
     },
 
-    setAliases: (person, aliases) => set(person, { ...person.fields, aliases }),
+    setAliases: (person: Person, aliases: readonly Alias[]) =>
+      set(person, { ...person.fields, aliases }),
 
-    identify(person, externalId) {
+    /** Gives a user a free external_id. */
+    identify(person: Person, externalId: string): Change {
       set(person, { ...person.fields, externalId });
       const values = { kept: null, merged: externalId, result: externalId };
       const effects: Effect[] = [{ field: "external_id", effect: "taken", ...values }];
       return { kind: "identify", user: nameOf(person), effects };
     },
 
-    merge(kept, gone, extent) {
+    /** Merges one user into another; the merged one is removed. */
+    merge(kept: Person, gone: Person, extent: Extent): Change {
       const names = { kept: nameOf(kept), merged: nameOf(gone) };
       const before = { kept: { ...kept }, merged: { ...gone } };
       const { value, effects } = combineFields(kept.fields, gone.fields, extent, redirects);
@@ -256,7 +241,8 @@ export function createGraph(
       return { kind: "merge", ...names, extent, effects, sides };
     },
 
-    renameExternalId(person, externalId) {
+    /** Gives a user a different, free external_id; the old one still identifies the user. */
+    renameExternalId(person: Person, externalId: string) {
       const old = {
         profileId: newId(externalId),
         externalId: person.fields.externalId,
@@ -266,7 +252,8 @@ export function createGraph(
       set(person, { ...person.fields, externalId }, [...person.redirects, old]);
     },
 
-    removeRedirect(person, externalId) {
+    /** Removes the redirect from an external_id to this user. */
+    removeRedirect(person: Person, externalId: string) {
       const redirects = person.redirects.flatMap((each): Redirect[] => {
         if (each.externalId !== externalId) return [each];
         // The platform_id of a merged user keeps leading here.
@@ -275,14 +262,15 @@ export function createGraph(
       set(person, person.fields, redirects);
     },
 
-    remove(person) {
+    remove(person: Person): Change {
       leave(person);
       return { kind: "delete", user: nameOf(person), fields: person.fields };
     },
 
-    linkedStates: () => waitingStates,
+    /** The states so far that waited in a profile for an address, by the address. */
+    linkedStates: (): ReadonlyMap<string, LinkedState> => waitingStates,
 
-    changes(now) {
+    changes(now: Date): GraphChanges {
       const all = [...persons.values()];
       const present = all.filter((person) => person.isTouched && !person.isGone);
       const written = all.filter((person) => person.isTouched || person.isGone);

@@ -1,4 +1,5 @@
 import { DAY_MS } from "../../core/base/clock.ts";
+import { entryOf } from "../../core/base/values/group-by.ts";
 import { isJsonObject, type Json } from "../../core/base/values/plain-json.ts";
 import { parseAttributeTime } from "../../core/base/values/times.ts";
 import type { CatalogueKind, DataType } from "./kinds.ts";
@@ -134,15 +135,6 @@ export function createNoted() {
       }
     },
   };
-}
-
-function entryOf<Key, Value>(map: Map<Key, Value>, key: Key, create: () => Value): Value {
-  let value = map.get(key);
-  if (value === undefined) {
-    value = create();
-    map.set(key, value);
-  }
-  return value;
 }
 
 /** Keeps the newest occurrences in the order of their times. */

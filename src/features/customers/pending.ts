@@ -1,7 +1,8 @@
+import { entryOf } from "../../core/base/values/group-by.ts";
 import type { BatchWritten } from "../../core/track/write-batch.ts";
 import { type Days, dayAt } from "./days.ts";
 import { markOf } from "./sketch.ts";
-import { AT_PRESENT, createTally, entryOf, type Tally } from "./tally.ts";
+import { AT_PRESENT, createTally, type Tally } from "./tally.ts";
 
 /*
  * What a process has seen since it last wrote its counts. Nothing here asks the database: an item costs a few entries in maps

@@ -3,6 +3,7 @@ import type { Job, JobKind } from "../../core/admin/jobs/job.ts";
 import { enqueue } from "../../core/admin/jobs/queue.ts";
 import { type Clock, earlier, later } from "../../core/base/clock.ts";
 import { nextTurn } from "../../core/base/turns.ts";
+import { entryOf } from "../../core/base/values/group-by.ts";
 import type { Database } from "../../core/database/database.ts";
 import { type Days, daysIn } from "./days.ts";
 import { beginOfSlot, slotAt } from "./pending.ts";
@@ -31,7 +32,7 @@ import {
   selectZones,
   upsertSketches,
 } from "./store.ts";
-import { AT_PRESENT, type CountKind, createTally, entryOf, type Tally } from "./tally.ts";
+import { AT_PRESENT, type CountKind, createTally, type Tally } from "./tally.ts";
 import { type CustomerCounts, countSteps, nextCut, writeActivity } from "./write-counts.ts";
 
 const RECOUNT_JOB = "customer_recount";

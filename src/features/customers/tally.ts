@@ -1,4 +1,5 @@
 import { addDecimals, multiplyDecimal } from "../../core/base/values/decimals.ts";
+import { entryOf } from "../../core/base/values/group-by.ts";
 
 /**
  * What is counted by day (occurrences of an event, purchases of a product and in a currency, new users, changes of
@@ -86,19 +87,6 @@ export function createTally() {
 }
 
 const newMap = () => new Map();
-
-export function entryOf<Key, Value>(
-  map: Map<Key, Value>,
-  key: Key,
-  create: () => NoInfer<Value>,
-): Value {
-  let value = map.get(key);
-  if (value === undefined) {
-    value = create();
-    map.set(key, value);
-  }
-  return value;
-}
 
 /** A price without an exponent, such as 1e-7. */
 function decimalOf(price: number): string {

@@ -12,3 +12,17 @@ export function groupBy<Item, Key>(
   }
   return groups;
 }
+
+/** The value of a key; a new one if the map has none. */
+export function entryOf<Key, Value>(
+  map: Map<Key, Value>,
+  key: Key,
+  create: () => NoInfer<Value>,
+): Value {
+  let value = map.get(key);
+  if (value === undefined) {
+    value = create();
+    map.set(key, value);
+  }
+  return value;
+}

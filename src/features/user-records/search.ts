@@ -4,9 +4,9 @@ import { unicodeDomain } from "../../core/base/values/domains.ts";
 import type { Queryable } from "../../core/database/database.ts";
 import {
   ALIAS_SEPARATOR,
-  aliasValue,
   emailValue,
   type IdentifierKind,
+  identifiersOf,
   isProfileId,
   readAliasValue,
 } from "../../core/people/profiles/identifiers.ts";
@@ -232,21 +232,6 @@ function selectRange(
 
 const isName = (kind: SearchedKind): kind is NameKind =>
   (NAME_KINDS as readonly string[]).includes(kind);
-
-function identifiersOf(
-  { externalId, aliases, email, phone }: ProfileRow,
-  redirects: readonly { readonly externalId: string | null }[],
-): Searched[] {
-  const externalIds = [externalId, ...redirects.map((each) => each.externalId)];
-  return [
-    ...externalIds.flatMap((value) => (value === null ? [] : [of("external_id", value)])),
-    ...aliases.map((alias) => of("alias", aliasValue(alias))),
-    ...(email === null ? [] : [of("email", emailValue(email))]),
-    ...(phone === null ? [] : [of("phone", phone)]),
-  ];
-}
-
-const of = (kind: IdentifierKind, value: string): Searched => ({ kind, value });
 
 /** The first identifier of a person that matches, in the order of the search. */
 function firstMatch(

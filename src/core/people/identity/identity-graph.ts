@@ -6,6 +6,7 @@ import {
   emailValue,
   type Identifier,
   identifierKey,
+  identifiersOf,
   type PersonIdentifier,
 } from "../profiles/identifiers.ts";
 import type { MergedProfile } from "../profiles/merged-store.ts";
@@ -133,7 +134,7 @@ export function createGraph(
   }
 
   function index(person: Person): void {
-    for (const identifier of identifiersOf(person)) {
+    for (const identifier of identifiersIn(person)) {
       const key = identifierKey(identifier);
       const known = holders.get(key);
       if (known) known.add(person);
@@ -142,7 +143,7 @@ export function createGraph(
   }
 
   function withdraw(person: Person): void {
-    for (const identifier of identifiersOf(person)) {
+    for (const identifier of identifiersIn(person)) {
       holders.get(identifierKey(identifier))?.delete(person);
     }
   }
@@ -308,19 +309,8 @@ export const nameOf = (person: Person): Name => ({
 const redirectsTo = (person: Person): MergedProfile[] =>
   person.redirects.map((each) => ({ ...each, keptProfileId: person.id }));
 
-/** Every identifier of a profile, as stored in the index of identifiers. */
-function identifiersOf({ fields, redirects }: Pick<Person, "fields" | "redirects">): Identifier[] {
-  const { externalId, aliases, email, phone } = fields;
-  const externalIds = [externalId, ...redirects.map((each) => each.externalId)];
-  return [
-    ...externalIds.flatMap((value) => (value === null ? [] : [identifier("external_id", value)])),
-    ...aliases.map((alias) => identifier("alias", aliasValue(alias))),
-    ...(email === null ? [] : [identifier("email", emailValue(email))]),
-    ...(phone === null ? [] : [identifier("phone", phone)]),
-  ];
-}
-
-const identifier = (kind: Identifier["kind"], value: string): Identifier => ({ kind, value });
+const identifiersIn = ({ fields, redirects }: Person): Identifier[] =>
+  identifiersOf(fields, redirects);
 
 /** Identifiers that now identify another profile. */
 function identifierChanges(
@@ -334,8 +324,8 @@ function identifierChanges(
   };
   for (const person of persons) {
     const redirects = storedRedirects.get(person.id) ?? [];
-    if (person.stored) put(before, person.id, identifiersOf({ fields: person.stored, redirects }));
-    if (!person.isGone) put(after, person.id, identifiersOf(person));
+    if (person.stored) put(before, person.id, identifiersOf(person.stored, redirects));
+    if (!person.isGone) put(after, person.id, identifiersIn(person));
   }
   const only = (map: ReadonlyMap<string, FoundIdentifier>, other: ReadonlyMap<string, unknown>) =>
     [...map].filter(([key]) => !other.has(key)).map(([, each]) => each);

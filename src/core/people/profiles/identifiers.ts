@@ -64,6 +64,25 @@ export function readAliasValue(value: string): Alias {
 /** Addresses match in their form. docs/conformance.md#identifiers-in-track */
 export const emailValue = addressForm;
 
+/**
+ * Every identifier of a profile, as stored in the index of identifiers.
+ *
+ * @param redirects the merged profiles whose external_ids identify it.
+ */
+export function identifiersOf(
+  { externalId, aliases, email, phone }: ProfileNames,
+  redirects: readonly { readonly externalId: string | null }[],
+): Identifier[] {
+  const of = (kind: IdentifierKind, value: string): Identifier => ({ kind, value });
+  const externalIds = [externalId, ...redirects.map((each) => each.externalId)];
+  return [
+    ...externalIds.flatMap((value) => (value === null ? [] : [of("external_id", value)])),
+    ...aliases.map((alias) => of("alias", aliasValue(alias))),
+    ...(email === null ? [] : [of("email", emailValue(email))]),
+    ...(phone === null ? [] : [of("phone", phone)]),
+  ];
+}
+
 /** decision: docs/decisions/values.md; the platform's own limit for an external_id. */
 const LONGEST_IDENTIFIER_BYTES = 987;
 

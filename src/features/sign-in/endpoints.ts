@@ -203,31 +203,19 @@ const passkeyEndpoint = endpoint({
   );
 });
 
-const endEndpoint = endpoint({
-  name: "signOut",
-  method: "DELETE",
-  path: PATH,
-  summary: "Signs out of the dashboard in this browser.",
-  access: bySession,
-  replies: { 200: OnlySuccess },
-}).handledBy(async ({ sessions }: Services, context, { baseUrl }) => {
-  await sessions.end(context, context.session);
-  const headers = { "set-cookie": endedCookie(baseUrl) };
-  return { status: 200, body: { message: "success" }, headers };
-});
-
-const endAllEndpoint = endpoint({
-  name: "signOutEverywhere",
-  method: "DELETE",
-  path: "/dashboard/sessions",
-  summary: "Signs out of the dashboard in every browser.",
-  access: bySession,
-  replies: { 200: OnlySuccess },
-}).handledBy(async ({ sessions }: Services, context, { baseUrl }) => {
-  await sessions.endAll(context, context.session);
-  const headers = { "set-cookie": endedCookie(baseUrl) };
-  return { status: 200, body: { message: "success" }, headers };
-});
+const signOut = (name: string, path: string, where: string, end: "end" | "endAll") =>
+  endpoint({
+    name,
+    method: "DELETE",
+    path,
+    summary: `Signs out of the dashboard in ${where}.`,
+    access: bySession,
+    replies: { 200: OnlySuccess },
+  }).handledBy(async ({ sessions }: Services, context, { baseUrl }) => {
+    await sessions[end](context, context.session);
+    const headers = { "set-cookie": endedCookie(baseUrl) };
+    return { status: 200, body: { message: "success" }, headers };
+  });
 
 const linkEndpoint = endpoint({
   name: "createSignInLink",
@@ -266,8 +254,8 @@ export const signInEndpoints = [
   passwordEndpoint,
   passkeyOptionsEndpoint,
   passkeyEndpoint,
-  endEndpoint,
-  endAllEndpoint,
+  signOut("signOut", PATH, "this browser", "end"),
+  signOut("signOutEverywhere", "/dashboard/sessions", "every browser", "endAll"),
   ...ownEndpoints,
   linkEndpoint,
   ...colleagueEndpoints,

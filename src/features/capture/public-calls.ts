@@ -30,7 +30,8 @@ export type PublicCall = readonly [
   reply: Replier,
 ];
 
-const MESSAGES: readonly PublicCall[] = [
+/** Every public call that Rapport does not serve, by its public documentation. docs/compatibility.md */
+export const PUBLIC_CALLS: readonly PublicCall[] = [
   ["POST", "/messages/send", "messages.send", dispatched],
   ["POST", "/messages/schedule/create", "messages.schedule.create", scheduled],
   ["POST", "/messages/schedule/update", "messages.schedule.update", created],
@@ -46,9 +47,7 @@ const MESSAGES: readonly PublicCall[] = [
   ["POST", "/sends/id/create", "sends.id.create", sendId],
   ["GET", "/sends/data_series", "sends.data_series", series],
   ["POST", "/transactional/v1/campaigns/:campaign/send", "transactional.send", transactional],
-];
 
-const CAMPAIGNS: readonly PublicCall[] = [
   ["POST", "/campaigns/trigger/send", "campaigns.trigger.send", dispatched],
   ["POST", "/campaigns/trigger/schedule/create", "campaigns.trigger.schedule.create", scheduled],
   ["POST", "/campaigns/trigger/schedule/update", "campaigns.trigger.schedule.update", created],
@@ -68,9 +67,7 @@ const CAMPAIGNS: readonly PublicCall[] = [
   ["GET", "/canvas/data_summary", "canvas.data_summary", series],
   ["GET", "/canvas/url_info/details", "canvas.url_info.details", listOf("aliases")],
   ["POST", "/canvas/duplicate", "canvas.duplicate", queued],
-];
 
-const FIGURES: readonly PublicCall[] = [
   ["POST", "/users/export/global_control_group", "users.export.global_control_group", exported],
   ["GET", "/purchases/revenue_series", "purchases.revenue_series", series],
   ["GET", "/purchases/quantity_series", "purchases.quantity_series", series],
@@ -83,9 +80,7 @@ const FIGURES: readonly PublicCall[] = [
   ["GET", "/kpi/dau/data_series", "kpi.dau.data_series", series],
   ["GET", "/kpi/mau/data_series", "kpi.mau.data_series", series],
   ["GET", "/kpi/uninstalls/data_series", "kpi.uninstalls.data_series", series],
-];
 
-const CONTENT: readonly PublicCall[] = [
   ["POST", "/templates/email/create", "templates.email.create", templateCreated],
   ["POST", "/templates/email/update", "templates.email.update", templateUpdated],
   ["GET", "/templates/email/info", "templates.email.info", found],
@@ -104,9 +99,7 @@ const CONTENT: readonly PublicCall[] = [
   ],
   ["PUT", "/content_blocks/translations", "content_blocks.translations.update", found],
   ["POST", "/media_library/create", "media_library.create", assetCreated],
-];
 
-const CATALOGS: readonly PublicCall[] = [
   ["POST", "/catalogs", "catalogs.create", catalogCreated],
   ["GET", "/catalogs", "catalogs.get", listOf("catalogs")],
   ["DELETE", "/catalogs/:catalog", "catalogs.delete", found],
@@ -124,28 +117,13 @@ const CATALOGS: readonly PublicCall[] = [
   ["PATCH", "/catalogs/:catalog/items/:item", "catalogs.update_item", found],
   ["PUT", "/catalogs/:catalog/items/:item", "catalogs.replace_item", found],
   ["DELETE", "/catalogs/:catalog/items/:item", "catalogs.delete_item", found],
-];
 
-const ADDRESSES: readonly PublicCall[] = [
   ["POST", "/email/spam/remove", "email.spam.remove", created],
   ["GET", "/sms/invalid_phone_numbers", "sms.invalid_phone_numbers", listOf("sms")],
   ["POST", "/sms/invalid_phone_numbers/remove", "sms.invalid_phone_numbers.remove", created],
-];
 
-const APPS: readonly PublicCall[] = [
   ["POST", "/app_group/sdk_authentication/create", "sdk_authentication.create", keyCreated],
   ["PUT", "/app_group/sdk_authentication/primary", "sdk_authentication.primary", listOf("keys")],
   ["DELETE", "/app_group/sdk_authentication/delete", "sdk_authentication.delete", listOf("keys")],
   ["GET", "/app_group/sdk_authentication/keys", "sdk_authentication.keys", listOf("keys")],
-];
-
-/** Every public call that Rapport does not serve, by its public documentation. docs/compatibility.md */
-export const PUBLIC_CALLS: readonly PublicCall[] = [
-  ...MESSAGES,
-  ...CAMPAIGNS,
-  ...FIGURES,
-  ...CONTENT,
-  ...CATALOGS,
-  ...ADDRESSES,
-  ...APPS,
 ];

@@ -1,9 +1,10 @@
 import Type from "typebox";
 import { type AuditingServices, recordRead } from "../../admin/audit/audit.ts";
 import { OfWorkspace, Success } from "../../base/values/schemas.ts";
+import type { StoringServices } from "../../database/storing-services.ts";
 import { byAdministratorOfWorkspace, endpoint, success } from "../../http/endpoint.ts";
 import { AuditEntryView, auditEntryView } from "./audit-view.ts";
-import { AuditQuery, type AuditServices, readAudit } from "./read-audit.ts";
+import { AuditQuery, readAudit } from "./read-audit.ts";
 
 const auditEndpoint = endpoint({
   name: "listIdentityAudit",
@@ -21,7 +22,7 @@ const auditEndpoint = endpoint({
       message: Success,
     }),
   },
-}).handledBy(async (services: AuditServices & AuditingServices, context, { query }) => {
+}).handledBy(async (services: StoringServices & AuditingServices, context, { query }) => {
   const { rows, next } = await readAudit(services, context, query);
   const users = new Set(rows.flatMap((row) => [row.profileId, row.mergedProfileId ?? []]).flat());
   await recordRead(services, context, "identity_audit", users.size);

@@ -2,13 +2,10 @@ import Type, { type Static } from "typebox";
 import type { WorkspaceContext } from "../../base/context/context.ts";
 import { forwardPage, invalidCursor } from "../../base/pages.ts";
 import { Problem } from "../../base/problem.ts";
-import type { Database, Queryable } from "../../database/database.ts";
+import type { Queryable } from "../../database/database.ts";
+import type { StoringServices } from "../../database/storing-services.ts";
 import { isProfileId } from "../profiles/identifiers.ts";
 import { type AuditEntry, selectAuditEntries, selectIdentityChanges } from "./store.ts";
-
-export interface AuditServices {
-  readonly database: Database;
-}
 
 export const AuditQuery = Type.Object({
   platform_id: Type.Optional(
@@ -22,7 +19,7 @@ const PAGE = 100;
 
 /** Merges, identifications and deletions, newest first. @throws Problem INVALID_REQUEST for an invalid id or cursor. */
 export async function readAudit(
-  { database }: AuditServices,
+  { database }: StoringServices,
   context: WorkspaceContext,
   { platform_id, cursor, limit = PAGE }: Static<typeof AuditQuery>,
 ): Promise<ReturnType<typeof forwardPage<AuditEntry>>> {

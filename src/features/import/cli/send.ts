@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { callAdmin, JsonText } from "../../../cli/admin-client.ts";
+import { callAdmin, JsonText, type Reply } from "../../../cli/admin-client.ts";
 import { AdminError, type AdminTarget } from "../../../cli/target.ts";
 import { workspacePath } from "../../../cli/workspace-option.ts";
-import type { ImportKind, RowNote } from "../import-kind.ts";
+import type { ImportKind } from "../import-kind.ts";
 import type { Row } from "./rows.ts";
 
 /** An import as the server knows it. */
@@ -14,23 +14,16 @@ export interface Import {
   readonly isDryRun: boolean;
 }
 
-export interface Progress {
-  readonly rows_done: number;
-  readonly rows_imported: number;
-  readonly last_batch: { readonly first_row: number; readonly notes: readonly RowNote[] };
-}
+export type Progress = Reply<"getImport">;
 
-export interface BatchReply {
-  readonly imported: number;
-  readonly notes: readonly RowNote[];
-}
+export type BatchReply = Pick<Reply<"createImport">, "imported" | "notes">;
 
 const pathOf = ({ workspace, importId }: Import): string =>
   `${workspacePath(workspace)}/imports/${importId}`;
 
 /** How far an earlier run came; undefined if there was none. */
 export const readProgress = (run: Import): Promise<Progress | undefined> =>
-  callAdmin<Progress>(run.target, "GET", pathOf(run)).catch((error) => {
+  callAdmin<"getImport">(run.target, "GET", pathOf(run)).catch((error) => {
     // Without the workspace it is not found either; the first batch reports that.
     if (error instanceof AdminError && error.status === 404) return undefined;
     throw error;
@@ -90,7 +83,7 @@ async function sendBatch(
   const startedAt = performance.now();
   for (let attempt = 0; ; attempt++) {
     try {
-      return await callAdmin<BatchReply>(run.target, "POST", pathOf(run), body);
+      return await callAdmin<"createImport">(run.target, "POST", pathOf(run), body);
     } catch (error) {
       const pause = pauseAfter(error, attempt);
       if (pause === undefined || performance.now() - startedAt > PATIENCE_MS) {

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { callAdmin } from "../../../cli/admin-client.ts";
+import { callAdmin, type Reply } from "../../../cli/admin-client.ts";
 import { type AdminTarget, type TargetOptions, targetOf, withTarget } from "../../../cli/target.ts";
 import { printResult } from "../../../cli/terminal.ts";
 import { findWorkspaceName } from "../../../cli/workspace-option.ts";
@@ -20,16 +20,7 @@ interface InviteOptions extends TargetOptions {
   readonly department: string;
 }
 
-interface Person {
-  readonly id: string;
-  readonly user_name: string;
-}
-
-interface Invitation {
-  readonly url: string;
-  readonly expires_at: string;
-  readonly mailed: boolean;
-}
+type Person = Reply<"addDashboardUser">["person"];
 
 /** `rapport invite`. */
 export function define(command: Command): void {
@@ -46,7 +37,7 @@ export function define(command: Command): void {
       const target = targetOf(options);
       const person = (await findPerson(target, email)) ?? (await addPerson(target, email, options));
       const path = `/dashboard-users/${person.id}/invitations`;
-      const invitation = await callAdmin<Invitation>(target, "POST", path);
+      const invitation = await callAdmin<"inviteDashboardUser">(target, "POST", path);
       printResult(options, { ...invitation, id: person.id }, ({ url, mailed, expires_at }) => [
         url,
         `${mailed ? `Mailed to ${email}. It` : "It"} works once, until ${expires_at}.`,
@@ -57,11 +48,8 @@ export function define(command: Command): void {
 /** The server finds parts of names; user names ignore the case of ASCII letters. */
 async function findPerson(target: AdminTarget, email: string): Promise<Person | undefined> {
   const query = `?limit=100&query=${encodeURIComponent(email)}`;
-  const { people } = await callAdmin<{ people: readonly Person[] }>(
-    target,
-    "GET",
-    `/dashboard-users${query}`,
-  );
+  const path = `/dashboard-users${query}`;
+  const { people } = await callAdmin<"findDashboardUsers">(target, "GET", path);
   const wanted = email.toLowerCase();
   return people.find(({ user_name }) => user_name.toLowerCase() === wanted);
 }
@@ -77,7 +65,7 @@ async function addPerson(
     );
   }
   const [given = "", ...family] = (name ?? email.split("@", 1)[0] ?? "").trim().split(/\s+/);
-  const { person } = await callAdmin<{ person: Person }>(target, "POST", "/dashboard-users", {
+  const { person } = await callAdmin<"addDashboardUser">(target, "POST", "/dashboard-users", {
     user_name: email,
     given_name: given,
     family_name: family.join(" "),

@@ -11,17 +11,13 @@ Examples:
   ${RAPPORT} sign-in
   ${RAPPORT} sign-in --url https://rapport.example`;
 
-interface Link {
-  readonly url: string;
-  readonly expires_at: string;
-}
-
 /** `rapport sign-in`. */
 export function define(command: Command): void {
   withTarget(command)
     .addHelpText("after", HELP)
     .action(async (options: TargetOptions) => {
-      const link = await callAdmin<Link>(targetOf(options), "POST", "/sign-in-links");
+      const target = targetOf(options);
+      const link = await callAdmin<"createSignInLink">(target, "POST", "/sign-in-links");
       printResult(options, link, ({ url }) => [url]);
     });
 }

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { callAdmin } from "../../../cli/admin-client.ts";
+import { callAdmin, type Reply } from "../../../cli/admin-client.ts";
 import { readCount } from "../../../cli/read-count.ts";
 import { type TargetOptions, targetOf, withTarget } from "../../../cli/target.ts";
 import {
@@ -34,20 +34,7 @@ export function define(users: Command): void {
     .action(unmerge);
 }
 
-interface User {
-  readonly platform_id: string;
-  readonly external_id: string | null;
-}
-
-interface Merge {
-  readonly id: string;
-  readonly at: string;
-  readonly kept: User;
-  readonly merged: User & { readonly user_aliases: readonly Readonly<Record<string, string>>[] };
-  readonly by: string;
-  readonly undoable_until: string | null;
-  readonly undone_at: string | null;
-}
+type Merge = Reply<"listMerges">["merges"][number];
 
 /** The largest page of the list. */
 const MOST_LISTED = 500;
@@ -65,7 +52,7 @@ async function list(
     const query = new URLSearchParams({ limit: String(Math.min(MOST_LISTED, left)) });
     if (user !== undefined) query.set("user", user);
     if (cursor) query.set("cursor", cursor);
-    const page = await callAdmin<{ merges: Merge[]; cursor: string | null }>(
+    const page: Reply<"listMerges"> = await callAdmin<"listMerges">(
       target,
       "GET",
       `${path}?${query}`,
@@ -90,19 +77,6 @@ function describeMerge({ id, at, kept, merged, by, undoable_until, undone_at }: 
   return `${id}  ${at}  ${from} into ${kept.external_id ?? kept.platform_id}  by ${by}  ${state}`;
 }
 
-interface Undone {
-  readonly merged: User;
-  readonly kept: User;
-  readonly effects: readonly {
-    readonly field: string;
-    readonly name?: string;
-    readonly effect: string;
-    readonly kept: unknown;
-    readonly merged: unknown;
-    readonly result: unknown;
-  }[];
-}
-
 async function unmerge(
   id: string,
   options: Options & ConfirmOptions & { readonly dryRun?: boolean },
@@ -110,7 +84,7 @@ async function unmerge(
   const target = targetOf(options);
   const name = await findWorkspaceName(target, options.workspace);
   const path = `${workspacePath(name)}/merges/${encodeURIComponent(id)}/undo`;
-  const preview = await callAdmin<Undone>(target, "POST", path, { dry_run: true });
+  const preview = await callAdmin<"undoMerge">(target, "POST", path, { dry_run: true });
   const [merged, kept] = [preview.merged, preview.kept].map(
     ({ external_id, platform_id }) => external_id ?? platform_id,
   );
@@ -122,12 +96,12 @@ async function unmerge(
     ]);
   }
   await confirm(`This takes ${merged} back out of ${kept}.`, options);
-  const undone = await callAdmin<Undone>(target, "POST", path, {});
+  const undone = await callAdmin<"undoMerge">(target, "POST", path, {});
   if (options.json) return printJson(undone);
   printLines([`${merged} is back, and out of ${kept}:`, ...describeEffects(undone)]);
 }
 
-const describeEffects = ({ effects }: Undone): string[] =>
+const describeEffects = ({ effects }: Reply<"undoMerge">): string[] =>
   effects.map(({ field, name, effect, kept, merged, result }) => {
     const what = name === undefined ? field : `${field} ${name}`;
     const values = [kept, merged, result].map((value) => JSON.stringify(value));

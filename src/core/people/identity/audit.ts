@@ -63,7 +63,7 @@ const COUNTED = new Set([
 /** The name of a device is itself personal data. */
 const NAMELESS = new Set(["devices"]);
 
-/** No affectsSharers if nothing is counted: this runs for every value of a merged user. */
+/** Reads no numbers if nothing is counted: this runs for every value of a merged user. */
 export function withoutValues({
   field,
   name,

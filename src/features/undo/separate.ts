@@ -10,6 +10,7 @@ import type {
 } from "../../core/people/activity/activity.ts";
 import type { Dates } from "../../core/people/activity/returns-store.ts";
 import { FIELD_OF, interactionKey } from "../../core/people/identity/combine/app-activity.ts";
+import type { Effect } from "../../core/people/identity/combine/effects.ts";
 import type { Belongings, ProfileFields } from "../../core/people/identity/combine/whole.ts";
 import type { MergeRecord } from "../../core/people/identity/merge-record.ts";
 import { aliasValue } from "../../core/people/profiles/identifiers.ts";
@@ -27,14 +28,9 @@ import { eventKey, purchaseKey, remaining } from "./summaries.ts";
 /** What happens to a value: it goes back, it stays because it is another one now, it was never taken, or it is subtracted. */
 type UndoEffectKind = "returned" | "stays" | "restored" | "subtracted";
 
-export interface UndoEffect {
-  readonly field: string;
-  readonly name?: string;
+/** What the kept user has now, what the returning user has, and what the kept user has afterwards. */
+export interface UndoEffect extends Omit<Effect, "effect"> {
   readonly effect: UndoEffectKind;
-  /** What the kept user has now, what the returning user has, and what the kept user has afterwards. */
-  readonly kept: Json;
-  readonly merged: Json;
-  readonly result: Json;
 }
 
 export interface Present {

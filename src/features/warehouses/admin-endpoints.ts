@@ -9,7 +9,14 @@ import {
 } from "../../core/http/endpoint.ts";
 import { runView } from "./endpoints.ts";
 import { JOB_STATUSES } from "./integration.ts";
-import { findIntegrations, getRun, type ListServices, listRunRows, listRuns } from "./list.ts";
+import {
+  findIntegrations,
+  getRun,
+  type ListServices,
+  listRunRows,
+  listRuns,
+  WantedIntegrations,
+} from "./list.ts";
 import type { LogEntry } from "./progress-store.ts";
 import type { RunRow } from "./store.ts";
 import { type TriggerServices, triggerSync } from "./trigger.ts";
@@ -68,23 +75,13 @@ const rowView = ({ id: _id, updatedAt, ...entry }: LogEntry) => ({
   updated_at: updatedAt,
 });
 
-const DEFAULT_LISTED = 100;
-const MOST_LISTED = 1_000;
-
 const findByName = endpoint({
   name: "findIntegrations",
   method: "GET",
   path: "/admin/v1/integrations",
   summary: "Lists the warehouse integrations of all workspaces, optionally by name.",
   access: byAdministrator("manage_company_settings"),
-  query: Type.Object({
-    name: Type.Optional(Type.String()),
-    workspace: Type.Optional(Type.String({ description: "The name of one; all without it." })),
-    cursor: Type.Optional(Type.String()),
-    limit: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: MOST_LISTED, default: DEFAULT_LISTED }),
-    ),
-  }),
+  query: WantedIntegrations,
   refusals: ["NOT_FOUND"],
   replies: {
     200: Type.Object({
@@ -103,8 +100,7 @@ const findByName = endpoint({
     }),
   },
 }).handledBy(async (services: ListServices, _context, { query }) => {
-  const { name, workspace, cursor, limit = DEFAULT_LISTED } = query;
-  const found = await findIntegrations(services, { name, workspace, cursor, limit });
+  const found = await findIntegrations(services, query);
   const results = found.results.map((integration) => ({
     workspace: integration.workspace,
     integration_id: integration.id,

@@ -1,3 +1,4 @@
+import Type, { type Static } from "typebox";
 import { readNextTimes } from "../../core/admin/jobs/schedule.ts";
 import { findWorkspace, readWorkspaceNames } from "../../core/admin/workspaces/find-workspace.ts";
 import type { Workspace } from "../../core/base/context/workspace.ts";
@@ -33,13 +34,15 @@ const PAGE_SIZE = 10;
 
 export type ListedIntegration = IntegrationRow & { readonly nextAt: Date | undefined };
 
-export interface WantedIntegrations {
-  readonly name: string | undefined;
-  /** The name of a workspace; all of them without it. */
-  readonly workspace: string | undefined;
-  readonly cursor: string | undefined;
-  readonly limit: number;
-}
+const DEFAULT_LISTED = 100;
+const MOST_LISTED = 1_000;
+
+export const WantedIntegrations = Type.Object({
+  name: Type.Optional(Type.String()),
+  workspace: Type.Optional(Type.String({ description: "The name of one; all without it." })),
+  cursor: Type.Optional(Type.String()),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MOST_LISTED, default: DEFAULT_LISTED })),
+});
 
 /**
  * A page of the integrations of all workspaces, each with the name of its workspace.
@@ -48,7 +51,7 @@ export interface WantedIntegrations {
  */
 export async function findIntegrations(
   { database }: ListServices,
-  { name, workspace, cursor, limit }: WantedIntegrations,
+  { name, workspace, cursor, limit = DEFAULT_LISTED }: Static<typeof WantedIntegrations>,
 ) {
   const after = cursor === undefined ? undefined : readCursor(cursor);
   const workspaceId =

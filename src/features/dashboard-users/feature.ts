@@ -4,7 +4,7 @@ import type { Feature } from "../../core/feature.ts";
 import { deleteExpiredChallenges } from "./credentials-store.ts";
 import { deleteExpiredLinks } from "./links-store.ts";
 import { colleaguesAmong } from "./manage-users.ts";
-import { rekeyUsers } from "./rekey-users.ts";
+import { rekeyUsers } from "./punycode-users.ts";
 import { DASHBOARD_USER_COMPANY_RESOURCES, DASHBOARD_USER_RESOURCES } from "./resources.ts";
 import { createSessions, type SessionSettings } from "./sessions.ts";
 import { deleteExpiredSessions } from "./sessions-store.ts";

@@ -1,7 +1,13 @@
 import { groupBy } from "../../core/base/values/group-by.ts";
 import type { Queryable } from "../../core/database/database.ts";
+import type { MigrationStep } from "../../core/database/migrations/steps.ts";
 import { userNameKey } from "./dashboard-user.ts";
-import { type PunycodeUser, selectPresentKeys, selectPunycodeUsers } from "./punycode-store.ts";
+import {
+  type PunycodeUser,
+  selectPresentKeys,
+  selectPunycodeUsers,
+  updateKeys,
+} from "./punycode-store.ts";
 
 /* User names with a domain in punycode, whose key has it in Unicode. docs/decisions/addresses.md */
 
@@ -58,3 +64,26 @@ export async function countUserNames(
   } while (after !== undefined);
   return { changed, apart };
 }
+
+/**
+ * Gives user names with punycode their key. A user whose key another user has stays as they are: the two stay two,
+ * and an administrator decides (docs/decisions/addresses.md).
+ */
+export const rekeyUsers: MigrationStep = {
+  name: "user names",
+  async run(tx, { position, report }) {
+    const { changed, apart, last } = await planUserNames(
+      tx,
+      (position as string | null) ?? undefined,
+    );
+    await updateKeys(tx, changed);
+    return {
+      position: last ?? null,
+      report: {
+        changed: (report.changed ?? 0) + changed.length,
+        apart: (report.apart ?? 0) + apart.length,
+      },
+      hasMore: last !== undefined,
+    };
+  },
+};

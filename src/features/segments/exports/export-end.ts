@@ -8,18 +8,7 @@ import type { StoredExport } from "./store.ts";
 export async function recordExportEnd(
   tx: Transaction,
   clock: Clock,
-  {
-    workspaceId,
-    id,
-    segmentId,
-    prefix,
-    files,
-    users,
-    failure,
-  }: Pick<
-    StoredExport,
-    "workspaceId" | "id" | "segmentId" | "prefix" | "files" | "users" | "failure"
-  >,
+  { workspaceId, id, segmentId, prefix, files, users, failure }: StoredExport,
 ): Promise<void> {
   const workspace = await loadWorkspace(tx, workspaceId);
   if (!workspace || workspace.feed === null) return;

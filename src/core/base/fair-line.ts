@@ -1,10 +1,4 @@
-export interface FairLine {
-  /**
-   * Runs work on behalf of an owner once there is a place. @throws the refusal if the owner's line
-   * is full.
-   */
-  run<Result>(owner: number | string, work: () => Promise<Result>): Promise<Result>;
-}
+export type FairLine = ReturnType<typeof createFairLine>;
 
 interface Limits {
   /** Pieces of work that run at the same time, two at least; one owner never has all of them. */
@@ -18,7 +12,7 @@ interface Limits {
  * A line for expensive work in which owners take turns: each gets one piece started before any gets
  * its next one, regardless of how many are in line.
  */
-export function createFairLine({ places, mostWaiting, refusal }: Limits): FairLine {
+export function createFairLine({ places, mostWaiting, refusal }: Limits) {
   // A map keeps the order of insertion, which is the order of turns.
   const lines = new Map<number | string, (() => Promise<void>)[]>();
   const running = new Map<number | string, number>();
@@ -54,8 +48,9 @@ export function createFairLine({ places, mostWaiting, refusal }: Limits): FairLi
   }
 
   return {
-    run: (owner, work) =>
-      new Promise((resolve, reject) => {
+    /** Runs work on behalf of an owner once there is a place. @throws the refusal if the owner's line is full. */
+    run: <Result>(owner: number | string, work: () => Promise<Result>) =>
+      new Promise<Result>((resolve, reject) => {
         const line = lines.get(owner) ?? [];
         if (line.length >= mostWaiting) return reject(refusal());
         line.push(() => work().then(resolve, reject));

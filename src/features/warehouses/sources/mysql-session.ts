@@ -75,21 +75,13 @@ const PREPARATION = [
   "start transaction with consistent snapshot, read only",
 ];
 
-export interface Session {
-  columns(statement: string): Promise<readonly FieldPacket[]>;
-  /** The rows of a statement, as texts. If they are left half-way, the statement is cancelled. */
-  rows(statement: string): AsyncGenerator<Values[]>;
-  isUsable(): boolean;
-  close(): Promise<void>;
-}
-
 /**
  * Connects, and begins the transaction.
  *
  * @throws SourceUnfit; SourceFailed if another try may help.
  */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: its statements share one connection and what became of it.
-export async function openSession(settings: MysqlSettings, opening: Opening): Promise<Session> {
+export async function openSession(settings: MysqlSettings, opening: Opening) {
   const { signal } = opening;
   const link = await connect(settings, opening);
   const { client } = link;
@@ -177,14 +169,15 @@ export async function openSession(settings: MysqlSettings, opening: Opening): Pr
     }
   }
 
-  const session: Session = {
-    async columns(statement) {
+  const session = {
+    async columns(statement: string): Promise<readonly FieldPacket[]> {
       const found: FieldPacket[] = [];
       const described = rows(statement, (columns) => void found.push(...columns));
       for await (const _none of described);
       return found;
     },
-    rows: (statement) => rows(statement),
+    /** The rows of a statement, as texts. If they are left half-way, the statement is cancelled. */
+    rows: (statement: string) => rows(statement),
     isUsable: () => failure === undefined,
     close,
   };

@@ -1,6 +1,6 @@
 import type { MorePages } from "../components/data-table.tsx";
 
-interface Pages {
+export interface Pages {
   readonly hasNextPage: boolean;
   readonly isFetchingNextPage: boolean;
   readonly isFetchNextPageError: boolean;

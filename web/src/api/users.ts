@@ -23,7 +23,6 @@ export type FoundUser = Ok<typeof USERS, "get">["users"][number];
 export type UsersQuery = NonNullable<paths[typeof USERS]["get"]["parameters"]["query"]>;
 export type UserRecord = Ok<typeof USER, "get">;
 export type TimelineEntry = Ok<typeof TIMELINE, "get">["entries"][number];
-export type Effect = Ok<`${typeof USER}/merge`, "post">["effects"][number];
 export type IdentifierKind = "external_id" | "alias" | "email" | "phone" | "name";
 
 /** How often an event was sent or a product was bought. */
@@ -157,8 +156,6 @@ export const useMergeUser = (name: string, id: string) =>
   });
 
 const MERGES = "/admin/v1/workspaces/{name}/merges";
-
-export type UndoEffect = Ok<`${typeof MERGES}/{id}/undo`, "post">["effects"][number];
 
 /** The id of the merge of a user into another one. */
 export async function mergeOf(name: string, user: string): Promise<string | undefined> {

@@ -5,6 +5,7 @@ import {
   type Row,
   type RowData,
   rowSortingFeature,
+  type Column as SortedColumn,
   sortFn_alphanumeric,
   sortFn_text,
   tableFeatures,
@@ -12,7 +13,7 @@ import {
 } from "@tanstack/react-table";
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
 import { ArrowDown, ArrowUp } from "lucide-react";
-import { memo, type ReactNode, useEffect, useLayoutEffect, useRef, useState } from "react";
+import { memo, type ReactNode, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { numberText } from "./numbers.ts";
 
 const features = tableFeatures({
@@ -21,19 +22,52 @@ const features = tableFeatures({
   sortFns: { text: sortFn_text, alphanumeric: sortFn_alphanumeric },
 });
 
-declare module "@tanstack/react-table" {
-  interface ColumnMeta<TFeatures, TData extends RowData, TValue> {
-    /** Such as `10rem` on a wide screen; the others share the rest. */
-    width?: string;
-    /** Numbers. */
-    end?: boolean;
-    /** Cut off rather than wrapped. */
-    oneLine?: boolean;
-  }
+type Cell<Entry> = (entry: Entry) => ReactNode;
+
+interface Look<Entry> {
+  /** Such as `10rem` on a wide screen; the others share the rest. */
+  readonly width?: string | undefined;
+  /** Numbers. */
+  readonly end?: boolean;
+  /** Cut off rather than wrapped. */
+  readonly oneLine?: boolean;
+  /** The member, or the value, of a row that people can sort by. */
+  readonly sortBy?: keyof Entry | ((entry: Entry) => unknown) | undefined;
+  /** The name by which a server sorts; its header by default. */
+  readonly id?: string;
+  /** Whether only readers of screens need the header. */
+  readonly hidesHeader?: boolean;
 }
 
-/** A column with an `accessorFn` can be sorted by its value. */
-export type Column<Entry extends RowData> = ColumnDef<typeof features, Entry, unknown>;
+export interface Column<Entry> extends Look<Entry> {
+  readonly header: string;
+  readonly cell: Cell<Entry>;
+}
+
+/** A column: its header, its look if it has one of its own, and what it shows of a row. */
+export function column<Entry>(
+  header: string,
+  ...rest: [cell: Cell<Entry>] | [look: Look<Entry>, cell: Cell<Entry>]
+): Column<Entry> {
+  const [look, cell] = rest.length === 1 ? [{}, rest[0]] : rest;
+  return { ...look, header, cell };
+}
+
+/** The column at the end with the buttons of each row. */
+export const actions = <Entry,>(width: string, cell: Cell<Entry>): Column<Entry> =>
+  column("Actions", { width, end: true, hidesHeader: true }, cell);
+
+const idOf = <Entry,>({ id, header }: Column<Entry>): string => id ?? header;
+
+/** What the library sorts by. */
+const sortedAs = <Entry extends RowData>(
+  each: Column<Entry>,
+): ColumnDef<typeof features, Entry> => {
+  const { sortBy } = each;
+  if (sortBy === undefined) return { id: idOf(each) };
+  const value = typeof sortBy === "function" ? sortBy : (entry: Entry) => entry[sortBy];
+  return { id: idOf(each), accessorFn: (entry) => value(entry) ?? undefined };
+};
 
 /** The pages after the loaded ones. */
 export interface MorePages {
@@ -44,13 +78,13 @@ export interface MorePages {
   load(): void;
 }
 
-interface DataTableProps<Entry extends RowData> {
+export interface DataTableProps<Entry extends RowData> {
   readonly label: string;
   readonly columns: readonly Column<Entry>[];
   readonly rows: readonly Entry[];
   keyOf(row: Entry): string;
   readonly more?: MorePages;
-  /** The server sorts: by a column with an `accessorFn`, "-" reverses it; empty is its own order. */
+  /** The server sorts: by a column with `sortBy`, "-" reverses it; empty is its own order. */
   readonly order?: { readonly by: string; change(by: string): void } | undefined;
   /** Whether there are more rows that are not loaded: sorting these would hide them. */
   readonly isCutOff?: boolean;
@@ -59,7 +93,8 @@ interface DataTableProps<Entry extends RowData> {
   readonly openKey?: string | undefined;
   /** Whether a row links somewhere: its first cell has a link of class `row-link`. */
   readonly opens?: boolean | undefined;
-  readonly empty: ReactNode;
+  /** What is shown if there is no row. */
+  readonly empty?: ReactNode;
 }
 
 /** Rows beyond the screen that are drawn too, so that fast scrolling shows no gap. */
@@ -79,9 +114,10 @@ export function DataTable<Entry extends RowData>(props: DataTableProps<Entry>) {
   const sorting = order?.by
     ? [{ id: order.by.replace("-", ""), desc: order.by.startsWith("-") }]
     : [];
+  const sorted = useMemo(() => columns.map(sortedAs), [columns]);
   const table = useTable({
     features,
-    columns: columns as Column<Entry>[],
+    columns: sorted,
     data: rows as Entry[],
     getRowId: keyOf,
     defaultColumn: { sortUndefined: "last" },
@@ -104,39 +140,13 @@ export function DataTable<Entry extends RowData>(props: DataTableProps<Entry>) {
       <div className="table-frame">
         <table className="table" aria-label={props.label} aria-rowcount={rowCount}>
           <thead>
-            {table.getHeaderGroups().map((group) => (
-              <tr key={group.id} aria-rowindex={isWhole ? undefined : 1}>
-                {group.headers.map((header) => {
-                  const meta = header.column.columnDef.meta;
-                  const sorted = header.column.getIsSorted();
-                  return (
-                    <th
-                      key={header.id}
-                      scope="col"
-                      aria-sort={sorted ? ORDERS[sorted] : undefined}
-                      className={classesOf(meta)}
-                      style={meta?.width ? { width: meta.width } : undefined}
-                    >
-                      {header.column.getCanSort() ? (
-                        <button
-                          type="button"
-                          className="sort"
-                          onClick={header.column.getToggleSortingHandler()}
-                        >
-                          <table.FlexRender header={header} />
-                          {sorted === "asc" && <ArrowUp size={12} aria-hidden />}
-                          {sorted === "desc" && <ArrowDown size={12} aria-hidden />}
-                        </button>
-                      ) : (
-                        <table.FlexRender header={header} />
-                      )}
-                    </th>
-                  );
-                })}
-              </tr>
-            ))}
+            <tr aria-rowindex={isWhole ? undefined : 1}>
+              {columns.map((each) => (
+                <Head key={idOf(each)} column={each} sorting={table.getColumn(idOf(each))} />
+              ))}
+            </tr>
           </thead>
-          <Rows {...props} drawn={table.getRowModel().rows} draw={table.FlexRender} />
+          <Rows {...props} drawn={table.getRowModel().rows} />
         </table>
       </div>
       <ListFoot count={rows.length} more={more} />
@@ -146,16 +156,42 @@ export function DataTable<Entry extends RowData>(props: DataTableProps<Entry>) {
 
 const ORDERS = { asc: "ascending", desc: "descending" } as const;
 
+interface HeadProps<Entry extends RowData> {
+  readonly column: Column<Entry>;
+  readonly sorting: SortedColumn<typeof features, Entry> | undefined;
+}
+
+function Head<Entry extends RowData>({ column: each, sorting }: HeadProps<Entry>) {
+  const { header, width, hidesHeader } = each;
+  const sorted = sorting?.getIsSorted();
+  return (
+    <th
+      scope="col"
+      aria-sort={sorted ? ORDERS[sorted] : undefined}
+      className={classesOf(each)}
+      style={width ? { width } : undefined}
+    >
+      {sorting?.getCanSort() ? (
+        <button type="button" className="sort" onClick={sorting.getToggleSortingHandler()}>
+          {header}
+          {sorted === "asc" && <ArrowUp size={12} aria-hidden />}
+          {sorted === "desc" && <ArrowDown size={12} aria-hidden />}
+        </button>
+      ) : (
+        <span className={hidesHeader ? "hidden" : undefined}>{header}</span>
+      )}
+    </th>
+  );
+}
+
 type Drawn<Entry extends RowData> = Row<typeof features, Entry>;
 
 interface RowsProps<Entry extends RowData> extends DataTableProps<Entry> {
   readonly drawn: readonly Drawn<Entry>[];
-  // biome-ignore lint/suspicious/noExplicitAny: the library's own type is of one cell
-  readonly draw: (props: any) => ReactNode;
 }
 
 function Rows<Entry extends RowData>(props: RowsProps<Entry>) {
-  const { drawn, more, columns, detail, opens, openKey, draw } = props;
+  const { drawn, more, columns, detail, opens, openKey } = props;
   const begin = useRef<HTMLTableSectionElement>(null);
   const [offset, setOffset] = useState(0);
   useLayoutEffect(() => {
@@ -198,7 +234,6 @@ function Rows<Entry extends RowData>(props: RowsProps<Entry>) {
               detail={detail}
               opens={opens}
               columns={columns}
-              draw={draw}
             />
           </tbody>
         ) : null;
@@ -219,7 +254,7 @@ const Spacer = ({ height, columns }: { readonly height: number; readonly columns
 );
 
 interface OneRowProps<Entry extends RowData>
-  extends Pick<RowsProps<Entry>, "detail" | "opens" | "columns" | "draw"> {
+  extends Pick<RowsProps<Entry>, "detail" | "opens" | "columns"> {
   readonly row: Drawn<Entry>;
   /** Among all rows of the table, from 1, if not all are drawn. */
   readonly place: number | undefined;
@@ -227,17 +262,18 @@ interface OneRowProps<Entry extends RowData>
 }
 
 function DrawnRow<Entry extends RowData>(props: OneRowProps<Entry>) {
-  const { row, place, detail, isOpen, opens, columns, draw: Draw } = props;
+  const { row, place, detail, isOpen, opens, columns } = props;
   return (
     <>
       <tr className={opens || detail ? "opens" : undefined} aria-rowindex={place}>
-        {row.getAllCells().map((cell) => (
+        {columns.map((each) => (
+          // On a phone the name of the column stands before its value; buttons need none.
           <td
-            key={cell.id}
-            className={classesOf(cell.column.columnDef.meta)}
-            data-label={labelOf(cell.column.columnDef.header)}
+            key={idOf(each)}
+            className={classesOf(each)}
+            data-label={each.hidesHeader ? undefined : each.header}
           >
-            <Draw cell={cell} />
+            {each.cell(row.original)}
           </td>
         ))}
       </tr>
@@ -253,17 +289,8 @@ function DrawnRow<Entry extends RowData>(props: OneRowProps<Entry>) {
 /** Scrolling draws the rows that come onto the screen, and no other one again. */
 const OneRow = memo(DrawnRow) as typeof DrawnRow;
 
-/** The name of a column before its value on a phone; the buttons at the end need none. */
-const labelOf = (header: unknown): string | undefined =>
-  typeof header === "string" ? header : undefined;
-
-interface Look {
-  readonly end?: boolean;
-  readonly oneLine?: boolean;
-}
-
-function classesOf(meta: Look | undefined): string | undefined {
-  const names = [meta?.end && "end", meta?.oneLine && "one-line"];
+function classesOf<Entry>({ end, oneLine }: Look<Entry>): string | undefined {
+  const names = [end && "end", oneLine && "one-line"];
   return names.filter(Boolean).join(" ") || undefined;
 }
 

@@ -3,13 +3,14 @@ import type { FormValidateInput, UseFormReturnType } from "@mantine/form";
 import { type LucideIcon, Plus } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { Confirm } from "./confirm.tsx";
-import { type Column, DataTable } from "./data-table.tsx";
+import { actions, type Column } from "./data-table.tsx";
 import { tellDone } from "./feedback.tsx";
 import { FormDialog, required } from "./form.tsx";
+import { LoadedTable } from "./loaded-table.tsx";
 import { Card, Page } from "./page.tsx";
 import { type Needed, PermittedButton } from "./permitted.tsx";
 import { RowActions } from "./row-actions.tsx";
-import { Empty, type Loadable, Loaded } from "./states.tsx";
+import { Empty, type Loadable } from "./states.tsx";
 
 /*
  * The one list of things that administrators set, such as apps: a table, a button that adds an entry, and for each
@@ -69,7 +70,7 @@ export function Entries<Body, Entry extends Named, Values extends Record<string,
     about,
     actions: (
       <PermittedButton
-        {...needed}
+        needed={needed}
         {...(!isPage && { size: "xs" })}
         leftSection={<Plus size={isPage ? 15 : 14} />}
         onClick={() => setDialog({ kind: "edit" })}
@@ -80,25 +81,19 @@ export function Entries<Body, Entry extends Named, Values extends Record<string,
   };
   const content = (
     <>
-      <Loaded from={from}>
-        {(body) => (
-          <DataTable
-            label={title}
-            columns={[
-              ...columns.map(byName),
-              ...(props.remove ? [actionsOf(props, setDialog)] : []),
-            ]}
-            rows={rows(body)}
-            keyOf={({ id, name }) => id ?? name}
-            opens={props.opens}
-            empty={
-              <Empty icon={icon} title={`No ${title.toLowerCase()} yet`}>
-                {purpose}
-              </Empty>
-            }
-          />
-        )}
-      </Loaded>
+      <LoadedTable
+        from={from}
+        label={title}
+        columns={[...columns.map(byName), ...(props.remove ? [actionsOf(props, setDialog)] : [])]}
+        rows={rows}
+        keyOf={({ id, name }) => id ?? name}
+        opens={props.opens}
+        empty={
+          <Empty icon={icon} title={`No ${title.toLowerCase()} yet`}>
+            {purpose}
+          </Empty>
+        }
+      />
       {dialog?.kind === "edit" && <Edit {...props} entry={dialog.entry} close={close} />}
       {dialog?.kind === "remove" && dialog.entry && (
         <Remove {...props} entry={dialog.entry} close={close} />
@@ -116,26 +111,22 @@ export function Entries<Body, Entry extends Named, Values extends Record<string,
 
 /** Every list sorts by the name. */
 const byName = <Entry extends Named>(column: Column<Entry>): Column<Entry> =>
-  column.id === "name" ? { ...column, accessorFn: ({ name }) => name } : column;
+  column.header === "Name" ? { ...column, sortBy: "name" } : column;
 
 const withArticle = (noun: string): string => (/^[aeiou]/.test(noun) ? `an ${noun}` : `a ${noun}`);
 
 const actionsOf = <Body, Entry extends Named, Values extends Record<string, unknown>>(
   { needed, isFixed = false, isKept }: EntriesProps<Body, Entry, Values>,
   open: (dialog: Dialog<Entry>) => void,
-): Column<Entry> => ({
-  id: "actions",
-  header: () => <span className="hidden">Actions</span>,
-  meta: { width: "4rem", end: true },
-  cell: ({ row: { original: entry } }) => (
+): Column<Entry> =>
+  actions("4rem", (entry) => (
     <RowActions of={entry.name} needed={needed}>
       {!isFixed && <Menu.Item onClick={() => open({ kind: "edit", entry })}>Edit…</Menu.Item>}
       {!isKept?.(entry) && (
         <Menu.Item onClick={() => open({ kind: "remove", entry })}>Remove…</Menu.Item>
       )}
     </RowActions>
-  ),
-});
+  ));
 
 interface Closing {
   close(): void;

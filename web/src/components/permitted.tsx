@@ -33,12 +33,11 @@ const Reason = ({ text, children }: { readonly text: string; readonly children: 
   </Tooltip>
 );
 
-interface PermittedButtonProps
-  extends Needed,
-    Pick<
-      ButtonProps,
-      "leftSection" | "rightSection" | "size" | "variant" | "loading" | "disabled"
-    > {
+type Look = "leftSection" | "rightSection" | "size" | "variant" | "loading" | "disabled";
+
+interface PermittedButtonProps extends Pick<ButtonProps, Look> {
+  /** Absent for what everyone may do. */
+  readonly needed: Needed | undefined;
   readonly onClick?: () => void;
   readonly type?: "submit";
   readonly children: ReactNode;
@@ -46,8 +45,8 @@ interface PermittedButtonProps
 }
 
 /** A button that says why it does nothing to a person who lacks its permission. */
-export function PermittedButton({ workspace, needs, ...props }: PermittedButtonProps) {
-  const missing = useMissing({ needs, ...(workspace !== undefined && { workspace }) });
+export function PermittedButton({ needed, ...props }: PermittedButtonProps) {
+  const missing = useMissing(needed);
   if (missing === undefined) return <Button {...props} />;
   const { onClick: _, disabled: __, ...look } = props;
   return (

@@ -116,7 +116,7 @@ export interface Loadable<Data> {
 
 interface LoadedProps<Data> {
   readonly from: Loadable<Data>;
-  readonly lines?: number;
+  readonly lines?: number | undefined;
   /** The heading until the whole page is loaded, which then has its own. */
   readonly page?: string;
   children(data: Data): ReactNode;

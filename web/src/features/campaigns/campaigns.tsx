@@ -3,7 +3,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import { Mail, Megaphone, MessageSquare, Plus, Waypoints } from "lucide-react";
 import { useState } from "react";
 import { useCampaigns, useCanvases, useChangeCampaigns } from "../../api/messages.ts";
-import type { Column } from "../../components/data-table.tsx";
+import { type Column, column } from "../../components/data-table.tsx";
 import { DeclaredName } from "../../components/declared-name.tsx";
 import { Entries } from "../../components/entries.tsx";
 import { FeatureLink } from "../../components/feature-link.tsx";
@@ -135,17 +135,10 @@ const columnsOf = (
   workspace: string,
   add: (place: MessagePlace) => void,
 ): readonly Column<Holder>[] => [
-  {
-    id: "name",
-    header: "Name",
-    cell: ({ row }) => <DeclaredName of={row.original} />,
-  },
-  {
-    id: "messages",
-    header: "Messages",
-    meta: { width: "60%" },
-    cell: ({ row }) => <Steps workspace={workspace} holder={row.original} add={add} />,
-  },
+  column("Name", (each) => <DeclaredName of={each} />),
+  column("Messages", { width: "60%" }, (each) => (
+    <Steps workspace={workspace} holder={each} add={add} />
+  )),
 ];
 
 interface StepsProps {
@@ -177,7 +170,7 @@ const Steps = ({ workspace, holder, add }: StepsProps) => (
           </FeatureLink>
         ))}
         <PermittedButton
-          {...neededIn(workspace)}
+          needed={neededIn(workspace)}
           variant="subtle"
           size="compact-xs"
           leftSection={<Plus size={12} />}

@@ -3,7 +3,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import { BookOpen } from "lucide-react";
 import { Fragment, useMemo } from "react";
 import { type CatalogueEntry, type CatalogueKind, useCatalogue } from "../../api/catalogue.ts";
-import { type Column, DataTable } from "../../components/data-table.tsx";
+import { type Column, column, DataTable } from "../../components/data-table.tsx";
 import { FeatureLink } from "../../components/feature-link.tsx";
 import { Absent, Page } from "../../components/page.tsx";
 import { SearchField } from "../../components/search-field.tsx";
@@ -89,55 +89,33 @@ export function CataloguePage() {
 }
 
 const columnsOf = (workspace: string, kind: CatalogueKind): readonly Column<CatalogueEntry>[] => [
-  {
-    id: "name",
-    header: "Name",
-    accessorFn: ({ name }) => name,
-    cell: ({ row: { original: each } }) => (
-      <>
-        <FeatureLink {...linkTo(workspace, kind, each.name)} className="link">
-          <bdi>{each.name}</bdi>
-        </FeatureLink>
-        {each.types.length > 0 && (
-          <div className="dim">
-            {each.types.map(({ type, seen }) => `${type} ${seen.toLocaleString("en")}`).join(", ")}
-          </div>
-        )}
-      </>
-    ),
-  },
-  {
-    id: "seen",
-    header: "Sent",
-    accessorFn: ({ seen }) => seen,
-    meta: { width: "8rem", end: true },
-    cell: ({ row }) => row.original.seen.toLocaleString("en"),
-  },
-  {
-    id: "first",
-    header: "First",
-    accessorFn: ({ first_seen }) => first_seen ?? undefined,
-    meta: { width: "10rem" },
-    cell: ({ row }) => <SeenAt time={row.original.first_seen} />,
-  },
-  {
-    id: "last",
-    header: "Last",
-    accessorFn: ({ last_seen }) => last_seen ?? undefined,
-    meta: { width: "10rem" },
-    cell: ({ row }) => <SeenAt time={row.original.last_seen} />,
-  },
-  {
-    id: "days",
-    header: "30 days",
-    meta: { width: "10rem" },
-    cell: ({ row: { original: each } }) => (
-      <Sparkline
-        label={`${each.name}: ${each.days.reduce((sum, day) => sum + day, 0).toLocaleString("en")} in 30 days`}
-        values={each.days}
-      />
-    ),
-  },
+  column("Name", { sortBy: "name" }, (each) => (
+    <>
+      <FeatureLink {...linkTo(workspace, kind, each.name)} className="link">
+        <bdi>{each.name}</bdi>
+      </FeatureLink>
+      {each.types.length > 0 && (
+        <div className="dim">
+          {each.types.map(({ type, seen }) => `${type} ${seen.toLocaleString("en")}`).join(", ")}
+        </div>
+      )}
+    </>
+  )),
+  column("Sent", { sortBy: "seen", width: "8rem", end: true }, ({ seen }) =>
+    seen.toLocaleString("en"),
+  ),
+  column("First", { sortBy: "first_seen", width: "10rem" }, ({ first_seen }) => (
+    <SeenAt time={first_seen} />
+  )),
+  column("Last", { sortBy: "last_seen", width: "10rem" }, ({ last_seen }) => (
+    <SeenAt time={last_seen} />
+  )),
+  column("30 days", { width: "10rem" }, (each) => (
+    <Sparkline
+      label={`${each.name}: ${each.days.reduce((sum, day) => sum + day, 0).toLocaleString("en")} in 30 days`}
+      values={each.days}
+    />
+  )),
 ];
 
 /** The page of an event or attribute; a new segment with a product. */

@@ -3,10 +3,11 @@ import { getRouteApi } from "@tanstack/react-router";
 import { BookOpen } from "lucide-react";
 import { useMemo } from "react";
 import { Chart } from "../../components/chart.tsx";
-import { type Column, DataTable } from "../../components/data-table.tsx";
+import { type Column, column } from "../../components/data-table.tsx";
 import { FeatureLink } from "../../components/feature-link.tsx";
 import { Figures, sizeText, usersText } from "../../components/figures.tsx";
 import { shortValue } from "../../components/json.tsx";
+import { LoadedTable } from "../../components/loaded-table.tsx";
 import { numberText } from "../../components/numbers.ts";
 import { Card, Page } from "../../components/page.tsx";
 import { useMissing } from "../../components/permitted.tsx";
@@ -109,22 +110,19 @@ function Occurrences({ workspace, name }: EventProps) {
       about="The newest is at most ten seconds old. Of events that are sent more than once a second, some are left out."
       flush
     >
-      <Loaded from={occurrences}>
-        {({ occurrences: rows }) => (
-          <DataTable
-            label="Latest occurrences"
-            columns={columns}
-            rows={rows}
-            keyOf={(each) => `${each.platform_id} ${each.time} ${JSON.stringify(each.properties)}`}
-            opens
-            empty={
-              <Empty icon={BookOpen} title="None yet">
-                Occurrences appear here once the event is sent again.
-              </Empty>
-            }
-          />
-        )}
-      </Loaded>
+      <LoadedTable
+        from={occurrences}
+        label="Latest occurrences"
+        columns={columns}
+        rows={({ occurrences: rows }) => rows}
+        keyOf={(each) => `${each.platform_id} ${each.time} ${JSON.stringify(each.properties)}`}
+        opens
+        empty={
+          <Empty icon={BookOpen} title="None yet">
+            Occurrences appear here once the event is sent again.
+          </Empty>
+        }
+      />
     </Card>
   );
 }
@@ -133,30 +131,17 @@ const nameOf = ({ first_name, last_name, external_id, email, platform_id }: Occu
   [first_name, last_name].filter(Boolean).join(" ") || (external_id ?? email ?? platform_id);
 
 const columnsOf = (workspace: string): readonly Column<Occurrence>[] => [
-  {
-    id: "user",
-    header: "User",
-    cell: ({ row: { original } }) => (
-      <FeatureLink
-        to="/w/$workspace/users/$id"
-        params={{ workspace, id: original.platform_id }}
-        className="row-link"
-      >
-        <bdi>{nameOf(original)}</bdi>
-      </FeatureLink>
-    ),
-  },
-  {
-    id: "time",
-    header: "When",
-    meta: { width: "10rem" },
-    cell: ({ row }) => <Time at={row.original.time} />,
-  },
-  {
-    id: "properties",
-    header: "Properties",
-    cell: ({ row }) => <bdi>{propertiesText(row.original.properties)}</bdi>,
-  },
+  column("User", (original) => (
+    <FeatureLink
+      to="/w/$workspace/users/$id"
+      params={{ workspace, id: original.platform_id }}
+      className="row-link"
+    >
+      <bdi>{nameOf(original)}</bdi>
+    </FeatureLink>
+  )),
+  column("When", { width: "10rem" }, ({ time }) => <Time at={time} />),
+  column("Properties", ({ properties }) => <bdi>{propertiesText(properties)}</bdi>),
 ];
 
 const MOST_CHARACTERS = 300;

@@ -1,6 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import { BookOpen, Mail } from "lucide-react";
-import { type Column, DataTable } from "../../components/data-table.tsx";
+import { type Column, column, DataTable } from "../../components/data-table.tsx";
 import { FeatureLink } from "../../components/feature-link.tsx";
 import { numberText } from "../../components/numbers.ts";
 import { Card } from "../../components/page.tsx";
@@ -43,36 +43,31 @@ const TopTable = ({ data, workspace, title, of }: TopTableProps) => (
 );
 
 const topColumns = (workspace: string, isProduct: boolean, period: string): Column<TopRow>[] => [
-  {
-    id: "name",
-    header: isProduct ? "Product" : "Event",
-    accessorFn: ({ name }) => name,
-    cell: ({ row: { original } }) => (
-      <FeatureLink
-        {...(isProduct
-          ? { to: "/w/$workspace/catalogue", search: { kind: "product", search: original.name } }
-          : { to: "/w/$workspace/catalogue/event", search: { name: original.name, period } })}
-        params={{ workspace }}
-        className="row-link"
-      >
-        <bdi>{original.name}</bdi>
-      </FeatureLink>
-    ),
-  },
-  {
-    id: "count",
-    header: isProduct ? "Bought" : "Times",
-    accessorFn: ({ count }) => count,
-    cell: ({ row: { original } }) => numberText(original.count),
-    meta: { end: true, width: "7rem" },
-  },
-  {
-    id: "change",
-    header: "Change",
-    accessorFn: ({ count, before }) => (before > 0 ? count / before : Number.POSITIVE_INFINITY),
-    cell: ({ row: { original } }) => <Change value={original.count} before={original.before} />,
-    meta: { end: true, width: "7rem" },
-  },
+  column(isProduct ? "Product" : "Event", { sortBy: "name" }, (original) => (
+    <FeatureLink
+      {...(isProduct
+        ? { to: "/w/$workspace/catalogue", search: { kind: "product", search: original.name } }
+        : { to: "/w/$workspace/catalogue/event", search: { name: original.name, period } })}
+      params={{ workspace }}
+      className="row-link"
+    >
+      <bdi>{original.name}</bdi>
+    </FeatureLink>
+  )),
+  column(
+    isProduct ? "Bought" : "Times",
+    { sortBy: "count", end: true, width: "7rem" },
+    (original) => numberText(original.count),
+  ),
+  column(
+    "Change",
+    {
+      sortBy: ({ count, before }) => (before > 0 ? count / before : Number.POSITIVE_INFINITY),
+      end: true,
+      width: "7rem",
+    },
+    (original) => <Change value={original.count} before={original.before} />,
+  ),
 ];
 
 interface ChannelRow {
@@ -124,44 +119,32 @@ export function Subscribers({ data, workspace }: ListsProps) {
 }
 
 const channelColumns = (workspace: string): Column<ChannelRow>[] => [
-  {
-    id: "name",
-    header: "Group",
-    accessorFn: ({ name }) => name,
-    cell: ({ row: { original } }) => (
-      <Link to="/w/$workspace/groups" params={{ workspace }} className="row-link">
-        <bdi>{original.name}</bdi>
-      </Link>
-    ),
-  },
-  {
-    id: "channel",
-    header: "Channel",
-    accessorFn: ({ channel }) => CHANNELS[channel] ?? channel,
-    cell: ({ row: { original } }) => CHANNELS[original.channel] ?? original.channel,
-    meta: { width: "8rem" },
-  },
-  {
-    id: "subscribed",
-    header: "Subscribed",
-    accessorFn: ({ subscribed }) => subscribed,
-    cell: ({ row: { original } }) => numberText(original.subscribed),
-    meta: { end: true, width: "8rem" },
-  },
+  column("Group", { sortBy: "name" }, (original) => (
+    <Link to="/w/$workspace/groups" params={{ workspace }} className="row-link">
+      <bdi>{original.name}</bdi>
+    </Link>
+  )),
+  column(
+    "Channel",
+    { sortBy: ({ channel }) => CHANNELS[channel] ?? channel, width: "8rem" },
+    (original) => CHANNELS[original.channel] ?? original.channel,
+  ),
+  column("Subscribed", { sortBy: "subscribed", end: true, width: "8rem" }, (original) =>
+    numberText(original.subscribed),
+  ),
   ...(["opt_ins", "opt_outs"] as const).map(
-    (which): Column<ChannelRow> => ({
-      id: which,
-      header: which === "opt_ins" ? "Opt-ins" : "Opt-outs",
-      accessorFn: ({ changes }) => total(changes[which].days),
-      cell: ({ row: { original } }) => {
-        const value = total(original.changes[which].days);
-        return (
-          <>
-            {numberText(value)} <Change value={value} before={original.changes[which].before} />
-          </>
-        );
-      },
-      meta: { end: true, width: "9rem" },
-    }),
+    (which): Column<ChannelRow> =>
+      column(
+        which === "opt_ins" ? "Opt-ins" : "Opt-outs",
+        { sortBy: ({ changes }) => total(changes[which].days), end: true, width: "9rem" },
+        (original) => {
+          const value = total(original.changes[which].days);
+          return (
+            <>
+              {numberText(value)} <Change value={value} before={original.changes[which].before} />
+            </>
+          );
+        },
+      ),
   ),
 ];

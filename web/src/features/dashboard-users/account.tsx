@@ -9,12 +9,13 @@ import {
   useOwnCredentials,
 } from "../../api/sign-in.ts";
 import { Confirm } from "../../components/confirm.tsx";
+import { actions, type Column, column, DataTable } from "../../components/data-table.tsx";
 import { tellDone } from "../../components/feedback.tsx";
 import { FormDialog, required } from "../../components/form.tsx";
 import { Card, Page } from "../../components/page.tsx";
 import { Empty, Loaded, Notice } from "../../components/states.tsx";
 import { Time } from "../../components/time.tsx";
-import { Passkeys, Sessions } from "./credentials.tsx";
+import { Sessions } from "./sessions.tsx";
 
 const route = getRouteApi("/account");
 
@@ -98,9 +99,11 @@ function OwnPasskeys({ credentials }: CredentialsProps) {
         )
       }
     >
-      <Passkeys
-        of={passkeys}
-        remove={(id) => setDialog({ kind: "remove", id })}
+      <DataTable
+        label="Passkeys"
+        columns={passkeyColumns((id) => setDialog({ kind: "remove", id }))}
+        rows={passkeys}
+        keyOf={({ id }) => id}
         empty={
           <Empty icon={KeyRound} title="No passkey yet">
             {mayAdd
@@ -162,6 +165,24 @@ function OwnPasskeys({ credentials }: CredentialsProps) {
     </Card>
   );
 }
+
+type Passkey = OwnCredentials["passkeys"][number];
+
+const passkeyColumns = (remove: (id: string) => void): readonly Column<Passkey>[] => [
+  column("Name", ({ name }) => <bdi>{name}</bdi>),
+  column("Added", { width: "8.5rem" }, ({ created_at }) => <Time at={created_at} />),
+  column("Last used", { width: "8.5rem" }, ({ last_used_at }) => <Time at={last_used_at} />),
+  actions("6rem", ({ id, name }) => (
+    <Button
+      size="compact-xs"
+      variant="default"
+      aria-label={`Remove ${name}`}
+      onClick={() => remove(id)}
+    >
+      Remove
+    </Button>
+  )),
+];
 
 const confirmed = (current_password: string) => (current_password ? { current_password } : {});
 

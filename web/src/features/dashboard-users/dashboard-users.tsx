@@ -1,10 +1,9 @@
 import { MultiSelect, Select, TextInput } from "@mantine/core";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { Plus, UserSearch, Users } from "lucide-react";
-import { useMemo, useRef, useState } from "react";
+import { useRef, useState } from "react";
 import { DEPARTMENTS } from "../../../../src/features/dashboard-users/departments.ts";
 import { usePermissionSets } from "../../api/administration.ts";
-import { morePages } from "../../api/pages.ts";
 import { useSession } from "../../api/session.ts";
 import {
   type Invitation,
@@ -12,13 +11,14 @@ import {
   useOwnCredentials,
   useSetLocalSignIn,
 } from "../../api/sign-in.ts";
-import { type Column, DataTable } from "../../components/data-table.tsx";
+import { type Column, column } from "../../components/data-table.tsx";
 import { tellDone, tellFailed } from "../../components/feedback.tsx";
 import { FormDialog, required } from "../../components/form.tsx";
+import { PagedTable } from "../../components/loaded-table.tsx";
 import { Card } from "../../components/page.tsx";
 import { PermittedButton } from "../../components/permitted.tsx";
 import { SearchField } from "../../components/search-field.tsx";
-import { Empty, Loaded, Notice } from "../../components/states.tsx";
+import { Empty, Notice } from "../../components/states.tsx";
 import { sentence, Tag } from "../../components/tag.tsx";
 import { Time } from "../../components/time.tsx";
 import { sentencesOf } from "./access-in-workspace.tsx";
@@ -33,10 +33,6 @@ export function DashboardUsers() {
   const navigate = route.useNavigate();
   const [isAdding, setAdding] = useState(false);
   const pages = usePeople(query);
-  const people = useMemo(
-    () => pages.data?.pages.flatMap((page) => page.people) ?? [],
-    [pages.data],
-  );
   return (
     <Card
       title="Dashboard users"
@@ -44,7 +40,7 @@ export function DashboardUsers() {
       flush
       actions={
         <PermittedButton
-          needs="admin"
+          needed={{ needs: "admin" }}
           size="xs"
           leftSection={<Plus size={14} />}
           onClick={() => setAdding(true)}
@@ -62,19 +58,15 @@ export function DashboardUsers() {
           search={(wanted) => void navigate({ search: { query: wanted }, replace: true })}
         />
       </search>
-      <Loaded from={pages}>
-        {() => (
-          <DataTable
-            label="Dashboard users"
-            columns={COLUMNS}
-            rows={people}
-            keyOf={({ id }) => id}
-            more={morePages(pages)}
-            opens
-            empty={query ? <NobodyFound query={query} /> : <NoPeople />}
-          />
-        )}
-      </Loaded>
+      <PagedTable
+        from={pages}
+        label="Dashboard users"
+        columns={COLUMNS}
+        rows={(page) => page.people}
+        keyOf={({ id }) => id}
+        opens
+        empty={query ? <NobodyFound query={query} /> : <NoPeople />}
+      />
       {isAdding && <AddPerson close={() => setAdding(false)} />}
     </Card>
   );
@@ -94,7 +86,7 @@ function LocalSignIn() {
             ? `People may sign in with links, passwords and passkeys beside ${provider}.`
             : `People sign in with ${provider} only: links, passwords and passkeys are off.`}
           <PermittedButton
-            needs="admin"
+            needed={{ needs: "admin" }}
             size="compact-xs"
             variant="default"
             onClick={() => void setLocal(!local).catch(tellFailed)}
@@ -130,34 +122,18 @@ export const PersonTags = ({ person }: { readonly person: Person }) => (
 );
 
 const COLUMNS: readonly Column<Person>[] = [
-  {
-    id: "name",
-    header: "Name",
-    cell: ({ row: { original: person } }) => (
-      <>
-        <Link to="/company/dashboard-users/$id" params={{ id: person.id }} className="row-link">
-          {nameOfPerson(person)}
-        </Link>{" "}
-        <PersonTags person={person} />
-      </>
-    ),
-  },
-  {
-    id: "address",
-    header: "Email address",
-    meta: { oneLine: true },
-    cell: ({ row }) => row.original.user_name,
-  },
-  {
-    id: "signed-in",
-    header: "Last sign-in",
-    meta: { width: "8.5rem" },
-    cell: ({ row }) => (
-      <span className="above">
-        <Time at={row.original.last_sign_in_at} />
-      </span>
-    ),
-  },
+  column("Name", (person) => (
+    <>
+      <Link to="/company/dashboard-users/$id" params={{ id: person.id }} className="row-link">
+        {nameOfPerson(person)}
+      </Link>{" "}
+      <PersonTags person={person} />
+    </>
+  )),
+  column("Email address", { oneLine: true }, ({ user_name }) => user_name),
+  column("Last sign-in", { width: "8.5rem" }, ({ last_sign_in_at }) => (
+    <Time at={last_sign_in_at} />
+  )),
 ];
 
 interface Added {

@@ -17,7 +17,7 @@ import { useReturnFocus } from "../../components/return-focus.ts";
 import { Loaded, Notice } from "../../components/states.tsx";
 import { exactTime, Time } from "../../components/time.tsx";
 import { nameOfPerson, type Person } from "./api.ts";
-import { Sessions } from "./credentials.tsx";
+import { Sessions } from "./sessions.tsx";
 
 /* How a colleague signs in, as an administrator sees it; and the link that invites them. */
 
@@ -87,7 +87,7 @@ export function SignInOf({ person }: PersonProps) {
         actions={
           <>
             <PermittedButton
-              needs="admin"
+              needed={{ needs: "admin" }}
               size="xs"
               variant="default"
               onClick={() => setDialog("remove")}
@@ -95,7 +95,7 @@ export function SignInOf({ person }: PersonProps) {
               Remove all ways
             </PermittedButton>
             <PermittedButton
-              needs="manage_company_settings"
+              needed={{ needs: "manage_company_settings" }}
               size="xs"
               leftSection={<MailPlus size={14} />}
               disabled={!isLocalOn || !person.active || isOwn}

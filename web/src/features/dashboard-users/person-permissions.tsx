@@ -3,7 +3,7 @@ import { Layers, Pencil, Plus } from "lucide-react";
 import { useMemo, useState } from "react";
 import { useSession } from "../../api/session.ts";
 import { Confirm } from "../../components/confirm.tsx";
-import { type Column, DataTable } from "../../components/data-table.tsx";
+import { actions, type Column, column, DataTable } from "../../components/data-table.tsx";
 import { FormDialog } from "../../components/form.tsx";
 import { Absent, Card } from "../../components/page.tsx";
 import { PermissionChoice } from "../../components/permission-choice.tsx";
@@ -40,7 +40,7 @@ export function PersonPermissions({ person }: { readonly person: Person }) {
         title="Company permissions"
         actions={
           <PermittedButton
-            needs="admin"
+            needed={{ needs: "admin" }}
             size="xs"
             variant="default"
             leftSection={<Pencil size={13} />}
@@ -58,7 +58,7 @@ export function PersonPermissions({ person }: { readonly person: Person }) {
         flush
         actions={
           <PermittedButton
-            needs="admin"
+            needed={{ needs: "admin" }}
             size="xs"
             leftSection={<Plus size={14} />}
             disabled={others.length === 0}
@@ -150,50 +150,24 @@ const List = ({ of: names }: { readonly of: readonly string[] }) =>
   names.length > 0 ? names.join(", ") : <Absent />;
 
 const columnsOf = (open: (dialog: Dialog) => void): readonly Column<Access>[] => [
-  {
-    id: "name",
-    header: "Workspace",
-    meta: { width: "16%" },
-    cell: ({ row }) => <strong>{row.original.appGroupName}</strong>,
-  },
-  {
-    id: "sets",
-    header: "Roles",
-    meta: { width: "16%" },
-    cell: ({ row }) => (
-      <List
-        of={(row.original.appGroupPermissionSets ?? []).map(
-          (each) => each.appGroupPermissionSetName,
-        )}
-      />
-    ),
-  },
-  {
-    id: "permissions",
-    header: "Single permissions",
-    cell: ({ row }) => <List of={row.original.appGroupPermissions ?? []} />,
-  },
-  {
-    id: "teams",
-    header: "Teams",
-    meta: { width: "22%" },
-    cell: ({ row }) => (
-      <List
-        of={(row.original.team ?? []).map(({ teamName, teamPermissions = [] }) =>
-          teamPermissions.length > 0 ? `${teamName} (${teamPermissions.join(", ")})` : teamName,
-        )}
-      />
-    ),
-  },
-  {
-    id: "actions",
-    header: () => <span className="hidden">Actions</span>,
-    meta: { width: "4rem", end: true },
-    cell: ({ row: { original: access } }) => (
-      <RowActions of={access.appGroupName} needed={{ needs: "admin" }}>
-        <Menu.Item onClick={() => open({ kind: "edit", access })}>Edit…</Menu.Item>
-        <Menu.Item onClick={() => open({ kind: "remove", access })}>Remove…</Menu.Item>
-      </RowActions>
-    ),
-  },
+  column("Workspace", { width: "16%" }, ({ appGroupName }) => <strong>{appGroupName}</strong>),
+  column("Roles", { width: "16%" }, ({ appGroupPermissionSets }) => (
+    <List of={(appGroupPermissionSets ?? []).map((each) => each.appGroupPermissionSetName)} />
+  )),
+  column("Single permissions", ({ appGroupPermissions }) => (
+    <List of={appGroupPermissions ?? []} />
+  )),
+  column("Teams", { width: "22%" }, ({ team }) => (
+    <List
+      of={(team ?? []).map(({ teamName, teamPermissions = [] }) =>
+        teamPermissions.length > 0 ? `${teamName} (${teamPermissions.join(", ")})` : teamName,
+      )}
+    />
+  )),
+  actions("4rem", (access) => (
+    <RowActions of={access.appGroupName} needed={{ needs: "admin" }}>
+      <Menu.Item onClick={() => open({ kind: "edit", access })}>Edit…</Menu.Item>
+      <Menu.Item onClick={() => open({ kind: "remove", access })}>Remove…</Menu.Item>
+    </RowActions>
+  )),
 ];

@@ -3,7 +3,7 @@ import { ShieldCheck } from "lucide-react";
 import { WORKSPACE_NOTES } from "../../../../src/core/base/context/dashboard-permissions.ts";
 import { usePermissionSets } from "../../api/administration.ts";
 import { PERMISSION_SETS, useChangeEntries } from "../../api/entries.ts";
-import type { Column } from "../../components/data-table.tsx";
+import { type Column, column } from "../../components/data-table.tsx";
 import { DeclaredName } from "../../components/declared-name.tsx";
 import { Entries } from "../../components/entries.tsx";
 import { PermissionChoice } from "../../components/permission-choice.tsx";
@@ -19,33 +19,24 @@ interface Role {
 const notes: Readonly<Record<string, string>> = WORKSPACE_NOTES;
 
 const COLUMNS: readonly Column<Role>[] = [
-  {
-    id: "name",
-    header: "Name",
-    meta: { width: "22%" },
-    cell: ({ row }) => (
-      <>
-        <DeclaredName of={row.original} /> {row.original.ready && <Tag>Ready</Tag>}
-      </>
-    ),
-  },
-  {
-    id: "permissions",
-    header: "Permissions",
-    cell: ({ row: { original: role } }) => {
-      const useful = (role.permissions ?? []).filter((name) => notes[name]);
-      if (useful.length === 0) return <span className="dim">None</span>;
-      return (
-        <ul className="plain-list">
-          {useful.map((name) => (
-            <li key={name} title={name}>
-              {notes[name]}
-            </li>
-          ))}
-        </ul>
-      );
-    },
-  },
+  column("Name", { width: "22%" }, (each) => (
+    <>
+      <DeclaredName of={each} /> {each.ready && <Tag>Ready</Tag>}
+    </>
+  )),
+  column("Permissions", (role) => {
+    const useful = (role.permissions ?? []).filter((name) => notes[name]);
+    if (useful.length === 0) return <span className="dim">None</span>;
+    return (
+      <ul className="plain-list">
+        {useful.map((name) => (
+          <li key={name} title={name}>
+            {notes[name]}
+          </li>
+        ))}
+      </ul>
+    );
+  }),
 ];
 
 /** Named sets of permissions: three that come with Rapport, and those of the company. */

@@ -2,7 +2,7 @@ import { TextInput } from "@mantine/core";
 import { UsersRound } from "lucide-react";
 import { TEAMS, useChangeEntries } from "../../api/entries.ts";
 import { Id } from "../../components/code-block.tsx";
-import type { Column } from "../../components/data-table.tsx";
+import { type Column, column } from "../../components/data-table.tsx";
 import { DeclaredName } from "../../components/declared-name.tsx";
 import { Entries } from "../../components/entries.tsx";
 import { useTeams } from "./api.ts";
@@ -14,13 +14,8 @@ interface Team {
 }
 
 const COLUMNS: readonly Column<Team>[] = [
-  { id: "name", header: "Name", cell: ({ row }) => <DeclaredName of={row.original} /> },
-  {
-    id: "id",
-    header: "Id",
-    meta: { width: "50%" },
-    cell: ({ row: { original: team } }) => team.id && <Id value={team.id} />,
-  },
+  column("Name", (each) => <DeclaredName of={each} />),
+  column("Id", { width: "50%" }, (team) => team.id && <Id value={team.id} />),
 ];
 
 export function Teams({ workspace }: { readonly workspace: string }) {

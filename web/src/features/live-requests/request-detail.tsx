@@ -1,5 +1,5 @@
 import { CopyText } from "../../components/code-block.tsx";
-import { type Column, DataTable } from "../../components/data-table.tsx";
+import { type Column, column, DataTable } from "../../components/data-table.tsx";
 import { FeatureLink } from "../../components/feature-link.tsx";
 import { Json } from "../../components/json.tsx";
 import { Absent } from "../../components/page.tsx";
@@ -29,7 +29,6 @@ export function RequestDetail({ workspace, request }: RequestDetailProps) {
           columns={columnsOf(workspace)}
           rows={rejectedFirst(request.items)}
           keyOf={({ kind, index }) => `${kind} ${index}`}
-          empty={null}
         />
       )}
       <div className="request-bodies">
@@ -65,45 +64,33 @@ const Part = ({ title, value, missing }: PartProps) => (
 );
 
 const columnsOf = (workspace: string): readonly Column<LiveItem>[] => [
-  {
-    id: "item",
-    header: "Item",
-    meta: { width: "9rem" },
-    cell: ({ row: { original: item } }) => (
-      <code>
-        {item.kind}[{item.index}]
-      </code>
+  column("Item", { width: "9rem" }, (item) => (
+    <code>
+      {item.kind}[{item.index}]
+    </code>
+  )),
+  column("User", { width: "22%" }, (item) =>
+    item.user ? (
+      <FeatureLink
+        to="/w/$workspace/users"
+        params={{ workspace }}
+        search={{ query: item.user, match: "exact" }}
+        className="link clamped"
+        dir="auto"
+      >
+        {item.user}
+      </FeatureLink>
+    ) : (
+      <Absent />
     ),
-  },
-  {
-    id: "user",
-    header: "User",
-    meta: { width: "22%" },
-    cell: ({ row: { original: item } }) =>
-      item.user ? (
-        <FeatureLink
-          to="/w/$workspace/users"
-          params={{ workspace }}
-          search={{ query: item.user, match: "exact" }}
-          className="link clamped"
-          dir="auto"
-        >
-          {item.user}
-        </FeatureLink>
-      ) : (
-        <Absent />
-      ),
-  },
-  {
-    id: "verdict",
-    header: "Verdict",
-    cell: ({ row: { original: item } }) =>
-      item.accepted ? (
-        <Tag tone="good">Accepted</Tag>
-      ) : (
-        <>
-          <Tag tone="bad">{item.code ?? "Refused"}</Tag> {item.message}
-        </>
-      ),
-  },
+  ),
+  column("Verdict", (item) =>
+    item.accepted ? (
+      <Tag tone="good">Accepted</Tag>
+    ) : (
+      <>
+        <Tag tone="bad">{item.code ?? "Refused"}</Tag> {item.message}
+      </>
+    ),
+  ),
 ];

@@ -4,7 +4,7 @@ import { Activity, Pause, Play, Search } from "lucide-react";
 import { useMemo, useState } from "react";
 import { ApiError } from "../../api/api-error.ts";
 import { morePages } from "../../api/pages.ts";
-import { type Column, DataTable } from "../../components/data-table.tsx";
+import { type Column, column, DataTable } from "../../components/data-table.tsx";
 import { firstRequest, KeysLink } from "../../components/first-request.tsx";
 import { Absent, Page } from "../../components/page.tsx";
 import { RowButton } from "../../components/row-button.tsx";
@@ -196,46 +196,18 @@ const columnsOf = (
   open: string | undefined,
   setOpen: (id: string) => void,
 ): readonly Column<LiveRequest>[] => [
-  {
-    id: "request",
-    header: "Request",
-    cell: ({ row: { original: request } }) => (
-      <RowButton
-        isOpen={request.id === open}
-        onClick={() => setOpen(request.id === open ? "" : request.id)}
-      >
-        <Tag tone={toneOf(request.status)}>{request.status}</Tag> {request.method} {request.path}
-      </RowButton>
-    ),
-  },
-  {
-    id: "verdict",
-    header: "Verdict",
-    meta: { width: "29%" },
-    cell: ({ row }) => <Verdict request={row.original} />,
-  },
-  {
-    id: "key",
-    header: "Key",
-    meta: { width: "14%", oneLine: true },
-    cell: ({ row }) => row.original.key.name,
-  },
-  {
-    id: "duration",
-    header: "Took",
-    meta: { width: "6rem", end: true },
-    cell: ({ row }) => `${row.original.duration_ms} ms`,
-  },
-  {
-    id: "at",
-    header: "When",
-    meta: { width: "9.5rem" },
-    cell: ({ row }) => (
-      <span className="above">
-        <Time at={row.original.at} as="clock" />
-      </span>
-    ),
-  },
+  column("Request", (request) => (
+    <RowButton
+      isOpen={request.id === open}
+      onClick={() => setOpen(request.id === open ? "" : request.id)}
+    >
+      <Tag tone={toneOf(request.status)}>{request.status}</Tag> {request.method} {request.path}
+    </RowButton>
+  )),
+  column("Verdict", { width: "29%" }, (each) => <Verdict request={each} />),
+  column("Key", { width: "14%", oneLine: true }, ({ key }) => key.name),
+  column("Took", { width: "6rem", end: true }, ({ duration_ms }) => `${duration_ms} ms`),
+  column("When", { width: "9.5rem" }, ({ at }) => <Time at={at} as="clock" />),
 ];
 
 function Verdict({ request }: { readonly request: LiveRequest }) {

@@ -118,16 +118,14 @@ function Editor({ workspace, id, stored }: EditorProps) {
         <>
           {isChanged && <span className="dim">Unsaved changes</span>}
           <PermittedButton
-            workspace={workspace}
-            needs="manage_email_settings"
+            needed={{ workspace, needs: "manage_email_settings" }}
             variant="default"
             onClick={() => (isDraft ? void save({ state: "active" }) : setWithdrawing(true))}
           >
             {isDraft ? "Save and publish" : "Make it a draft…"}
           </PermittedButton>
           <PermittedButton
-            workspace={workspace}
-            needs="manage_email_settings"
+            needed={{ workspace, needs: "manage_email_settings" }}
             loading={isSaving}
             disabled={!isChanged}
             onClick={() => void save()}

@@ -3,13 +3,14 @@ import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { Plus, SlidersHorizontal } from "lucide-react";
 import { useMemo, useState } from "react";
 import { Id } from "../../components/code-block.tsx";
-import { type Column, DataTable } from "../../components/data-table.tsx";
+import { type Column, column } from "../../components/data-table.tsx";
 import { DeclaredName } from "../../components/declared-name.tsx";
 import { FormDialog, required } from "../../components/form.tsx";
+import { LoadedTable } from "../../components/loaded-table.tsx";
 import { newId } from "../../components/new-id.ts";
 import { Page } from "../../components/page.tsx";
 import { PermittedButton } from "../../components/permitted.tsx";
-import { Empty, Loaded } from "../../components/states.tsx";
+import { Empty } from "../../components/states.tsx";
 import { StateTag } from "../../components/tag.tsx";
 import { Time } from "../../components/time.tsx";
 import { useCenters, useChangeCenters } from "./api.ts";
@@ -38,8 +39,7 @@ export function CentersPage() {
       about="Pages where users choose what they receive, each with its own link."
       actions={
         <PermittedButton
-          workspace={workspace}
-          needs="manage_email_settings"
+          needed={{ workspace, needs: "manage_email_settings" }}
           leftSection={<Plus size={15} />}
           onClick={() => setAdding(true)}
         >
@@ -47,23 +47,20 @@ export function CentersPage() {
         </PermittedButton>
       }
     >
-      <Loaded from={centers}>
-        {(body) => (
-          <DataTable
-            label="Preference centers"
-            columns={columns}
-            rows={body.preference_centers}
-            keyOf={({ id }) => id}
-            opens
-            empty={
-              <Empty icon={SlidersHorizontal} title="No preference centers yet">
-                A new center has a ready page in 20 and more languages, which you can replace with
-                your own.
-              </Empty>
-            }
-          />
-        )}
-      </Loaded>
+      <LoadedTable
+        from={centers}
+        label="Preference centers"
+        columns={columns}
+        rows={(body) => body.preference_centers}
+        keyOf={({ id }) => id}
+        opens
+        empty={
+          <Empty icon={SlidersHorizontal} title="No preference centers yet">
+            A new center has a ready page in 20 and more languages, which you can replace with your
+            own.
+          </Empty>
+        }
+      />
       {isAdding && (
         <FormDialog
           title="Add a preference center"
@@ -95,48 +92,19 @@ export function CentersPage() {
 }
 
 const columnsOf = (workspace: string): readonly Column<Center>[] => [
-  {
-    id: "name",
-    header: "Name",
-    accessorFn: ({ name }) => name,
-    cell: ({ row: { original: center } }) => (
-      <DeclaredName
-        of={center}
-        leadsTo={{
-          to: "/w/$workspace/preference-centers/$id",
-          params: { workspace, id: center.id },
-        }}
-      />
-    ),
-  },
-  {
-    id: "title",
-    header: "Title",
-    accessorFn: ({ title }) => title,
-    cell: ({ row }) => row.original.title,
-  },
-  {
-    id: "id",
-    header: "Id",
-    meta: { width: "32%" },
-    cell: ({ row }) => <Id value={row.original.id} />,
-  },
-  {
-    id: "state",
-    header: "State",
-    accessorFn: ({ state }) => state,
-    meta: { width: "7rem" },
-    cell: ({ row }) => <StateTag state={row.original.state} />,
-  },
-  {
-    id: "updated",
-    header: "Updated",
-    accessorFn: ({ updated_at }) => updated_at,
-    meta: { width: "8.5rem" },
-    cell: ({ row }) => (
-      <span className="above">
-        <Time at={row.original.updated_at} />
-      </span>
-    ),
-  },
+  column("Name", { sortBy: "name" }, (center) => (
+    <DeclaredName
+      of={center}
+      leadsTo={{
+        to: "/w/$workspace/preference-centers/$id",
+        params: { workspace, id: center.id },
+      }}
+    />
+  )),
+  column("Title", { sortBy: "title" }, ({ title }) => title),
+  column("Id", { width: "32%" }, ({ id }) => <Id value={id} />),
+  column("State", { sortBy: "state", width: "7rem" }, ({ state }) => <StateTag state={state} />),
+  column("Updated", { sortBy: "updated_at", width: "8.5rem" }, ({ updated_at }) => (
+    <Time at={updated_at} />
+  )),
 ];

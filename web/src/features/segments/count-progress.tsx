@@ -35,8 +35,7 @@ export function CountProgress({ workspace, count, of }: CountProgressProps) {
       </p>
       <div>
         <PermittedButton
-          workspace={workspace}
-          needs="edit_segments"
+          needed={{ workspace, needs: "edit_segments" }}
           size="xs"
           variant="default"
           loading={cancelling.isPending}

@@ -56,8 +56,7 @@ export function ExactCount({ workspace, filter, segment }: ExactCountProps) {
       title="Exact count"
       actions={
         <PermittedButton
-          workspace={workspace}
-          needs="edit_segments"
+          needed={{ workspace, needs: "edit_segments" }}
           size="xs"
           variant="default"
           loading={counting.isPending}

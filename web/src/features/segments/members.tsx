@@ -50,7 +50,7 @@ export function Members({ workspace, filter, fileName, expected }: MembersProps)
             List them
           </FeatureLink>
           <PermittedButton
-            {...needed}
+            needed={needed}
             size="xs"
             variant="default"
             loading={sample.isPending}
@@ -59,7 +59,7 @@ export function Members({ workspace, filter, fileName, expected }: MembersProps)
             Show twenty
           </PermittedButton>
           <PermittedButton
-            {...needed}
+            needed={needed}
             size="xs"
             variant="default"
             onClick={() => setExporting(true)}

@@ -215,7 +215,7 @@ function Save({ workspace, id, segment, draft, isOpen }: SaveProps) {
       <SaveFailure error={saving.error} />
       <div className="toolbar">
         <PermittedButton
-          {...needed}
+          needed={needed}
           loading={saving.isPending}
           disabled={name.trim() === "" || filter === undefined || isOpen}
           onClick={() => saving.mutate()}
@@ -223,7 +223,7 @@ function Save({ workspace, id, segment, draft, isOpen }: SaveProps) {
           Save
         </PermittedButton>
         {segment && (
-          <PermittedButton {...needed} variant="default" onClick={() => setRemoving(true)}>
+          <PermittedButton needed={needed} variant="default" onClick={() => setRemoving(true)}>
             Remove
           </PermittedButton>
         )}

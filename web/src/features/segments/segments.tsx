@@ -2,13 +2,14 @@ import { Button } from "@mantine/core";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { Plus, Users } from "lucide-react";
 import { useMemo } from "react";
-import { type Column, DataTable } from "../../components/data-table.tsx";
+import { type Column, column } from "../../components/data-table.tsx";
 import { DeclaredName } from "../../components/declared-name.tsx";
 import { usersText } from "../../components/figures.tsx";
+import { LoadedTable } from "../../components/loaded-table.tsx";
 import { Absent, Card, Page } from "../../components/page.tsx";
 import { useMissing } from "../../components/permitted.tsx";
 import { Sparkline } from "../../components/sparkline.tsx";
-import { Empty, Loaded } from "../../components/states.tsx";
+import { Empty } from "../../components/states.tsx";
 import { Tag } from "../../components/tag.tsx";
 import { type Segment, useCounts, useSegmentSizes, useSegments } from "./api.ts";
 import { CountProgress } from "./count-progress.tsx";
@@ -35,23 +36,20 @@ export function SegmentsPage() {
         </Button>
       }
     >
-      <Loaded from={segments}>
-        {({ segments: rows }) => (
-          <DataTable
-            label="Segments"
-            columns={columns}
-            rows={rows}
-            keyOf={({ id }) => id}
-            opens
-            empty={
-              <Empty icon={Users} title="No segments yet">
-                A segment is a filter with a name, such as everyone who bought twice in 30 days.
-                Make one here, or declare it in a manifest.
-              </Empty>
-            }
-          />
-        )}
-      </Loaded>
+      <LoadedTable
+        from={segments}
+        label="Segments"
+        columns={columns}
+        rows={({ segments: rows }) => rows}
+        keyOf={({ id }) => id}
+        opens
+        empty={
+          <Empty icon={Users} title="No segments yet">
+            A segment is a filter with a name, such as everyone who bought twice in 30 days. Make
+            one here, or declare it in a manifest.
+          </Empty>
+        }
+      />
       <RunningCounts workspace={workspace} />
     </Page>
   );
@@ -98,48 +96,32 @@ const columnsOf = (
   workspace: string,
   sizes: ReadonlyMap<string, KnownSize>,
 ): readonly Column<Segment>[] => [
-  {
-    id: "name",
-    header: "Name",
-    accessorFn: ({ name }) => name,
-    cell: ({ row: { original: each } }) => (
-      <>
-        <DeclaredName
-          of={each}
-          leadsTo={{ to: "/w/$workspace/segments/$id", params: { workspace, id: each.id } }}
-        />
-        {each.description && <div className="dim">{each.description}</div>}
-      </>
-    ),
-  },
-  {
-    id: "tags",
-    header: "Tags",
-    meta: { width: "12rem" },
-    cell: ({ row }) =>
-      row.original.tags?.length ? (
-        row.original.tags.map((tag) => <Tag key={tag}>{tag}</Tag>)
-      ) : (
-        <Absent />
-      ),
-  },
-  {
-    id: "size",
-    header: "Users",
-    accessorFn: ({ id }) =>
-      sizes.get(id)?.sizes.at(-1)?.size ?? sizes.get(id)?.counted?.matching ?? undefined,
-    meta: { width: "8rem", end: true },
-    cell: ({ row }) => <LastSize of={sizes.get(row.original.id)} />,
-  },
-  {
-    id: "trend",
-    header: "30 days",
-    meta: { width: "10rem" },
-    cell: ({ row: { original: each } }) => (
-      <Sparkline
-        label={`Size of ${each.name} in 30 days`}
-        values={sizes.get(each.id)?.sizes.map(({ size }) => size ?? 0) ?? []}
+  column("Name", { sortBy: "name" }, (each) => (
+    <>
+      <DeclaredName
+        of={each}
+        leadsTo={{ to: "/w/$workspace/segments/$id", params: { workspace, id: each.id } }}
       />
-    ),
-  },
+      {each.description && <div className="dim">{each.description}</div>}
+    </>
+  )),
+  column("Tags", { width: "12rem" }, ({ tags }) =>
+    tags?.length ? tags.map((tag) => <Tag key={tag}>{tag}</Tag>) : <Absent />,
+  ),
+  column(
+    "Users",
+    {
+      sortBy: ({ id }) =>
+        sizes.get(id)?.sizes.at(-1)?.size ?? sizes.get(id)?.counted?.matching ?? undefined,
+      width: "8rem",
+      end: true,
+    },
+    ({ id }) => <LastSize of={sizes.get(id)} />,
+  ),
+  column("30 days", { width: "10rem" }, (each) => (
+    <Sparkline
+      label={`Size of ${each.name} in 30 days`}
+      values={sizes.get(each.id)?.sizes.map(({ size }) => size ?? 0) ?? []}
+    />
+  )),
 ];

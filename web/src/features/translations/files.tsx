@@ -46,8 +46,7 @@ export function Files({ workspace, message }: FilesProps) {
         </Menu.Dropdown>
       </Menu>
       <PermittedButton
-        workspace={workspace}
-        needs="send_campaigns_canvases"
+        needed={{ workspace, needs: "send_campaigns_canvases" }}
         variant="default"
         leftSection={<Upload size={15} />}
         onClick={() => setImporting(true)}

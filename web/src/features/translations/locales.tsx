@@ -2,7 +2,7 @@ import { TextInput } from "@mantine/core";
 import { Globe } from "lucide-react";
 import { LOCALES, useChangeEntries } from "../../api/entries.ts";
 import { useLocales } from "../../api/messages.ts";
-import type { Column } from "../../components/data-table.tsx";
+import { type Column, column } from "../../components/data-table.tsx";
 import { DeclaredName } from "../../components/declared-name.tsx";
 import { Entries } from "../../components/entries.tsx";
 import { required } from "../../components/form.tsx";
@@ -27,15 +27,10 @@ const FIELDS = [
 const NARROW = { width: "8rem" };
 
 const COLUMNS: readonly Column<Locale>[] = [
-  { id: "name", header: "Name", cell: ({ row }) => <DeclaredName of={row.original} /> },
-  {
-    id: "key",
-    header: "Key",
-    meta: NARROW,
-    cell: ({ row }) => <code>{row.original.locale_key}</code>,
-  },
-  { id: "language", header: "Language", meta: NARROW, cell: ({ row }) => row.original.language },
-  { id: "country", header: "Country", meta: NARROW, cell: ({ row }) => row.original.country },
+  column("Name", (each) => <DeclaredName of={each} />),
+  column("Key", NARROW, ({ locale_key }) => <code>{locale_key}</code>),
+  column("Language", NARROW, ({ language }) => language),
+  column("Country", NARROW, ({ country }) => country),
 ];
 
 export function Locales({ workspace }: { readonly workspace: string }) {

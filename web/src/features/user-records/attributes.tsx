@@ -92,7 +92,7 @@ export function Attributes({ workspace, profile }: AttributesProps) {
         flush
         actions={
           <PermittedButton
-            {...changeUsersIn(workspace)}
+            needed={changeUsersIn(workspace)}
             size="xs"
             variant="default"
             leftSection={<Plus size={14} />}

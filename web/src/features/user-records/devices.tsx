@@ -1,7 +1,7 @@
 import { MonitorSmartphone } from "lucide-react";
 import { useAppNames } from "../../api/administration.ts";
 import type { Profile } from "../../api/users.ts";
-import { type Column, DataTable } from "../../components/data-table.tsx";
+import { type Column, column, DataTable } from "../../components/data-table.tsx";
 import { shortValue } from "../../components/json.tsx";
 import { Absent, Card } from "../../components/page.tsx";
 import { Empty } from "../../components/states.tsx";
@@ -46,7 +46,6 @@ export function Devices({ workspace, profile }: DevicesProps) {
             columns={columnsOf(list, apps)}
             rows={list}
             keyOf={(entry) => JSON.stringify(entry)}
-            empty={null}
           />
         </Card>
       ))}
@@ -58,11 +57,9 @@ const columnsOf = (
   list: readonly Entry[],
   apps: ReadonlyMap<string, string>,
 ): readonly Column<Entry>[] =>
-  [...new Set(list.flatMap((entry) => Object.keys(entry)))].map((name) => ({
-    id: name,
-    header: sentence(name),
-    cell: ({ row }) => <Value name={name} value={row.original[name]} apps={apps} />,
-  }));
+  [...new Set(list.flatMap((entry) => Object.keys(entry)))].map((name) =>
+    column(sentence(name), (each) => <Value name={name} value={each[name]} apps={apps} />),
+  );
 
 /** As the export names times. */
 const IS_TIME = /^(first|last)_used$|_at$/;

@@ -6,7 +6,7 @@ import type { ReactNode } from "react";
 import { fullNameOf, nameOf } from "../../api/name-of.ts";
 import { type FoundUser, useAttributeNames } from "../../api/users.ts";
 import { CutOff } from "../../components/cut-off.tsx";
-import type { Column } from "../../components/data-table.tsx";
+import { type Column, column } from "../../components/data-table.tsx";
 import { amountText } from "../../components/numbers.ts";
 import { Absent } from "../../components/page.tsx";
 import { Time } from "../../components/time.tsx";
@@ -16,11 +16,7 @@ const CUSTOM = "custom_attributes.";
 const text = (value: unknown): ReactNode =>
   typeof value === "string" ? <CutOff text={value} /> : <CutOff text={JSON.stringify(value)} />;
 
-const time = (value: unknown): ReactNode => (
-  <span className="above">
-    <Time at={String(value)} />
-  </span>
-);
+const time = (value: unknown): ReactNode => <Time at={String(value)} />;
 
 const money = (value: unknown): ReactNode =>
   Object.entries(value as Record<string, number>)
@@ -85,42 +81,24 @@ export const columnsOf = (
   workspace: string,
   chosen: readonly string[],
 ): readonly Column<FoundUser>[] => [
-  {
-    id: "user",
-    header: "User",
-    cell: ({ row: { original: user } }) => (
-      <Link
-        to="/w/$workspace/users/$id"
-        params={{ workspace, id: user.platform_id }}
-        className="row-link clamped"
-        title={nameOf(user)}
-        dir="auto"
-      >
-        {nameOf(user)}
-      </Link>
-    ),
-  },
-  ...chosen.map((name): Column<FoundUser> => {
-    const {
-      label,
-      read,
-      show = text,
-      width,
-      isSorted,
-    } = STANDARD[name] ?? {
-      label: name.replace(CUSTOM, ""),
-    };
-    const value = read ?? (({ columns }: FoundUser) => columns[name]);
-    return {
-      id: name,
-      header: label,
-      ...(width && { meta: { width } }),
-      ...(isSorted && { accessorFn: value }),
-      cell: ({ row: { original: user } }) => {
-        const found = value(user);
-        return found === undefined || found === null || found === "" ? <Absent /> : show(found);
-      },
-    };
+  column("User", (user) => (
+    <Link
+      to="/w/$workspace/users/$id"
+      params={{ workspace, id: user.platform_id }}
+      className="row-link clamped"
+      title={nameOf(user)}
+      dir="auto"
+    >
+      {nameOf(user)}
+    </Link>
+  )),
+  ...chosen.map((id): Column<FoundUser> => {
+    const shown: Shown = STANDARD[id] ?? { label: id.replace(CUSTOM, "") };
+    const { label, read = ({ columns }) => columns[id], show = text, width, isSorted } = shown;
+    return column(label, { id, width, sortBy: isSorted && read }, (user) => {
+      const found = read(user);
+      return found === undefined || found === null || found === "" ? <Absent /> : show(found);
+    });
   }),
 ];
 

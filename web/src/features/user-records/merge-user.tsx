@@ -4,21 +4,17 @@ import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { fullNameOf, nameOf } from "../../api/name-of.ts";
 import {
-  type Effect,
   type FoundUser,
   mergeOf,
   type Profile,
   useMergeUser,
   useUserSearch,
 } from "../../api/users.ts";
-import { DataTable } from "../../components/data-table.tsx";
 import { Dialog } from "../../components/dialog.tsx";
 import { tellDone } from "../../components/feedback.tsx";
 import { SaveFailure } from "../../components/form.tsx";
-import { shortValue } from "../../components/json.tsx";
-import { Absent } from "../../components/page.tsx";
 import { Notice } from "../../components/states.tsx";
-import { sentence, Tag } from "../../components/tag.tsx";
+import { Effects } from "./effects.tsx";
 
 interface MergeUserProps {
   readonly workspace: string;
@@ -68,7 +64,16 @@ export function MergeUser({ workspace, profile, close }: MergeUserProps) {
               {nameOf(kept)} is kept. {nameOf(profile)} no longer exists afterwards, and its ids
               identify {nameOf(kept)}. The timeline of {nameOf(kept)} has a button to undo it.
             </Notice>
-            <Effects effects={merge.data.effects} />
+            <Effects
+              label="Effects of the merge"
+              of={merge.data.effects}
+              values={[
+                ["kept", "Kept user"],
+                ["merged", "Merged user"],
+                ["result", "Result"],
+              ]}
+              none="No data of the merged user would be kept."
+            />
           </>
         )}
         {kept && (
@@ -134,49 +139,3 @@ function ChooseUser({ workspace, without, choose }: ChooseUserProps) {
     </>
   );
 }
-
-const Effects = ({ effects }: { readonly effects: readonly Effect[] }) => (
-  <DataTable
-    label="Effects of the merge"
-    rows={effects}
-    keyOf={(effect) => `${effect.field} ${effect.name ?? ""}`}
-    empty={<p className="dim card-body">No data of the merged user would be kept.</p>}
-    columns={[
-      {
-        id: "field",
-        header: "Field",
-        cell: ({ row: { original: effect } }) => (
-          <>
-            {sentence(effect.field)} {effect.name && <code>{effect.name}</code>}
-          </>
-        ),
-      },
-      {
-        id: "kept",
-        header: "Kept user",
-
-        cell: ({ row }) => <Side value={row.original.kept} />,
-      },
-      {
-        id: "merged",
-        header: "Merged user",
-
-        cell: ({ row }) => <Side value={row.original.merged} />,
-      },
-      { id: "result", header: "Result", cell: ({ row }) => <Side value={row.original.result} /> },
-      {
-        id: "effect",
-        header: "Effect",
-        meta: { width: "9rem" },
-        cell: ({ row }) => <Tag tone="info">{sentence(row.original.effect)}</Tag>,
-      },
-    ]}
-  />
-);
-
-const Side = ({ value }: { readonly value: unknown }) =>
-  value === null || value === undefined ? (
-    <Absent />
-  ) : (
-    <span className="mono">{shortValue(value).slice(0, 400)}</span>
-  );

@@ -1,6 +1,6 @@
 import { Users } from "lucide-react";
 import { useSegmentsOfUser } from "../../api/users.ts";
-import { type Column, DataTable } from "../../components/data-table.tsx";
+import { type Column, column, DataTable } from "../../components/data-table.tsx";
 import { FeatureLink } from "../../components/feature-link.tsx";
 import { Empty, Loaded, Notice } from "../../components/states.tsx";
 
@@ -51,23 +51,14 @@ interface Row {
 }
 
 const columnsOf = (workspace: string): readonly Column<Row>[] => [
-  {
-    id: "name",
-    header: "Segment",
-    cell: ({ row: { original: each } }) => (
-      <FeatureLink
-        to="/w/$workspace/segments/$id"
-        params={{ workspace, id: each.id }}
-        className="row-link"
-      >
-        <bdi>{each.name}</bdi>
-      </FeatureLink>
-    ),
-  },
-  {
-    id: "description",
-    header: "Why",
-    meta: { width: "60%" },
-    cell: ({ row }) => row.original.description,
-  },
+  column("Segment", (each) => (
+    <FeatureLink
+      to="/w/$workspace/segments/$id"
+      params={{ workspace, id: each.id }}
+      className="row-link"
+    >
+      <bdi>{each.name}</bdi>
+    </FeatureLink>
+  )),
+  column("Why", { width: "60%" }, ({ description }) => description),
 ];

@@ -1,15 +1,20 @@
 import { Select } from "@mantine/core";
 import { Bell, Mail } from "lucide-react";
-import { useMemo } from "react";
 import { useGroupNames, useGroups } from "../../api/groups.ts";
-import { morePages } from "../../api/pages.ts";
-import { profileOf, type UserRecord, useChangeUser, useTimeline } from "../../api/users.ts";
+import {
+  profileOf,
+  type TimelineEntry,
+  type UserRecord,
+  useChangeUser,
+  useTimeline,
+} from "../../api/users.ts";
 import { changedBy } from "../../components/changed-by.ts";
-import { type Column, DataTable } from "../../components/data-table.tsx";
+import { type Column, column } from "../../components/data-table.tsx";
 import { tellDone, tellFailed } from "../../components/feedback.tsx";
+import { LoadedTable, PagedTable } from "../../components/loaded-table.tsx";
 import { Absent, Card } from "../../components/page.tsx";
 import { useMissing } from "../../components/permitted.tsx";
-import { Empty, Loaded } from "../../components/states.tsx";
+import { Empty } from "../../components/states.tsx";
 import { channelName, StateTag, sentence } from "../../components/tag.tsx";
 import { Time } from "../../components/time.tsx";
 import { changeUsersIn } from "./change-users.ts";
@@ -52,21 +57,18 @@ export function Subscriptions({ workspace, record }: SubscriptionsProps) {
   };
   return (
     <div className="stack">
-      <Loaded from={groups}>
-        {({ subscription_groups }) => (
-          <DataTable
-            label="Subscription states"
-            columns={columnsOf(set, missing)}
-            rows={statesOf(record, subscription_groups)}
-            keyOf={({ id }) => id}
-            empty={
-              <Empty icon={Bell} title="No subscription groups">
-                Declare groups under Subscription groups; the email state appears with an address.
-              </Empty>
-            }
-          />
-        )}
-      </Loaded>
+      <LoadedTable
+        from={groups}
+        label="Subscription states"
+        columns={columnsOf(set, missing)}
+        rows={({ subscription_groups }) => statesOf(record, subscription_groups)}
+        keyOf={({ id }) => id}
+        empty={
+          <Empty icon={Bell} title="No subscription groups">
+            Declare groups under Subscription groups; the email state appears with an address.
+          </Empty>
+        }
+      />
       <StateHistory workspace={workspace} id={profileOf(record).platform_id} />
     </div>
   );
@@ -98,110 +100,62 @@ const columnsOf = (
   /** Why the person may not change a state. */
   missing: string | undefined,
 ): readonly Column<State>[] => [
-  {
-    id: "name",
-    header: "Group",
-    cell: ({ row: { original: row } }) => (
-      <>
-        {row.id === "email" && <Mail size={13} aria-hidden />} {row.name}
-      </>
-    ),
-  },
-  {
-    id: "channel",
-    header: "Channel",
-    meta: { width: "8rem" },
-    cell: ({ row }) => channelName(row.original.channel),
-  },
-  {
-    id: "address",
-    header: "Address",
-
-    cell: ({ row }) => row.original.address ?? <Absent />,
-  },
-  {
-    id: "state",
-    header: "State",
-    meta: { width: "11rem" },
-    cell: ({ row: { original: row } }) => (
-      <Select
-        size="xs"
-        aria-label={`State of ${row.name}`}
-        readOnly={missing !== undefined}
-        title={missing}
-        aria-description={missing}
-        placeholder="Not set"
-        value={row.state}
-        data={[...(row.id === "email" ? ["opted_in"] : []), "subscribed", "unsubscribed"].map(
-          (value) => ({ value, label: sentence(value) }),
-        )}
-        onChange={(state) => state && state !== row.state && void set(row, state)}
-      />
-    ),
-  },
-  {
-    id: "changed",
-    header: "Changed",
-    meta: { width: "8.5rem" },
-    cell: ({ row: { original: row } }) =>
-      row.changedAt ? <Time at={row.changedAt} /> : <Absent />,
-  },
+  column("Group", (row) => (
+    <>
+      {row.id === "email" && <Mail size={13} aria-hidden />} {row.name}
+    </>
+  )),
+  column("Channel", { width: "8rem" }, ({ channel }) => channelName(channel)),
+  column("Address", ({ address }) => address ?? <Absent />),
+  column("State", { width: "11rem" }, (row) => (
+    <Select
+      size="xs"
+      aria-label={`State of ${row.name}`}
+      readOnly={missing !== undefined}
+      title={missing}
+      aria-description={missing}
+      placeholder="Not set"
+      value={row.state}
+      data={[...(row.id === "email" ? ["opted_in"] : []), "subscribed", "unsubscribed"].map(
+        (value) => ({ value, label: sentence(value) }),
+      )}
+      onChange={(state) => state && state !== row.state && void set(row, state)}
+    />
+  )),
+  column("Changed", { width: "8.5rem" }, (row) =>
+    row.changedAt ? <Time at={row.changedAt} /> : <Absent />,
+  ),
 ];
 
 function StateHistory({ workspace, id }: { readonly workspace: string; readonly id: string }) {
   const names = useGroupNames(workspace);
   const pages = useTimeline(workspace, id, { kind: "subscription" });
-  const changes = useMemo(
-    () =>
-      pages.data?.pages.flatMap(({ entries }) =>
-        entries.flatMap((entry) => (entry.kind === "subscription" ? [entry] : [])),
-      ) ?? [],
-    [pages.data],
-  );
   return (
     <Card title="History" flush>
-      <Loaded from={pages}>
-        {() =>
-          changes.length === 0 ? (
-            <Empty icon={Bell} title="No state was ever changed" />
-          ) : (
-            <DataTable
-              label="History of states"
-              rows={changes}
-              keyOf={(change) => change.id}
-              empty={null}
-              more={morePages(pages)}
-              columns={[
-                {
-                  id: "what",
-                  header: "Group or address",
-                  cell: ({ row }) =>
-                    row.original.email ??
-                    names.get(row.original.subscription_group_id ?? "") ??
-                    row.original.subscription_group_id,
-                },
-                {
-                  id: "state",
-                  header: "State",
-                  meta: { width: "8rem" },
-                  cell: ({ row }) => <StateTag state={row.original.subscription_state} />,
-                },
-                {
-                  id: "call",
-                  header: "Changed by",
-                  cell: ({ row }) => changedBy(row.original),
-                },
-                {
-                  id: "at",
-                  header: "When",
-                  meta: { width: "11rem" },
-                  cell: ({ row }) => <Time at={row.original.at} as="clock" />,
-                },
-              ]}
-            />
-          )
-        }
-      </Loaded>
+      <PagedTable
+        from={pages}
+        label="History of states"
+        columns={historyColumns(names)}
+        rows={({ entries }) => entries.filter(isChange)}
+        keyOf={({ id: change }) => change}
+        empty={<Empty icon={Bell} title="No state was ever changed" />}
+      />
     </Card>
   );
 }
+
+type StateChange = Extract<TimelineEntry, { kind: "subscription" }>;
+
+const isChange = (entry: TimelineEntry): entry is StateChange => entry.kind === "subscription";
+
+const historyColumns = (names: ReadonlyMap<string, string>): readonly Column<StateChange>[] => [
+  column(
+    "Group or address",
+    ({ email, subscription_group_id: id }) => email ?? names.get(id ?? "") ?? id,
+  ),
+  column("State", { width: "8rem" }, ({ subscription_state }) => (
+    <StateTag state={subscription_state} />
+  )),
+  column("Changed by", changedBy),
+  column("When", { width: "11rem" }, ({ at }) => <Time at={at} as="clock" />),
+];

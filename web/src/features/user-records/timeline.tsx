@@ -3,7 +3,6 @@ import { getRouteApi } from "@tanstack/react-router";
 import { History, Undo2 } from "lucide-react";
 import { Fragment, useMemo, useState } from "react";
 import { useGroupNames } from "../../api/groups.ts";
-import { morePages } from "../../api/pages.ts";
 import {
   type Profile,
   type TimelineEntry,
@@ -11,12 +10,13 @@ import {
   useTimeline,
 } from "../../api/users.ts";
 import { changedBy } from "../../components/changed-by.ts";
-import { type Column, DataTable } from "../../components/data-table.tsx";
+import { type Column, column } from "../../components/data-table.tsx";
 import { Json, shortValue } from "../../components/json.tsx";
+import { PagedTable } from "../../components/loaded-table.tsx";
 import { amountText, numberText } from "../../components/numbers.ts";
 import { PermittedButton } from "../../components/permitted.tsx";
 import { RowButton } from "../../components/row-button.tsx";
-import { Empty, Loaded } from "../../components/states.tsx";
+import { Empty } from "../../components/states.tsx";
 import { sentence, Tag, type Tone } from "../../components/tag.tsx";
 import { startOfDay, Time } from "../../components/time.tsx";
 import { changeUsersIn } from "./change-users.ts";
@@ -49,41 +49,33 @@ export function Timeline({ workspace, profile }: TimelineProps) {
     since: startOfDay(from),
     until: startOfDay(until, 1),
   });
-  const entries = useMemo(
-    () => pages.data?.pages.flatMap((page) => page.entries) ?? [],
-    [pages.data],
-  );
   const groups = useGroupNames(workspace);
   const columns = useMemo(() => columnsOf(open, setOpen, groups), [open, groups]);
   const isFiltered = Boolean(kind ?? event ?? from ?? until);
   return (
     <>
       <Filters profile={profile} />
-      <Loaded from={pages}>
-        {() => (
-          <DataTable
-            label="Timeline"
-            columns={columns}
-            rows={entries}
-            keyOf={keyOf}
-            more={morePages(pages)}
-            openKey={open}
-            detail={(entry) => (
-              <>
-                {isMerge(entry) && <UndoButton workspace={workspace} id={entry.id} />}
-                <Json value={detailsOf(entry)} label="Details" />
-              </>
-            )}
-            empty={
-              <Empty icon={History} title={isFiltered ? "Nothing like this" : "Nothing here yet"}>
-                {isFiltered
-                  ? "Another filter may show more."
-                  : "Events, purchases, messages, and changes of subscriptions, identity and, with the change feed on, attributes appear here."}
-              </Empty>
-            }
-          />
+      <PagedTable
+        from={pages}
+        label="Timeline"
+        columns={columns}
+        rows={(page) => page.entries}
+        keyOf={keyOf}
+        openKey={open}
+        detail={(entry) => (
+          <>
+            {isMerge(entry) && <UndoButton workspace={workspace} id={entry.id} />}
+            <Json value={detailsOf(entry)} label="Details" />
+          </>
         )}
-      </Loaded>
+        empty={
+          <Empty icon={History} title={isFiltered ? "Nothing like this" : "Nothing here yet"}>
+            {isFiltered
+              ? "Another filter may show more."
+              : "Events, purchases, messages, and changes of subscriptions, identity and, with the change feed on, attributes appear here."}
+          </Empty>
+        }
+      />
     </>
   );
 }
@@ -96,7 +88,7 @@ function UndoButton({ workspace, id }: { readonly workspace: string; readonly id
   const navigate = route.useNavigate();
   return (
     <PermittedButton
-      {...changeUsersIn(workspace)}
+      needed={changeUsersIn(workspace)}
       variant="default"
       size="compact-sm"
       leftSection={<Undo2 size={14} />}
@@ -169,40 +161,21 @@ const columnsOf = (
   setOpen: (key: string | undefined) => void,
   groups: ReadonlyMap<string, string>,
 ): readonly Column<TimelineEntry>[] => [
-  {
-    id: "what",
-    header: "What",
-    meta: { width: "38%" },
-    cell: ({ row: { original: entry } }) => {
-      const key = keyOf(entry);
-      return (
-        <RowButton isOpen={key === open} onClick={() => setOpen(key === open ? undefined : key)}>
-          <Tag tone={TONES[entry.kind]}>{sentence(entry.kind)}</Tag>{" "}
-          <span dir="auto">{titleOf(entry, groups)}</span>
-        </RowButton>
-      );
-    },
-  },
-  {
-    id: "properties",
-    header: "Properties",
-    meta: { oneLine: true },
-    cell: ({ row: { original: entry } }) => {
-      const parts = partsOf(entry);
-      // Nothing at all, so that a phone leaves the column out.
-      return parts.length > 0 && <span className="dim">{parts.map(isolated)}</span>;
-    },
-  },
-  {
-    id: "at",
-    header: "When",
-    meta: { width: "11rem" },
-    cell: ({ row }) => (
-      <span className="above">
-        <Time at={row.original.at} as="clock" />
-      </span>
-    ),
-  },
+  column("What", { width: "38%" }, (entry) => {
+    const key = keyOf(entry);
+    return (
+      <RowButton isOpen={key === open} onClick={() => setOpen(key === open ? undefined : key)}>
+        <Tag tone={TONES[entry.kind]}>{sentence(entry.kind)}</Tag>{" "}
+        <span dir="auto">{titleOf(entry, groups)}</span>
+      </RowButton>
+    );
+  }),
+  column("Properties", { oneLine: true }, (entry) => {
+    const parts = partsOf(entry);
+    // Nothing at all, so that a phone leaves the column out.
+    return parts.length > 0 && <span className="dim">{parts.map(isolated)}</span>;
+  }),
+  column("When", { width: "11rem" }, ({ at }) => <Time at={at} as="clock" />),
 ];
 
 function titleOf(entry: TimelineEntry, groups: ReadonlyMap<string, string>): string {

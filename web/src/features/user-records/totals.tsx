@@ -1,7 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import { ChartNoAxesColumn } from "lucide-react";
 import type { Profile, Total } from "../../api/users.ts";
-import { type Column, DataTable } from "../../components/data-table.tsx";
+import { type Column, column, DataTable } from "../../components/data-table.tsx";
 import { numberText } from "../../components/numbers.ts";
 import { Card } from "../../components/page.tsx";
 import { Empty } from "../../components/states.tsx";
@@ -31,29 +31,10 @@ export function Totals({ workspace, profile }: TotalsProps) {
         <Card title="Events" flush>
           <DataTable
             label="Events"
-            columns={[
-              {
-                id: "name",
-                header: "Event",
-                accessorFn: ({ name }) => name,
-                cell: ({ row: { original: event } }) => (
-                  <Link
-                    to="/w/$workspace/users/$id"
-                    params={{ workspace, id }}
-                    search={{ event: event.name }}
-                    className="row-link clamped"
-                    dir="auto"
-                  >
-                    {event.name}
-                  </Link>
-                ),
-              },
-              ...COUNTS,
-            ]}
+            columns={eventColumns(workspace, id)}
             rows={mostFirst(events)}
             keyOf={({ name }) => name}
             opens
-            empty={null}
           />
         </Card>
       )}
@@ -61,18 +42,9 @@ export function Totals({ workspace, profile }: TotalsProps) {
         <Card title="Purchases" about={`Spent ${spentBy(profile).join(", ")}.`} flush>
           <DataTable
             label="Purchases"
-            columns={[
-              {
-                id: "name",
-                header: "Product",
-                accessorFn: ({ name }) => name,
-                cell: ({ row }) => <bdi>{row.original.name}</bdi>,
-              },
-              ...COUNTS,
-            ]}
+            columns={PRODUCT_COLUMNS}
             rows={mostFirst(purchases)}
             keyOf={({ name }) => name}
-            empty={null}
           />
         </Card>
       )}
@@ -83,26 +55,30 @@ export function Totals({ workspace, profile }: TotalsProps) {
 const mostFirst = (totals: readonly Total[]): readonly Total[] =>
   [...totals].sort((one, other) => other.count - one.count);
 
-const timeColumn = (id: "first" | "last", header: string): Column<Total> => ({
-  id,
-  header,
-  accessorFn: (total) => total[id],
-  meta: { width: "11rem" },
-  cell: ({ row }) => (
-    <span className="above">
-      <Time at={row.original[id]} as="clock" />
-    </span>
-  ),
-});
-
 const COUNTS: readonly Column<Total>[] = [
-  {
-    id: "count",
-    header: "Times",
-    accessorFn: ({ count }) => count,
-    meta: { width: "7rem", end: true },
-    cell: ({ row }) => numberText(row.original.count),
-  },
-  timeColumn("first", "First"),
-  timeColumn("last", "Last"),
+  column("Times", { sortBy: "count", width: "7rem", end: true }, ({ count }) => numberText(count)),
+  column("First", { sortBy: "first", width: "11rem" }, ({ first }) => (
+    <Time at={first} as="clock" />
+  )),
+  column("Last", { sortBy: "last", width: "11rem" }, ({ last }) => <Time at={last} as="clock" />),
+];
+
+const eventColumns = (workspace: string, id: string): readonly Column<Total>[] => [
+  column("Event", { sortBy: "name" }, (event) => (
+    <Link
+      to="/w/$workspace/users/$id"
+      params={{ workspace, id }}
+      search={{ event: event.name }}
+      className="row-link clamped"
+      dir="auto"
+    >
+      {event.name}
+    </Link>
+  )),
+  ...COUNTS,
+];
+
+const PRODUCT_COLUMNS: readonly Column<Total>[] = [
+  column("Product", { sortBy: "name" }, ({ name }) => <bdi>{name}</bdi>),
+  ...COUNTS,
 ];

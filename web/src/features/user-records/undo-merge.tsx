@@ -1,15 +1,12 @@
 import { Button, Group, Stack } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect } from "react";
-import { type UndoEffect, useUndoMerge } from "../../api/users.ts";
-import { DataTable } from "../../components/data-table.tsx";
+import { useUndoMerge } from "../../api/users.ts";
 import { Dialog } from "../../components/dialog.tsx";
 import { tellDone } from "../../components/feedback.tsx";
 import { SaveFailure } from "../../components/form.tsx";
-import { shortValue } from "../../components/json.tsx";
-import { Absent } from "../../components/page.tsx";
 import { Notice } from "../../components/states.tsx";
-import { sentence, Tag } from "../../components/tag.tsx";
+import { Effects } from "./effects.tsx";
 
 interface UndoMergeProps {
   readonly workspace: string;
@@ -47,7 +44,16 @@ export function UndoMerge({ workspace, id, close }: UndoMergeProps) {
               {data.kept.external_id ?? data.kept.platform_id} loses what came from them, and keeps
               what happened since.
             </Notice>
-            <Effects effects={data.effects} />
+            <Effects
+              label="Effects of the undo"
+              of={data.effects}
+              values={[
+                ["merged", "Returning user"],
+                ["kept", "Kept user now"],
+                ["result", "Kept user after"],
+              ]}
+              none="The returning user has no data."
+            />
           </>
         )}
         <Group justify="flex-end">
@@ -66,51 +72,3 @@ export function UndoMerge({ workspace, id, close }: UndoMergeProps) {
     </Dialog>
   );
 }
-
-const Effects = ({ effects }: { readonly effects: readonly UndoEffect[] }) => (
-  <DataTable
-    label="Effects of the undo"
-    rows={effects}
-    keyOf={(effect) => `${effect.field} ${effect.name ?? ""}`}
-    empty={<p className="dim card-body">The returning user has no data.</p>}
-    columns={[
-      {
-        id: "field",
-        header: "Field",
-        cell: ({ row: { original: effect } }) => (
-          <>
-            {sentence(effect.field)} {effect.name && <code>{effect.name}</code>}
-          </>
-        ),
-      },
-      {
-        id: "merged",
-        header: "Returning user",
-        cell: ({ row }) => <Side value={row.original.merged} />,
-      },
-      {
-        id: "kept",
-        header: "Kept user now",
-        cell: ({ row }) => <Side value={row.original.kept} />,
-      },
-      {
-        id: "result",
-        header: "Kept user after",
-        cell: ({ row }) => <Side value={row.original.result} />,
-      },
-      {
-        id: "effect",
-        header: "Effect",
-        meta: { width: "9rem" },
-        cell: ({ row }) => <Tag tone="info">{sentence(row.original.effect)}</Tag>,
-      },
-    ]}
-  />
-);
-
-const Side = ({ value }: { readonly value: unknown }) =>
-  value === null || value === undefined ? (
-    <Absent />
-  ) : (
-    <span className="mono">{shortValue(value).slice(0, 400)}</span>
-  );

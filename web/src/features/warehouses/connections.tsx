@@ -3,7 +3,7 @@ import type { UseFormReturnType } from "@mantine/form";
 import { Cable } from "lucide-react";
 import { CONNECTIONS, useChangeEntries } from "../../api/entries.ts";
 import { useSession } from "../../api/session.ts";
-import type { Column } from "../../components/data-table.tsx";
+import { type Column, column } from "../../components/data-table.tsx";
 import { DeclaredName } from "../../components/declared-name.tsx";
 import { Entries } from "../../components/entries.tsx";
 import {
@@ -36,24 +36,16 @@ export function Connections() {
 }
 
 const columnsOf = (kinds: readonly SourceKind[]): readonly Column<Connection>[] => [
-  {
-    id: "name",
-    header: "Name",
-    meta: { width: "30%" },
-    cell: ({ row }) => <DeclaredName of={row.original} />,
-  },
-  {
-    id: "type",
-    header: "Kind",
-    meta: { width: "30%" },
-    cell: ({ row: { original: each } }) =>
-      kinds.find(({ type }) => type === each.type)?.label ?? each.type,
-  },
-  {
-    id: "workspaces",
-    header: "Workspaces",
-    cell: ({ row }) => row.original.workspaces.join(", ") || <span className="dim">None</span>,
-  },
+  column("Name", { width: "30%" }, (each) => <DeclaredName of={each} />),
+  column(
+    "Kind",
+    { width: "30%" },
+    (each) => kinds.find(({ type }) => type === each.type)?.label ?? each.type,
+  ),
+  column(
+    "Workspaces",
+    ({ workspaces }) => workspaces.join(", ") || <span className="dim">None</span>,
+  ),
 ];
 
 function List({ kinds }: { readonly kinds: readonly SourceKind[] }) {

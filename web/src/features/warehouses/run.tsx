@@ -1,8 +1,7 @@
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { CircleCheck, CircleSlash, Hourglass, Lock } from "lucide-react";
-import { useMemo } from "react";
-import { morePages } from "../../api/pages.ts";
-import { type Column, DataTable } from "../../components/data-table.tsx";
+import { type Column, column } from "../../components/data-table.tsx";
+import { PagedTable } from "../../components/loaded-table.tsx";
 import { Card, Facts, Page } from "../../components/page.tsx";
 import { useMissing } from "../../components/permitted.tsx";
 import { Empty, Loaded, Notice } from "../../components/states.tsx";
@@ -97,27 +96,19 @@ const ROWS_NEED = ["manage_external_integrations", "view_pii"] as const;
 
 function RejectedRows({ workspace, id, run }: RowsProps) {
   const pages = useRunRows(workspace, id, run.run_id);
-  const rows = useMemo(
-    () =>
-      pages.data?.pages
-        .flatMap(({ results }) => results)
-        .map((row, place) => ({ ...row, key: String(place) })) ?? [],
-    [pages.data],
-  );
   return (
     <Card title="Rows that did not arrive" flush>
-      <Loaded from={pages} lines={3}>
-        {() => (
-          <DataTable
-            label="Rows that did not arrive"
-            columns={COLUMNS}
-            rows={rows}
-            keyOf={({ key }) => key}
-            more={morePages(pages)}
-            empty={<NoRows run={run} />}
-          />
-        )}
-      </Loaded>
+      <PagedTable
+        from={pages}
+        lines={3}
+        label="Rows that did not arrive"
+        columns={COLUMNS}
+        rows={({ results }, page) =>
+          results.map((row, place) => ({ ...row, key: `${page} ${place}` }))
+        }
+        keyOf={({ key }) => key}
+        empty={<NoRows run={run} />}
+      />
     </Card>
   );
 }
@@ -132,39 +123,24 @@ function NoRows({ run: { rows_read, job_status } }: { readonly run: Run }) {
 type Keyed = RunRow & { readonly key: string };
 
 const COLUMNS: readonly Column<Keyed>[] = [
-  {
-    id: "row",
-    header: "Row",
-    cell: ({ row: { original: row } }) =>
-      Object.entries(row.identity).map(([name, value]) => (
-        <div key={name}>
-          <span className="dim">{name}</span> {value}
-        </div>
-      )),
-  },
-  {
-    id: "outcome",
-    header: "Outcome",
-    meta: { width: "7rem" },
-    cell: ({ row: { original: row } }) => (
-      <Tag tone={row.outcome === "failed" ? "bad" : "warn"}>{sentence(row.outcome)}</Tag>
-    ),
-  },
-  {
-    id: "why",
-    header: "Why",
-    cell: ({ row: { original: row } }) => (
-      <>
-        <code>{row.code}</code>
-        {row.field && <span className="dim"> {row.field}</span>}
-        <div>{row.message}</div>
-      </>
-    ),
-  },
-  {
-    id: "at",
-    header: "UPDATED_AT",
-    meta: { width: "24%" },
-    cell: ({ row }) => <span className="mono">{row.original.updated_at}</span>,
-  },
+  column("Row", (row) =>
+    Object.entries(row.identity).map(([name, value]) => (
+      <div key={name}>
+        <span className="dim">{name}</span> {value}
+      </div>
+    )),
+  ),
+  column("Outcome", { width: "7rem" }, (row) => (
+    <Tag tone={row.outcome === "failed" ? "bad" : "warn"}>{sentence(row.outcome)}</Tag>
+  )),
+  column("Why", (row) => (
+    <>
+      <code>{row.code}</code>
+      {row.field && <span className="dim"> {row.field}</span>}
+      <div>{row.message}</div>
+    </>
+  )),
+  column("UPDATED_AT", { width: "24%" }, ({ updated_at }) => (
+    <span className="mono">{updated_at}</span>
+  )),
 ];

@@ -2,11 +2,11 @@ import { Menu } from "@mantine/core";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { Play, RefreshCw } from "lucide-react";
 import { useMemo, useState } from "react";
-import { morePages } from "../../api/pages.ts";
 import { Id } from "../../components/code-block.tsx";
 import { Confirm } from "../../components/confirm.tsx";
-import { type Column, DataTable } from "../../components/data-table.tsx";
+import { type Column, column } from "../../components/data-table.tsx";
 import { tellDone, tellFailed } from "../../components/feedback.tsx";
+import { PagedTable } from "../../components/loaded-table.tsx";
 import { Card, Facts, Page } from "../../components/page.tsx";
 import { PermittedButton } from "../../components/permitted.tsx";
 import { RowActions } from "../../components/row-actions.tsx";
@@ -66,8 +66,7 @@ function IntegrationView({ workspace, integration }: ViewProps) {
       actions={
         <>
           <PermittedButton
-            workspace={workspace}
-            needs="manage_external_integrations"
+            needed={{ workspace, needs: "manage_external_integrations" }}
             leftSection={<Play size={14} />}
             loading={isStarting}
             onClick={() => void run()}
@@ -119,58 +118,36 @@ function IntegrationView({ workspace, integration }: ViewProps) {
 
 function Runs({ workspace, id }: { readonly workspace: string; readonly id: string }) {
   const pages = useRuns(workspace, id);
-  const runs = useMemo(
-    () => pages.data?.pages.flatMap(({ results }) => results) ?? [],
-    [pages.data],
-  );
   const columns = useMemo(() => columnsOf(workspace, id), [workspace, id]);
   return (
-    <Loaded from={pages}>
-      {() => (
-        <div>
-          <DataTable
-            label="Runs"
-            columns={columns}
-            rows={runs}
-            keyOf={({ run_id }) => run_id}
-            more={morePages(pages)}
-            opens
-            empty={
-              <Empty icon={RefreshCw} title="Never run">
-                Start the first run with “Run now”, or give the integration a schedule.
-              </Empty>
-            }
-          />
-        </div>
-      )}
-    </Loaded>
+    <div>
+      <PagedTable
+        from={pages}
+        label="Runs"
+        columns={columns}
+        rows={({ results }) => results}
+        keyOf={({ run_id }) => run_id}
+        opens
+        empty={
+          <Empty icon={RefreshCw} title="Never run">
+            Start the first run with “Run now”, or give the integration a schedule.
+          </Empty>
+        }
+      />
+    </div>
   );
 }
 
 const columnsOf = (workspace: string, id: string): readonly Column<Run>[] => [
-  {
-    id: "start",
-    header: "Run",
-    cell: ({ row: { original: run } }) => (
-      <Link
-        to="/w/$workspace/syncs/$id/runs/$run"
-        params={{ workspace, id, run: run.run_id }}
-        className="row-link"
-      >
-        <Time at={run.sync_start_time} as="exact" />
-      </Link>
-    ),
-  },
-  {
-    id: "status",
-    header: "Status",
-    meta: { width: "7.5rem" },
-    cell: ({ row }) => <StateTag state={row.original.job_status} />,
-  },
-  {
-    id: "progress",
-    header: "Rows",
-    meta: { width: "32%" },
-    cell: ({ row }) => <Progress run={row.original} />,
-  },
+  column("Run", (run) => (
+    <Link
+      to="/w/$workspace/syncs/$id/runs/$run"
+      params={{ workspace, id, run: run.run_id }}
+      className="row-link"
+    >
+      <Time at={run.sync_start_time} as="exact" />
+    </Link>
+  )),
+  column("Status", { width: "7.5rem" }, ({ job_status }) => <StateTag state={job_status} />),
+  column("Rows", { width: "32%" }, (each) => <Progress run={each} />),
 ];

@@ -1,11 +1,12 @@
 import { getRouteApi } from "@tanstack/react-router";
 import { DatabaseZap, Plus } from "lucide-react";
 import { useMemo, useState } from "react";
-import { type Column, DataTable } from "../../components/data-table.tsx";
+import { type Column, column } from "../../components/data-table.tsx";
 import { DeclaredName } from "../../components/declared-name.tsx";
+import { LoadedTable } from "../../components/loaded-table.tsx";
 import { Page } from "../../components/page.tsx";
 import { PermittedButton } from "../../components/permitted.tsx";
-import { Empty, Loaded } from "../../components/states.tsx";
+import { Empty } from "../../components/states.tsx";
 import { StateTag, sentence } from "../../components/tag.tsx";
 import { type Integration, useIntegrations } from "./api.ts";
 import { EditIntegration } from "./edit-integration.tsx";
@@ -24,8 +25,7 @@ export function SyncsPage() {
       about="Integrations bring rows of a warehouse or of files to the users of this workspace."
       actions={
         <PermittedButton
-          workspace={workspace}
-          needs="manage_external_integrations"
+          needed={{ workspace, needs: "manage_external_integrations" }}
           leftSection={<Plus size={15} />}
           onClick={() => setAdding(true)}
         >
@@ -33,71 +33,45 @@ export function SyncsPage() {
         </PermittedButton>
       }
     >
-      <Loaded from={integrations}>
-        {(body) => (
-          <DataTable
-            label="Integrations"
-            columns={columns}
-            rows={body.integrations}
-            keyOf={({ integration_id }) => integration_id}
-            opens
-            empty={
-              <Empty icon={DatabaseZap} title="No integrations yet">
-                An integration reads a table of a warehouse, or files (Parquet, CSV, NDJSON), on a
-                schedule or when you start it.
-              </Empty>
-            }
-          />
-        )}
-      </Loaded>
+      <LoadedTable
+        from={integrations}
+        label="Integrations"
+        columns={columns}
+        rows={(body) => body.integrations}
+        keyOf={({ integration_id }) => integration_id}
+        opens
+        empty={
+          <Empty icon={DatabaseZap} title="No integrations yet">
+            An integration reads a table of a warehouse, or files (Parquet, CSV, NDJSON), on a
+            schedule or when you start it.
+          </Empty>
+        }
+      />
       {isAdding && <EditIntegration workspace={workspace} close={() => setAdding(false)} />}
     </Page>
   );
 }
 
 const columnsOf = (workspace: string): readonly Column<Integration>[] => [
-  {
-    id: "name",
-    header: "Integration",
-    accessorFn: ({ name }) => name,
-    cell: ({ row: { original: each } }) => (
-      <DeclaredName
-        of={each}
-        leadsTo={{
-          to: "/w/$workspace/syncs/$id",
-          params: { workspace, id: each.integration_id },
-        }}
-      />
-    ),
-  },
-  {
-    id: "type",
-    header: "Brings",
-    accessorFn: ({ type }) => type,
-    meta: { width: "8rem" },
-    cell: ({ row }) => sentence(row.original.type),
-  },
-  {
-    id: "warehouse",
-    header: "From",
-    meta: { oneLine: true },
-    cell: ({ row: { original: each } }) => (
-      <span className="dim">
-        {each.warehouse.type}: {each.warehouse.place}
-      </span>
-    ),
-  },
-  {
-    id: "schedule",
-    header: "Schedule",
-    meta: { width: "14rem" },
-    cell: ({ row }) => tellSchedule(row.original.schedule, row.original.schedule_time_zone),
-  },
-  {
-    id: "status",
-    header: "Status",
-    accessorFn: ({ status }) => status,
-    meta: { width: "7rem" },
-    cell: ({ row }) => <StateTag state={row.original.status} />,
-  },
+  column("Integration", { sortBy: "name" }, (each) => (
+    <DeclaredName
+      of={each}
+      leadsTo={{
+        to: "/w/$workspace/syncs/$id",
+        params: { workspace, id: each.integration_id },
+      }}
+    />
+  )),
+  column("Brings", { sortBy: "type", width: "8rem" }, ({ type }) => sentence(type)),
+  column("From", { oneLine: true }, (each) => (
+    <span className="dim">
+      {each.warehouse.type}: {each.warehouse.place}
+    </span>
+  )),
+  column("Schedule", { width: "14rem" }, ({ schedule, schedule_time_zone }) =>
+    tellSchedule(schedule, schedule_time_zone),
+  ),
+  column("Status", { sortBy: "status", width: "7rem" }, ({ status }) => (
+    <StateTag state={status} />
+  )),
 ];

@@ -1,6 +1,6 @@
 import { useMutation } from "@tanstack/react-query";
 import { messageOf } from "../../api/api-error.ts";
-import { type Column, DataTable } from "../../components/data-table.tsx";
+import { type Column, column, DataTable } from "../../components/data-table.tsx";
 import { shortValue } from "../../components/json.tsx";
 import { amountText, numberText } from "../../components/numbers.ts";
 import { PermittedButton } from "../../components/permitted.tsx";
@@ -9,36 +9,23 @@ import { exactTime } from "../../components/time.tsx";
 import { type ChangeToTest, type IntegrationChange, type TestedRow, useTestChange } from "./api.ts";
 
 const columnsOf = (type: IntegrationChange["type"]): Column<TestedRow>[] => [
-  {
-    id: "user",
-    header: "User",
-    cell: ({ row }) => Object.values(row.original.identity).join(", ") || "None",
-  },
-  {
-    id: "becomes",
-    header: "Becomes",
-    meta: { width: "50%" },
-    cell: ({ row: { original: row } }) => (
-      <>
-        {(row.code === null ? becomes(type, row) : ["–"]).map((line) => (
-          <div key={line} dir="auto">
-            {line}
-          </div>
-        ))}
-        {row.payload && (
-          <details>
-            <summary className="dim">Payload</summary>
-            <code>{row.payload}</code>
-          </details>
-        )}
-      </>
-    ),
-  },
-  {
-    id: "verdict",
-    header: "Verdict",
-    cell: ({ row: { original: row } }) => row.message ?? "Would be synced",
-  },
+  column("User", ({ identity }) => Object.values(identity).join(", ") || "None"),
+  column("Becomes", { width: "50%" }, (row) => (
+    <>
+      {(row.code === null ? becomes(type, row) : ["–"]).map((line) => (
+        <div key={line} dir="auto">
+          {line}
+        </div>
+      ))}
+      {row.payload && (
+        <details>
+          <summary className="dim">Payload</summary>
+          <code>{row.payload}</code>
+        </details>
+      )}
+    </>
+  )),
+  column("Verdict", (row) => row.message ?? "Would be synced"),
 ];
 
 /** What a row does, a line for each part of it. */
@@ -77,8 +64,7 @@ export function TestBeforeSaving({ workspace, changed }: TestBeforeSavingProps) 
   return (
     <div className="stack" aria-live="polite">
       <PermittedButton
-        workspace={workspace}
-        needs={["manage_external_integrations", "view_pii"]}
+        needed={{ workspace, needs: ["manage_external_integrations", "view_pii"] }}
         variant="default"
         loading={isPending}
         onClick={start}
@@ -106,7 +92,6 @@ export function TestBeforeSaving({ workspace, changed }: TestBeforeSavingProps) 
               rows={data.rows}
               // Two events of a user may have the same time.
               keyOf={(row) => String(data.rows.indexOf(row))}
-              empty={null}
             />
           )}
         </>

@@ -3,11 +3,12 @@ import { getRouteApi } from "@tanstack/react-router";
 import { Lock, RefreshCw, Send } from "lucide-react";
 import { useMemo } from "react";
 import { CodeBlock, Id } from "../../components/code-block.tsx";
-import { type Column, DataTable } from "../../components/data-table.tsx";
+import { type Column, column } from "../../components/data-table.tsx";
+import { LoadedTable } from "../../components/loaded-table.tsx";
 import { Card, Facts } from "../../components/page.tsx";
 import { useMissing } from "../../components/permitted.tsx";
 import { RowButton } from "../../components/row-button.tsx";
-import { Empty, Loaded } from "../../components/states.tsx";
+import { Empty } from "../../components/states.tsx";
 import { sentence, Tag, type Tone } from "../../components/tag.tsx";
 import { Time } from "../../components/time.tsx";
 import { type Delivery, useDeliveries } from "./api.ts";
@@ -63,24 +64,21 @@ function Attempts({ workspace, id }: DeliveriesProps) {
   );
   return (
     <Card {...CARD} actions={refresh}>
-      <Loaded from={deliveries} lines={3}>
-        {(body) => (
-          <DataTable
-            label="Deliveries"
-            columns={columns}
-            rows={body.deliveries}
-            keyOf={keyOf}
-            openKey={open}
-            detail={detailOf}
-            empty={
-              <Empty icon={Send} title="Nothing sent yet">
-                The next change is delivered at once; “Send a test” shows whether the receiver is
-                there.
-              </Empty>
-            }
-          />
-        )}
-      </Loaded>
+      <LoadedTable
+        from={deliveries}
+        lines={3}
+        label="Deliveries"
+        columns={columns}
+        rows={(body) => body.deliveries}
+        keyOf={keyOf}
+        openKey={open}
+        detail={detailOf}
+        empty={
+          <Empty icon={Send} title="Nothing sent yet">
+            The next change is delivered at once; “Send a test” shows whether the receiver is there.
+          </Empty>
+        }
+      />
     </Card>
   );
 }
@@ -103,58 +101,30 @@ const columnsOf = (
   open: string | undefined,
   setOpen: (key: string) => void,
 ): readonly Column<Delivery>[] => [
-  {
-    id: "at",
-    header: "When",
-    cell: ({ row: { original: each } }) => {
-      const key = keyOf(each);
-      return (
-        <RowButton isOpen={key === open} onClick={() => setOpen(key === open ? "" : key)}>
-          <Time at={each.at} as="clock" />
-        </RowButton>
-      );
-    },
-  },
-  {
-    id: "outcome",
-    header: "Outcome",
-    cell: ({ row: { original: each } }) => (
-      <Tag tone={TONES[each.outcome]}>{sentence(each.outcome)}</Tag>
-    ),
-  },
-  {
-    id: "status",
-    header: "Status",
-    meta: { width: "7rem" },
-    cell: ({ row }) => row.original.status ?? <span className="dim">No response</span>,
-  },
-  {
-    id: "kind",
-    header: "Why",
-    meta: { width: "7rem" },
-    cell: ({ row }) => sentence(row.original.kind),
-  },
-  {
-    id: "changes",
-    header: "Changes",
-    meta: { width: "6rem", end: true },
-    cell: ({ row }) => row.original.changes.toLocaleString("en"),
-  },
-  {
-    id: "duration",
-    header: "Duration",
-    meta: { width: "6.5rem", end: true },
-    cell: ({ row }) => `${row.original.duration_ms.toLocaleString("en")} ms`,
-  },
-  {
-    id: "next",
-    header: "Next attempt",
-    cell: ({ row }) => (
-      <span className="above">
-        <Time at={row.original.next_attempt_at} absent="None" as="clock" />
-      </span>
-    ),
-  },
+  column("When", (each) => {
+    const key = keyOf(each);
+    return (
+      <RowButton isOpen={key === open} onClick={() => setOpen(key === open ? "" : key)}>
+        <Time at={each.at} as="clock" />
+      </RowButton>
+    );
+  }),
+  column("Outcome", (each) => <Tag tone={TONES[each.outcome]}>{sentence(each.outcome)}</Tag>),
+  column(
+    "Status",
+    { width: "7rem" },
+    ({ status }) => status ?? <span className="dim">No response</span>,
+  ),
+  column("Why", { width: "7rem" }, ({ kind }) => sentence(kind)),
+  column("Changes", { width: "6rem", end: true }, ({ changes }) => changes.toLocaleString("en")),
+  column(
+    "Duration",
+    { width: "6.5rem", end: true },
+    ({ duration_ms }) => `${duration_ms.toLocaleString("en")} ms`,
+  ),
+  column("Next attempt", ({ next_attempt_at }) => (
+    <Time at={next_attempt_at} absent="None" as="clock" />
+  )),
 ];
 
 const detailOf = ({ webhook_id, attempt, response, error, first_change_id }: Delivery) => (

@@ -103,8 +103,7 @@ function Actions({ workspace, webhook }: ViewProps) {
   return (
     <>
       <PermittedButton
-        workspace={workspace}
-        needs="manage_external_integrations"
+        needed={{ workspace, needs: "manage_external_integrations" }}
         leftSection={<Send size={14} />}
         loading={isTesting}
         onClick={sendTest}
@@ -112,8 +111,7 @@ function Actions({ workspace, webhook }: ViewProps) {
         Send a test
       </PermittedButton>
       <PermittedButton
-        workspace={workspace}
-        needs="admin"
+        needed={{ workspace, needs: "admin" }}
         variant="default"
         leftSection={isActive ? <Pause size={14} /> : <Play size={14} />}
         loading={isSettingState}

@@ -1,12 +1,13 @@
 import { getRouteApi } from "@tanstack/react-router";
 import { Plus, Webhook as WebhookIcon } from "lucide-react";
 import { useMemo, useState } from "react";
-import { type Column, DataTable } from "../../components/data-table.tsx";
+import { type Column, column } from "../../components/data-table.tsx";
 import { DeclaredName } from "../../components/declared-name.tsx";
+import { LoadedTable } from "../../components/loaded-table.tsx";
 import { Page } from "../../components/page.tsx";
 import { PermittedButton } from "../../components/permitted.tsx";
 import { SecretDialog } from "../../components/secret-dialog.tsx";
-import { Empty, Loaded } from "../../components/states.tsx";
+import { Empty } from "../../components/states.tsx";
 import { StateTag } from "../../components/tag.tsx";
 import { Time } from "../../components/time.tsx";
 import { useWebhooks, type Webhook } from "./api.ts";
@@ -27,8 +28,7 @@ export function WebhooksPage() {
       about="Where to deliver changes of users, in order and signed, with retries until they are accepted."
       actions={
         <PermittedButton
-          workspace={workspace}
-          needs="admin"
+          needed={{ workspace, needs: "admin" }}
           leftSection={<Plus size={15} />}
           onClick={() => setAdding(true)}
         >
@@ -36,22 +36,19 @@ export function WebhooksPage() {
         </PermittedButton>
       }
     >
-      <Loaded from={webhooks}>
-        {(body) => (
-          <DataTable
-            label="Webhooks"
-            columns={columns}
-            rows={body.webhooks}
-            keyOf={({ id }) => id}
-            opens
-            empty={
-              <Empty icon={WebhookIcon} title="No webhooks yet">
-                A webhook sends each change of a user to a URL of yours, as it happens.
-              </Empty>
-            }
-          />
-        )}
-      </Loaded>
+      <LoadedTable
+        from={webhooks}
+        label="Webhooks"
+        columns={columns}
+        rows={(body) => body.webhooks}
+        keyOf={({ id }) => id}
+        opens
+        empty={
+          <Empty icon={WebhookIcon} title="No webhooks yet">
+            A webhook sends each change of a user to a URL of yours, as it happens.
+          </Empty>
+        }
+      />
       {isAdding && (
         <EditWebhook workspace={workspace} close={() => setAdding(false)} created={setSecret} />
       )}
@@ -67,52 +64,27 @@ export function WebhooksPage() {
 }
 
 const columnsOf = (workspace: string): readonly Column<Webhook>[] => [
-  {
-    id: "name",
-    header: "Webhook",
-    accessorFn: ({ name }) => name,
-    cell: ({ row: { original: each } }) => (
-      <DeclaredName
-        of={each}
-        leadsTo={{ to: "/w/$workspace/webhooks/$id", params: { workspace, id: each.id } }}
-      />
-    ),
-  },
-  {
-    id: "url",
-    header: "URL",
-    accessorFn: ({ url }) => url,
-    meta: { oneLine: true },
-    cell: ({ row }) => <bdi className="dim">{row.original.url}</bdi>,
-  },
-  {
-    id: "behind",
-    header: "Behind since",
-    meta: { width: "10rem" },
-    cell: ({ row }) => (
-      <span className="above">
-        <Behind webhook={row.original} />
-      </span>
-    ),
-  },
-  {
-    id: "state",
-    header: "State",
-    meta: { width: "32%" },
-    cell: ({ row: { original: each } }) => (
-      <>
-        <StateTag state={each.state} />
-        {each.paused_reason && (
-          <div className="dim">
-            <bdi>{each.paused_reason}</bdi>
-          </div>
-        )}
-        {each.failing_since && (
-          <div className="dim above">
-            Failing since <Time at={each.failing_since} />
-          </div>
-        )}
-      </>
-    ),
-  },
+  column("Webhook", { sortBy: "name" }, (each) => (
+    <DeclaredName
+      of={each}
+      leadsTo={{ to: "/w/$workspace/webhooks/$id", params: { workspace, id: each.id } }}
+    />
+  )),
+  column("URL", { sortBy: "url", oneLine: true }, ({ url }) => <bdi className="dim">{url}</bdi>),
+  column("Behind since", { width: "10rem" }, (each) => <Behind webhook={each} />),
+  column("State", { width: "32%" }, (each) => (
+    <>
+      <StateTag state={each.state} />
+      {each.paused_reason && (
+        <div className="dim">
+          <bdi>{each.paused_reason}</bdi>
+        </div>
+      )}
+      {each.failing_since && (
+        <div className="dim above">
+          Failing since <Time at={each.failing_since} />
+        </div>
+      )}
+    </>
+  )),
 ];

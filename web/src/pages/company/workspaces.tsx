@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { Layers } from "lucide-react";
 import { useAddWorkspace, useWorkspaces } from "../../api/administration.ts";
 import { useSession } from "../../api/session.ts";
-import type { Column } from "../../components/data-table.tsx";
+import { type Column, column } from "../../components/data-table.tsx";
 import { Entries } from "../../components/entries.tsx";
 import { Notice } from "../../components/states.tsx";
 
@@ -13,25 +13,18 @@ interface Workspace {
 }
 
 const COLUMNS: readonly Column<Workspace>[] = [
-  {
-    id: "name",
-    header: "Name",
-    cell: ({ row: { original: workspace } }) => (
-      <Link
-        to="/w/$workspace/settings/$section"
-        params={{ workspace: workspace.name, section: "keys" }}
-        className="row-link"
-      >
-        {workspace.name}
-      </Link>
-    ),
-  },
-  {
-    id: "reset",
-    header: "Deleting all users at once",
-    cell: ({ row }) =>
-      row.original.allow_reset ? "Allowed" : <span className="dim">Not allowed</span>,
-  },
+  column("Name", (workspace) => (
+    <Link
+      to="/w/$workspace/settings/$section"
+      params={{ workspace: workspace.name, section: "keys" }}
+      className="row-link"
+    >
+      {workspace.name}
+    </Link>
+  )),
+  column("Deleting all users at once", ({ allow_reset }) =>
+    allow_reset ? "Allowed" : <span className="dim">Not allowed</span>,
+  ),
 ];
 
 /** The workspaces of the company, and a form that adds one. */

@@ -4,7 +4,7 @@ import { Bell } from "lucide-react";
 import { GROUPS, useChangeEntries } from "../../api/entries.ts";
 import { type Group, useGroups } from "../../api/groups.ts";
 import { Id } from "../../components/code-block.tsx";
-import type { Column } from "../../components/data-table.tsx";
+import { type Column, column } from "../../components/data-table.tsx";
 import { DeclaredName } from "../../components/declared-name.tsx";
 import { Entries } from "../../components/entries.tsx";
 import { required } from "../../components/form.tsx";
@@ -14,28 +14,14 @@ import { channelName } from "../../components/tag.tsx";
 const route = getRouteApi("/w/$workspace/groups");
 
 const COLUMNS: readonly Column<Group>[] = [
-  {
-    id: "name",
-    header: "Name",
-    cell: ({ row: { original: group } }) => (
-      <>
-        <DeclaredName of={group} />
-        {group.description && <div className="dim">{group.description}</div>}
-      </>
-    ),
-  },
-  {
-    id: "channel",
-    header: "Channel",
-    meta: { width: "8rem" },
-    cell: ({ row }) => channelName(row.original.channel),
-  },
-  {
-    id: "id",
-    header: "Id",
-    meta: { width: "38%" },
-    cell: ({ row }) => <Id value={row.original.id} />,
-  },
+  column("Name", (group) => (
+    <>
+      <DeclaredName of={group} />
+      {group.description && <div className="dim">{group.description}</div>}
+    </>
+  )),
+  column("Channel", { width: "8rem" }, ({ channel }) => channelName(channel)),
+  column("Id", { width: "38%" }, ({ id }) => <Id value={id} />),
 ];
 
 const CHANNELS = (["email", "sms", "whatsapp"] as const).map((value) => ({

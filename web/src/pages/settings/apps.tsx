@@ -3,7 +3,7 @@ import { Smartphone } from "lucide-react";
 import { useApps } from "../../api/administration.ts";
 import { APPS, useChangeEntries } from "../../api/entries.ts";
 import { Id } from "../../components/code-block.tsx";
-import type { Column } from "../../components/data-table.tsx";
+import { type Column, column } from "../../components/data-table.tsx";
 import { DeclaredName } from "../../components/declared-name.tsx";
 import { Entries } from "../../components/entries.tsx";
 import { newId } from "../../components/new-id.ts";
@@ -29,19 +29,9 @@ interface App {
 }
 
 const COLUMNS: readonly Column<App>[] = [
-  { id: "name", header: "Name", cell: ({ row }) => <DeclaredName of={row.original} /> },
-  {
-    id: "platform",
-    header: "Platform",
-    meta: { width: "8rem" },
-    cell: ({ row: { original: app } }) => PLATFORMS[app.platform] ?? app.platform,
-  },
-  {
-    id: "id",
-    header: "app_id",
-    meta: { width: "42%" },
-    cell: ({ row }) => <Id value={row.original.id} />,
-  },
+  column("Name", (each) => <DeclaredName of={each} />),
+  column("Platform", { width: "8rem" }, (app) => PLATFORMS[app.platform] ?? app.platform),
+  column("app_id", { width: "42%" }, ({ id }) => <Id value={id} />),
 ];
 
 export function Apps({ workspace }: { readonly workspace: string }) {

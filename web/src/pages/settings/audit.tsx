@@ -10,13 +10,13 @@ import {
   verifyAudit,
 } from "../../api/administration.ts";
 import { messageOf } from "../../api/api-error.ts";
-import { morePages } from "../../api/pages.ts";
 import { originOf, whoOf } from "../../components/changed-by.ts";
-import { type Column, DataTable } from "../../components/data-table.tsx";
+import { type Column, column } from "../../components/data-table.tsx";
+import { PagedTable } from "../../components/loaded-table.tsx";
 import { Card } from "../../components/page.tsx";
 import { RowButton } from "../../components/row-button.tsx";
 import { SearchField } from "../../components/search-field.tsx";
-import { Empty, Loaded, Notice } from "../../components/states.tsx";
+import { Empty, Notice } from "../../components/states.tsx";
 import { sentence } from "../../components/tag.tsx";
 import { startOfDay, Time } from "../../components/time.tsx";
 import { deedOf, type Entry, EntryDetail, nounOf } from "./audit-entry.tsx";
@@ -44,10 +44,6 @@ export function Audit() {
   const filter = filterOf(search);
   const pages = useAudit(filter);
   const verify = useMutation({ mutationFn: verifyAudit });
-  const entries = useMemo(
-    () => pages.data?.pages.flatMap((page) => page.entries) ?? [],
-    [pages.data],
-  );
   const columns = useMemo(() => columnsOf(open, setOpen), [open]);
   const isFiltered = Object.keys(filter).some((name) => name !== "of");
   return (
@@ -81,24 +77,20 @@ export function Audit() {
     >
       <Verdict {...verify} />
       <Filters search={search} />
-      <Loaded from={pages}>
-        {() => (
-          <DataTable
-            label="Audit log"
-            columns={columns}
-            rows={entries}
-            keyOf={({ id }) => id}
-            more={morePages(pages)}
-            openKey={open}
-            detail={(entry) => <EntryDetail entry={entry} />}
-            empty={
-              <Empty icon={ScrollText} title={isFiltered ? "Nothing like this" : "Nothing yet"}>
-                {isFiltered && "Choose another person, thing or day."}
-              </Empty>
-            }
-          />
-        )}
-      </Loaded>
+      <PagedTable
+        from={pages}
+        label="Audit log"
+        columns={columns}
+        rows={(page) => page.entries}
+        keyOf={({ id }) => id}
+        openKey={open}
+        detail={(entry) => <EntryDetail entry={entry} />}
+        empty={
+          <Empty icon={ScrollText} title={isFiltered ? "Nothing like this" : "Nothing yet"}>
+            {isFiltered && "Choose another person, thing or day."}
+          </Empty>
+        }
+      />
     </Card>
   );
 }
@@ -207,43 +199,24 @@ const columnsOf = (
   open: string | undefined,
   setOpen: (id: string | undefined) => void,
 ): readonly Column<Entry>[] => [
-  {
-    id: "what",
-    header: "Change",
-    cell: ({ row: { original: entry } }) => (
-      <RowButton
-        isOpen={entry.id === open}
-        onClick={() => setOpen(entry.id === open ? undefined : entry.id)}
-      >
-        {deedOf(entry)} <bdi className="dim">{entry.label ?? entry.name}</bdi>
-      </RowButton>
-    ),
-  },
-  {
-    id: "workspace",
-    header: "Workspace",
-    meta: { width: "16%" },
-    cell: ({ row }) => row.original.workspace ?? <span className="dim">Company</span>,
-  },
-  {
-    id: "actor",
-    header: "By",
-    meta: { width: "22%" },
-    cell: ({ row: { original: entry } }) => (
-      <>
-        <bdi>{whoOf(entry)}</bdi>
-        <div className="dim">{originOf(entry)}</div>
-      </>
-    ),
-  },
-  {
-    id: "at",
-    header: "When",
-    meta: { width: "8.5rem" },
-    cell: ({ row }) => (
-      <span className="above">
-        <Time at={row.original.at} />
-      </span>
-    ),
-  },
+  column("Change", (entry) => (
+    <RowButton
+      isOpen={entry.id === open}
+      onClick={() => setOpen(entry.id === open ? undefined : entry.id)}
+    >
+      {deedOf(entry)} <bdi className="dim">{entry.label ?? entry.name}</bdi>
+    </RowButton>
+  )),
+  column(
+    "Workspace",
+    { width: "16%" },
+    ({ workspace }) => workspace ?? <span className="dim">Company</span>,
+  ),
+  column("By", { width: "22%" }, (entry) => (
+    <>
+      <bdi>{whoOf(entry)}</bdi>
+      <div className="dim">{originOf(entry)}</div>
+    </>
+  )),
+  column("When", { width: "8.5rem" }, ({ at }) => <Time at={at} />),
 ];

@@ -95,8 +95,7 @@ function BrandForm({ workspace, settings }: BrandFormProps) {
         </div>
         <Group justify="flex-end">
           <PermittedButton
-            workspace={workspace}
-            needs="admin"
+            needed={{ workspace, needs: "admin" }}
             type="submit"
             loading={saving.isPending}
             disabled={!form.isDirty()}

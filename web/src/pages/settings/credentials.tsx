@@ -2,7 +2,7 @@ import { Menu } from "@mantine/core";
 import { KeyRound, Plus } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { Confirm } from "../../components/confirm.tsx";
-import { type Column, DataTable } from "../../components/data-table.tsx";
+import { actions, type Column, column, DataTable } from "../../components/data-table.tsx";
 import { Declared } from "../../components/declared.tsx";
 import { tellDone } from "../../components/feedback.tsx";
 import { Card } from "../../components/page.tsx";
@@ -58,7 +58,7 @@ export function Credentials(props: CredentialsProps) {
       flush
       actions={
         <PermittedButton
-          {...needed}
+          needed={needed}
           size="xs"
           leftSection={<Plus size={14} />}
           onClick={() => setDialog({ kind: "create", name: "" })}
@@ -112,51 +112,29 @@ const columnsOf = (
   needed: Needed,
   open: (dialog: Dialog) => void,
 ): readonly Column<Credential>[] => [
-  {
-    id: "name",
-    header: "Name",
-    accessorFn: ({ name }) => name,
-    cell: ({ row: { original: each } }) => (
-      <>
-        <strong>
-          <bdi>{each.name}</bdi>
-        </strong>{" "}
-        <Declared declared={each.declared} />
-        {each.revoked_at && <Tag tone="bad">Revoked</Tag>}
-        {each.previousUntil && <Tag tone="warn">Rotating</Tag>}
-      </>
+  column("Name", { sortBy: "name" }, (each) => (
+    <>
+      <strong>
+        <bdi>{each.name}</bdi>
+      </strong>{" "}
+      <Declared declared={each.declared} />
+      {each.revoked_at && <Tag tone="bad">Revoked</Tag>}
+      {each.previousUntil && <Tag tone="warn">Rotating</Tag>}
+    </>
+  )),
+  column(scopeTitle, { width: "34%" }, ({ scope }) => scope),
+  column("Created", { sortBy: "created_at", width: "8.5rem" }, ({ created_at }) => (
+    <Time at={created_at} />
+  )),
+  column("Last used", { sortBy: "last_seen_at", width: "8.5rem" }, ({ last_seen_at }) => (
+    <Time at={last_seen_at} />
+  )),
+  actions("4rem", (each) =>
+    each.revoked_at ? null : (
+      <RowActions of={each.name} needed={needed}>
+        <Menu.Item onClick={() => open({ kind: "rotate", name: each.name })}>Rotate…</Menu.Item>
+        <Menu.Item onClick={() => open({ kind: "revoke", name: each.name })}>Revoke…</Menu.Item>
+      </RowActions>
     ),
-  },
-  {
-    id: "scope",
-    header: scopeTitle,
-    meta: { width: "34%" },
-    cell: ({ row }) => row.original.scope,
-  },
-  {
-    id: "created",
-    header: "Created",
-    accessorFn: ({ created_at }) => created_at,
-    meta: { width: "8.5rem" },
-    cell: ({ row }) => <Time at={row.original.created_at} />,
-  },
-  {
-    id: "used",
-    header: "Last used",
-    accessorFn: ({ last_seen_at }) => last_seen_at ?? undefined,
-    meta: { width: "8.5rem" },
-    cell: ({ row }) => <Time at={row.original.last_seen_at} />,
-  },
-  {
-    id: "actions",
-    header: () => <span className="hidden">Actions</span>,
-    meta: { width: "4rem", end: true },
-    cell: ({ row: { original: each } }) =>
-      each.revoked_at ? null : (
-        <RowActions of={each.name} needed={needed}>
-          <Menu.Item onClick={() => open({ kind: "rotate", name: each.name })}>Rotate…</Menu.Item>
-          <Menu.Item onClick={() => open({ kind: "revoke", name: each.name })}>Revoke…</Menu.Item>
-        </RowActions>
-      ),
-  },
+  ),
 ];

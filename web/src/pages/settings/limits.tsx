@@ -4,7 +4,7 @@ import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { PERMISSIONS } from "../../../../src/core/base/context/permissions.ts";
 import { useChangeSettings, useSettings } from "../../api/administration.ts";
-import { type Column, DataTable } from "../../components/data-table.tsx";
+import { actions, type Column, column, DataTable } from "../../components/data-table.tsx";
 import { tellDone } from "../../components/feedback.tsx";
 import { FormDialog, SaveFailure } from "../../components/form.tsx";
 import { Card } from "../../components/page.tsx";
@@ -132,8 +132,7 @@ function SettingsForm({ workspace, settings }: PartProps) {
           />
           <Group justify="flex-end">
             <PermittedButton
-              workspace={workspace}
-              needs="admin"
+              needed={{ workspace, needs: "admin" }}
               type="submit"
               loading={saving.isPending}
             >
@@ -168,7 +167,6 @@ function RateLimits({ workspace, settings }: PartProps) {
         columns={columnsOf(workspace, setEdited)}
         rows={rows}
         keyOf={({ permission }) => permission}
-        empty={null}
       />
       {edited && (
         <FormDialog
@@ -212,31 +210,21 @@ const kindOf = (limit: Limit | undefined): string =>
   limit === undefined ? "default" : limit === "off" ? "off" : "own";
 
 const columnsOf = (workspace: string, edit: (row: Row) => void): readonly Column<Row>[] => [
-  { id: "permission", header: "Permission", cell: ({ row }) => row.original.permission },
-  {
-    id: "limit",
-    header: "Limit",
-    cell: ({ row: { original: row } }) => {
-      if (row.limit === undefined) return <span className="dim">Default</span>;
-      if (row.limit === "off") return "No limit";
-      return `${row.limit.requests.toLocaleString("en")} in ${row.limit.per_seconds} s`;
-    },
-  },
-  {
-    id: "edit",
-    header: () => <span className="hidden">Actions</span>,
-    meta: { width: "5.5rem", end: true },
-    cell: ({ row }) => (
-      <PermittedButton
-        workspace={workspace}
-        needs="admin"
-        variant="subtle"
-        size="compact-xs"
-        aria-label={`Edit the limit of ${row.original.permission}`}
-        onClick={() => edit(row.original)}
-      >
-        Edit
-      </PermittedButton>
-    ),
-  },
+  column("Permission", ({ permission }) => permission),
+  column("Limit", (row) => {
+    if (row.limit === undefined) return <span className="dim">Default</span>;
+    if (row.limit === "off") return "No limit";
+    return `${row.limit.requests.toLocaleString("en")} in ${row.limit.per_seconds} s`;
+  }),
+  actions("5.5rem", (each) => (
+    <PermittedButton
+      needed={{ workspace, needs: "admin" }}
+      variant="subtle"
+      size="compact-xs"
+      aria-label={`Edit the limit of ${each.permission}`}
+      onClick={() => edit(each)}
+    >
+      Edit
+    </PermittedButton>
+  )),
 ];

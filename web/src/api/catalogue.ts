@@ -1,12 +1,11 @@
 import type { paths } from "../../../client/src/schema.ts";
-import { hooks } from "./client.ts";
+import { hooks, type Schemas } from "./client.ts";
 
 /* What a workspace holds by name: events, attributes and products. */
 
 const CATALOGUE = "/admin/v1/workspaces/{name}/catalogue";
 
-export type CatalogueEntry =
-  paths[typeof CATALOGUE]["get"]["responses"][200]["content"]["application/json"]["entries"][number];
+export type CatalogueEntry = Schemas["CatalogueEntry"];
 export type CatalogueKind = paths[typeof CATALOGUE]["get"]["parameters"]["query"]["kind"];
 
 export const useCatalogue = (name: string, kind: CatalogueKind, search: string) =>

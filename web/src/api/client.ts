@@ -1,7 +1,7 @@
 import { QueryClient } from "@tanstack/react-query";
 import createFetch, { type Middleware } from "openapi-fetch";
 import createHooks from "openapi-react-query";
-import type { paths } from "../../../client/src/schema.ts";
+import type { components, operations, paths } from "../../../client/src/schema.ts";
 import { ApiError, errorOf } from "./api-error.ts";
 import { csrfToken, SESSION_KEY, type SessionState } from "./session.ts";
 import { unattended } from "./unattended.ts";
@@ -63,6 +63,22 @@ async function checkPermissions(): Promise<void> {
   await queryClient.refetchQueries({ queryKey: SESSION_KEY });
   if (held() !== before) await queryClient.invalidateQueries();
 }
+
+/** What the API sends and takes, by the names that the OpenAPI documents give it. */
+export type Schemas = components["schemas"];
+
+type Json = { content: { "application/json": unknown } };
+type JsonOf<Body> = Body extends Json ? Body["content"]["application/json"] : never;
+
+/** The body of an operation's response. */
+export type Received<Name extends keyof operations> = JsonOf<
+  Extract<operations[Name]["responses"][keyof operations[Name]["responses"] & (200 | 201)], Json>
+>;
+
+/** The body of an operation's request. */
+export type Sent<Name extends keyof operations> = JsonOf<
+  NonNullable<operations[Name]["requestBody"]>
+>;
 
 export const http = createFetch<paths>({ baseUrl: "" });
 http.use(session);

@@ -1,9 +1,12 @@
-import { hooks, refresh } from "./client.ts";
+import { hooks, refresh, type Sent } from "./client.ts";
 
 /* API keys of a workspace and SCIM tokens of the company: both show their secret once. */
 
 const KEYS = "/admin/v1/workspaces/{name}/api-keys";
 const TOKENS = "/admin/v1/scim-tokens";
+
+export type NewKey = Sent<"createApiKey">;
+export type NewScimToken = Sent<"createScimToken">;
 
 export const useApiKeys = (name: string) =>
   hooks.useQuery("get", KEYS, { params: { path: { name } } });
@@ -17,23 +20,11 @@ export function useChangeApiKeys(workspace: string) {
   return {
     create: async (body: NewKey) => {
       const params = { path: { name: workspace } };
-      return (await create.mutateAsync({ params, body: body as never })).key;
+      return (await create.mutateAsync({ params, body })).key;
     },
     rotate: async (key: string) => (await rotate.mutateAsync({ ...path(key), body: {} })).key,
     revoke: (key: string) => revoke.mutateAsync(path(key)),
   };
-}
-
-export interface NewKey {
-  readonly name: string;
-  readonly permissions: readonly string[];
-  readonly ip_allowlist: readonly string[];
-}
-
-export interface NewScimToken {
-  readonly name: string;
-  readonly service_origin: string;
-  readonly company_permissions: ("admin" | "manage_company_settings" | "add_remove_app_groups")[];
 }
 
 export const useScimTokens = () => hooks.useQuery("get", TOKENS);

@@ -1,15 +1,8 @@
 import { useMemo } from "react";
-import { hooks } from "./client.ts";
+import { hooks, type Schemas } from "./client.ts";
 import { GROUPS } from "./entries.ts";
 
-export interface Group {
-  readonly id: string;
-  readonly name: string;
-  readonly channel: "email" | "sms" | "whatsapp";
-  /** A description for subscribers, shown on the page where they choose. */
-  readonly description?: string;
-  readonly declared: boolean;
-}
+export type Group = Schemas["SubscriptionGroup"];
 
 export const useGroups = (name: string) =>
   hooks.useQuery("get", GROUPS, { params: { path: { name } } });

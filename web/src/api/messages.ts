@@ -1,5 +1,13 @@
 import { errorOf } from "./api-error.ts";
-import { hooks, http, queryClient, refresh } from "./client.ts";
+import {
+  hooks,
+  http,
+  queryClient,
+  type Received,
+  refresh,
+  type Schemas,
+  type Sent,
+} from "./client.ts";
 import { LOCALES } from "./entries.ts";
 import { csrfToken } from "./session.ts";
 
@@ -7,6 +15,10 @@ import { csrfToken } from "./session.ts";
 
 const WORKSPACE = "/admin/v1/workspaces/{name}";
 const MESSAGE = `${WORKSPACE}/messages/{id}` as const;
+
+export type Message = Schemas["Message"];
+export type Imported = Received<"importTranslationsFromCsv">;
+export type Locale = Schemas["Locale"];
 
 export const useCampaigns = (name: string) =>
   hooks.useQuery("get", `${WORKSPACE}/campaigns`, { params: { path: { name } } });
@@ -33,25 +45,16 @@ export function useChangeCampaigns(workspace: string) {
     putCampaign: (id: string, name: string) => campaign.mutateAsync({ ...of(id), body: { name } }),
     putCanvas: (id: string, name: string, step_ids: readonly string[]) =>
       canvas.mutateAsync({ ...of(id), body: { name, step_ids: [...step_ids] } }),
-    putMessage: (id: string, body: MessageBody) => message.mutateAsync({ ...of(id), body }),
+    putMessage: (id: string, body: Sent<"putMessage">) => message.mutateAsync({ ...of(id), body }),
     removeCampaign: (id: string) => noCampaign.mutateAsync(of(id)),
     removeCanvas: (id: string) => noCanvas.mutateAsync(of(id)),
   };
 }
 
-export interface MessageBody {
-  readonly campaign_id?: string;
-  readonly canvas_id?: string;
-  readonly step_id?: string;
-  readonly channel: "email" | "sms" | "whatsapp";
-  readonly multi_language?: boolean;
-  readonly content?: Record<string, string>;
-}
-
 /** Sets one string of a message in one locale; an empty text removes it. */
 export function useTranslate(workspace: string, id: string) {
   const { mutateAsync } = hooks.useMutation("patch", `${MESSAGE}/translations/{locale_id}`);
-  return async (locale: TranslatedLocale, key: string, text: string): Promise<void> => {
+  return async (locale: Locale, key: string, text: string): Promise<void> => {
     await mutateAsync({
       params: { path: { name: workspace, id, locale_id: locale.id } },
       body: { translation_map: { [key]: text === "" ? null : text } },
@@ -59,34 +62,14 @@ export function useTranslate(workspace: string, id: string) {
     const init = { params: { path: { name: workspace, id } } };
     // The shown list is updated with the change itself: reading thousands of strings again would
     // take a while.
-    queryClient.setQueryData<TranslatedMessage>(
+    queryClient.setQueryData<Message>(
       hooks.queryOptions("get", MESSAGE, init).queryKey,
       (message) => message && withString(message, locale.locale_key, key, text),
     );
   };
 }
 
-/** The parts of a message that the pages about translations need. */
-export interface TranslatedMessage {
-  readonly id: string;
-  readonly multi_language: boolean;
-  readonly source: Readonly<Record<string, string>>;
-  /** By the key of the locale, and by the id of the string. */
-  readonly translations: Readonly<Record<string, Readonly<Record<string, string>>>>;
-}
-
-export interface TranslatedLocale {
-  readonly id: string;
-  readonly name: string;
-  readonly locale_key: string;
-}
-
-function withString<Message extends TranslatedMessage>(
-  message: Message,
-  localeKey: string,
-  key: string,
-  text: string,
-): Message {
+function withString(message: Message, localeKey: string, key: string, text: string): Message {
   const { [key]: _, ...others } = message.translations[localeKey] ?? {};
   const map = text === "" ? others : { ...others, [key]: text };
   return { ...message, translations: { ...message.translations, [localeKey]: map } };
@@ -109,17 +92,6 @@ export async function exportTranslations(
     parseAs: "text",
   });
   return { text: data as string, type: MEDIA_TYPES[kind] };
-}
-
-export interface Imported {
-  readonly imported: readonly {
-    readonly locale_key: string;
-    readonly strings: number;
-    readonly missing: readonly string[];
-  }[];
-  /** The first of the skipped strings, and how many there are. */
-  readonly skipped?: readonly { readonly message: string }[];
-  readonly skipped_count?: number;
 }
 
 /** Imports a file; strings that it omits stay the same. */

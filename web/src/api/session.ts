@@ -1,23 +1,10 @@
 import { type QueryClient, queryOptions, useQuery, useQueryClient } from "@tanstack/react-query";
+import type { components } from "../../../client/src/schema.ts";
 import { errorOf } from "./api-error.ts";
 import { unattended } from "./unattended.ts";
 
 /** The signed-in person and their permissions. */
-export interface Session {
-  readonly person: {
-    readonly id: string;
-    readonly user_name: string;
-    readonly display_name: string;
-  };
-  readonly administrator: boolean;
-  readonly permissions: {
-    readonly company: readonly string[];
-    readonly workspaces: Readonly<Record<string, readonly string[]>>;
-  };
-  readonly workspaces: readonly string[];
-  readonly csrf_token: string;
-  readonly expires_at: string;
-}
+export type Session = components["schemas"]["Session"];
 
 interface IdentityProvider {
   readonly name: string;

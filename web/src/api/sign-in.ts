@@ -1,6 +1,5 @@
 import { startAuthentication, startRegistration } from "@simplewebauthn/browser";
-import type { paths } from "../../../client/src/schema.ts";
-import { hooks, http, queryClient, refresh } from "./client.ts";
+import { hooks, http, queryClient, type Received, refresh, type Schemas } from "./client.ts";
 import { SESSION_KEY, sendSignIn } from "./session.ts";
 
 /* How people sign in: their own passwords, passkeys and sessions, and those of colleagues. */
@@ -10,11 +9,9 @@ const PERSON = "/admin/v1/dashboard-users/{id}";
 const CREDENTIALS = `${PERSON}/credentials` as const;
 const SETTING = "/admin/v1/sign-in";
 
-export type OwnCredentials =
-  paths[typeof OWN]["get"]["responses"][200]["content"]["application/json"];
-export type PersonSession = OwnCredentials["sessions"][number];
-export type Invitation =
-  paths[`${typeof PERSON}/invitations`]["post"]["responses"][201]["content"]["application/json"];
+export type OwnCredentials = Received<"getOwnCredentials">;
+export type PersonSession = Schemas["DashboardSession"];
+export type Invitation = Received<"inviteDashboardUser">;
 
 /** Signs in with a password; without one, with a passkey of this browser. */
 export async function signInHere(password?: {

@@ -1,7 +1,7 @@
 import type { paths } from "../../../client/src/schema.ts";
 import { numberText } from "../components/numbers.ts";
 import { useMissing } from "../components/permitted.tsx";
-import { hooks, http, queryClient, refresh } from "./client.ts";
+import { hooks, http, queryClient, type Received, refresh, type Schemas } from "./client.ts";
 import { BY_CURSOR } from "./pages.ts";
 
 /* What the pages about users read and change. */
@@ -13,16 +13,10 @@ const TIMELINE = `${USER}/timeline` as const;
 
 const COUNT_EVERY_MS = 10_000;
 
-type Ok<Path extends keyof paths, Method extends keyof paths[Path]> = paths[Path][Method] extends {
-  responses: { 200: { content: { "application/json": infer Body } } };
-}
-  ? Body
-  : never;
-
-export type FoundUser = Ok<typeof USERS, "get">["users"][number];
+export type FoundUser = Schemas["FoundUser"];
 export type UsersQuery = NonNullable<paths[typeof USERS]["get"]["parameters"]["query"]>;
-export type UserRecord = Ok<typeof USER, "get">;
-export type TimelineEntry = Ok<typeof TIMELINE, "get">["entries"][number];
+export type UserRecord = Schemas["UserRecord"];
+export type TimelineEntry = Received<"getUserTimeline">["entries"][number];
 export type IdentifierKind = "external_id" | "alias" | "email" | "phone" | "name";
 
 /** How often an event was sent or a product was bought. */

@@ -20,7 +20,8 @@ export function useMissing(needed: Needed | undefined): string | undefined {
   const { administrator, permissions } = useSession();
   if (needed === undefined || administrator) return undefined;
   const { workspace, needs } = needed;
-  const held = workspace === undefined ? permissions.company : permissions.workspaces[workspace];
+  const held: readonly string[] | undefined =
+    workspace === undefined ? permissions.company : permissions.workspaces[workspace];
   const missing = [needs].flat().find((each) => !held?.includes(each));
   if (missing === undefined) return undefined;
   return `You lack the permission ${missing} ${workspace === undefined ? "of the company" : "in this workspace"}.`;

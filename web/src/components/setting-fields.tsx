@@ -1,18 +1,10 @@
 import { type AutocompleteProps, PasswordInput, Select, TextInput } from "@mantine/core";
 import type { UseFormReturnType } from "@mantine/form";
 import { Fragment, type ReactNode } from "react";
+import type { Schemas } from "../api/client.ts";
 import { sentence } from "./tag.tsx";
 
-/** A setting of a kind of warehouse, as the server describes it. */
-export interface Setting {
-  readonly name: string;
-  readonly description: string;
-  readonly required: boolean;
-  readonly secret: boolean;
-  readonly options: readonly string[];
-  /** Whether the source says what its values may be. */
-  readonly listed: boolean;
-}
+export type Setting = Schemas["SourceSetting"];
 
 /** The values of a form that has such fields: texts by the names of the settings. */
 export interface WithSettings {

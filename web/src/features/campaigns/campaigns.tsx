@@ -2,6 +2,7 @@ import { TextInput } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
 import { Mail, Megaphone, MessageSquare, Plus, Waypoints } from "lucide-react";
 import { useState } from "react";
+import type { Schemas } from "../../api/client.ts";
 import { useCampaigns, useCanvases, useChangeCampaigns } from "../../api/messages.ts";
 import { type Column, column } from "../../components/data-table.tsx";
 import { DeclaredName } from "../../components/declared-name.tsx";
@@ -15,18 +16,12 @@ import { AddMessage, type MessagePlace } from "./add-message.tsx";
 
 const route = getRouteApi("/w/$workspace/campaigns");
 
-interface Message {
-  readonly id: string;
-  readonly channel: string;
-  readonly multi_language: boolean;
-}
-
 interface Step {
   /** Empty for the messages of a campaign. */
   readonly id: string;
   /** Where a new message goes. */
   readonly place: MessagePlace;
-  readonly messages: readonly Message[];
+  readonly messages: readonly Schemas["MessageHead"][];
 }
 
 /** A campaign, or a canvas: both have messages. */

@@ -1,5 +1,4 @@
-import type { paths } from "../../../../client/src/schema.ts";
-import { hooks } from "../../api/client.ts";
+import { hooks, type Received, type Schemas } from "../../api/client.ts";
 
 const CUSTOMERS = "/admin/v1/workspaces/{name}/customers";
 
@@ -7,8 +6,7 @@ const EVENT = `${CUSTOMERS}/event` as const;
 const OCCURRENCES = "/admin/v1/workspaces/{name}/catalogue/occurrences";
 const PROPERTIES = "/admin/v1/workspaces/{name}/event-properties";
 
-export type Customers =
-  paths[typeof CUSTOMERS]["get"]["responses"][200]["content"]["application/json"];
+export type Customers = Received<"getCustomers">;
 
 /** The counts behind it are written every five seconds. */
 const READ_EVERY_MS = 20_000;
@@ -32,10 +30,8 @@ export const useEventByDay = (name: string, event: string, days: Days) =>
     { refetchInterval: READ_EVERY_MS, placeholderData: (shown) => shown },
   );
 
-export type EventByDay =
-  paths[typeof EVENT]["get"]["responses"][200]["content"]["application/json"];
-export type Occurrence =
-  paths[typeof OCCURRENCES]["get"]["responses"][200]["content"]["application/json"]["occurrences"][number];
+export type EventByDay = Received<"getEventByDay">;
+export type Occurrence = Schemas["LatestOccurrence"];
 
 export const useOccurrences = (name: string, event: string) =>
   hooks.useQuery("get", OCCURRENCES, { params: { path: { name }, query: { event } } });

@@ -1,5 +1,4 @@
-import type { paths } from "../../../../client/src/schema.ts";
-import { hooks, refresh } from "../../api/client.ts";
+import { hooks, refresh, type Schemas, type Sent } from "../../api/client.ts";
 import { TEAMS } from "../../api/entries.ts";
 import { BY_CURSOR } from "../../api/pages.ts";
 
@@ -8,10 +7,8 @@ import { BY_CURSOR } from "../../api/pages.ts";
 const PEOPLE = "/admin/v1/dashboard-users";
 const PERSON = `${PEOPLE}/{id}` as const;
 
-type Reply = paths[typeof PERSON]["get"]["responses"][200]["content"]["application/json"];
-
 /** A dashboard user. */
-export type Person = Reply["person"];
+export type Person = Schemas["DashboardUser"];
 
 /** Under the names of SCIM. */
 export type Permissions = Person["permissions"];
@@ -19,8 +16,8 @@ export type Permissions = Person["permissions"];
 /** The permissions of a person in one workspace. */
 export type Access = NonNullable<Permissions["appGroup"]>[number];
 
-type NewPerson = paths[typeof PEOPLE]["post"]["requestBody"]["content"]["application/json"];
-type Change = paths[typeof PERSON]["patch"]["requestBody"]["content"]["application/json"];
+type NewPerson = Sent<"addDashboardUser">;
+type Change = Sent<"changeDashboardUser">;
 
 export const nameOfPerson = ({ display_name, given_name, family_name }: Person): string =>
   display_name ?? `${given_name} ${family_name}`.trim();

@@ -2,6 +2,7 @@ import { TextInput } from "@mantine/core";
 import { ShieldCheck } from "lucide-react";
 import { WORKSPACE_NOTES } from "../../../../src/core/base/context/dashboard-permissions.ts";
 import { usePermissionSets } from "../../api/administration.ts";
+import type { Schemas } from "../../api/client.ts";
 import { PERMISSION_SETS, useChangeEntries } from "../../api/entries.ts";
 import { type Column, column } from "../../components/data-table.tsx";
 import { DeclaredName } from "../../components/declared-name.tsx";
@@ -9,16 +10,9 @@ import { Entries } from "../../components/entries.tsx";
 import { PermissionChoice } from "../../components/permission-choice.tsx";
 import { Tag } from "../../components/tag.tsx";
 
-interface Role {
-  readonly name: string;
-  readonly permissions?: readonly string[];
-  readonly declared: boolean;
-  readonly ready: boolean;
-}
-
 const notes: Readonly<Record<string, string>> = WORKSPACE_NOTES;
 
-const COLUMNS: readonly Column<Role>[] = [
+const COLUMNS: readonly Column<Schemas["PermissionSet"]>[] = [
   column("Name", { width: "22%" }, (each) => (
     <>
       <DeclaredName of={each} /> {each.ready && <Tag>Ready</Tag>}
@@ -52,7 +46,7 @@ export function Roles() {
       from={usePermissionSets()}
       needed={{ needs: "admin" }}
       columns={COLUMNS}
-      rows={({ permission_sets }) => permission_sets as readonly Role[]}
+      rows={({ permission_sets }) => permission_sets}
       initial={(role) => ({ name: role?.name ?? "", permissions: [...(role?.permissions ?? [])] })}
       fields={(form, isNew) => (
         <>

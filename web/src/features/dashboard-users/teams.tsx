@@ -1,5 +1,6 @@
 import { TextInput } from "@mantine/core";
 import { UsersRound } from "lucide-react";
+import type { Schemas } from "../../api/client.ts";
 import { TEAMS, useChangeEntries } from "../../api/entries.ts";
 import { Id } from "../../components/code-block.tsx";
 import { type Column, column } from "../../components/data-table.tsx";
@@ -7,13 +8,7 @@ import { DeclaredName } from "../../components/declared-name.tsx";
 import { Entries } from "../../components/entries.tsx";
 import { useTeams } from "./api.ts";
 
-interface Team {
-  readonly name: string;
-  readonly id?: string;
-  readonly declared: boolean;
-}
-
-const COLUMNS: readonly Column<Team>[] = [
+const COLUMNS: readonly Column<Schemas["Team"]>[] = [
   column("Name", (each) => <DeclaredName of={each} />),
   column("Id", { width: "50%" }, (team) => team.id && <Id value={team.id} />),
 ];
@@ -30,7 +25,7 @@ export function Teams({ workspace }: { readonly workspace: string }) {
       from={useTeams(workspace)}
       needed={{ workspace, needs: "manage_teams" }}
       columns={COLUMNS}
-      rows={({ teams }) => teams as readonly Team[]}
+      rows={({ teams }) => teams}
       initial={() => ({ name: "" })}
       fields={(form) => <TextInput label="Name" data-autofocus {...form.getInputProps("name")} />}
       save={({ name }, isNew) => save(name.trim(), {}, isNew)}

@@ -1,6 +1,6 @@
 import type { InfiniteData } from "@tanstack/react-query";
-import type { components, paths } from "../../../../client/src/schema.ts";
-import { hooks, queryClient } from "../../api/client.ts";
+import type { paths } from "../../../../client/src/schema.ts";
+import { hooks, queryClient, type Received, type Schemas } from "../../api/client.ts";
 import { BY_CURSOR } from "../../api/pages.ts";
 
 /* The latest requests of API keys with their verdicts, as a list in pages. request-stream.ts adds new ones. */
@@ -8,9 +8,9 @@ import { BY_CURSOR } from "../../api/pages.ts";
 export const REQUESTS = "/admin/v1/workspaces/{name}/requests";
 
 type Operation = paths[typeof REQUESTS]["get"];
-type RequestPage = Operation["responses"][200]["content"]["application/json"];
+type RequestPage = Received<"listLiveRequests">;
 
-export type LiveRequest = components["schemas"]["LiveRequest"];
+export type LiveRequest = Schemas["LiveRequest"];
 export type LiveItem = LiveRequest["items"][number];
 
 type Query = NonNullable<Operation["parameters"]["query"]>;

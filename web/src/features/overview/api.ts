@@ -1,13 +1,11 @@
-import type { paths } from "../../../../client/src/schema.ts";
-import { hooks } from "../../api/client.ts";
+import { hooks, type Received, type Schemas } from "../../api/client.ts";
 
 /* The traffic of a workspace over time, and what needs attention. */
 
 const OVERVIEW = "/admin/v1/workspaces/{name}/overview";
 
-export type Overview =
-  paths[typeof OVERVIEW]["get"]["responses"][200]["content"]["application/json"];
-export type Finding = Overview["attention"][number];
+export type Overview = Received<"getOverview">;
+export type Finding = Schemas["Finding"];
 export type Period = "hour" | "day";
 
 /** As often as the last hour gets another slot. */

@@ -1,15 +1,13 @@
 import { useQuery } from "@tanstack/react-query";
-import type { operations } from "../../../../client/src/schema.ts";
 import { ApiError } from "../../api/api-error.ts";
-import { hooks, http, refresh } from "../../api/client.ts";
+import { hooks, http, refresh, type Sent } from "../../api/client.ts";
 
 /* Preference centers: the pages where users choose what they receive. */
 
 const CENTERS = "/admin/v1/workspaces/{name}/preference-centers";
 const CENTER = `${CENTERS}/{id}` as const;
 
-export type CenterBody =
-  operations["putPreferenceCenter"]["requestBody"]["content"]["application/json"];
+export type CenterBody = Sent<"putPreferenceCenter">;
 
 export const useCenters = (name: string) =>
   hooks.useQuery("get", CENTERS, { params: { path: { name } } });

@@ -2,6 +2,7 @@ import { TextInput } from "@mantine/core";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { Plus, SlidersHorizontal } from "lucide-react";
 import { useMemo, useState } from "react";
+import type { Schemas } from "../../api/client.ts";
 import { Id } from "../../components/code-block.tsx";
 import { type Column, column } from "../../components/data-table.tsx";
 import { DeclaredName } from "../../components/declared-name.tsx";
@@ -16,15 +17,6 @@ import { Time } from "../../components/time.tsx";
 import { useCenters, useChangeCenters } from "./api.ts";
 
 const route = getRouteApi("/w/$workspace/preference-centers");
-
-interface Center {
-  readonly id: string;
-  readonly name: string;
-  readonly title: string;
-  readonly state: string;
-  readonly declared: boolean;
-  readonly updated_at: string;
-}
 
 export function CentersPage() {
   const { workspace } = route.useParams();
@@ -91,7 +83,9 @@ export function CentersPage() {
   );
 }
 
-const columnsOf = (workspace: string): readonly Column<Center>[] => [
+const columnsOf = (
+  workspace: string,
+): readonly Column<Schemas["DeclaredPreferenceCenterSummary"]>[] => [
   column("Name", { sortBy: "name" }, (center) => (
     <DeclaredName
       of={center}

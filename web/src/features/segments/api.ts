@@ -1,6 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import type { paths } from "../../../../client/src/schema.ts";
-import { hooks, http, refresh } from "../../api/client.ts";
+import { hooks, http, type Received, refresh, type Schemas, type Sent } from "../../api/client.ts";
 
 /* Segments: filters of users, their sizes, and who meets them. */
 
@@ -15,14 +14,11 @@ const EXPLAIN = `${SEGMENTS}/explain` as const;
 const SIZES = `${WORKSPACE}/segment-sizes` as const;
 const VALUES = `${WORKSPACE}/attribute-values` as const;
 
-type Json = "application/json";
-
-export type Segment =
-  paths[typeof SEGMENTS]["get"]["responses"][200]["content"][Json]["segments"][number];
-export type SegmentCount = paths[typeof COUNT]["post"]["responses"][200]["content"][Json];
+export type Segment = Schemas["Segment"];
+export type SegmentCount = Received<"countSegment">;
 /** An exact count that a job makes. */
-export type CountJob = paths[typeof COUNT]["post"]["responses"][202]["content"][Json];
-type SegmentBody = paths[typeof SEGMENT]["put"]["requestBody"]["content"][Json];
+export type CountJob = Omit<Schemas["SegmentCount"], "message">;
+type SegmentBody = Sent<"putSegment">;
 
 /** A filter as the API takes it. */
 export type FilterJson = Record<string, unknown>;
@@ -132,7 +128,7 @@ export async function explainUser(name: string, filter: FilterJson, user: string
   return (await http.POST(EXPLAIN, { params: { path: { name } }, body })).data;
 }
 
-export type AttributeValues = paths[typeof VALUES]["get"]["responses"][200]["content"][Json];
+export type AttributeValues = Received<"listAttributeValues">;
 
 /** How many users have an attribute, and each of its frequent values. */
 export const useAttributeValues = (

@@ -7,7 +7,7 @@ import { type CountJob, cancelCount } from "./api.ts";
 
 interface CountProgressProps {
   readonly workspace: string;
-  readonly count: Omit<CountJob, "message">;
+  readonly count: CountJob;
   /** The subject of the count, if several counts are shown. */
   readonly of?: string;
 }

@@ -2,6 +2,7 @@ import { Button, TextInput } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { fullNameOf } from "../../api/name-of.ts";
+import type { Profile } from "../../api/users.ts";
 import { FeatureLink } from "../../components/feature-link.tsx";
 import { tellFailed } from "../../components/feedback.tsx";
 import { SaveFailure } from "../../components/form.tsx";
@@ -19,13 +20,6 @@ interface MembersProps {
 }
 
 const SAMPLE = 20;
-interface ListedUser {
-  readonly platform_id: string;
-  readonly external_id: string | null;
-  readonly email: string | null;
-  readonly first_name: string | null;
-  readonly last_name: string | null;
-}
 
 /** Users who meet a filter, and all of them as a file. */
 export function Members({ workspace, filter, fileName, expected }: MembersProps) {
@@ -35,7 +29,7 @@ export function Members({ workspace, filter, fileName, expected }: MembersProps)
     onError: tellFailed,
   });
   const [isExporting, setExporting] = useState(false);
-  const users = (sample.data?.users ?? []) as unknown as readonly ListedUser[];
+  const users = (sample.data?.users ?? []) as unknown as readonly Profile[];
   return (
     <Card
       title="Who they are"

@@ -2,6 +2,7 @@ import { Button } from "@mantine/core";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { Plus, Users } from "lucide-react";
 import { useMemo } from "react";
+import type { Schemas } from "../../api/client.ts";
 import { type Column, column } from "../../components/data-table.tsx";
 import { DeclaredName } from "../../components/declared-name.tsx";
 import { usersText } from "../../components/figures.tsx";
@@ -79,14 +80,8 @@ function RunningCounts({ workspace }: { readonly workspace: string }) {
   );
 }
 
-interface KnownSize {
-  readonly sizes: readonly { readonly size: number | null }[];
-  readonly counted: { readonly matching: number | null } | null;
-  readonly fault: string | null;
-}
-
 /** The last recorded number of users, or why there is none. */
-function LastSize({ of }: { readonly of: KnownSize | undefined }) {
+function LastSize({ of }: { readonly of: Schemas["SegmentSizes"] | undefined }) {
   if (of?.fault) return <span title={of.fault}>cannot be counted</span>;
   const last = of?.sizes.at(-1)?.size ?? of?.counted?.matching;
   return last === undefined ? <Absent /> : usersText(last);
@@ -94,7 +89,7 @@ function LastSize({ of }: { readonly of: KnownSize | undefined }) {
 
 const columnsOf = (
   workspace: string,
-  sizes: ReadonlyMap<string, KnownSize>,
+  sizes: ReadonlyMap<string, Schemas["SegmentSizes"]>,
 ): readonly Column<Segment>[] => [
   column("Name", { sortBy: "name" }, (each) => (
     <>

@@ -1,6 +1,6 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useMemo, useRef } from "react";
-import type { TranslatedLocale, TranslatedMessage } from "../../api/messages.ts";
+import type { Locale, Message } from "../../api/messages.ts";
 import { Tag } from "../../components/tag.tsx";
 import { Cell } from "./cell.tsx";
 import { missingIn } from "./shown-strings.ts";
@@ -8,8 +8,8 @@ import { draftName, placeName, useCells } from "./use-cells.ts";
 
 interface GridProps {
   readonly workspace: string;
-  readonly message: TranslatedMessage;
-  readonly locales: readonly TranslatedLocale[];
+  readonly message: Message;
+  readonly locales: readonly Locale[];
   /** The ids of the strings that are shown. */
   readonly keys: readonly string[];
 }

@@ -1,21 +1,12 @@
 import { TextInput } from "@mantine/core";
 import { Globe } from "lucide-react";
 import { LOCALES, useChangeEntries } from "../../api/entries.ts";
-import { useLocales } from "../../api/messages.ts";
+import { type Locale, useLocales } from "../../api/messages.ts";
 import { type Column, column } from "../../components/data-table.tsx";
 import { DeclaredName } from "../../components/declared-name.tsx";
 import { Entries } from "../../components/entries.tsx";
 import { required } from "../../components/form.tsx";
 import { newId } from "../../components/new-id.ts";
-
-interface Locale {
-  readonly id: string;
-  readonly name: string;
-  readonly country: string;
-  readonly language: string;
-  readonly locale_key: string;
-  readonly declared: boolean;
-}
 
 const FIELDS = [
   ["name", "Name", "Spanish (Mexico)"],
@@ -45,7 +36,7 @@ export function Locales({ workspace }: { readonly workspace: string }) {
       from={useLocales(workspace)}
       needed={{ workspace, needs: "send_campaigns_canvases" }}
       columns={COLUMNS}
-      rows={({ locales }): readonly Locale[] => locales}
+      rows={({ locales }) => locales}
       initial={(locale) => valuesOf(locale ?? { id: newId(), ...NEW })}
       validate={{ language: required, locale_key: required }}
       fields={(form) =>

@@ -1,31 +1,12 @@
+import type { Schemas } from "../../api/client.ts";
+
 /** A message with its campaign or canvas. */
-export interface ListedMessage {
-  readonly id: string;
-  readonly of: string;
-  readonly channel: string;
-  readonly multi_language: boolean;
-}
-
-interface Message {
-  readonly id: string;
-  readonly channel: string;
-  readonly multi_language: boolean;
-}
-
-interface Campaign {
-  readonly name: string;
-  readonly messages: readonly Message[];
-}
-
-interface Canvas {
-  readonly name: string;
-  readonly steps: readonly { readonly messages: readonly Message[] }[];
-}
+export type ListedMessage = Schemas["MessageHead"] & { readonly of: string };
 
 /** All messages of a workspace, with the campaign, or the canvas and the step, that each belongs to. */
 export const messagesOf = (
-  campaigns: readonly Campaign[],
-  canvases: readonly Canvas[],
+  campaigns: readonly Schemas["Campaign"][],
+  canvases: readonly Schemas["Canvas"][],
 ): ListedMessage[] => [
   ...campaigns.flatMap(({ name, messages }) => messages.map((each) => ({ ...each, of: name }))),
   ...canvases.flatMap(({ name, steps }) =>

@@ -1,4 +1,4 @@
-import type { TranslatedLocale, TranslatedMessage } from "../../api/messages.ts";
+import type { Locale, Message } from "../../api/messages.ts";
 
 /* Which strings of a message the grid shows, and which translations are missing. */
 
@@ -11,8 +11,8 @@ export interface StringFilter {
 
 /** The ids of the strings to show, in the order of the message. */
 export function shownStrings(
-  { source, translations }: TranslatedMessage,
-  locales: readonly TranslatedLocale[],
+  { source, translations }: Message,
+  locales: readonly Locale[],
   { find, isMissing }: StringFilter,
 ): readonly string[] {
   const maps = locales.map(({ locale_key }) => translations[locale_key] ?? {});
@@ -25,10 +25,7 @@ export function shownStrings(
   });
 }
 
-export const missingIn = (
-  { source, translations }: TranslatedMessage,
-  { locale_key }: TranslatedLocale,
-): number => {
+export const missingIn = ({ source, translations }: Message, { locale_key }: Locale): number => {
   const map = translations[locale_key] ?? {};
   return Object.keys(source).filter((key) => !map[key]).length;
 };

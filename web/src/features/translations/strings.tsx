@@ -3,12 +3,7 @@ import { useMediaQuery } from "@mantine/hooks";
 import { getRouteApi } from "@tanstack/react-router";
 import { CircleCheck, Languages, SearchX } from "lucide-react";
 import { useMemo, useRef } from "react";
-import {
-  type TranslatedLocale,
-  type TranslatedMessage,
-  useLocales,
-  useMessage,
-} from "../../api/messages.ts";
+import { type Locale, type Message, useLocales, useMessage } from "../../api/messages.ts";
 import { useMissing } from "../../components/permitted.tsx";
 import { SearchField } from "../../components/search-field.tsx";
 import { Empty, Loaded, Notice } from "../../components/states.tsx";
@@ -39,8 +34,8 @@ export function Strings({ workspace, id }: StringsProps) {
 
 interface FilteredProps {
   readonly workspace: string;
-  readonly message: TranslatedMessage;
-  readonly locales: readonly TranslatedLocale[];
+  readonly message: Message;
+  readonly locales: readonly Locale[];
 }
 
 function Filtered({ workspace, message, locales: all }: FilteredProps) {
@@ -124,8 +119,8 @@ function Filtered({ workspace, message, locales: all }: FilteredProps) {
  * nothing moves while a person translates.
  */
 function useShown(
-  message: TranslatedMessage,
-  locales: readonly TranslatedLocale[],
+  message: Message,
+  locales: readonly Locale[],
   { find, isMissing }: { readonly find: string; readonly isMissing: boolean },
 ): readonly string[] {
   const latest = useRef(message);

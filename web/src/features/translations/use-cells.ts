@@ -1,6 +1,6 @@
 import { type KeyboardEvent, useEffect, useRef, useState } from "react";
 import { messageOf } from "../../api/api-error.ts";
-import { type TranslatedLocale, type TranslatedMessage, useTranslate } from "../../api/messages.ts";
+import { type Locale, type Message, useTranslate } from "../../api/messages.ts";
 import { useMissing } from "../../components/permitted.tsx";
 import type { Draft } from "./cell.tsx";
 
@@ -13,8 +13,8 @@ interface Place {
 
 export interface CellsOf {
   readonly workspace: string;
-  readonly message: TranslatedMessage;
-  readonly locales: readonly TranslatedLocale[];
+  readonly message: Message;
+  readonly locales: readonly Locale[];
   /** The ids of the strings that are shown, a row each. */
   readonly keys: readonly string[];
   readonly frame: { readonly current: HTMLElement | null };
@@ -94,12 +94,12 @@ export function useCells({ workspace, message, locales, keys, frame, scrollTo }:
 }
 
 /** Typed text in cells that is not stored yet. */
-function useDrafts(workspace: string, message: TranslatedMessage) {
+function useDrafts(workspace: string, message: Message) {
   const translate = useTranslate(workspace, message.id);
   const [drafts, setDrafts] = useState<ReadonlyMap<string, Draft>>(new Map());
   const [done, setDone] = useState("");
 
-  const storedText = (key: string, locale: TranslatedLocale): string =>
+  const storedText = (key: string, locale: Locale): string =>
     message.translations[locale.locale_key]?.[key] ?? "";
 
   const setDraft = (name: string, draft: Draft | undefined) =>
@@ -110,7 +110,7 @@ function useDrafts(workspace: string, message: TranslatedMessage) {
       return changed;
     });
 
-  const save = async (key: string, locale: TranslatedLocale): Promise<void> => {
+  const save = async (key: string, locale: Locale): Promise<void> => {
     const name = draftName(key, locale);
     const draft = drafts.get(name);
     if (!draft || draft.isSaving) return;
@@ -129,13 +129,13 @@ function useDrafts(workspace: string, message: TranslatedMessage) {
     }
   };
 
-  const textOf = (key: string, locale: TranslatedLocale): string =>
+  const textOf = (key: string, locale: Locale): string =>
     drafts.get(draftName(key, locale))?.text ?? storedText(key, locale);
 
   return { drafts, done, textOf, setDraft, save };
 }
 
-export const draftName = (key: string, locale: TranslatedLocale): string => `${locale.id} ${key}`;
+export const draftName = (key: string, locale: Locale): string => `${locale.id} ${key}`;
 
 export const placeName = ({ row, column }: Place): string => `${row}:${column}`;
 

@@ -1,16 +1,10 @@
+import type { Schemas } from "../../api/client.ts";
 import { column, DataTable } from "../../components/data-table.tsx";
 import { shortValue } from "../../components/json.tsx";
 import { Absent } from "../../components/page.tsx";
 import { sentence, Tag } from "../../components/tag.tsx";
 
-interface Effect {
-  readonly field: string;
-  readonly name?: string;
-  readonly effect: string;
-  readonly kept: unknown;
-  readonly merged: unknown;
-  readonly result: unknown;
-}
+type Effect = Schemas["MergeEffect"] | Schemas["UndoEffect"];
 
 interface EffectsProps {
   readonly label: string;

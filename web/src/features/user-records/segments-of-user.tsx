@@ -1,4 +1,5 @@
 import { Users } from "lucide-react";
+import type { Schemas } from "../../api/client.ts";
 import { useSegmentsOfUser } from "../../api/users.ts";
 import { type Column, column, DataTable } from "../../components/data-table.tsx";
 import { FeatureLink } from "../../components/feature-link.tsx";
@@ -44,13 +45,7 @@ export function SegmentsOfUser({ workspace, id }: SegmentsOfUserProps) {
   );
 }
 
-interface Row {
-  readonly id: string;
-  readonly name: string;
-  readonly description: string;
-}
-
-const columnsOf = (workspace: string): readonly Column<Row>[] => [
+const columnsOf = (workspace: string): readonly Column<Schemas["SegmentOfUser"]>[] => [
   column("Segment", (each) => (
     <FeatureLink
       to="/w/$workspace/segments/$id"

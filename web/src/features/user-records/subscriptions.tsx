@@ -1,6 +1,6 @@
 import { Select } from "@mantine/core";
 import { Bell, Mail } from "lucide-react";
-import { useGroupNames, useGroups } from "../../api/groups.ts";
+import { type Group, useGroupNames, useGroups } from "../../api/groups.ts";
 import {
   profileOf,
   type TimelineEntry,
@@ -72,12 +72,6 @@ export function Subscriptions({ workspace, record }: SubscriptionsProps) {
       <StateHistory workspace={workspace} id={profileOf(record).platform_id} />
     </div>
   );
-}
-
-interface Group {
-  readonly id: string;
-  readonly name: string;
-  readonly channel: string;
 }
 
 function statesOf({ subscriptions }: UserRecord, groups: readonly Group[]): State[] {

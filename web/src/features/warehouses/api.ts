@@ -1,6 +1,5 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
-import type { operations } from "../../../../client/src/schema.ts";
-import { hooks, http, refresh } from "../../api/client.ts";
+import { hooks, http, type Received, refresh, type Schemas, type Sent } from "../../api/client.ts";
 import { CONNECTIONS } from "../../api/entries.ts";
 
 /* Warehouse integrations, their runs, and the rows that did not arrive. */
@@ -11,27 +10,18 @@ const RUNS = `${INTEGRATION}/runs` as const;
 const RUN = `${RUNS}/{run_id}` as const;
 const ROWS = `${RUN}/rows` as const;
 
-type Body<Name extends keyof operations> = operations[Name]["responses"] extends {
-  200: { content: { "application/json": infer Found } };
-}
-  ? Found
-  : never;
-
-export type Integration = Body<"listDeclaredIntegrations">["integrations"][number];
-export type Sources = Body<"listSources">;
-export type SourceKind = Body<"listSourceKinds">["kinds"][number];
-export type Run = Body<"listIntegrationRuns">["results"][number];
-export type RunRow = Body<"listIntegrationRunRows">["results"][number];
-export type IntegrationBody =
-  operations["putIntegration"]["requestBody"]["content"]["application/json"];
+export type Integration = Schemas["DeclaredIntegration"];
+export type Sources = Received<"listSources">;
+export type SourceKind = Schemas["SourceKind"];
+export type Run = Schemas["SyncRun"];
+export type RunRow = Schemas["SyncRow"];
+export type IntegrationBody = Sent<"putIntegration">;
 
 /** Without `retry` and what else a form does not show; null resets a member. */
-export type IntegrationChange =
-  operations["patchIntegration"]["requestBody"]["content"]["application/json"];
-export type TestedRow = Body<"testIntegrationChange">["rows"][number];
+export type IntegrationChange = Sent<"patchIntegration">;
+export type TestedRow = Schemas["SourceRow"];
 
-export type TableRequest =
-  operations["listSourceTables"]["requestBody"]["content"]["application/json"];
+export type TableRequest = Sent<"listSourceTables">;
 
 /** A change of an integration; a new one has an id of its own. */
 export interface ChangeToTest {

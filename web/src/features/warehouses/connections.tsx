@@ -1,6 +1,7 @@
 import { MultiSelect, Select, TextInput } from "@mantine/core";
 import type { UseFormReturnType } from "@mantine/form";
 import { Cable } from "lucide-react";
+import type { Schemas } from "../../api/client.ts";
 import { CONNECTIONS, useChangeEntries } from "../../api/entries.ts";
 import { useSession } from "../../api/session.ts";
 import { type Column, column } from "../../components/data-table.tsx";
@@ -15,12 +16,7 @@ import {
 import { Loaded, Notice } from "../../components/states.tsx";
 import { type SourceKind, useConnections, useSourceKinds } from "./api.ts";
 
-interface Connection {
-  readonly name: string;
-  readonly type: string;
-  readonly workspaces: readonly string[];
-  readonly declared: boolean;
-}
+type Connection = Schemas["Connection"];
 
 interface Values extends Record<string, unknown> {
   readonly name: string;
@@ -62,7 +58,7 @@ function List({ kinds }: { readonly kinds: readonly SourceKind[] }) {
       from={useConnections()}
       needed={{ needs: "admin" }}
       columns={columnsOf(kinds)}
-      rows={({ connections }) => connections as readonly Connection[]}
+      rows={({ connections }) => connections}
       initial={(connection): Values => ({
         name: connection?.name ?? "",
         type: connection?.type ?? kinds[0]?.type ?? "",
@@ -100,8 +96,8 @@ const emptied = (
 /** The settings that are not secret, for the form. */
 const shownOf = (connection: Connection | undefined): Record<string, string> =>
   Object.fromEntries(
-    Object.entries(connection ?? {}).filter(
-      ([name, value]) => typeof value === "string" && name !== "name" && name !== "type",
+    Object.entries(connection ?? {}).flatMap(([name, value]) =>
+      typeof value === "string" && name !== "name" && name !== "type" ? [[name, value]] : [],
     ),
   );
 

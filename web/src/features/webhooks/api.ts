@@ -1,5 +1,4 @@
-import type { operations } from "../../../../client/src/schema.ts";
-import { hooks, refresh } from "../../api/client.ts";
+import { hooks, type Received, refresh, type Schemas, type Sent } from "../../api/client.ts";
 import { BY_CURSOR } from "../../api/pages.ts";
 
 /* Webhooks of a workspace: where its changes are delivered, the results of the last deliveries, and refused changes. */
@@ -10,18 +9,12 @@ const DELIVERIES = `${WEBHOOK}/deliveries` as const;
 const LETTERS = `${WEBHOOK}/dead-letters` as const;
 const LETTER = `${LETTERS}/{dead_letter_id}` as const;
 
-type Body<Name extends keyof operations> = operations[Name]["responses"] extends {
-  200: { content: { "application/json": infer Found } };
-}
-  ? Found
-  : never;
-
-export type Webhook = Body<"listWebhooks">["webhooks"][number];
-export type WebhookBody = operations["putWebhook"]["requestBody"]["content"]["application/json"];
-export type Delivery = Body<"listWebhookDeliveries">["deliveries"][number];
-export type DeadLetter = Body<"listWebhookDeadLetters">["dead_letters"][number];
+export type Webhook = Schemas["Webhook"];
+export type WebhookBody = Sent<"putWebhook">;
+export type Delivery = Schemas["WebhookDelivery"];
 /** The result of a delivery that a person asked for. */
-export type Attempt = NonNullable<Body<"replayWebhook">["attempt"]>;
+export type Attempt = NonNullable<Received<"replayWebhook">["attempt"]>;
+export type DeadLetter = Schemas["DeadLetter"];
 
 /** How often an open page reads how deliveries stand. */
 const READ_EVERY_MS = 5_000;

@@ -2,17 +2,13 @@ import { TextInput } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { Layers } from "lucide-react";
 import { useAddWorkspace, useWorkspaces } from "../../api/administration.ts";
+import type { Schemas } from "../../api/client.ts";
 import { useSession } from "../../api/session.ts";
 import { type Column, column } from "../../components/data-table.tsx";
 import { Entries } from "../../components/entries.tsx";
 import { Notice } from "../../components/states.tsx";
 
-interface Workspace {
-  readonly name: string;
-  readonly allow_reset: boolean;
-}
-
-const COLUMNS: readonly Column<Workspace>[] = [
+const COLUMNS: readonly Column<Schemas["Workspace"]>[] = [
   column("Name", (workspace) => (
     <Link
       to="/w/$workspace/settings/$section"
@@ -43,7 +39,7 @@ export function Workspaces() {
       needed={{ needs: "add_remove_app_groups" }}
       opens
       columns={COLUMNS}
-      rows={(body) => body.workspaces as readonly Workspace[]}
+      rows={(body) => body.workspaces}
       initial={() => ({ name: "" })}
       action="Add"
       fields={(form) => (

@@ -43,7 +43,7 @@ export function GroupsPage() {
       from={useGroups(workspace)}
       needed={{ workspace, needs: "manage_subscription_groups" }}
       columns={COLUMNS}
-      rows={({ subscription_groups }): readonly Group[] => subscription_groups}
+      rows={({ subscription_groups }) => subscription_groups}
       initial={(group) => valuesOf(group ?? { id: newId(), name: "", channel: "email" })}
       validate={{ id: required }}
       fields={(form, isNew) => (

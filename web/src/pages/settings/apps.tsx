@@ -1,6 +1,7 @@
 import { Select, TextInput } from "@mantine/core";
 import { Smartphone } from "lucide-react";
 import { useApps } from "../../api/administration.ts";
+import type { Schemas } from "../../api/client.ts";
 import { APPS, useChangeEntries } from "../../api/entries.ts";
 import { Id } from "../../components/code-block.tsx";
 import { type Column, column } from "../../components/data-table.tsx";
@@ -21,12 +22,7 @@ const PLATFORMS = {
   windows: "Windows",
 };
 
-interface App {
-  readonly id: string;
-  readonly name: string;
-  readonly platform: keyof typeof PLATFORMS;
-  readonly declared: boolean;
-}
+type App = Schemas["App"];
 
 const COLUMNS: readonly Column<App>[] = [
   column("Name", (each) => <DeclaredName of={each} />),
@@ -46,7 +42,7 @@ export function Apps({ workspace }: { readonly workspace: string }) {
       from={useApps(workspace)}
       needed={{ workspace, needs: "manage_apps" }}
       columns={COLUMNS}
-      rows={({ apps }): readonly App[] => apps}
+      rows={({ apps }) => apps}
       initial={(app) => valuesOf(app ?? { id: newId(), name: "", platform: "web" })}
       fields={(form) => (
         <>

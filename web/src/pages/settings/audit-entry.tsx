@@ -1,4 +1,5 @@
 import { useEarlierEntries } from "../../api/administration.ts";
+import type { Schemas } from "../../api/client.ts";
 import { originOf, whoOf } from "../../components/changed-by.ts";
 import { Json } from "../../components/json.tsx";
 import { Facts } from "../../components/page.tsx";
@@ -6,22 +7,7 @@ import { Loading } from "../../components/states.tsx";
 import { sentence } from "../../components/tag.tsx";
 import { Time } from "../../components/time.tsx";
 
-/** An entry of the audit. */
-export interface Entry {
-  readonly id: string;
-  readonly at: string;
-  readonly workspace: string | null;
-  readonly action: string;
-  readonly kind: string;
-  readonly name: string;
-  readonly label: string | null;
-  readonly details: Readonly<Record<string, unknown>> | null;
-  readonly actor: string;
-  readonly actor_name: string | null;
-  readonly call: string | null;
-  readonly request_id: string | null;
-  readonly address: string | null;
-}
+export type Entry = Schemas["AuditEntry"];
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -92,7 +78,7 @@ function Changes({ entry }: { readonly entry: Entry }) {
   }
   if (!isWhole) return <BeforeAndAfter before={undefined} after={details} />;
   if (earlier.isPending) return <Loading lines={2} />;
-  const before = stateBefore(entry.workspace, (earlier.data?.entries ?? []) as readonly Entry[]);
+  const before = stateBefore(entry.workspace, earlier.data?.entries ?? []);
   if (!before) return <BeforeAndAfter before={undefined} after={details} />;
   const changed = Object.keys({ ...before, ...details }).filter(
     (member) => JSON.stringify(before[member]) !== JSON.stringify(details[member]),

@@ -2,6 +2,7 @@ import { ColorInput, Group, Stack, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { useMutation } from "@tanstack/react-query";
 import { useChangeSettings, useSettings } from "../../api/administration.ts";
+import type { Schemas } from "../../api/client.ts";
 import { FeatureLink } from "../../components/feature-link.tsx";
 import { tellDone } from "../../components/feedback.tsx";
 import { SaveFailure } from "../../components/form.tsx";
@@ -9,7 +10,7 @@ import { Card } from "../../components/page.tsx";
 import { PermittedButton } from "../../components/permitted.tsx";
 import { Loaded } from "../../components/states.tsx";
 
-type Settings = Readonly<Record<string, unknown>>;
+type Settings = Schemas["WorkspaceSettings"];
 type Values = Record<"company" | "logo_url" | "color" | "color_dark", string>;
 
 /** How the built-in preference page presents the workspace. */

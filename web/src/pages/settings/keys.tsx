@@ -1,6 +1,6 @@
 import { MultiSelect, TagsInput, TextInput } from "@mantine/core";
 import { PERMISSIONS } from "../../../../src/core/base/context/permissions.ts";
-import { useApiKeys, useChangeApiKeys } from "../../api/credentials.ts";
+import { type NewKey, useApiKeys, useChangeApiKeys } from "../../api/credentials.ts";
 import { FormDialog, required } from "../../components/form.tsx";
 import { Loaded } from "../../components/states.tsx";
 import { Credentials } from "./credentials.tsx";
@@ -51,14 +51,14 @@ const Scope = ({ permissions, addresses }: ScopeProps) => (
 
 interface CreateKeyProps {
   close(): void;
-  save(key: { name: string; permissions: string[]; ip_allowlist: string[] }): Promise<void>;
+  save(key: NewKey): Promise<void>;
 }
 
 const CreateKey = ({ close, save }: CreateKeyProps) => (
   <FormDialog
     title="Create an API key"
     action="Create"
-    initial={{ name: "", permissions: [] as string[], ip_allowlist: [] as string[] }}
+    initial={{ name: "", permissions: [] as NewKey["permissions"], ip_allowlist: [] as string[] }}
     validate={{
       name: required,
       permissions: (list) => (list.length > 0 ? null : "Choose at least one."),

@@ -4,6 +4,7 @@ import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { PERMISSIONS } from "../../../../src/core/base/context/permissions.ts";
 import { useChangeSettings, useSettings } from "../../api/administration.ts";
+import type { Schemas } from "../../api/client.ts";
 import { actions, type Column, column, DataTable } from "../../components/data-table.tsx";
 import { tellDone } from "../../components/feedback.tsx";
 import { FormDialog, SaveFailure } from "../../components/form.tsx";
@@ -12,8 +13,8 @@ import { PermittedButton } from "../../components/permitted.tsx";
 import { Loaded } from "../../components/states.tsx";
 import { ZONES } from "../../components/time.tsx";
 
-type Settings = Readonly<Record<string, unknown>>;
-type Limit = "off" | { readonly requests: number; readonly per_seconds: number };
+type Settings = Schemas["WorkspaceSettings"];
+type Limit = Schemas["RateLimit"];
 
 /** The numeric settings, what they limit, and the meaning of an empty field. */
 const NUMBERS = [

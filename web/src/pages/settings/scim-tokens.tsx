@@ -4,7 +4,7 @@ import { FormDialog, required } from "../../components/form.tsx";
 import { Loaded } from "../../components/states.tsx";
 import { Credentials } from "./credentials.tsx";
 
-type CompanyPermission = NewScimToken["company_permissions"][number];
+type CompanyPermission = NonNullable<NewScimToken["company_permissions"]>[number];
 
 const COMPANY_PERMISSIONS: CompanyPermission[] = [
   "admin",
